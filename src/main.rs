@@ -1,0 +1,3 @@
+//! The program `flowy`: arguments in, exit code out.
+
+fn main() {}

@@ -1,0 +1,388 @@
+//! Spelling rules of every name and id, checked once, when a value is made.
+//!
+//! A name that exists has passed its check, so no other room checks again. This room knows
+//! nothing of files, flows or networks; it only knows how things may be spelt, and it owns the
+//! two texts helpers everybody needs for names: the nearest spelling ("did you mean") and the
+//! safe form in which untrusted text is shown.
+
+use std::fmt;
+use std::sync::Arc;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Longest name of a flow or template, in characters.
+pub const LONGEST_NAME: usize = 200;
+/// Longest node id, in characters.
+pub const LONGEST_NODE_ID: usize = 50;
+
+/// Why a text is not a name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} {shown} is not allowed: {why}")]
+pub struct NameError {
+    /// What was to be named, for example `flow name`.
+    pub what: &'static str,
+    /// The offending text, already made safe to show.
+    pub shown: String,
+    /// The rule it breaks.
+    pub why: &'static str,
+}
+
+impl NameError {
+    fn new(what: &'static str, text: &str, why: &'static str) -> Self {
+        Self { what, shown: quoted(text), why }
+    }
+}
+
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $check:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Checks the spelling and keeps the text.
+            ///
+            /// # Errors
+            /// When the text breaks a spelling rule of this kind of name.
+            pub fn new(text: &str) -> Result<Self, NameError> {
+                let check: fn(&str) -> Result<(), &'static str> = $check;
+                match check(text) {
+                    Ok(()) => Ok(Self(Arc::from(text))),
+                    Err(why) => Err(NameError::new($what, text, why)),
+                }
+            }
+
+            /// The text itself.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+    };
+}
+
+name!(
+    /// The name by which a flow or a template is asked for: 1–200 characters of any script.
+    ///
+    /// It is looked up in a map and never becomes a path; that `/`, `\` and `..` are refused all
+    /// the same is so that a name can be shown, logged and put into a URI without a second look.
+    ItemName, "name", item_name
+);
+name!(
+    /// A node's id within its flow: 1–50 characters, no control or bidirectional ones.
+    NodeId, "node id", node_id
+);
+name!(
+    /// A variable's name: Unicode `XID_Continue` characters and `-`, in NFC.
+    VariableName, "variable name", variable_name
+);
+name!(
+    /// A full git object id: 40 lower-case hexadecimal digits. Commits and blobs alike.
+    ObjectId, "git object id", object_id
+);
+name!(
+    /// A branch, a tag or a commit, as git spells them (`git check-ref-format`).
+    RefName, "ref", ref_name
+);
+name!(
+    /// A path inside a catalog: relative, `/`-separated, without `.`, `..`, empty or hidden tricks.
+    CatalogPath, "path", catalog_path
+);
+
+impl VariableName {
+    /// The same name in NFC, which is how names are compared.
+    ///
+    /// # Errors
+    /// When the text is not a variable name.
+    pub fn normal(text: &str) -> Result<Self, NameError> {
+        if text.is_ascii() { Self::new(text) } else { Self::new(&nfc(text)) }
+    }
+}
+
+impl CatalogPath {
+    /// The file's name without folders and without its last extension.
+    pub fn stem(&self) -> &str {
+        let file = self.0.rsplit('/').next().unwrap_or(&self.0);
+        file.rsplit_once('.').map_or(file, |(stem, _)| stem)
+    }
+
+    /// The folders between the first one and the file, for example `sales` of `flows/sales/a.json`.
+    pub fn folder(&self) -> Option<&str> {
+        let (folders, _file) = self.0.rsplit_once('/')?;
+        folders.split_once('/').map(|(_, rest)| rest)
+    }
+}
+
+/// A repository on GitHub: `owner/name`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RepoSlug {
+    /// User or organisation.
+    pub owner: String,
+    /// Repository, without `.git`.
+    pub repo: String,
+}
+
+impl RepoSlug {
+    /// Both halves, checked against what GitHub allows: letters, digits, `-`, `_` and `.`.
+    ///
+    /// # Errors
+    /// When a half is empty, too long, or holds another character.
+    pub fn new(owner: &str, repo: &str) -> Result<Self, NameError> {
+        let fine = |text: &str| {
+            !text.is_empty()
+                && text.len() <= 100
+                && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+                && !text.bytes().all(|b| b == b'.')
+        };
+        for half in [owner, repo] {
+            if !fine(half) {
+                return Err(NameError::new(
+                    "repository",
+                    &format!("{owner}/{repo}"),
+                    "a repository is owner/name, of letters, digits, -, _ and .",
+                ));
+            }
+        }
+        Ok(Self { owner: owner.to_owned(), repo: repo.to_owned() })
+    }
+}
+
+impl fmt::Display for RepoSlug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.owner, self.repo)
+    }
+}
+
+fn item_name(text: &str) -> Result<(), &'static str> {
+    let length = text.chars().count();
+    if length == 0 {
+        Err("it is empty")
+    } else if length > LONGEST_NAME {
+        Err("it is longer than 200 characters")
+    } else if text.contains(['/', '\\']) {
+        Err("it holds a slash; a name is not a path")
+    } else if text.contains("..") {
+        Err("it holds two dots in a row; a name is not a path")
+    } else if text.chars().any(unprintable) {
+        Err("it holds control or bidirectional characters")
+    } else if text.trim().is_empty() {
+        Err("it is blank")
+    } else {
+        Ok(())
+    }
+}
+
+fn node_id(text: &str) -> Result<(), &'static str> {
+    if text.trim().is_empty() {
+        Err("it is empty")
+    } else if text.chars().count() > LONGEST_NODE_ID {
+        Err("it is longer than 50 characters")
+    } else if text.chars().any(unprintable) {
+        Err("it holds control or bidirectional characters")
+    } else {
+        Ok(())
+    }
+}
+
+fn variable_name(text: &str) -> Result<(), &'static str> {
+    if text.is_empty() {
+        Err("it is empty")
+    } else if text.chars().count() > LONGEST_NAME {
+        Err("it is longer than 200 characters")
+    } else if !text.chars().all(variable_char) {
+        Err("a variable is spelt with letters and digits of any script, _ and -")
+    } else {
+        Ok(())
+    }
+}
+
+fn object_id(text: &str) -> Result<(), &'static str> {
+    if text.len() == 40 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+        Ok(())
+    } else {
+        Err("an object id is 40 lower-case hexadecimal digits")
+    }
+}
+
+fn ref_name(text: &str) -> Result<(), &'static str> {
+    if text.is_empty() {
+        Err("it is empty")
+    } else if text.len() > 250 {
+        Err("it is longer than 250 bytes")
+    } else if text.starts_with(['-', '/', '.']) || text.ends_with(['/', '.']) || text.ends_with(".lock") {
+        Err("it begins or ends with a character that git does not allow there")
+    } else if text.contains("..") || text.contains("//") || text.contains("/.") || text.contains("@{") || text == "@" {
+        Err("it holds a sequence that git does not allow in a ref")
+    } else if text.chars().any(|c| unprintable(c) || " ~^:?*[\\".contains(c)) {
+        Err("it holds a character that git does not allow in a ref")
+    } else {
+        Ok(())
+    }
+}
+
+fn catalog_path(text: &str) -> Result<(), &'static str> {
+    if text.is_empty() {
+        Err("it is empty")
+    } else if text.len() > 1024 {
+        Err("it is longer than 1,024 bytes")
+    } else if text.chars().any(|c| unprintable(c) || c == '\\') {
+        Err("it holds control or bidirectional characters or a backslash")
+    } else if text.split('/').any(|part| part.is_empty() || part == "." || part == "..") {
+        Err("it is not a plain relative path")
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether a character may be part of a variable's name (`XID_Continue` and `-`).
+pub fn variable_char(c: char) -> bool {
+    c == '-' || unicode_ident::is_xid_continue(c)
+}
+
+/// A text in Unicode normalisation form C.
+pub fn nfc(text: &str) -> String {
+    text.nfc().collect()
+}
+
+/// Control and bidirectional characters: they change how the text around them is shown.
+pub fn unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+}
+
+/// Untrusted text made safe for one line of a message: unprintable characters are dropped
+/// (line breaks and tabs become blanks) and no more than `longest` characters are kept.
+pub fn shown(text: &str, longest: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(longest * 4));
+    let mut kept = 0;
+    for c in text.chars() {
+        let c = if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c };
+        if unprintable(c) {
+            continue;
+        }
+        if kept == longest {
+            out.push('…');
+            break;
+        }
+        out.push(c);
+        kept += 1;
+    }
+    out
+}
+
+/// Untrusted text in quotation marks, made safe, at most 80 characters of it.
+pub fn quoted(text: &str) -> String {
+    format!("\"{}\"", shown(text, 80))
+}
+
+/// The candidates spelt most like `word`, best first, at most `most`; ties keep the given order.
+///
+/// Used for every "did you mean": the distance is Damerau–Levenshtein on lower-case text with
+/// blanks, `-` and `_` taken as one, and a candidate counts when no more than a third of the longer word
+/// differs, or when one begins with or holds the other.
+pub fn nearest<'a, I>(word: &str, candidates: I, most: usize) -> Vec<&'a str>
+where
+    I: IntoIterator<Item = &'a str>,
+{
+    let plain = |text: &str| -> String {
+        text.chars()
+            .take(LONGEST_NAME)
+            .flat_map(char::to_lowercase)
+            .map(|c| if c == '-' || c == ' ' { '_' } else { c })
+            .collect()
+    };
+    let wanted = plain(word);
+    let length = wanted.chars().count();
+    let mut found: Vec<(usize, usize, &str)> = Vec::new();
+    for (place, candidate) in candidates.into_iter().enumerate() {
+        let other = plain(candidate);
+        let other_length = other.chars().count();
+        let longer = length.max(other_length);
+        let inside = length.min(other_length) >= 3 && (other.contains(&wanted) || wanted.contains(&other));
+        if !inside && length.abs_diff(other_length) > longer / 3 {
+            continue;
+        }
+        let distance = strsim::damerau_levenshtein(&wanted, &other);
+        if inside || distance <= longer / 3 || (distance == 1 && longer >= 2) {
+            found.push((distance, place, candidate));
+        }
+    }
+    found.sort_unstable_by_key(|&(distance, place, _)| (distance, place));
+    found.dedup_by(|a, b| a.2 == b.2);
+    found.truncate(most);
+    found.into_iter().map(|(_, _, candidate)| candidate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_any_script_with_signs_is_fine_and_a_path_is_not() {
+        for fine in ["Marketing_Strategy", "Mail & Report (v2)", "C# + F#", "마케팅 전략", "a"] {
+            assert!(ItemName::new(fine).is_ok(), "{fine}");
+        }
+        for bad in ["", " ", "../x", "a/b", "a\\b", "a..b", "a\u{202E}b", "a\nb", &"x".repeat(201)] {
+            assert!(ItemName::new(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn refs_follow_git() {
+        for fine in ["main", "feature/new-tone", "v1.2.3", "a#b", "release-é"] {
+            assert!(RefName::new(fine).is_ok(), "{fine}");
+        }
+        for bad in ["", "-x", "a..b", "a b", "a~1", "x.lock", "a//b", "@", "a\\b", "/a", "a/"] {
+            assert!(RefName::new(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_stays_inside() {
+        assert!(CatalogPath::new("flows/sales/Q1 report.json").is_ok());
+        for bad in ["", "/etc/passwd", "flows/../x", "./a", "a//b", "a\\b"] {
+            assert!(CatalogPath::new(bad).is_err(), "{bad:?}");
+        }
+        let path = CatalogPath::new("flows/sales/eu/Q1.v2.json").expect("fine");
+        assert_eq!((path.stem(), path.folder()), ("Q1.v2", Some("sales/eu")));
+        assert_eq!(CatalogPath::new("flows/a.json").expect("fine").folder(), None);
+    }
+
+    #[test]
+    fn names_are_compared_in_nfc() {
+        let composed = VariableName::normal("caf\u{e9}").expect("fine");
+        let decomposed = VariableName::normal("cafe\u{301}").expect("fine");
+        assert_eq!(composed, decomposed);
+    }
+
+    #[test]
+    fn the_nearest_spelling_comes_first() {
+        let names = ["Marketing_Strategy", "Market_Research", "Tea"];
+        assert_eq!(nearest("marketing strategi", names, 3), ["Marketing_Strategy"]);
+        assert_eq!(nearest("ted", names, 3), ["Tea"]);
+        assert!(nearest("zzz", names, 3).is_empty());
+    }
+
+    #[test]
+    fn shown_text_cannot_move_the_cursor() {
+        assert_eq!(shown("a\u{1b}[31mb\u{202E}c\nd", 80), "a[31mbc d");
+        assert_eq!(shown("abcdef", 3), "abc…");
+    }
+}
