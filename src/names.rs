@@ -226,7 +226,10 @@ fn ref_name(text: &str) -> Result<(), &'static str> {
         Err("it is empty")
     } else if text.len() > 250 {
         Err("it is longer than 250 bytes")
-    } else if text.starts_with(['-', '/', '.']) || text.ends_with(['/', '.']) || text.ends_with(".lock") {
+    } else if text.starts_with(['-', '/', '.'])
+        || text.ends_with(['/', '.'])
+        || text.rsplit_once('.').is_some_and(|(_, end)| end == "lock")
+    {
         Err("it begins or ends with a character that git does not allow there")
     } else if text.contains("..") || text.contains("//") || text.contains("/.") || text.contains("@{") || text == "@" {
         Err("it holds a sequence that git does not allow in a ref")

@@ -1,1 +1,16 @@
+//! All integration tests, in one binary: linking once is most of what a test binary costs.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+#![allow(missing_docs, reason = "tests are named after what they show")]
+
+mod contract;
+mod story;
+mod support;
+mod surface;
+mod validate;

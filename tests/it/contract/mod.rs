@@ -1,0 +1,1 @@
+//! The promises of the product, over HTTP (wiremock) and MCP.

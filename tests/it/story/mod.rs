@@ -1,0 +1,1 @@
+//! A user's morning, with the real program.

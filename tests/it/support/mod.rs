@@ -1,0 +1,1 @@
+//! What tests share: folders of their own, a stand-in GitHub, a fixed clock.

@@ -1,0 +1,1 @@
+//! The surface: every tool, command and table, as a snapshot.

@@ -1,0 +1,1 @@
+//! The validator, rule by rule.
