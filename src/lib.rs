@@ -9,5 +9,11 @@
 
 pub mod names;
 
+pub mod document;
+pub mod model;
+
+pub mod graph;
+pub mod render;
+
 pub mod clock;
 pub mod config;

@@ -1,0 +1,324 @@
+//! Strict JSON into a value, with everything a maintainer should hear of when it is not strict.
+//!
+//! `jsonc-parser` reads (its errors say what was expected and where); `serde_json` has the last
+//! word on what is JSON, because the former lets raw control characters in texts pass.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use jsonc_parser::ast::Value as Ast;
+use jsonc_parser::common::Ranged as _;
+use jsonc_parser::errors::ParseErrorKind;
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+use serde_json::{Map, Number, Value};
+
+use super::{Pointer, Position, Span};
+use crate::names::CatalogPath;
+
+/// The deepest nesting of arrays and objects that is read.
+pub const MAX_NESTING: usize = 64;
+
+/// A JSON file, read.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// Where it stands in the catalog.
+    pub path: CatalogPath,
+    /// Its text, without a byte-order mark; spans count bytes of it.
+    pub text: Arc<str>,
+    /// Its value; of repeated keys the last counts.
+    pub value: Value,
+    /// Keys that stand twice in one object.
+    pub duplicates: Vec<Duplicate>,
+}
+
+/// A key that an object holds twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The member.
+    pub pointer: Pointer,
+    /// The first key.
+    pub first: Span,
+    /// The repeated key.
+    pub again: Span,
+}
+
+/// Why a file is not JSON that can be read, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SyntaxProblem {
+    /// The fact, without the place.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<&'static str>,
+    /// The offending bytes.
+    pub span: Span,
+    /// The same as line and column.
+    pub position: Position,
+    /// The text as far as it can be shown (empty when it is not UTF-8).
+    pub text: Arc<str>,
+}
+
+impl Document {
+    /// Reads a file's bytes.
+    ///
+    /// # Errors
+    /// When the bytes are not UTF-8, not strict JSON, or nested deeper than [`MAX_NESTING`].
+    pub fn parse(path: CatalogPath, bytes: &[u8]) -> Result<Self, SyntaxProblem> {
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text.strip_prefix('\u{FEFF}').unwrap_or(text),
+            Err(error) => return Err(not_utf8(bytes, error.valid_up_to())),
+        };
+        let problem = |message: String, hint, start: usize, end: usize| SyntaxProblem {
+            message,
+            hint,
+            span: Span { start, end: end.max(start) },
+            position: Position::of(text, start),
+            text: Arc::from(text),
+        };
+        if let Some(at) = too_deep(text) {
+            return Err(problem(
+                format!("nested deeper than {MAX_NESTING} levels"),
+                Some("flatten the data; no field that is read lies that deep"),
+                at,
+                at + 1,
+            ));
+        }
+        let ast = match parse_ast(text) {
+            Ok(Some(ast)) => ast,
+            Ok(None) => {
+                return Err(problem("the file is empty".to_owned(), Some("a flow file holds one JSON object"), 0, 0));
+            }
+            Err(error) => {
+                let range = error.range();
+                let (message, hint) = in_words(error.kind(), text, range.start, range.end);
+                return Err(problem(message, hint, range.start, range.end));
+            }
+        };
+        if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            let start = offset_of(text, error.line(), error.column());
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
+            return Err(problem(message, None, start, start + 1));
+        }
+        let mut duplicates = Vec::new();
+        let value = value_of(&ast, &Pointer::root(), &mut duplicates);
+        Ok(Self { path, text: Arc::from(text), value, duplicates })
+    }
+}
+
+/// Reads a text strictly; `None` for a blank one.
+pub(super) fn parse_ast(text: &str) -> Result<Option<Ast<'_>>, jsonc_parser::errors::ParseError> {
+    let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false };
+    let strict = ParseOptions {
+        allow_comments: false,
+        allow_loose_object_property_names: false,
+        allow_trailing_commas: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    parse_to_ast(text, &collect, &strict).map(|result| result.value)
+}
+
+/// The byte at which the nesting limit is first passed. Looked at before parsing, because
+/// parsers recurse and a few thousand brackets would end the process.
+fn too_deep(text: &str) -> Option<usize> {
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        if in_text {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_text = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_text = true,
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > MAX_NESTING {
+                    return Some(at);
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn value_of(ast: &Ast<'_>, pointer: &Pointer, duplicates: &mut Vec<Duplicate>) -> Value {
+    match ast {
+        Ast::StringLit(text) => Value::String(text.value.as_ref().to_owned()),
+        // The digits stay as they were written: 1.10 is not 1.1 to somebody who wrote a version.
+        Ast::NumberLit(number) => Value::Number(Number::from_string_unchecked(number.value.to_owned())),
+        Ast::BooleanLit(truth) => Value::Bool(truth.value),
+        Ast::NullKeyword(_) => Value::Null,
+        Ast::Array(array) => Value::Array(
+            array
+                .elements
+                .iter()
+                .enumerate()
+                .map(|(index, item)| value_of(item, &item_pointer(pointer, index, item), duplicates))
+                .collect(),
+        ),
+        Ast::Object(object) => {
+            let mut map = Map::with_capacity(object.properties.len());
+            let mut seen: HashSet<&str> = HashSet::with_capacity(object.properties.len());
+            for property in &object.properties {
+                let key = property.name.as_str();
+                if !seen.insert(key)
+                    && let Some(first) = object.properties.iter().find(|p| p.name.as_str() == key)
+                {
+                    duplicates.push(Duplicate {
+                        pointer: pointer.key(key),
+                        first: Span { start: first.name.start(), end: first.name.end() },
+                        again: Span { start: property.name.start(), end: property.name.end() },
+                    });
+                }
+                let inner: Cow<'_, Pointer> = match property.value {
+                    Ast::Object(_) | Ast::Array(_) => Cow::Owned(pointer.key(key)),
+                    _ => Cow::Borrowed(pointer),
+                };
+                map.insert(key.to_owned(), value_of(&property.value, &inner, duplicates));
+            }
+            Value::Object(map)
+        }
+    }
+}
+
+/// Pointers are only spelt out where something below could need one.
+fn item_pointer(pointer: &Pointer, index: usize, item: &Ast<'_>) -> Pointer {
+    match item {
+        Ast::Object(_) | Ast::Array(_) => pointer.item(index),
+        _ => Pointer::root(),
+    }
+}
+
+fn not_utf8(bytes: &[u8], at: usize) -> SyntaxProblem {
+    let before = String::from_utf8_lossy(bytes.get(..at).unwrap_or_default()).into_owned();
+    let looks_utf16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
+    SyntaxProblem {
+        message: format!("byte {at} is not UTF-8"),
+        hint: Some(if looks_utf16 { "the file looks like UTF-16: save it as UTF-8" } else { "save the file as UTF-8" }),
+        span: Span { start: at, end: at },
+        position: Position::of(&before, before.len()),
+        text: Arc::from(before),
+    }
+}
+
+fn offset_of(text: &str, line: usize, column: usize) -> usize {
+    let mut start = 0;
+    for _ in 1..line {
+        match text.get(start..).and_then(|rest| rest.find('\n')) {
+            Some(at) => start += at + 1,
+            None => break,
+        }
+    }
+    (start + column.saturating_sub(1)).min(text.len())
+}
+
+fn in_words(kind: &ParseErrorKind, text: &str, start: usize, end: usize) -> (String, Option<&'static str>) {
+    let found = text.get(start..end.max(start + 1).min(text.len())).unwrap_or_default();
+    let word = found.trim_start_matches('-');
+    if matches!(kind, ParseErrorKind::NonFiniteNumbersNotAllowed) || ["NaN", "Infinity", "undefined"].contains(&word) {
+        return (format!("{} is not JSON", crate::names::shown(found, 20)), Some("write a number or null"));
+    }
+    match kind {
+        ParseErrorKind::CommentsNotAllowed => {
+            ("a comment; JSON has none".to_owned(), Some("remove it, or put the remark into a description"))
+        }
+        ParseErrorKind::TrailingCommasNotAllowed => {
+            ("a comma with nothing after it".to_owned(), Some("remove the comma before the closing bracket"))
+        }
+        ParseErrorKind::ExpectedComma => ("a comma is missing before this".to_owned(), None),
+        ParseErrorKind::MultipleRootJsonValues => (
+            "extra text after the end of the JSON value".to_owned(),
+            Some("a file holds one JSON object; put the second flow into a file of its own or into `flows`"),
+        ),
+        ParseErrorKind::SingleQuotedStringsNotAllowed => {
+            ("a text in single quotation marks".to_owned(), Some("write \"…\""))
+        }
+        ParseErrorKind::UnterminatedObject => {
+            ("this object is never closed".to_owned(), Some("the file may have been cut off; add the missing }"))
+        }
+        ParseErrorKind::UnterminatedArray => {
+            ("this list is never closed".to_owned(), Some("the file may have been cut off; add the missing ]"))
+        }
+        other => {
+            let words = other.to_string();
+            let mut letters = words.chars();
+            let lower =
+                letters.next().map(|first| first.to_lowercase().chain(letters).collect::<String>()).unwrap_or_default();
+            (lower, None)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(bytes: &[u8]) -> Result<Document, SyntaxProblem> {
+        Document::parse(CatalogPath::new("flows/x.json").expect("fine"), bytes)
+    }
+
+    #[test]
+    fn a_mark_and_windows_line_ends_are_fine_and_digits_stay() {
+        let document =
+            parse(b"\xEF\xBB\xBF{\r\n \"b\": 1.10, \"a\": [12345678901234567890123, 1E5]}\r\n").expect("fine");
+        assert_eq!(document.value.to_string(), r#"{"b":1.10,"a":[12345678901234567890123,1E5]}"#);
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused_with_its_place() {
+        for (text, line, column, words) in [
+            ("{\"a\": NaN}", 1, 7, "NaN"),
+            ("{\"a\": 1,}", 1, 8, "comma"),
+            ("{\"a\": 1 // x\n}", 1, 9, "comment"),
+            ("{}\n{}", 2, 1, "extra text"),
+            ("{\"a\": 'x'}", 1, 7, "single"),
+            ("{\"a\": [1, 2}", 1, 12, ""),
+            ("{\"a\": \"x", 1, 7, ""),
+            ("", 1, 1, "empty"),
+            ("  \n", 1, 1, "empty"),
+            ("{\"a\" 1}", 1, 6, "colon"),
+            ("{\"a\": 01}", 1, 7, ""),
+            ("{\"a\": \"x\ny\"}", 1, 9, "control character"),
+        ] {
+            let problem = parse(text.as_bytes()).expect_err(text);
+            assert_eq!(problem.position.line, line, "{text}: {problem:?}");
+            assert!(problem.position.column.abs_diff(column) <= 1, "{text}: {problem:?}");
+            assert!(problem.message.contains(words), "{text}: {problem:?}");
+        }
+    }
+
+    #[test]
+    fn a_bad_byte_is_named_with_its_place() {
+        let problem = parse(b"{\"a\":\n \"x\xFFy\"}").expect_err("not UTF-8");
+        assert_eq!((problem.position.line, problem.position.column), (2, 4));
+    }
+
+    #[test]
+    fn thousands_of_brackets_are_refused_and_sixty_four_are_not() {
+        assert!(parse("[".repeat(100_000).as_bytes()).expect_err("deep").message.contains("64"));
+        let fine = format!("{}{}", "[".repeat(64), "]".repeat(64));
+        assert!(parse(fine.as_bytes()).is_ok());
+        assert!(parse(format!("[\"{}\"]", "[".repeat(100)).as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn repeated_keys_are_found_at_any_depth() {
+        let document = parse(br#"{"a": 1, "b": [{"c": {"d": 1, "d": 2}}], "a": 3}"#).expect("fine");
+        let pointers: Vec<_> = document.duplicates.iter().map(|d| d.pointer.as_str().to_owned()).collect();
+        assert_eq!(pointers, ["/b/0/c/d", "/a"]);
+        assert_eq!(document.value["a"].to_string(), "3");
+    }
+}

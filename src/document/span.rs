@@ -1,0 +1,163 @@
+//! Byte ranges, lines and columns: the one place where a symbolic place becomes a range.
+
+use jsonc_parser::ast::{ObjectProp, Value as Ast};
+use jsonc_parser::common::Ranged as _;
+
+use super::json::parse_ast;
+use super::{Part, Place};
+
+/// A half-open byte range in a document's text (byte-order mark not counted).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+/// Line and column, both from 1; the column counts characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl Position {
+    /// Where byte `offset` of `text` stands; past the end counts as the end.
+    pub fn of(text: &str, offset: usize) -> Self {
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = text.get(..offset).unwrap_or_default();
+        let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let column = before.get(start..).unwrap_or_default().chars().count() + 1;
+        Self { line, column }
+    }
+}
+
+/// Resolves places of one document; parses the text once for any number of places.
+pub struct Locator<'a> {
+    text: &'a str,
+    root: Option<Ast<'a>>,
+}
+
+impl<'a> Locator<'a> {
+    /// Reads `text` for positions. A text that is not JSON gives ranges at its start.
+    pub fn new(text: &'a str) -> Self {
+        Self { text, root: parse_ast(text).ok().flatten() }
+    }
+
+    /// The bytes of a place; a member that is not there gives its nearest parent that is.
+    pub fn span(&self, place: &Place) -> Span {
+        let Some(root) = &self.root else { return Span::default() };
+        let mut here = root;
+        let mut member: Option<&ObjectProp<'a>> = None;
+        let mut whole = true;
+        for step in place.pointer.steps() {
+            let next = match here {
+                // The last of several equal keys is the one whose value counts.
+                Ast::Object(object) => {
+                    object.properties.iter().rev().find(|p| p.name.as_str() == step).map(|p| (&p.value, Some(p)))
+                }
+                Ast::Array(array) => {
+                    step.parse::<usize>().ok().and_then(|index| array.elements.get(index)).map(|value| (value, None))
+                }
+                _ => None,
+            };
+            let Some((value, found)) = next else {
+                whole = false;
+                break;
+            };
+            here = value;
+            member = found;
+        }
+        if whole
+            && place.part == Part::Key
+            && let Some(member) = member
+        {
+            return Span { start: member.name.start(), end: member.name.end() };
+        }
+        if let (true, Some((from, to)), Ast::StringLit(literal)) = (whole, place.within, here) {
+            let raw = self.text.get(literal.start()..literal.end()).unwrap_or_default();
+            return Span { start: literal.start() + raw_offset(raw, from), end: literal.start() + raw_offset(raw, to) };
+        }
+        if whole || place.part == Part::Value {
+            // A long object is shown by its opening line, which is what a reader looks for.
+            return Span { start: here.start(), end: here.end() };
+        }
+        Span { start: here.start(), end: here.end() }
+    }
+}
+
+/// Where byte `wanted` of the decoded text stands in the raw literal (quotation mark included).
+fn raw_offset(raw: &str, wanted: usize) -> usize {
+    let bytes = raw.as_bytes();
+    let (mut at, mut decoded) = (1, 0);
+    let end = raw.len().saturating_sub(1).max(1);
+    while at < end && decoded < wanted {
+        let (step, gives) = match (bytes.get(at), bytes.get(at + 1)) {
+            (Some(b'\\'), Some(b'u')) => match unicode_escape(raw, at) {
+                Some(high @ 0xD800..=0xDBFF) => {
+                    let low = unicode_escape(raw, at + 6).unwrap_or(0xDC00);
+                    let joined = 0x1_0000 + ((high - 0xD800) << 10) + (low.saturating_sub(0xDC00) & 0x3FF);
+                    (12, char::from_u32(joined).map_or(3, char::len_utf8))
+                }
+                Some(code) => (6, char::from_u32(code).map_or(3, char::len_utf8)),
+                None => (2, 1),
+            },
+            (Some(b'\\'), _) => (2, 1),
+            _ => (1, 1),
+        };
+        at += step;
+        decoded += gives;
+    }
+    at.min(end)
+}
+
+fn unicode_escape(raw: &str, at: usize) -> Option<u32> {
+    let digits = raw.get(at..at + 6)?.strip_prefix("\\u")?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Pointer;
+    use super::*;
+
+    fn cut(text: &str, place: &Place) -> String {
+        let span = Locator::new(text).span(place);
+        text[span.start..span.end].to_owned()
+    }
+
+    #[test]
+    fn a_place_is_resolved_to_key_value_or_a_bit_of_a_text() {
+        let text = r#"{"a": [1, {"b": "x\n{y} \u00e9{z} \ud83d\ude00!"}], "a/b": 2}"#;
+        let b = Pointer::root().key("a").item(1).key("b");
+        assert_eq!(cut(text, &Place::key(b.clone())), "\"b\"");
+        assert_eq!(cut(text, &Place::value(Pointer::root().key("a/b"))), "2");
+        let decoded = "x\n{y} é{z} 😀!";
+        for bit in ["{y}", "{z}", "!", "x"] {
+            let at = decoded.find(bit).expect("there");
+            assert_eq!(cut(text, &Place::within(b.clone(), at..at + bit.len())), bit);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_points_at_the_nearest_parent() {
+        let text = r#"{"a": {"b": 1}}"#;
+        let place = Place::value(Pointer::root().key("a").key("gone").key("deeper"));
+        assert_eq!(cut(text, &place), r#"{"b": 1}"#);
+    }
+
+    #[test]
+    fn columns_count_characters_and_never_split_one() {
+        let text = "é\nüx";
+        assert_eq!(Position::of(text, 5), Position { line: 2, column: 2 });
+        assert_eq!(Position::of(text, 1), Position { line: 1, column: 1 });
+        assert_eq!(Position::of(text, 99), Position { line: 2, column: 3 });
+    }
+}

@@ -1,0 +1,20 @@
+//! What a flow is, after parsing: nodes, edges, templates, variables, in one model for every
+//! shape a file may have.
+//!
+//! Nothing here is checked beyond what the types force; [`wire`] alone reads files and says what
+//! it could not read. No I/O, no time, no graph.
+
+mod edge;
+mod flow;
+mod node;
+mod shelf;
+mod template;
+mod variable;
+pub mod wire;
+
+pub use edge::{Edge, EdgeKind};
+pub use flow::{Flow, Shape};
+pub use node::{InputNode, Node, NodeKind, TemplateNode};
+pub use shelf::{Directory, Listed, Lookup, Shelf, spaced};
+pub use template::{Syntax, Template};
+pub use variable::{Declared, InputVariable, Refinement, ValueType, VariableSet, text_of};

@@ -1,0 +1,86 @@
+//! Nodes: what stands in a flow's graph.
+
+use serde_json::Value;
+
+use crate::model::{Declared, InputVariable, VariableSet};
+
+/// One node.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Its id, as written.
+    pub id: String,
+    /// Its place in the file's `nodes` list, from 0.
+    pub index: usize,
+    /// What kind it is, and what that kind carries.
+    pub kind: NodeKind,
+    /// `data.label`.
+    pub label: Option<String>,
+    /// `data.description`.
+    pub description: Option<String>,
+}
+
+/// The kinds of nodes.
+#[derive(Debug, Clone)]
+pub enum NodeKind {
+    /// `multi_input` or `input`: declares inputs; nothing runs.
+    Input(InputNode),
+    /// `template`: renders a template.
+    Template(Box<TemplateNode>),
+    /// `tool`: calls an external tool (`call`).
+    Tool {
+        /// `alias:tool`.
+        call: Option<String>,
+    },
+    /// `flow` or `flow-link`: another flow as one step.
+    Flow {
+        /// The other flow's name.
+        flow: Option<String>,
+    },
+    /// `result`: marks an output; nothing runs.
+    Result,
+    /// Anything else, by its type as written: notes, groups; nothing runs.
+    Other(String),
+}
+
+/// What an input node declares.
+#[derive(Debug, Clone, Default)]
+pub struct InputNode {
+    /// Variables in file order.
+    pub variables: Vec<InputVariable>,
+}
+
+/// What a template node carries.
+#[derive(Debug, Clone, Default)]
+pub struct TemplateNode {
+    /// `selectedTemplateId`, when not empty.
+    pub selected: Option<String>,
+    /// `template`, the inline text.
+    pub text: Option<String>,
+    /// `variables`.
+    pub variables: Vec<Declared>,
+    /// `variableValueSets`.
+    pub sets: Vec<VariableSet>,
+    /// `persona`: the role a model should take on.
+    pub persona: Option<String>,
+    /// `contract`: a name or an inline schema.
+    pub contract: Option<Value>,
+    /// `optional`: may be skipped in a guided execution.
+    pub optional: bool,
+    /// `maxAttempts`.
+    pub max_attempts: Option<u32>,
+}
+
+impl Node {
+    /// Whether the node is a step: something runs when it is reached.
+    pub fn runnable(&self) -> bool {
+        matches!(self.kind, NodeKind::Template(_) | NodeKind::Tool { .. } | NodeKind::Flow { .. })
+    }
+
+    /// The label, or the id where there is none.
+    pub fn caption(&self) -> &str {
+        match self.label.as_deref() {
+            Some(label) if !label.trim().is_empty() => label,
+            _ => &self.id,
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Finding the template that a node names.
+//!
+//! A catalog's templates are known by listing ([`Listed`]); [`Directory`] says which of them a
+//! `selectedTemplateId` means; the answers, read, come to the checker as a [`Shelf`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::model::Template;
+use crate::names::nearest;
+
+/// What is known of one template file without its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The file's path in the catalog.
+    pub file: String,
+    /// The file's name without `.json`.
+    pub stem: String,
+    /// Id and title of each template in it, in file order; empty when the file is broken.
+    pub entries: Vec<(Option<String>, Option<String>)>,
+}
+
+/// What became of one look-up.
+#[derive(Debug, Clone)]
+pub enum Lookup {
+    /// The template.
+    Found(Arc<Template>),
+    /// Nothing goes by that name; the nearest names there are.
+    Missing {
+        /// Names that are spelt alike.
+        nearest: Vec<String>,
+    },
+    /// Several templates answer to that id or title.
+    Ambiguous {
+        /// Their files.
+        files: Vec<String>,
+    },
+    /// The template's file can't be used.
+    Broken {
+        /// The file.
+        file: String,
+        /// The error's code, as callers see it.
+        code: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// There is no catalog to look in: a single file is being checked.
+    NotChecked,
+}
+
+/// The templates that one flow names, looked up.
+#[derive(Debug, Clone, Default)]
+pub struct Shelf {
+    found: HashMap<String, Lookup>,
+    unchecked: bool,
+}
+
+impl Shelf {
+    /// A shelf for a file that stands alone: nothing on it is missing, it is not checked.
+    pub fn unchecked() -> Self {
+        Self { found: HashMap::new(), unchecked: true }
+    }
+
+    /// Puts the answer for one `selectedTemplateId` on the shelf.
+    pub fn put(&mut self, reference: &str, lookup: Lookup) {
+        self.found.insert(reference.to_owned(), lookup);
+    }
+
+    /// The answer for one `selectedTemplateId`.
+    pub fn get(&self, reference: &str) -> Lookup {
+        match self.found.get(reference) {
+            Some(lookup) => lookup.clone(),
+            None if self.unchecked => Lookup::NotChecked,
+            None => Lookup::Missing { nearest: Vec::new() },
+        }
+    }
+}
+
+/// Every template of a catalog by the names it goes by.
+#[derive(Debug, Clone, Default)]
+pub struct Directory {
+    listed: Vec<Listed>,
+    stems: HashMap<String, Vec<(usize, usize)>>,
+    spaced_stems: HashMap<String, Vec<(usize, usize)>>,
+    ids: HashMap<String, Vec<(usize, usize)>>,
+    titles: HashMap<String, Vec<(usize, usize)>>,
+}
+
+impl Directory {
+    /// Reads the listing once, for any number of look-ups.
+    pub fn new(listed: Vec<Listed>) -> Self {
+        let mut directory = Self::default();
+        for (file, entry) in listed.iter().enumerate() {
+            directory.stems.entry(entry.stem.clone()).or_default().push((file, 0));
+            directory.spaced_stems.entry(spaced(&entry.stem)).or_default().push((file, 0));
+            for (place, (id, title)) in entry.entries.iter().enumerate() {
+                if let Some(id) = id {
+                    directory.ids.entry(id.clone()).or_default().push((file, place));
+                }
+                if let Some(title) = title {
+                    directory.titles.entry(spaced(title)).or_default().push((file, place));
+                }
+            }
+        }
+        directory.listed = listed;
+        directory
+    }
+
+    /// The listing this was made of.
+    pub fn listed(&self) -> &[Listed] {
+        &self.listed
+    }
+
+    /// Which file and which template in it a reference means.
+    ///
+    /// Looked up as file stem, then id, then title; spaces and underscores are equal.
+    ///
+    /// # Errors
+    /// [`Lookup::Missing`] with the nearest names, or [`Lookup::Ambiguous`] with the files.
+    pub fn resolve(&self, reference: &str) -> Result<(&Listed, usize), Lookup> {
+        let wanted = spaced(reference);
+        let found = self
+            .stems
+            .get(reference)
+            .or_else(|| self.spaced_stems.get(&wanted))
+            .or_else(|| self.ids.get(reference))
+            .or_else(|| self.titles.get(&wanted));
+        match found.map(Vec::as_slice) {
+            Some(&[(file, place)]) => match self.listed.get(file) {
+                Some(listed) => Ok((listed, place)),
+                None => Err(Lookup::Missing { nearest: Vec::new() }),
+            },
+            Some(several) => Err(Lookup::Ambiguous {
+                files: several.iter().filter_map(|(file, _)| self.listed.get(*file)).map(|l| l.file.clone()).collect(),
+            }),
+            None => {
+                let names = self.listed.iter().flat_map(|file| {
+                    std::iter::once(file.stem.as_str())
+                        .chain(file.entries.iter().filter_map(|(_, title)| title.as_deref()))
+                });
+                Err(Lookup::Missing { nearest: nearest(reference, names, 3).into_iter().map(str::to_owned).collect() })
+            }
+        }
+    }
+}
+
+/// A name with underscores read as blanks: `Brand_Plan` and `Brand Plan` are one.
+pub fn spaced(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(stem: &str, entries: &[(&str, &str)]) -> Listed {
+        Listed {
+            file: format!("templates/{stem}.json"),
+            stem: stem.to_owned(),
+            entries: entries.iter().map(|(id, title)| (Some((*id).to_owned()), Some((*title).to_owned()))).collect(),
+        }
+    }
+
+    #[test]
+    fn a_stem_wins_over_an_id_and_an_id_over_a_title() {
+        let all = [
+            listed("A_Text", &[("1", "B")]),
+            listed("B", &[("2", "A Text")]),
+            listed("C", &[("3", "Deep"), ("4", "Sea")]),
+        ];
+        let directory = Directory::new(all.to_vec());
+        let of = |reference: &str| directory.resolve(reference).map(|(file, place)| (file.stem.as_str(), place)).ok();
+        assert_eq!(of("A_Text"), Some(("A_Text", 0)));
+        assert_eq!(of("A Text"), Some(("A_Text", 0)));
+        assert_eq!(of("B"), Some(("B", 0)));
+        assert_eq!(of("2"), Some(("B", 0)));
+        assert_eq!(of("Sea"), Some(("C", 1)));
+        assert_eq!(of("gone"), None);
+    }
+
+    #[test]
+    fn two_answers_are_ambiguous_and_none_names_the_nearest() {
+        let all = [listed("One", &[("7", "Same")]), listed("Two", &[("7", "Same")])];
+        let directory = Directory::new(all.to_vec());
+        for reference in ["7", "Same"] {
+            assert!(
+                matches!(directory.resolve(reference), Err(Lookup::Ambiguous { files }) if files.len() == 2),
+                "{reference}"
+            );
+        }
+        let Err(Lookup::Missing { nearest }) = directory.resolve("Twoo") else { panic!("missing") };
+        assert_eq!(nearest, ["Two"]);
+    }
+}

@@ -1,0 +1,197 @@
+//! Variables: who declares them, what they may hold, and how a value reads as text.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::document::Pointer;
+
+/// A variable that a node or a template declares for its text.
+#[derive(Debug, Clone)]
+pub struct Declared {
+    /// The name as written.
+    pub name: String,
+    /// `required`, where it is said.
+    pub required: Option<bool>,
+    /// The type, where it is said.
+    pub kind: Option<ValueType>,
+    /// The default, where there is one.
+    pub default: Option<Value>,
+    /// The description, where there is one.
+    pub description: Option<String>,
+    /// Where it is declared, in the file of the node or template.
+    pub pointer: Pointer,
+}
+
+/// A variable that an input node declares.
+#[derive(Debug, Clone)]
+pub struct InputVariable {
+    /// The name as written.
+    pub name: String,
+    /// The default: anything but null and an empty text.
+    pub default: Option<Value>,
+    /// Where it is declared.
+    pub pointer: Pointer,
+}
+
+/// What a flow's `inputs` says of one variable; it wins over input nodes.
+#[derive(Debug, Clone)]
+pub struct Refinement {
+    /// The name as written.
+    pub name: String,
+    /// The type, where it is said.
+    pub kind: Option<ValueType>,
+    /// What the variable is for.
+    pub description: Option<String>,
+    /// `required`, where it is said.
+    pub required: Option<bool>,
+    /// The default, where there is one (not null).
+    pub default: Option<Value>,
+    /// `enum`: the only values allowed; empty when anything is.
+    pub choices: Vec<Value>,
+    /// Where it stands.
+    pub pointer: Pointer,
+}
+
+/// A named set of values that a caller may choose.
+#[derive(Debug, Clone)]
+pub struct VariableSet {
+    /// Its name.
+    pub name: String,
+    /// Its values, in file order.
+    pub values: Vec<(String, Value)>,
+    /// Where it stands, in the file of the node or template.
+    pub pointer: Pointer,
+}
+
+/// The types an input may be held to (those of JSON Schema).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ValueType {
+    /// Any text; numbers and booleans are fine too.
+    String,
+    /// A number.
+    Number,
+    /// A number without a fraction.
+    Integer,
+    /// True or false.
+    Boolean,
+    /// A list.
+    Array,
+    /// An object.
+    Object,
+}
+
+impl ValueType {
+    /// Every type, with the names it goes by; the first is the one we write.
+    pub const ALL: [(Self, &'static [&'static str]); 6] = [
+        (Self::String, &["string", "str", "text"]),
+        (Self::Number, &["number", "num", "float"]),
+        (Self::Integer, &["integer", "int"]),
+        (Self::Boolean, &["boolean", "bool"]),
+        (Self::Array, &["array", "list"]),
+        (Self::Object, &["object", "dict"]),
+    ];
+
+    /// Reads a type's name.
+    pub fn named(text: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, names)| names.contains(&text)).map(|(kind, _)| *kind)
+    }
+
+    /// The type's name as JSON Schema has it.
+    pub fn name(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(kind, _)| *kind == self)
+            .and_then(|(_, names)| names.first().copied())
+            .unwrap_or("string")
+    }
+
+    /// Whether a value may stand for this type: numbers and booleans for a text, and a text that
+    /// reads as the number or boolean for those.
+    pub fn fits(self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::String, Value::String(_) | Value::Number(_) | Value::Bool(_))
+            | (Self::Number, Value::Number(_))
+            | (Self::Boolean, Value::Bool(_))
+            | (Self::Array, Value::Array(_))
+            | (Self::Object, Value::Object(_)) => true,
+            (Self::Integer, Value::Number(number)) => whole(&number.to_string()),
+            (Self::Number, Value::String(text)) => is_number(text),
+            (Self::Integer, Value::String(text)) => is_number(text) && whole(text.trim()),
+            (Self::Boolean, Value::String(text)) => matches!(text.trim(), "true" | "false"),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for ValueType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    matches!(serde_json::from_str::<Value>(text.trim()), Ok(Value::Number(_)))
+}
+
+fn whole(digits: &str) -> bool {
+    let digits = digits.strip_prefix('-').unwrap_or(digits);
+    match digits.split_once('.') {
+        None => digits.bytes().all(|b| b.is_ascii_digit()),
+        Some((before, after)) => before.bytes().all(|b| b.is_ascii_digit()) && after.bytes().all(|b| b == b'0'),
+    }
+}
+
+/// How a value reads in a text: a text raw, numbers as written, null as nothing, anything else
+/// as compact JSON.
+pub fn text_of(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Null => Cow::Borrowed(""),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_text_that_reads_as_the_type_fits_it() {
+        for (kind, fits, misfits) in [
+            (ValueType::String, vec![json!("x"), json!(1), json!(true)], vec![json!([]), json!({})]),
+            (
+                ValueType::Number,
+                vec![json!(1.5), json!("1.5"), json!("-2e3")],
+                vec![json!("x"), json!(true), json!("")],
+            ),
+            (
+                ValueType::Integer,
+                vec![json!(3), json!("3"), json!(-3), json!("3.0")],
+                vec![json!(1.5), json!("1.5"), json!("x")],
+            ),
+            (ValueType::Boolean, vec![json!(true), json!("false")], vec![json!("yes"), json!(1)]),
+            (ValueType::Array, vec![json!([1])], vec![json!("[1]")]),
+            (ValueType::Object, vec![json!({})], vec![json!("{}")]),
+        ] {
+            for value in fits {
+                assert!(kind.fits(&value), "{kind} {value}");
+            }
+            for value in misfits {
+                assert!(!kind.fits(&value), "{kind} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_read_as_people_expect() {
+        let value: Value = serde_json::from_str(r#"{"tone":"dry","len":2.50}"#).expect("json");
+        assert_eq!(text_of(&value), r#"{"tone":"dry","len":2.50}"#);
+        assert_eq!(text_of(&json!(0)), "0");
+        assert_eq!(text_of(&json!(false)), "false");
+        assert_eq!(text_of(&json!("a\"b")), "a\"b");
+    }
+}

@@ -1,0 +1,124 @@
+//! Reads flow and template files into the model; the only place that knows their JSON.
+//!
+//! Reading is forgiving: what has the wrong type is left out, because the published JSON Schema
+//! names it with its place. What the schema can't say comes back as [`Unread`].
+
+mod flows;
+mod templates;
+
+use serde_json::{Map, Value};
+
+use crate::document::{Place, Pointer};
+use crate::model::Declared;
+use crate::model::ValueType;
+
+pub use flows::{FlowFile, read_flows};
+pub use templates::{TemplateFile, read_templates};
+
+/// Something a file says that could not be taken over into the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// What kind of trouble it is.
+    pub what: UnreadKind,
+    /// Where.
+    pub place: Place,
+    /// The fact, for a person.
+    pub message: String,
+}
+
+/// The kinds of trouble that reading itself finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnreadKind {
+    /// The file is neither an export nor a flat flow (or no template of any shape).
+    UnknownShape,
+    /// A flow has no nodes.
+    EmptyFlow,
+    /// A flow has no usable name; the file's stem stands in.
+    MissingName,
+    /// A version that is neither semver nor a number.
+    BadVersion,
+}
+
+/// A text member, when it is a text.
+fn text(map: &Map<String, Value>, key: &str) -> Option<String> {
+    map.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// A text member that says something: blank counts as absent.
+fn said(map: &Map<String, Value>, key: &str) -> Option<String> {
+    text(map, key).filter(|text| !text.trim().is_empty())
+}
+
+/// A list of texts; other items are left out.
+fn texts(map: &Map<String, Value>, key: &str) -> Vec<String> {
+    let items = map.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// The variables a node or template declares: names, or objects with `name` or `key`.
+fn declared(map: &Map<String, Value>, base: &Pointer) -> Vec<Declared> {
+    let pointer = base.key("variables");
+    match map.get("variables") {
+        Some(Value::Array(items)) => items
+            .iter()
+            .enumerate()
+            .filter_map(|(index, item)| match item {
+                Value::String(name) => Some(plain(name, pointer.item(index))),
+                Value::Object(object) => {
+                    let name = text(object, "name").or_else(|| text(object, "key"))?;
+                    Some(Declared {
+                        required: object.get("required").and_then(Value::as_bool),
+                        kind: text(object, "type").and_then(|kind| ValueType::named(&kind)),
+                        default: object
+                            .get("default")
+                            .or_else(|| object.get("value"))
+                            .filter(|value| given_default(value))
+                            .cloned(),
+                        description: said(object, "description"),
+                        ..plain(&name, pointer.item(index))
+                    })
+                }
+                _ => None,
+            })
+            .collect(),
+        Some(Value::Object(object)) => object
+            .iter()
+            .map(|(name, value)| Declared {
+                default: Some(value).filter(|value| given_default(value)).cloned(),
+                ..plain(name, pointer.key(name))
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn plain(name: &str, pointer: Pointer) -> Declared {
+    Declared { name: name.to_owned(), required: None, kind: None, default: None, description: None, pointer }
+}
+
+/// Whether a declared value is a default: zero and false are, null and an empty text are not.
+fn given_default(value: &Value) -> bool {
+    !matches!(value, Value::Null) && value.as_str() != Some("")
+}
+
+/// The variable sets of a node or template.
+fn variable_sets(map: &Map<String, Value>, base: &Pointer) -> Vec<crate::model::VariableSet> {
+    let pointer = base.key("variableValueSets");
+    let items = map.get("variableValueSets").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    items
+        .iter()
+        .enumerate()
+        .filter_map(|(index, item)| {
+            let set = item.as_object()?;
+            let name = said(set, "name")?;
+            let values = set.get("values").and_then(Value::as_object).map(|values| {
+                values
+                    .iter()
+                    .filter(|(_, value)| !value.is_null())
+                    .map(|(key, value)| (key.clone(), value.clone()))
+                    .collect()
+            });
+            Some(crate::model::VariableSet { name, values: values.unwrap_or_default(), pointer: pointer.item(index) })
+        })
+        .collect()
+}
