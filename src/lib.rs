@@ -14,6 +14,7 @@ pub mod model;
 
 pub mod graph;
 pub mod render;
+pub mod validate;
 
 pub mod clock;
 pub mod config;

@@ -1,5 +1,7 @@
 //! Templates: texts with placeholders, kept beside the flows.
 
+use std::sync::Arc;
+
 use crate::document::Pointer;
 use crate::model::{Declared, VariableSet};
 use crate::names::CatalogPath;
@@ -21,6 +23,8 @@ pub struct Template {
     pub name: String,
     /// The file it stands in.
     pub file: CatalogPath,
+    /// The whole file, so that a finding in it can be placed and shown.
+    pub file_text: Arc<str>,
     /// Where its text stands in that file.
     pub text_pointer: Pointer,
     /// Whether `text_pointer` is one text, so that a place within it can be shown.

@@ -53,6 +53,7 @@ fn one(document: &Document, template: &Map<String, Value>, base: &Pointer, one_o
     Some(Template {
         name: if one_of_several { title.clone().unwrap_or(stem) } else { stem },
         file: document.path.clone(),
+        file_text: document.text.clone(),
         text_pointer: base.key("template"),
         text_whole: true,
         id: said(template, "id"),
@@ -75,6 +76,7 @@ fn sections(document: &Document, object: &Map<String, Value>, results: &[Value])
     Template {
         name: document.path.stem().to_owned(),
         file: document.path.clone(),
+        file_text: document.text.clone(),
         text_pointer: if only { pointer.item(0).key("content") } else { pointer },
         text_whole: only,
         id: None,

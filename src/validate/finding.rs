@@ -1,0 +1,257 @@
+//! What a rule noticed, and where: drafts that can't be made without a place, resolved once.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::document::{Locator, Place, Position, Span, SyntaxProblem};
+use crate::model::Template;
+use crate::names::CatalogPath;
+use crate::validate::Rule;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Must be mended: `flowy validate` exits 1.
+    Error,
+    /// Probably not what was meant.
+    Warning,
+    /// Good to know.
+    Info,
+}
+
+/// What a finding keeps from running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reach {
+    /// Nothing of the flow runs.
+    Flow,
+    /// That step fails when it is reached; the rest runs.
+    Step,
+    /// Nothing.
+    None,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        })
+    }
+}
+
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Flow => "flow",
+            Self::Step => "step",
+            Self::None => "none",
+        })
+    }
+}
+
+/// What a rule noticed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule's id, for example `dangling-edge`.
+    pub rule: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it keeps from running.
+    pub reach: Reach,
+    /// The file.
+    pub file: CatalogPath,
+    /// The text of the file, for showing the lines around.
+    pub text: Arc<str>,
+    /// Where, symbolically.
+    pub place: Place,
+    /// Where, in bytes.
+    pub span: Span,
+    /// Where, in line and column.
+    pub position: Position,
+    /// The fact.
+    pub message: String,
+    /// What to do about it.
+    pub hints: Vec<String>,
+    /// Other places in the same file that belong to it.
+    pub related: Vec<Related>,
+    /// The node it is about.
+    pub node: Option<String>,
+    /// The flow it is about.
+    pub flow: Option<String>,
+    /// The nodes of a ring in order, without the closing repeat (rule `cycle` only).
+    pub ring: Vec<String>,
+}
+
+/// Another place that belongs to a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Related {
+    /// Where, in bytes.
+    pub span: Span,
+    /// Where, in line and column.
+    pub position: Position,
+    /// What stands there.
+    pub label: String,
+}
+
+/// Collects what the rules find in one file, and resolves places as it goes.
+pub struct Drafts<'a> {
+    file: &'a CatalogPath,
+    text: &'a Arc<str>,
+    locator: &'a Locator<'a>,
+    rule: Option<&'static Rule>,
+    found: Vec<Finding>,
+}
+
+impl<'a> Drafts<'a> {
+    /// For a file with this text.
+    pub fn new(file: &'a CatalogPath, text: &'a Arc<str>, locator: &'a Locator<'a>) -> Self {
+        Self { file, text, locator, rule: None, found: Vec::new() }
+    }
+
+    /// What is found from now on is found by this rule.
+    pub(super) fn under(&mut self, rule: &'static Rule) {
+        self.rule = Some(rule);
+    }
+
+    /// Notes a finding: there is none without a place.
+    pub fn find(&mut self, place: Place, message: impl Into<String>) -> Draft<'_> {
+        let span = self.locator.span(&place);
+        let (file, text) = (self.file.clone(), self.text.clone());
+        self.push(file, text, place, span, message.into())
+    }
+
+    /// Notes a finding in a template's file.
+    pub fn find_in(&mut self, template: &Template, place: Place, message: impl Into<String>) -> Draft<'_> {
+        let span = Locator::new(&template.file_text).span(&place);
+        self.push(template.file.clone(), template.file_text.clone(), place, span, message.into())
+    }
+
+    /// Notes a finding at bytes that are known already.
+    pub fn find_at(&mut self, place: Place, span: Span, message: impl Into<String>) -> Draft<'_> {
+        let (file, text) = (self.file.clone(), self.text.clone());
+        self.push(file, text, place, span, message.into())
+    }
+
+    fn push(&mut self, file: CatalogPath, text: Arc<str>, place: Place, span: Span, message: String) -> Draft<'_> {
+        let position = Position::of(&text, span.start);
+        let (rule, severity, reach) =
+            self.rule.map_or(("unknown", Severity::Error, Reach::Flow), |rule| (rule.id, rule.severity, rule.reach));
+        self.found.push(Finding {
+            rule,
+            severity,
+            reach,
+            file,
+            text,
+            place,
+            span,
+            position,
+            message,
+            hints: Vec::new(),
+            related: Vec::new(),
+            node: None,
+            flow: None,
+            ring: Vec::new(),
+        });
+        Draft { locator: self.locator, finding: self.found.last_mut() }
+    }
+
+    pub(super) fn finish(self) -> Vec<Finding> {
+        self.found
+    }
+}
+
+/// A finding that is being worded.
+pub struct Draft<'d> {
+    locator: &'d Locator<'d>,
+    finding: Option<&'d mut Finding>,
+}
+
+impl Draft<'_> {
+    fn with(mut self, change: impl FnOnce(&mut Finding)) -> Self {
+        if let Some(finding) = self.finding.as_deref_mut() {
+            change(finding);
+        }
+        self
+    }
+
+    /// What to do about it.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        self.with(|finding| finding.hints.push(hint.into()))
+    }
+
+    /// "Did you mean", where there is something alike.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn did_you_mean<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let near: Vec<String> = crate::names::nearest(word, names, 3).into_iter().map(crate::names::quoted).collect();
+        if near.is_empty() { self } else { self.hint(format!("did you mean {}?", near.join(" or "))) }
+    }
+
+    /// The node it is about.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn node(self, id: &str) -> Self {
+        self.with(|finding| finding.node = Some(id.to_owned()))
+    }
+
+    /// Only a warning that keeps nothing from running.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn only_warn(self) -> Self {
+        self.with(|finding| {
+            finding.severity = Severity::Warning;
+            finding.reach = Reach::None;
+        })
+    }
+
+    /// An error of another reach than the rule's own.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn error(self, reach: Reach) -> Self {
+        self.with(|finding| {
+            finding.severity = Severity::Error;
+            finding.reach = reach;
+        })
+    }
+
+    /// The nodes of the ring it is about.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn ring(self, ids: Vec<String>) -> Self {
+        self.with(|finding| finding.ring = ids)
+    }
+
+    /// Another place in the same file.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn related(self, place: &Place, label: impl Into<String>) -> Self {
+        let span = self.locator.span(place);
+        self.related_at(span, label)
+    }
+
+    /// Another place in the same file, in bytes.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn related_at(self, span: Span, label: impl Into<String>) -> Self {
+        self.with(|finding| {
+            let position = Position::of(&finding.text, span.start);
+            finding.related.push(Related { span, position, label: label.into() });
+        })
+    }
+}
+
+/// A file that is not JSON, as a finding of the rule `syntax`.
+pub(super) fn syntax(file: &CatalogPath, problem: &SyntaxProblem) -> Finding {
+    let rule = &super::rules::syntax::RULE;
+    Finding {
+        rule: rule.id,
+        severity: rule.severity,
+        reach: rule.reach,
+        file: file.clone(),
+        text: problem.text.clone(),
+        place: Place::default(),
+        span: problem.span,
+        position: problem.position,
+        message: problem.message.clone(),
+        hints: problem.hint.map(str::to_owned).into_iter().collect(),
+        related: Vec::new(),
+        node: None,
+        flow: None,
+        ring: Vec::new(),
+    }
+}

@@ -1,0 +1,97 @@
+//! What a rule is: an id, a severity, a reach, a sentence, and one function.
+
+use crate::document::{Document, Place};
+use crate::graph::{Graph, Order};
+use crate::model::Flow;
+use crate::model::wire::Unread;
+use crate::render::Placeholder;
+use crate::validate::rules::schema::Violation;
+use crate::validate::{Body, Draft, Drafts, Known, Reach, Scope, Severity, StepScope};
+
+/// A check.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its id: kebab-case, names the fault.
+    pub id: &'static str,
+    /// How bad what it finds is, unless it says otherwise.
+    pub severity: Severity,
+    /// What that keeps from running, unless it says otherwise.
+    pub reach: Reach,
+    /// What it looks for, in one sentence, for tables and help.
+    pub summary: &'static str,
+    /// The check.
+    pub check: Check,
+}
+
+/// What a rule looks at.
+#[derive(Debug, Clone, Copy)]
+pub enum Check {
+    /// A file as a whole.
+    File(fn(&FileSubject<'_>, &mut Drafts<'_>)),
+    /// One flow.
+    Flow(fn(&FlowSubject<'_>, &mut Drafts<'_>)),
+    /// Nothing: what it names is found while the file is read.
+    Reading,
+}
+
+/// What a file rule may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct FileSubject<'a> {
+    /// The file.
+    pub document: &'a Document,
+    /// What reading it found.
+    pub unread: &'a [Unread],
+    /// Where it departs from the published schema.
+    pub violations: &'a [Violation],
+    /// How many flows were read from it (0 for template files).
+    pub flows: usize,
+}
+
+/// What a flow rule may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct FlowSubject<'a> {
+    /// The flow.
+    pub flow: &'a Flow,
+    /// What reading it found.
+    pub unread: &'a [Unread],
+    /// Its graph; edges that lead nowhere are left out.
+    pub graph: &'a Graph,
+    /// Its order; none where there is a ring.
+    pub order: Option<&'a Order>,
+    /// Who declares, reads and provides what.
+    pub scope: &'a Scope,
+    /// What is known of the outside.
+    pub known: Known<'a>,
+}
+
+impl FlowSubject<'_> {
+    /// The id of a node, as written.
+    pub fn id(&self, node: usize) -> &str {
+        self.flow.nodes.get(node).map_or("", |node| node.id.as_str())
+    }
+
+    /// Notes a finding at a placeholder of a step's text, in whichever file the text stands.
+    pub fn find_placeholder<'d>(
+        &self,
+        drafts: &'d mut Drafts<'_>,
+        step: &StepScope,
+        placeholder: &Placeholder,
+        message: String,
+    ) -> Draft<'d> {
+        match &step.body {
+            Body::Text { template: Some(template), .. } => {
+                let pointer = template.text_pointer.clone();
+                let place = if template.text_whole {
+                    Place::within(pointer, placeholder.range.clone())
+                } else {
+                    Place::value(pointer)
+                };
+                drafts.find_in(template, place, message)
+            }
+            _ => {
+                let pointer = self.flow.node_pointer(step.node).key("data").key("template");
+                drafts.find(Place::within(pointer, placeholder.range.clone()), message)
+            }
+        }
+    }
+}

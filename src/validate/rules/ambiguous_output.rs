@@ -1,0 +1,66 @@
+//! `ambiguous-output`: a placeholder could mean either output.
+
+use std::collections::BTreeMap;
+
+use crate::document::Place;
+use crate::names::quoted;
+use crate::validate::ReadSource;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "ambiguous-output",
+    severity: Severity::Error,
+    reach: Reach::Flow,
+    summary: "No two node ids give one variable name.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let mut told: Vec<(Vec<usize>, bool)> = Vec::new();
+    let mut names: Vec<(&String, Vec<usize>)> = Vec::new();
+    for (name, givers) in &subject.scope.outputs.iter().collect::<BTreeMap<_, _>>() {
+        let mut nodes: Vec<usize> = givers.iter().map(|(node, _)| *node).collect();
+        nodes.dedup();
+        // Two nodes of one id are another rule's business.
+        if nodes.len() > 1
+            && nodes.iter().any(|node| subject.id(*node) != subject.id(nodes.first().copied().unwrap_or(0)))
+        {
+            names.push((name, nodes));
+        }
+    }
+    for (name, nodes) in names {
+        let readers: Vec<&str> = subject
+            .scope
+            .steps
+            .iter()
+            .filter(|step| {
+                step.reads.iter().any(|read| read.name == *name && matches!(read.source, ReadSource::Ambiguous { .. }))
+            })
+            .map(|step| subject.id(step.node))
+            .collect();
+        let read = !readers.is_empty();
+        if told.iter().any(|(other, worse)| *other == nodes && (*worse || !read)) {
+            continue;
+        }
+        let ids: Vec<String> = nodes.iter().map(|node| quoted(subject.id(*node))).collect();
+        let by = if read {
+            format!(", which {} reads", readers.iter().map(|id| quoted(id)).collect::<Vec<_>>().join(" and "))
+        } else {
+            String::new()
+        };
+        let place = |node: usize| Place::value(subject.flow.node_pointer(node).key("id"));
+        let last = nodes.last().copied().unwrap_or(0);
+        let mut draft = drafts
+            .find(place(last), format!("nodes {} both give the name {name}{by}", ids.join(" and ")))
+            .node(subject.id(last))
+            .hint("rename one of the nodes: hyphens do not count in these names");
+        for node in nodes.iter().filter(|node| **node != last) {
+            draft = draft.related(&place(*node), "gives the same name");
+        }
+        if !read {
+            draft.only_warn();
+        }
+        told.push((nodes, read));
+    }
+}

@@ -1,0 +1,32 @@
+//! `cycle`: no step of a ring could go first.
+
+use crate::document::Place;
+use crate::names::shown;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "cycle",
+    severity: Severity::Error,
+    reach: Reach::Flow,
+    summary: "Edges lead nowhere back: the graph has no ring.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for ring in subject.graph.rings() {
+        let ids: Vec<&str> = ring.iter().map(|node| subject.id(*node)).collect();
+        let Some((first, last)) = ids.first().zip(ids.last()) else { continue };
+        let closing = subject.flow.edges.iter().position(|edge| edge.from == *last && edge.to == *first);
+        let place = match closing {
+            Some(edge) => subject.flow.edge_pointer(edge).key("target"),
+            None => subject.flow.base.key("edges"),
+        };
+        let path: Vec<String> = ids.iter().chain([first]).map(|id| shown(id, 60)).collect();
+        drafts
+            .find(Place::value(place), format!("the edges form a ring: {}", path.join(" → ")))
+            .node(first)
+            .ring(ids.iter().map(|id| (*id).to_owned()).collect())
+            .hint("remove one edge of the ring");
+    }
+}

@@ -1,0 +1,35 @@
+//! `duplicate-edge`: editors drop one of two edges with one id.
+
+use std::collections::HashMap;
+
+use crate::document::Place;
+use crate::names::quoted;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "duplicate-edge",
+    severity: Severity::Error,
+    reach: Reach::Flow,
+    summary: "No two edges have the same id.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    for (number, edge) in subject.flow.edges.iter().enumerate() {
+        let Some(id) = edge.id.as_deref() else { continue };
+        let Some(earlier) = first.get(id).copied() else {
+            first.insert(id, number);
+            continue;
+        };
+        let place = |number: usize| Place::value(subject.flow.edge_pointer(number).key("id"));
+        drafts
+            .find(
+                place(number),
+                format!("edge id {} is used twice ({} → {})", quoted(id), quoted(&edge.from), quoted(&edge.to)),
+            )
+            .related(&place(earlier), "first used here")
+            .hint("give one of the two another id, or leave the id out");
+    }
+}

@@ -1,0 +1,28 @@
+//! `duplicate-key`: an object holds a key twice, and readers differ in which one counts.
+
+use crate::document::Place;
+use crate::names::quoted;
+use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "duplicate-key",
+    severity: Severity::Error,
+    reach: Reach::None,
+    summary: "No object holds the same key twice (the last one counts).",
+    check: Check::File(check),
+};
+
+fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
+    for duplicate in &subject.document.duplicates {
+        let key = duplicate.pointer.steps().last().unwrap_or_default();
+        drafts
+            .find_at(
+                Place::key(duplicate.pointer.clone()),
+                duplicate.again,
+                format!("key {} stands twice in this object; the last one counts", quoted(&key)),
+            )
+            .related_at(duplicate.first, "first here")
+            .hint("remove one of the two");
+    }
+}

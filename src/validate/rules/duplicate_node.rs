@@ -1,0 +1,42 @@
+//! `duplicate-node`: edges and names could mean either node.
+
+use std::collections::HashMap;
+
+use crate::document::Place;
+use crate::names::quoted;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "duplicate-node",
+    severity: Severity::Error,
+    reach: Reach::Flow,
+    summary: "No two nodes have the same id.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    for (number, node) in subject.flow.nodes.iter().enumerate() {
+        let Some(earlier) = first.get(node.id.as_str()).copied() else {
+            first.insert(&node.id, number);
+            continue;
+        };
+        let place = |number: usize| Place::value(subject.flow.node_pointer(number).key("id"));
+        let caption = |number: usize| subject.flow.nodes.get(number).map_or("", |node| node.caption());
+        let (earlier_index, index) = (subject.flow.node_pointer(earlier), subject.flow.node_pointer(number));
+        drafts
+            .find(
+                place(number),
+                format!(
+                    "node id {} is used twice: by {} ({earlier_index}) and by {} ({index})",
+                    quoted(&node.id),
+                    quoted(caption(earlier)),
+                    quoted(caption(number))
+                ),
+            )
+            .related(&place(earlier), "first used here")
+            .node(&node.id)
+            .hint("give one of the two another id, and mend the edges that mean it");
+    }
+}

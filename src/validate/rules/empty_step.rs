@@ -1,0 +1,37 @@
+//! `empty-step`: a step without anything to run.
+
+use crate::document::Place;
+use crate::model::NodeKind;
+use crate::names::quoted;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "empty-step",
+    severity: Severity::Error,
+    reach: Reach::Flow,
+    summary: "A step has something to run: a template or a text.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for (number, node) in subject.flow.nodes.iter().enumerate() {
+        let missing = match &node.kind {
+            NodeKind::Template(step)
+                if step.selected.is_none() && step.text.as_deref().is_none_or(|text| text.trim().is_empty()) =>
+            {
+                "neither `selectedTemplateId` nor `template` is set"
+            }
+            NodeKind::Tool { call: None } => "`call` is not set",
+            NodeKind::Flow { flow: None } => "`flow` is not set",
+            _ => continue,
+        };
+        drafts
+            .find(
+                Place::value(subject.flow.node_pointer(number).key("data")),
+                format!("node {} has nothing to run: {missing}", quoted(&node.id)),
+            )
+            .node(&node.id)
+            .hint("choose a template or write a text");
+    }
+}

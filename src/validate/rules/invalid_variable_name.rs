@@ -1,0 +1,72 @@
+//! `invalid-variable-name`: a variable that no placeholder can name.
+
+use crate::document::{Place, Pointer};
+use crate::model::NodeKind;
+use crate::names::{VariableName, quoted};
+use crate::validate::Body;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "invalid-variable-name",
+    severity: Severity::Error,
+    reach: Reach::None,
+    summary: "A declared variable is spelt with letters and digits of any script, _ and - (it is ignored otherwise).",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let flow = subject.flow;
+    for (number, node) in flow.nodes.iter().enumerate() {
+        let declared: Vec<(&str, &Pointer)> = match &node.kind {
+            NodeKind::Input(input) => {
+                input.variables.iter().map(|variable| (variable.name.as_str(), &variable.pointer)).collect()
+            }
+            NodeKind::Template(step) => {
+                step.variables.iter().map(|variable| (variable.name.as_str(), &variable.pointer)).collect()
+            }
+            _ => Vec::new(),
+        };
+        for (name, pointer) in declared {
+            if let Some(message) = fault(name) {
+                drafts
+                    .find(Place::value(pointer.clone()), format!("node {}: {message}", quoted(subject.id(number))))
+                    .node(&node.id)
+                    .hint(HINT);
+            }
+        }
+    }
+    for refinement in &flow.inputs {
+        if let Some(message) = fault(&refinement.name) {
+            drafts.find(Place::key(refinement.pointer.clone()), message).hint(HINT);
+        }
+    }
+    let mut told: Vec<&Pointer> = Vec::new();
+    for step in &subject.scope.steps {
+        if let Body::Text { template: Some(template), .. } = &step.body {
+            for variable in &template.variables {
+                if let Some(message) = fault(&variable.name)
+                    && !told.contains(&&variable.pointer)
+                {
+                    told.push(&variable.pointer);
+                    drafts
+                        .find_in(
+                            template,
+                            Place::value(variable.pointer.clone()),
+                            format!("template {}: {message}", quoted(&template.name)),
+                        )
+                        .hint(HINT);
+                }
+            }
+        }
+    }
+}
+
+const HINT: &str = "use letters, digits, _ and -; a dot begins a path into a value";
+
+fn fault(name: &str) -> Option<String> {
+    if matches!(name, "_variableSet") || name.starts_with("_useSet_") {
+        return Some(format!("{} is the selector of variable sets and can't be a variable", quoted(name)));
+    }
+    VariableName::normal(name).err().map(|error| format!("{error}; it is ignored"))
+}

@@ -1,0 +1,21 @@
+//! `missing-name`: the flow has no name of its own.
+
+use crate::model::wire::UnreadKind;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "missing-name",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    summary: "A flow has a name that it can be asked for by.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for unread in subject.unread.iter().filter(|unread| unread.what == UnreadKind::MissingName) {
+        drafts
+            .find(unread.place.clone(), unread.message.clone())
+            .hint("give it a `name` of 1 to 200 characters without slashes");
+    }
+}

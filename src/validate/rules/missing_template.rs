@@ -1,0 +1,61 @@
+//! `missing-template`: a step's template isn't there.
+
+use crate::document::Place;
+use crate::model::{Lookup, NodeKind};
+use crate::names::{quoted, shown};
+use crate::validate::scope::app_internal;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "missing-template",
+    severity: Severity::Error,
+    reach: Reach::Step,
+    summary: "The template that a node names is in the catalog.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for (number, node) in subject.flow.nodes.iter().enumerate() {
+        let NodeKind::Template(step) = &node.kind else { continue };
+        let Some(selected) = &step.selected else { continue };
+        let place = || Place::value(subject.flow.node_pointer(number).key("data").key("selectedTemplateId"));
+        match subject.known.shelf.get(selected) {
+            Lookup::Missing { nearest } => {
+                let stands_in =
+                    app_internal(selected) && step.text.as_deref().is_some_and(|text| !text.trim().is_empty());
+                let tail = if stands_in { "; the node's own text stands in" } else { "" };
+                let draft = drafts
+                    .find(
+                        place(),
+                        format!(
+                            "node {} names template {}, and there is none by that file name, id or title{tail}",
+                            quoted(&node.id),
+                            quoted(selected)
+                        ),
+                    )
+                    .did_you_mean(selected, nearest.iter().map(String::as_str))
+                    .node(&node.id);
+                if stands_in {
+                    draft.hint("save the template to templates/, or clear `selectedTemplateId`").only_warn();
+                } else {
+                    draft.hint("add the template to templates/, or mend the name");
+                }
+            }
+            Lookup::Broken { file, message, .. } => {
+                drafts
+                    .find(
+                        place(),
+                        format!(
+                            "node {} names template {}, whose file {} can't be used: {message}",
+                            quoted(&node.id),
+                            quoted(selected),
+                            shown(&file, 200)
+                        ),
+                    )
+                    .node(&node.id);
+            }
+            Lookup::Found(_) | Lookup::Ambiguous { .. } | Lookup::NotChecked => {}
+        }
+    }
+}

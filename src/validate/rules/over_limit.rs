@@ -1,0 +1,35 @@
+//! `over-limit`: more than the server takes on.
+
+use crate::document::Place;
+use crate::names::NodeId;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "over-limit",
+    severity: Severity::Error,
+    reach: Reach::Flow,
+    summary: "A flow has at most 1,000 nodes and 5,000 edges, and its ids at most 50 characters.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let options = subject.known.options;
+    for (what, count, limit) in
+        [("nodes", subject.flow.nodes.len(), options.max_nodes), ("edges", subject.flow.edges.len(), options.max_edges)]
+    {
+        if count > limit {
+            drafts
+                .find(
+                    Place::key(subject.flow.base.key(what)),
+                    format!("the flow has {count} {what}, and {limit} are allowed"),
+                )
+                .hint("split it into several flows");
+        }
+    }
+    for (number, node) in subject.flow.nodes.iter().enumerate() {
+        if let Err(error) = NodeId::new(&node.id) {
+            drafts.find(Place::value(subject.flow.node_pointer(number).key("id")), error.to_string()).node(&node.id);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! `path-into-text`: a text has no fields to read.
+
+use crate::model::NodeKind;
+use crate::names::quoted;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{OutputPart, ReadSource};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "path-into-text",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    summary: "A dot path reads into something that has fields.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for step in &subject.scope.steps {
+        for placeholder in step.placeholders.iter().filter(|placeholder| !placeholder.path.is_empty()) {
+            let Some(read) = step.reads.iter().find(|read| read.name == placeholder.name) else { continue };
+            let giver = match &read.source {
+                ReadSource::Output { node, part } if *part == OutputPart::Template || is_text(subject, *node) => *node,
+                ReadSource::Mapped(mapped) if is_text(subject, mapped.node) => mapped.node,
+                _ => continue,
+            };
+            let id = subject.id(step.node);
+            let message = format!(
+                "node {}: {{{}}} asks for a field of a text (the output of node {}); it stays as it is",
+                quoted(id),
+                placeholder.spelt(),
+                quoted(subject.id(giver))
+            );
+            let draft = subject.find_placeholder(drafts, step, placeholder, message);
+            draft.node(id).hint(format!("write {{{}}} for the whole text", placeholder.name));
+        }
+    }
+}
+
+fn is_text(subject: &FlowSubject<'_>, node: usize) -> bool {
+    subject.flow.nodes.get(node).is_some_and(|node| matches!(node.kind, NodeKind::Template(_)))
+}

@@ -1,0 +1,51 @@
+//! `unbound-placeholder`: a placeholder that nothing fills.
+
+use crate::names::quoted;
+use crate::validate::{Body, ReadSource};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "unbound-placeholder",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    summary: "A placeholder names something: a declared variable, an input or an earlier output.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for step in &subject.scope.steps {
+        let Body::Text { text, .. } = &step.body else { continue };
+        for read in &step.reads {
+            let ReadSource::Open { declared: false, input: false } = read.source else { continue };
+            let Some(placeholder) = step.placeholders.get(read.placeholder) else { continue };
+            // Digits in braces, LaTeX arguments and the like are text to everybody.
+            if !read.name.starts_with(|c: char| c == '_' || c.is_alphabetic())
+                || part_of_code(text, placeholder.range.start)
+            {
+                continue;
+            }
+            let id = subject.id(step.node);
+            let message = format!(
+                "node {}: {{{}}} is not declared and no earlier step gives it; it stays as it is unless the caller gives a value",
+                quoted(id),
+                placeholder.spelt()
+            );
+            let draft = subject.find_placeholder(drafts, step, placeholder, message);
+            let names = step.declared.iter().map(|declared| declared.name.as_str());
+            let inputs = subject.scope.inputs.keys().map(String::as_str);
+            let outputs = subject.scope.outputs.keys().map(String::as_str).collect::<std::collections::BTreeSet<_>>();
+            draft
+                .node(id)
+                .did_you_mean(&read.name, names.chain(inputs).chain(outputs))
+                .hint(format!("declare {} in `variables`, or in an input node", quoted(&read.name)));
+        }
+    }
+}
+
+/// Whether a brace group follows a backslash word (`\\textbf{x}`) or a dollar sign (`${x}`).
+fn part_of_code(text: &str, start: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default();
+    let word = before.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '}' || c == '{');
+    before.ends_with('$') || (word.ends_with('\\') && word.len() < before.len())
+}

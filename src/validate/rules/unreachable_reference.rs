@@ -1,0 +1,44 @@
+//! `unreachable-reference`: the output that a step reads can't be there yet.
+
+use crate::names::quoted;
+use crate::validate::ReadSource;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "unreachable-reference",
+    severity: Severity::Error,
+    reach: Reach::Flow,
+    summary: "A step reads only the outputs of steps that come before it.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for step in &subject.scope.steps {
+        for read in &step.reads {
+            let ReadSource::Unreachable { node } = read.source else { continue };
+            let Some(placeholder) = step.placeholders.get(read.placeholder) else { continue };
+            let (reader, giver) = (subject.id(step.node), subject.id(node));
+            let why = if step.node == node {
+                "which is the step itself".to_owned()
+            } else {
+                format!("but no edge leads from {} to it", quoted(giver))
+            };
+            let message = format!(
+                "node {} reads {{{}}}, the output of node {}, {why}",
+                quoted(reader),
+                placeholder.spelt(),
+                quoted(giver)
+            );
+            let draft = subject.find_placeholder(drafts, step, placeholder, message);
+            let draft = draft.node(reader);
+            if step.node != node {
+                draft.hint(format!(
+                    "draw an edge from {} to {}, or remove the placeholder",
+                    quoted(giver),
+                    quoted(reader)
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `useless-mapping`: a mapping that carries nothing.
+
+use crate::document::Place;
+use crate::model::{Node, NodeKind};
+use crate::names::{VariableName, quoted};
+use crate::validate::scope::mapping_source;
+use crate::validate::{Body, ReadSource};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "useless-mapping",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    summary: "What an edge maps is there, and the step it leads to uses it.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for (number, edge) in subject.flow.edges.iter().enumerate() {
+        let find = |id: &str| subject.flow.nodes.iter().position(|node| node.id == id);
+        let (Some(from), Some(to)) = (find(&edge.from), find(&edge.to)) else { continue };
+        let Some(step) = subject.scope.steps.iter().find(|step| step.node == to) else { continue };
+        if matches!(step.body, Body::Elsewhere | Body::Faulty { .. }) {
+            continue;
+        }
+        let runnable = subject.flow.nodes.get(from).is_some_and(Node::runnable);
+        for (target, source) in &edge.mapping {
+            let place = Place::key(subject.flow.edge_pointer(number).key("data").key("mapping").key(target));
+            let used = VariableName::normal(target)
+                .is_ok_and(|target| step.placeholders.iter().any(|placeholder| placeholder.name == target.as_str()));
+            if !used {
+                drafts
+                    .find(
+                        place,
+                        format!(
+                            "edge {} maps {}, and the text of node {} doesn't use it",
+                            quoted(&edge.caption()),
+                            quoted(target),
+                            quoted(&edge.to)
+                        ),
+                    )
+                    .node(&edge.to);
+                continue;
+            }
+            match mapping_source(source, number, from, runnable, &subject.scope.inputs) {
+                None => {
+                    let draft = drafts
+                        .find(
+                            place,
+                            format!(
+                                "edge {} takes {} from {}, and there is no input of that name",
+                                quoted(&edge.caption()),
+                                quoted(target),
+                                quoted(source)
+                            ),
+                        )
+                        .did_you_mean(source, subject.scope.inputs.keys().map(String::as_str));
+                    draft.node(&edge.to);
+                }
+                Some(ReadSource::Mapped(mapped))
+                    if !mapped.path.is_empty()
+                        && subject
+                            .flow
+                            .nodes
+                            .get(from)
+                            .is_some_and(|node| matches!(node.kind, NodeKind::Template(_))) =>
+                {
+                    drafts
+                        .find(
+                            place,
+                            format!(
+                                "edge {} takes {} from {}, but node {} gives a text, which has no fields",
+                                quoted(&edge.caption()),
+                                quoted(target),
+                                quoted(source),
+                                quoted(&edge.from)
+                            ),
+                        )
+                        .node(&edge.to)
+                        .hint("map it from `result`");
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}

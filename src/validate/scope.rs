@@ -1,0 +1,437 @@
+//! Who declares, reads and provides which name: worked out once for the rules and for the plan.
+//!
+//! Everything that gives a name its meaning is decided here from the files alone, so that what a
+//! rule says, what `flows_show` shows and what a run does can't differ.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::document::Pointer;
+use crate::graph::{Ancestors, Graph, Order};
+use crate::model::{Flow, Lookup, Node, NodeKind, Shelf, Syntax, Template, TemplateNode, ValueType};
+use crate::names::VariableName;
+use crate::render::{Placeholder, placeholders};
+
+/// The names of one flow.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// One for each runnable node, in file order.
+    pub steps: Vec<StepScope>,
+    /// Which node gives which name; several nodes where a name is ambiguous.
+    pub outputs: HashMap<String, Vec<(usize, OutputPart)>>,
+    /// What input nodes and `inputs` declare, by name in NFC.
+    pub inputs: BTreeMap<String, InputScope>,
+}
+
+/// What of a step's output a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OutputPart {
+    /// `<id>_result`: the output.
+    Result,
+    /// `<id>_template`: the name of the template it was made from.
+    Template,
+}
+
+/// A name that input nodes or `inputs` declare.
+#[derive(Debug, Clone, Default)]
+pub struct InputScope {
+    /// The input nodes that declare it: node, place among its variables, default.
+    pub nodes: Vec<(usize, usize, Option<Value>)>,
+    /// Its place in the flow's `inputs`.
+    pub refinement: Option<usize>,
+}
+
+/// What is known of one step's text.
+#[derive(Debug, Clone)]
+pub struct StepScope {
+    /// The node's number.
+    pub node: usize,
+    /// Its text, or why there is none.
+    pub body: Body,
+    /// What node and template declare, the node first; names outside the alphabet are left out.
+    pub declared: Vec<DeclaredName>,
+    /// The brace groups of its text.
+    pub placeholders: Vec<Placeholder>,
+    /// The distinct names its text reads, in order of appearance.
+    pub reads: Vec<Read>,
+}
+
+/// A step's text.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// There is a text.
+    Text {
+        /// The text.
+        text: Arc<str>,
+        /// The template it comes from; none for inline text.
+        template: Option<Arc<Template>>,
+        /// How results name it: the template's name, or the node's caption for inline text.
+        template_name: String,
+    },
+    /// The step fails when it is reached.
+    Faulty {
+        /// The error's code.
+        code: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A file is checked without its catalog: its template is somewhere else.
+    Elsewhere,
+}
+
+/// A name that a node or its template declares for the text.
+#[derive(Debug, Clone)]
+pub struct DeclaredName {
+    /// The name in NFC.
+    pub name: String,
+    /// Whether the node says so, or the template.
+    pub by_node: bool,
+    /// `required`, where it is said.
+    pub required: Option<bool>,
+    /// The default, where there is one.
+    pub default: Option<Value>,
+    /// The type, where it is said.
+    pub kind: Option<ValueType>,
+    /// The description, where there is one.
+    pub description: Option<String>,
+    /// Where it is declared, in the file of node or template.
+    pub pointer: Pointer,
+}
+
+/// A name that a step's text reads.
+#[derive(Debug, Clone)]
+pub struct Read {
+    /// The name in NFC.
+    pub name: String,
+    /// The first placeholder that reads it.
+    pub placeholder: usize,
+    /// Where its value comes from, as far as the files say.
+    pub source: ReadSource,
+}
+
+/// Where a name's value comes from, as far as the files say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadSource {
+    /// An edge says so: the output of a step.
+    Mapped(Mapped),
+    /// An edge says so: the value of an input, under this name.
+    MappedInput {
+        /// The edge.
+        edge: usize,
+        /// The input's name.
+        input: String,
+    },
+    /// An ancestor's output.
+    Output {
+        /// The node that gives it.
+        node: usize,
+        /// What of it.
+        part: OutputPart,
+    },
+    /// The output of a step that doesn't come before.
+    Unreachable {
+        /// That step's node.
+        node: usize,
+    },
+    /// Several nodes give that name.
+    Ambiguous {
+        /// Those nodes.
+        nodes: Vec<usize>,
+    },
+    /// The caller, a variable set, or a default.
+    Open {
+        /// Whether node or template declare it, or (where they declare nothing) the text itself.
+        declared: bool,
+        /// Whether an input node or `inputs` declares it.
+        input: bool,
+    },
+}
+
+/// A value that an edge carries from a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapped {
+    /// The edge.
+    pub edge: usize,
+    /// The node it comes from.
+    pub node: usize,
+    /// The dot path into the output; empty for the whole.
+    pub path: Vec<String>,
+    /// What says so.
+    pub by: MappedBy,
+}
+
+/// What makes an edge carry a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MappedBy {
+    /// `data.mapping`.
+    Mapping,
+    /// `targetHandle`.
+    Handle,
+}
+
+/// The names under which a node's output and template can be read.
+pub fn output_names(id: &str) -> Vec<(String, OutputPart)> {
+    let plain: String = id.chars().filter(|c| *c != '-').collect();
+    let mut names = Vec::with_capacity(4);
+    for (stem, again) in [(plain.as_str(), false), (id, true)] {
+        if again && plain == id {
+            continue;
+        }
+        for (end, part) in [("_result", OutputPart::Result), ("_template", OutputPart::Template)] {
+            if let Ok(name) = VariableName::normal(&format!("{stem}{end}")) {
+                names.push((name.as_str().to_owned(), part));
+            }
+        }
+    }
+    names
+}
+
+impl Scope {
+    /// Works out the names of a flow. `order` is none where there is a ring: then nothing is
+    /// called unreachable, because the ring is the trouble.
+    pub fn of(
+        flow: &Flow,
+        graph: &Graph,
+        order: Option<&Order>,
+        edges: &[Option<(usize, usize)>],
+        shelf: &Shelf,
+    ) -> Self {
+        let mut scope = Self::default();
+        for (number, node) in flow.nodes.iter().enumerate() {
+            if node.runnable() {
+                for (name, part) in output_names(&node.id) {
+                    let givers = scope.outputs.entry(name).or_default();
+                    if !givers.contains(&(number, part)) {
+                        givers.push((number, part));
+                    }
+                }
+            }
+            if let NodeKind::Input(input) = &node.kind {
+                for (place, variable) in input.variables.iter().enumerate() {
+                    if let Ok(name) = VariableName::normal(&variable.name) {
+                        scope.inputs.entry(name.as_str().to_owned()).or_default().nodes.push((
+                            number,
+                            place,
+                            variable.default.clone(),
+                        ));
+                    }
+                }
+            }
+        }
+        for (place, refinement) in flow.inputs.iter().enumerate() {
+            if let Ok(name) = VariableName::normal(&refinement.name) {
+                scope.inputs.entry(name.as_str().to_owned()).or_default().refinement.get_or_insert(place);
+            }
+        }
+        let ancestors = order.map(Ancestors::of);
+        let mut incoming: Vec<Vec<usize>> = vec![Vec::new(); graph.len()];
+        for (edge, ends) in edges.iter().enumerate() {
+            if let Some((_, to)) = ends
+                && let Some(list) = incoming.get_mut(*to)
+            {
+                list.push(edge);
+            }
+        }
+        let steps = flow.nodes.iter().enumerate().filter(|(_, node)| node.runnable()).map(|(number, node)| {
+            let incoming = incoming.get(number).map(Vec::as_slice).unwrap_or_default();
+            let edges = Incoming { flow, edges, numbers: incoming };
+            scope.step((number, node), &edges, ancestors.as_ref(), shelf)
+        });
+        scope.steps = steps.collect();
+        scope
+    }
+
+    fn step(
+        &self,
+        (number, node): (usize, &Node),
+        edges: &Incoming<'_>,
+        ancestors: Option<&Ancestors>,
+        shelf: &Shelf,
+    ) -> StepScope {
+        let NodeKind::Template(step) = &node.kind else {
+            let what = if matches!(node.kind, NodeKind::Tool { .. }) { "tool" } else { "flow" };
+            let body = Body::Faulty {
+                code: "VALIDATION_ERROR".to_owned(),
+                message: format!("steps of type \"{what}\" can't be executed yet"),
+            };
+            return StepScope { node: number, body, declared: Vec::new(), placeholders: Vec::new(), reads: Vec::new() };
+        };
+        let body = body_of(node, step, shelf);
+        let mut declared = names_of(&step.variables, true);
+        let found = match &body {
+            Body::Text { text, template, .. } => {
+                if let Some(template) = template {
+                    declared.extend(names_of(&template.variables, false));
+                }
+                placeholders(text, template.as_ref().map_or(Syntax::Single, |template| template.syntax))
+            }
+            _ => Vec::new(),
+        };
+        let declares = !step.variables.is_empty()
+            || matches!(&body, Body::Text { template: Some(template), .. } if !template.variables.is_empty());
+        let mut reads: Vec<Read> = Vec::new();
+        let mut seen: HashSet<&str> = HashSet::new();
+        for (place, placeholder) in found.iter().enumerate() {
+            if !seen.insert(placeholder.name.as_str()) {
+                continue;
+            }
+            let name = placeholder.name.clone();
+            let source = edges
+                .mapped(&name, &self.inputs)
+                .or_else(|| self.output(&name, number, ancestors))
+                .unwrap_or_else(|| {
+                    let begins_like_a_name = name.starts_with(|c: char| c == '_' || c.is_alphabetic());
+                    ReadSource::Open {
+                        declared: if declares {
+                            declared.iter().any(|declared| declared.name == name)
+                        } else {
+                            begins_like_a_name
+                        },
+                        input: self.inputs.contains_key(&name),
+                    }
+                });
+            reads.push(Read { name, placeholder: place, source });
+        }
+        StepScope { node: number, body, declared, placeholders: found, reads }
+    }
+
+    /// Whether a name stands for a step's output, and of which step.
+    fn output(&self, name: &str, reader: usize, ancestors: Option<&Ancestors>) -> Option<ReadSource> {
+        let givers = self.outputs.get(name)?;
+        let mut nodes: Vec<usize> = givers.iter().map(|(node, _)| *node).collect();
+        nodes.dedup();
+        if nodes.len() > 1 {
+            return Some(ReadSource::Ambiguous { nodes });
+        }
+        let (node, part) = *givers.first()?;
+        let before = ancestors.is_none_or(|ancestors| ancestors.reaches(node, reader));
+        Some(if before { ReadSource::Output { node, part } } else { ReadSource::Unreachable { node } })
+    }
+}
+
+/// The edges into one step.
+struct Incoming<'a> {
+    flow: &'a Flow,
+    edges: &'a [Option<(usize, usize)>],
+    numbers: &'a [usize],
+}
+
+impl Incoming<'_> {
+    /// The first edge in the file that carries a value to a name.
+    fn mapped(&self, name: &str, inputs: &BTreeMap<String, InputScope>) -> Option<ReadSource> {
+        self.numbers.iter().find_map(|number| {
+            let edge = self.flow.edges.get(*number)?;
+            let (from, _) = self.edges.get(*number).copied().flatten()?;
+            let runnable = self.flow.nodes.get(from).is_some_and(Node::runnable);
+            let same = |text: &str| VariableName::normal(text).is_ok_and(|text| text.as_str() == name);
+            if let Some((_, source)) = edge.mapping.iter().find(|(target, _)| same(target)) {
+                return mapping_source(source, *number, from, runnable, inputs);
+            }
+            (runnable && edge.target_handle.as_deref().is_some_and(same)).then(|| {
+                ReadSource::Mapped(Mapped { edge: *number, node: from, path: Vec::new(), by: MappedBy::Handle })
+            })
+        })
+    }
+}
+
+/// What the right side of a `data.mapping` means: `result`, a dot path of it, or an input's name.
+pub(super) fn mapping_source(
+    source: &str,
+    edge: usize,
+    from: usize,
+    runnable: bool,
+    inputs: &BTreeMap<String, InputScope>,
+) -> Option<ReadSource> {
+    let path = |text: &str| text.split('.').filter(|step| !step.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let mapped = |path: Vec<String>| Some(ReadSource::Mapped(Mapped { edge, node: from, path, by: MappedBy::Mapping }));
+    if runnable && source == "result" {
+        return mapped(Vec::new());
+    }
+    if runnable && let Some(rest) = source.strip_prefix("result.") {
+        return mapped(path(rest));
+    }
+    if let Ok(name) = VariableName::normal(source)
+        && inputs.contains_key(name.as_str())
+    {
+        return Some(ReadSource::MappedInput { edge, input: name.as_str().to_owned() });
+    }
+    if runnable && !source.is_empty() { mapped(path(source)) } else { None }
+}
+
+fn names_of(variables: &[crate::model::Declared], by_node: bool) -> Vec<DeclaredName> {
+    variables
+        .iter()
+        .filter_map(|declared| {
+            let name = VariableName::normal(&declared.name).ok()?;
+            Some(DeclaredName {
+                name: name.as_str().to_owned(),
+                by_node,
+                required: declared.required,
+                default: declared.default.clone(),
+                kind: declared.kind,
+                description: declared.description.clone(),
+                pointer: declared.pointer.clone(),
+            })
+        })
+        .collect()
+}
+
+/// Whether a `selectedTemplateId` is the web app's own: all digits, or a UUID.
+pub(super) fn app_internal(reference: &str) -> bool {
+    let digits = !reference.is_empty() && reference.bytes().all(|b| b.is_ascii_digit());
+    let parts: Vec<&str> = reference.split('-').collect();
+    let uuid = parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12])
+        && parts.iter().all(|part| part.bytes().all(|b| b.is_ascii_hexdigit()));
+    digits || uuid
+}
+
+fn body_of(node: &Node, step: &TemplateNode, shelf: &Shelf) -> Body {
+    let inline = || step.text.as_deref().filter(|text| !text.trim().is_empty());
+    let inline_body =
+        |text: &str| Body::Text { text: Arc::from(text), template: None, template_name: node.caption().to_owned() };
+    let Some(selected) = &step.selected else {
+        return match inline() {
+            Some(text) => inline_body(text),
+            None => Body::Faulty {
+                code: "VALIDATION_ERROR".to_owned(),
+                message: "the step has neither a template nor a text".to_owned(),
+            },
+        };
+    };
+    match shelf.get(selected) {
+        Lookup::Found(template) => Body::Text {
+            text: Arc::from(template.text.as_str()),
+            template_name: template.name.clone(),
+            template: Some(template),
+        },
+        Lookup::Missing { nearest } => match inline() {
+            Some(text) if app_internal(selected) => inline_body(text),
+            _ => {
+                let near = if nearest.is_empty() {
+                    String::new()
+                } else {
+                    format!("; did you mean {}?", nearest.join(" or "))
+                };
+                let shown = crate::names::quoted(selected);
+                Body::Faulty {
+                    code: "TEMPLATE_NOT_FOUND".to_owned(),
+                    message: format!("there is no template {shown}{near}"),
+                }
+            }
+        },
+        Lookup::Ambiguous { files } => Body::Faulty {
+            code: "AMBIGUOUS_NAME".to_owned(),
+            message: format!("several templates go by {}: {}", crate::names::quoted(selected), files.join(", ")),
+        },
+        Lookup::Broken { file, code, message } => {
+            let file = crate::names::shown(&file, 200);
+            Body::Faulty {
+                code,
+                message: if message.contains(&file) { message } else { format!("template file {file}: {message}") },
+            }
+        }
+        Lookup::NotChecked => inline().map_or(Body::Elsewhere, inline_body),
+    }
+}
