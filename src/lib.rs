@@ -16,5 +16,7 @@ pub mod graph;
 pub mod render;
 pub mod validate;
 
+pub mod plan;
+
 pub mod clock;
 pub mod config;

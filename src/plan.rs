@@ -1,0 +1,307 @@
+//! A checked flow made ready: steps in order, waves, bindings, required inputs.
+//!
+//! The plan says of every placeholder where its value comes from, as far as the files decide it.
+//! What `flows_show` shows is the plan, and a run does nothing but follow it. Made here alone;
+//! equal inputs give an equal plan. No I/O, no time.
+
+mod inputs;
+mod slots;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::model::{Flow, NodeKind, ValueType, VariableSet};
+use crate::render::Placeholder;
+use crate::validate::{Body, CheckedFlow, MappedBy, OutputPart};
+
+/// A flow, ready to be shown or executed.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    flow: Arc<Flow>,
+    steps: Vec<Step>,
+    inputs: Vec<Input>,
+    sets: Vec<String>,
+    results: Vec<ResultMark>,
+    last: Option<usize>,
+}
+
+/// One step of a plan. Steps are numbered in the order in which they are reported.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The node's number in the file.
+    pub node: usize,
+    /// The node's id.
+    pub id: String,
+    /// Its label, or the id where it has none.
+    pub label: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The wave it belongs to, from 0: steps of one wave don't wait for each other.
+    pub wave: usize,
+    /// The steps right before it.
+    pub parents: Vec<usize>,
+    /// The steps right after it.
+    pub children: Vec<usize>,
+    /// What is done when it is reached.
+    pub work: Work,
+}
+
+/// What is done when a step is reached.
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// A text is rendered.
+    Render(Rendering),
+    /// It fails: something was wrong with it before anything ran.
+    Faulty {
+        /// The error's code.
+        code: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// A text with its bindings.
+#[derive(Debug, Clone)]
+pub struct Rendering {
+    /// How results name it.
+    pub template_name: String,
+    /// The template's file; none for inline text.
+    pub template_file: Option<String>,
+    /// The text.
+    pub text: Arc<str>,
+    /// The brace groups that a slot may fill, in order, with the slot of each.
+    pub placeholders: Vec<(Placeholder, usize)>,
+    /// One slot for each distinct name, in order of appearance.
+    pub slots: Vec<Slot>,
+    /// The node's variable sets, then the template's.
+    pub sets: Vec<VariableSet>,
+    /// The role a model should take on.
+    pub persona: Option<String>,
+    /// The contract its output must meet.
+    pub contract: Option<Value>,
+}
+
+/// One name that a step's text reads, and where its value comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slot {
+    /// The name as the text has it, in NFC.
+    pub name: String,
+    /// Where the value comes from.
+    pub source: Source,
+}
+
+/// Where a slot's value comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Source {
+    /// An earlier step.
+    Step {
+        /// Its number in the plan.
+        step: usize,
+        /// What of it.
+        part: OutputPart,
+        /// The dot path into its output; empty for the whole.
+        path: Vec<String>,
+        /// The edge's way of saying so; none where the name itself says it.
+        by: Option<MappedBy>,
+    },
+    /// The caller, else the chosen variable set, else the default, else auto-mapping.
+    Open(Open),
+}
+
+/// A value that the files leave open.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Open {
+    /// The name it is asked for under (another than the slot's where an edge maps an input).
+    pub input: String,
+    /// Whether an edge's `data.mapping` gives that name.
+    pub mapped: bool,
+    /// The value when nobody gives one.
+    pub default: Option<Value>,
+    /// The parent whose output stands in when nothing else does.
+    pub auto: Option<usize>,
+    /// Whether the step can't do without.
+    pub required: bool,
+    /// Whether somebody declares it: then, not given, it is empty; otherwise the braces stay.
+    pub declared: bool,
+}
+
+/// One value that a caller may or must give.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Input {
+    /// The name in NFC.
+    pub name: String,
+    /// The type, where it is said.
+    pub kind: Option<ValueType>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Whether nothing in the files gives it.
+    pub required: bool,
+    /// The value when nobody gives one.
+    pub default: Option<Value>,
+    /// The only values allowed; empty when anything is.
+    pub choices: Vec<Value>,
+    /// The steps that read it.
+    pub used_by: Vec<usize>,
+    /// The steps that can't do without it; empty where it is required for being declared.
+    pub needed_by: Vec<usize>,
+}
+
+/// A result node, and the step whose output it marks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultMark {
+    /// The result node's number in the file.
+    pub node: usize,
+    /// Its label; made distinct with its id where two have one label.
+    pub label: String,
+    /// The step that feeds it, the last in order where several do.
+    pub step: Option<usize>,
+}
+
+impl Plan {
+    /// Makes a checked flow ready.
+    pub fn of(checked: &CheckedFlow) -> Self {
+        let flow = checked.flow().clone();
+        let order = checked.order();
+        let mut number_of: Vec<Option<usize>> = vec![None; flow.nodes.len()];
+        for (number, node) in order.order.iter().enumerate() {
+            if let Some(slot) = number_of.get_mut(*node) {
+                *slot = Some(number);
+            }
+        }
+        let number = |node: usize| number_of.get(node).copied().flatten();
+        let view = slots::View::of(checked, &number_of);
+        let mut steps: Vec<Step> = Vec::with_capacity(order.order.len());
+        for node in &order.order {
+            let Some(spec) = flow.nodes.get(*node) else { continue };
+            let parents: Vec<usize> = order
+                .parents
+                .get(*node)
+                .map(Vec::as_slice)
+                .unwrap_or_default()
+                .iter()
+                .filter_map(|parent| number(*parent))
+                .collect();
+            steps.push(Step {
+                node: *node,
+                id: spec.id.clone(),
+                label: spec.caption().to_owned(),
+                description: spec.description.clone(),
+                wave: order.waves.get(*node).copied().unwrap_or(0),
+                parents,
+                children: Vec::new(),
+                work: view.work(*node),
+            });
+        }
+        for child in 0..steps.len() {
+            let parents = steps.get(child).map(|step| step.parents.clone()).unwrap_or_default();
+            for parent in parents {
+                if let Some(parent) = steps.get_mut(parent) {
+                    parent.children.push(child);
+                }
+            }
+        }
+        slots::map_automatically(&mut steps, checked);
+        let inputs = inputs::of(&steps, checked);
+        let results = results(&flow, checked, &number_of);
+        let fed = results.iter().filter_map(|result| result.step).max();
+        let connected = (0..steps.len())
+            .rev()
+            .find(|step| steps.get(*step).is_some_and(|step| checked.graph().connected(step.node)));
+        let last = fed.or(connected).or_else(|| steps.len().checked_sub(1));
+        let mut sets: Vec<String> = Vec::new();
+        for step in &steps {
+            if let Work::Render(rendering) = &step.work {
+                for set in &rendering.sets {
+                    if !sets.contains(&set.name) {
+                        sets.push(set.name.clone());
+                    }
+                }
+            }
+        }
+        Self { flow, steps, inputs, sets, results, last }
+    }
+
+    /// The flow as read.
+    pub fn flow(&self) -> &Arc<Flow> {
+        &self.flow
+    }
+
+    /// The steps, in the order in which they are reported.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// One step.
+    pub fn step(&self, number: usize) -> Option<&Step> {
+        self.steps.get(number)
+    }
+
+    /// What a caller may or must give, in the order in which the file declares it.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The names of the variable sets there are to choose from.
+    pub fn sets(&self) -> &[String] {
+        &self.sets
+    }
+
+    /// The result nodes that a step feeds, in file order.
+    pub fn results(&self) -> &[ResultMark] {
+        &self.results
+    }
+
+    /// The step whose output is the final result.
+    pub fn last(&self) -> Option<usize> {
+        self.last
+    }
+
+    /// The steps of each wave.
+    pub fn waves(&self) -> Vec<Vec<usize>> {
+        let mut waves: Vec<Vec<usize>> = Vec::new();
+        for (number, step) in self.steps.iter().enumerate() {
+            while waves.len() <= step.wave {
+                waves.push(Vec::new());
+            }
+            if let Some(wave) = waves.get_mut(step.wave) {
+                wave.push(number);
+            }
+        }
+        waves
+    }
+}
+
+fn results(flow: &Flow, checked: &CheckedFlow, number_of: &[Option<usize>]) -> Vec<ResultMark> {
+    let mut marks: Vec<ResultMark> = Vec::new();
+    for (node, spec) in flow.nodes.iter().enumerate() {
+        if !matches!(spec.kind, NodeKind::Result) {
+            continue;
+        }
+        let feeders = checked.order().parents.get(node).map(Vec::as_slice).unwrap_or_default();
+        let step = feeders.iter().filter_map(|feeder| number_of.get(*feeder).copied().flatten()).max();
+        if step.is_some() {
+            marks.push(ResultMark { node, label: spec.caption().to_owned(), step });
+        }
+    }
+    let labels: Vec<String> = marks.iter().map(|mark| mark.label.clone()).collect();
+    for mark in &mut marks {
+        if labels.iter().filter(|label| **label == mark.label).count() > 1
+            && let Some(spec) = flow.nodes.get(mark.node)
+        {
+            mark.label = format!("{} ({})", mark.label, spec.id);
+        }
+    }
+    marks
+}
+
+/// The body of a step that is not in a catalog can't be executed.
+fn faulty(body: &Body) -> Work {
+    match body {
+        Body::Faulty { code, message } => Work::Faulty { code: code.clone(), message: message.clone() },
+        _ => Work::Faulty {
+            code: "TEMPLATE_NOT_FOUND".to_owned(),
+            message: "the template is not part of this check".to_owned(),
+        },
+    }
+}

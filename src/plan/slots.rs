@@ -1,0 +1,186 @@
+//! Bindings: for every name a step's text reads, where its value comes from.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::model::{InputNode, NodeKind, Refinement};
+use crate::plan::{Open, Rendering, Slot, Source, Step, Work, faulty};
+use crate::validate::{Body, CheckedFlow, InputScope, Mapped, OutputPart, ReadSource, StepScope};
+
+/// A checked flow with what the bindings need at hand.
+pub(super) struct View<'a> {
+    checked: &'a CheckedFlow,
+    number_of: &'a [Option<usize>],
+    scopes: HashMap<usize, &'a StepScope>,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn of(checked: &'a CheckedFlow, number_of: &'a [Option<usize>]) -> Self {
+        let scopes = checked.scope().steps.iter().map(|step| (step.node, step)).collect();
+        Self { checked, number_of, scopes }
+    }
+
+    /// What is done at a node.
+    pub(super) fn work(&self, node: usize) -> Work {
+        let Some(scope) = self.scopes.get(&node) else { return faulty(&Body::Elsewhere) };
+        let Body::Text { text, template, template_name } = &scope.body else { return faulty(&scope.body) };
+        let slots: Vec<Slot> = scope
+            .reads
+            .iter()
+            .map(|read| Slot { name: read.name.clone(), source: self.source(node, scope, &read.name, &read.source) })
+            .collect();
+        let places: HashMap<&str, usize> =
+            scope.reads.iter().enumerate().map(|(place, read)| (read.name.as_str(), place)).collect();
+        let placeholders = scope
+            .placeholders
+            .iter()
+            .filter_map(|placeholder| Some((placeholder.clone(), *places.get(placeholder.name.as_str())?)))
+            .collect();
+        let (mut sets, mut persona, mut contract) = (Vec::new(), None, None);
+        if let Some(NodeKind::Template(step)) = self.checked.flow().nodes.get(node).map(|node| &node.kind) {
+            sets.extend(step.sets.iter().cloned());
+            (persona, contract) = (step.persona.clone(), step.contract.clone());
+        }
+        sets.extend(template.iter().flat_map(|template| template.sets.iter().cloned()));
+        Work::Render(Rendering {
+            template_name: template_name.clone(),
+            template_file: template.as_ref().map(|template| template.file.to_string()),
+            text: text.clone(),
+            placeholders,
+            slots,
+            sets,
+            persona,
+            contract,
+        })
+    }
+
+    fn source(&self, node: usize, scope: &StepScope, name: &str, read: &ReadSource) -> Source {
+        let number = |node: usize| self.number_of.get(node).copied().flatten().unwrap_or(usize::MAX);
+        match read {
+            ReadSource::Mapped(Mapped { node: from, path, by, .. }) => {
+                Source::Step { step: number(*from), part: OutputPart::Result, path: path.clone(), by: Some(*by) }
+            }
+            ReadSource::Output { node: from, part } => {
+                Source::Step { step: number(*from), part: *part, path: Vec::new(), by: None }
+            }
+            ReadSource::MappedInput { input, .. } => Source::Open(self.open(node, scope, input, true, false)),
+            ReadSource::Open { declared, .. } => Source::Open(self.open(node, scope, name, false, *declared)),
+            // Both reach the flow, so a checked flow holds neither; as text they do no harm.
+            ReadSource::Unreachable { .. } | ReadSource::Ambiguous { .. } => Source::Open(Open {
+                input: name.to_owned(),
+                mapped: false,
+                default: None,
+                auto: None,
+                required: false,
+                declared: false,
+            }),
+        }
+    }
+
+    fn open(&self, node: usize, scope: &StepScope, input: &str, mapped: bool, step_declares: bool) -> Open {
+        let declared_as = self.checked.scope().inputs.get(input);
+        let refinement = refinement(self.checked, declared_as);
+        let own = scope.declared.iter().filter(|declared| declared.name == input && !mapped);
+        let default = self
+            .default(node, input, declared_as, refinement)
+            .or_else(|| own.clone().find_map(|declared| declared.default.clone()));
+        let marked = own.clone().find_map(|declared| declared.required);
+        let required = default.is_none()
+            && match refinement.and_then(|refinement| refinement.required) {
+                Some(required) => required,
+                None if declared_as.is_some_and(|input| !input.nodes.is_empty()) => true,
+                None => step_declares && marked.unwrap_or(true),
+            };
+        Open {
+            input: input.to_owned(),
+            mapped,
+            default,
+            auto: None,
+            required,
+            declared: step_declares || declared_as.is_some(),
+        }
+    }
+
+    /// The default of an input for one step: that of `inputs`, else of the input node with an edge
+    /// to the step, else of the first input node in the file.
+    fn default(
+        &self,
+        node: usize,
+        name: &str,
+        declared_as: Option<&InputScope>,
+        refinement: Option<&Refinement>,
+    ) -> Option<Value> {
+        if let Some(default) = refinement.and_then(|refinement| refinement.default.clone()) {
+            return Some(default);
+        }
+        let nodes = &declared_as?.nodes;
+        let with_default = || nodes.iter().filter_map(|(from, _, default)| default.as_ref().map(|default| (*from, default)));
+        if with_default().nth(1).is_none() {
+            return with_default().next().map(|(_, default)| default.clone());
+        }
+        let before = self.checked.graph().before(node);
+        with_default().find(|(from, _)| before.contains(from)).or_else(|| with_default().next()).map(|(_, default)| default.clone())
+    }
+}
+
+/// What `inputs` says of a name.
+pub(super) fn refinement<'a>(checked: &'a CheckedFlow, declared_as: Option<&InputScope>) -> Option<&'a Refinement> {
+    checked.flow().inputs.get(declared_as?.refinement?)
+}
+
+/// Lets a step's one open name take the output of its one parent, where nothing else can be meant.
+pub(super) fn map_automatically(steps: &mut [Step], checked: &CheckedFlow) {
+    let mut needed: HashMap<String, usize> = HashMap::new();
+    for step in steps.iter() {
+        for open in opens(step).filter(|(_, open)| open.required) {
+            *needed.entry(open.1.input.clone()).or_default() += 1;
+        }
+    }
+    let alone = |open: &Open| {
+        open.required
+            && !open.mapped
+            && !checked.scope().inputs.contains_key(&open.input)
+            && needed.get(&open.input) == Some(&1)
+    };
+    for step in steps.iter_mut() {
+        let [parent] = step.parents.as_slice() else { continue };
+        let parent = *parent;
+        let candidates: Vec<usize> = opens(step).filter(|(_, open)| alone(open)).map(|(place, _)| place).collect();
+        let [place] = candidates.as_slice() else { continue };
+        let place = *place;
+        let Work::Render(rendering) = &mut step.work else { continue };
+        let reads_parent = rendering
+            .slots
+            .iter()
+            .any(|slot| matches!(slot.source, Source::Step { step, part: OutputPart::Result, .. } if step == parent));
+        if reads_parent {
+            continue;
+        }
+        if let Some(Slot { source: Source::Open(open), .. }) = rendering.slots.get_mut(place) {
+            open.auto = Some(parent);
+            open.required = false;
+        }
+    }
+}
+
+/// The open slots of a step, with their places.
+pub(super) fn opens(step: &Step) -> impl Iterator<Item = (usize, &Open)> {
+    let slots = match &step.work {
+        Work::Render(rendering) => rendering.slots.as_slice(),
+        Work::Faulty { .. } => &[],
+    };
+    slots.iter().enumerate().filter_map(|(place, slot)| match &slot.source {
+        Source::Open(open) => Some((place, open)),
+        Source::Step { .. } => None,
+    })
+}
+
+/// The variables an input node declares, with their names in NFC.
+pub(super) fn variables(input: &InputNode) -> impl Iterator<Item = String> + '_ {
+    input
+        .variables
+        .iter()
+        .filter_map(|variable| crate::names::VariableName::normal(&variable.name).ok())
+        .map(|name| name.as_str().to_owned())
+}
