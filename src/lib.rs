@@ -11,3 +11,5 @@ pub mod names;
 
 pub mod clock;
 pub mod config;
+
+pub mod app;

@@ -135,6 +135,26 @@ impl Environment {
         self.absolute(name).or_else(|| self.registered_home.clone().filter(|home| home.is_absolute()))
     }
 
+    /// Where desktop programs keep their settings: the XDG config folder, macOS's Application
+    /// Support, or Windows' roaming folder.
+    pub fn programs_folder(&self) -> Option<PathBuf> {
+        let (variable, place) = match self.platform {
+            Platform::Unix => (Some("XDG_CONFIG_HOME"), ".config"),
+            Platform::MacOs => (None, "Library/Application Support"),
+            Platform::Windows => (Some("APPDATA"), "AppData/Roaming"),
+        };
+        variable.and_then(|name| self.absolute(name)).or_else(|| self.home().map(|home| home.join(place)))
+    }
+
+    /// Where programs from Windows' store keep a settings folder of their own; elsewhere `None`.
+    pub fn packages_folder(&self) -> Option<PathBuf> {
+        if self.platform != Platform::Windows {
+            return None;
+        }
+        let local = self.absolute("LOCALAPPDATA").or_else(|| self.home().map(|home| home.join("AppData/Local")))?;
+        Some(local.join("Packages"))
+    }
+
     /// A path made independent of the current folder: `~/` is the user's folder, and what is
     /// relative is relative to `base`.
     pub fn resolved(&self, path: &str, base: &Path) -> PathBuf {
