@@ -269,8 +269,10 @@ fn source(request: ClientRequest<'_>) -> Result<Option<Source>, ClientError> {
 /// What the entry leaves to the user.
 fn notes(request: ClientRequest<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    let own_file = Folders::of(request.environment).config.join(CONFIG_FILE);
-    let own_file = own_file.display();
+    let own_file = Folders::of(request.environment).config.map_or_else(
+        || format!("the {CONFIG_FILE} named by --config"),
+        |folder| folder.join(CONFIG_FILE).display().to_string(),
+    );
     match source(request) {
         Ok(None) => notes.push(
             "No catalog was named, so the built-in examples will be served; name yours with --source owner/repo."

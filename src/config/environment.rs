@@ -46,8 +46,11 @@ impl Platform {
     }
 
     /// Whether a path does not depend on the current folder. Judged by the platform's spelling,
-    /// not by the machine this runs on.
+    /// not only by that of the machine this runs on.
     fn absolute(self, path: &OsStr) -> bool {
+        if Path::new(path).is_absolute() {
+            return true;
+        }
         match self {
             Self::Unix | Self::MacOs => path.as_encoded_bytes().starts_with(b"/"),
             Self::Windows => match path.as_encoded_bytes() {
@@ -223,8 +226,9 @@ impl fmt::Debug for Environment {
 /// Where this program keeps its things for one user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
-    /// Holds `flowy.toml`.
-    pub config: PathBuf,
+    /// Holds `flowy.toml`. `None` without a user's folder: a file in a temporary one may be
+    /// anybody's.
+    pub config: Option<PathBuf>,
     /// Holds what can be fetched again.
     pub cache: PathBuf,
     /// Holds what this machine alone knows.
@@ -232,8 +236,8 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// The folders by the platform's conventions; a temporary one stands in where the user has
-    /// none. Nothing is created.
+    /// The folders by the platform's conventions; for cache and state a temporary one stands in
+    /// where the user has none. Nothing is created.
     pub fn of(environment: &Environment) -> Self {
         let home = environment.home();
         let under = |variable: &str, place: &str| {
@@ -261,11 +265,7 @@ impl Folders {
         };
         let or_makeshift =
             |folder: Option<PathBuf>, name: &str| folder.unwrap_or_else(|| environment.makeshift().join(name));
-        Self {
-            config: or_makeshift(config, "config"),
-            cache: or_makeshift(cache, "cache"),
-            state: or_makeshift(state, "state"),
-        }
+        Self { config, cache: or_makeshift(cache, "cache"), state: or_makeshift(state, "state") }
     }
 }
 
@@ -275,7 +275,8 @@ mod tests {
 
     fn shown(environment: &Environment) -> [String; 3] {
         let folders = Folders::of(environment);
-        [folders.config, folders.cache, folders.state].map(|folder| folder.display().to_string().replace('\\', "/"))
+        [folders.config.unwrap_or_default(), folders.cache, folders.state]
+            .map(|folder| folder.display().to_string().replace('\\', "/"))
     }
 
     #[test]
@@ -315,7 +316,7 @@ mod tests {
         for platform in [Platform::Unix, Platform::MacOs, Platform::Windows] {
             for home in ["", "not/absolute"] {
                 let bare = Environment::of([("HOME", home), ("TMPDIR", "/t"), ("USER", "../kim")]).on(platform);
-                assert_eq!(shown(&bare), ["/t/flowy-kim/config", "/t/flowy-kim/cache", "/t/flowy-kim/state"]);
+                assert_eq!(shown(&bare), ["", "/t/flowy-kim/cache", "/t/flowy-kim/state"]);
             }
         }
         let nothing: [(&str, &str); 0] = [];

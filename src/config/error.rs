@@ -169,8 +169,8 @@ pub enum SettingsError {
     NotInThisFile {
         /// The setting.
         place: Place,
-        /// The user's own file.
-        own_file: PathBuf,
+        /// The user's own file, when there is a folder for it.
+        own_file: Option<PathBuf>,
     },
 }
 
@@ -196,8 +196,11 @@ impl SettingsError {
                 "take it out of the address and set GITHUB_PAT; a token that stood there should be revoked".to_owned(),
             ),
             Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean {nearest}?")),
-            Self::NotInThisFile { own_file, .. } => {
-                Some(format!("put it into {}, or name this file with --config if it is yours", own_file.display()))
+            Self::NotInThisFile { own_file: Some(own), .. } => {
+                Some(format!("put it into {}, or name this file with --config if it is yours", own.display()))
+            }
+            Self::NotInThisFile { own_file: None, .. } => {
+                Some("name this file with --config if it is yours".to_owned())
             }
             Self::OutOfRange { .. }
             | Self::NotAChoice { .. }

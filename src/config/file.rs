@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::{Origin, Place, SettingsError};
 use super::rows::{SETTINGS, SettingRow};
+use super::secret::redact;
 use crate::names::{nearest, quoted};
 
 /// The name of the settings file.
@@ -30,7 +31,7 @@ pub(super) enum Trust<'a> {
     /// The user named it, or it lies in the user's config folder.
     Own,
     /// It lies in the current folder; the user's own file would be this one.
-    Found(&'a Path),
+    Found(Option<&'a Path>),
 }
 
 impl ConfigFile {
@@ -61,7 +62,12 @@ impl ConfigFile {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let table = DeTable::parse(text).map_err(|error| {
             let (line, column) = position(text, error.span().map_or(0, |span| span.start));
-            SettingsError::Syntax { file: path.to_owned(), line, column, why: error.message().to_owned() }
+            SettingsError::Syntax {
+                file: path.to_owned(),
+                line,
+                column,
+                why: redact(error.message(), &[]).into_owned(),
+            }
         })?;
         let mut values = BTreeMap::new();
         for (key, value) in table.into_inner() {
@@ -71,13 +77,13 @@ impl ConfigFile {
                 return Err(SettingsError::UnknownKey {
                     file: path.to_owned(),
                     line,
-                    shown: quoted(&key),
+                    shown: quoted(&redact(&key, &[])),
                     nearest: nearest(&key, SETTINGS.iter().filter_map(|row| row.key), 1).first().copied(),
                 });
             };
             let place = || Place { setting: key.to_owned(), origin: Origin::File { path: path.to_owned(), line } };
             if let (true, Trust::Found(own_file)) = (row.own_file_only, trust) {
-                return Err(SettingsError::NotInThisFile { place: place(), own_file: own_file.to_owned() });
+                return Err(SettingsError::NotInThisFile { place: place(), own_file: own_file.map(Path::to_owned) });
             }
             let Some(value) = as_text(value.get_ref()) else {
                 return Err(SettingsError::WrongKind { place: place(), kind: value.get_ref().type_str() });
@@ -171,7 +177,7 @@ mod tests {
             let Some(key) = row.key else { continue };
             let text = format!("{key} = \"1\"");
             let own = Path::new("/home/kim/.config/flowy/flowy.toml");
-            let read = ConfigFile::parse(Path::new("/x/flowy.toml"), &text, Trust::Found(own));
+            let read = ConfigFile::parse(Path::new("/x/flowy.toml"), &text, Trust::Found(Some(own)));
             assert_eq!(read.is_err(), row.own_file_only, "{key}");
             if let Err(error) = read {
                 assert!(error.hint().unwrap().contains("/home/kim/.config/flowy/flowy.toml"));

@@ -129,12 +129,14 @@ fn settings_files(from: &Layers<'_>) -> Result<Vec<ConfigFile>, SettingsError> {
         return Ok(vec![ConfigFile::read(&named, Trust::Own)?]);
     }
     let found = from.environment.current_folder().join(CONFIG_FILE);
-    let own = Folders::of(from.environment).config.join(CONFIG_FILE);
+    let own = Folders::of(from.environment).config.map(|folder| folder.join(CONFIG_FILE));
     let mut files = Vec::new();
-    if found != own {
-        files.extend(ConfigFile::read_if_there(&found, Trust::Found(&own))?);
+    if Some(&found) != own.as_ref() {
+        files.extend(ConfigFile::read_if_there(&found, Trust::Found(own.as_deref()))?);
     }
-    files.extend(ConfigFile::read_if_there(&own, Trust::Own)?);
+    if let Some(own) = own {
+        files.extend(ConfigFile::read_if_there(&own, Trust::Own)?);
+    }
     Ok(files)
 }
 

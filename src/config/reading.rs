@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::Uri;
 
 use super::error::{Place, SettingsError};
-use super::secret::Secret;
+use super::secret::{Secret, redact};
 use crate::names::{RefName, quoted, unprintable};
 
 /// A text that was given for a setting, trimmed and not empty.
@@ -55,6 +55,11 @@ impl Unit {
     }
 }
 
+/// A text safe for a message: it may be a token that was put into the wrong setting.
+fn shown(text: &str) -> String {
+    quoted(&redact(text, &[]))
+}
+
 /// Whether a text is what a template leaves behind when nothing filled it in: `${NAME}` anywhere,
 /// or nothing but `$NAME` or `%NAME%`.
 pub(super) fn is_placeholder(text: &str) -> bool {
@@ -76,7 +81,7 @@ pub(super) fn number(given: Given<'_>, unit: Unit, range: RangeInclusive<u64>) -
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(SettingsError::NotANumber {
             place,
-            shown: quoted(text),
+            shown: shown(text),
             unit: unit.name(),
             write: with_unit(text, unit).filter(|number| range.contains(number)),
         });
@@ -145,7 +150,7 @@ pub(super) fn log_level(given: Given<'_>) -> Result<String, SettingsError> {
 }
 
 fn not_a_choice(given: Given<'_>, choices: &'static [&'static str]) -> SettingsError {
-    SettingsError::NotAChoice { shown: quoted(given.text), place: given.place, choices }
+    SettingsError::NotAChoice { shown: shown(given.text), place: given.place, choices }
 }
 
 /// A token. It is taken untrimmed: a line break inside a token was a mistake in copying, and one
@@ -176,8 +181,8 @@ pub(super) fn token(given: Given<'_>) -> Result<Secret, SettingsError> {
 pub(super) fn git_ref(given: Given<'_>) -> Result<RefName, SettingsError> {
     let short = ["refs/heads/", "refs/tags/"].iter().find_map(|before| given.text.strip_prefix(before));
     RefName::new(short.unwrap_or(given.text)).map_err(|error| SettingsError::BadSpelling {
+        shown: shown(given.text),
         place: given.place,
-        shown: error.shown,
         why: error.why,
     })
 }
@@ -190,7 +195,10 @@ pub(super) fn source(given: Given<'_>) -> Result<String, SettingsError> {
     let Given { text, place } = given;
     if text.chars().any(unprintable) {
         let why = "it holds control or bidirectional characters";
-        return Err(SettingsError::BadSpelling { place, shown: quoted(text), why });
+        return Err(SettingsError::BadSpelling { place, shown: shown(text), why });
+    }
+    if redact(text, &[]) != text {
+        return Err(SettingsError::CredentialInside { place });
     }
     if let Some((scheme, rest)) = text.split_once("://") {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -216,7 +224,7 @@ pub(super) fn server_name(given: Given<'_>) -> Result<String, SettingsError> {
     } else {
         return Ok(text.to_owned());
     };
-    Err(SettingsError::BadSpelling { place, shown: quoted(text), why })
+    Err(SettingsError::BadSpelling { place, shown: shown(text), why })
 }
 
 /// The REST base: https, or http on this machine; without credentials, query or trailing slash.
@@ -232,7 +240,7 @@ pub(super) fn api_url(given: Given<'_>) -> Result<String, SettingsError> {
     if text.chars().any(|c| c.is_whitespace() || unprintable(c)) {
         return Err(bad("it has blanks or control characters in it"));
     }
-    if text.contains('@') {
+    if text.contains('@') || redact(text, &[]) != text {
         return Err(SettingsError::CredentialInside { place });
     }
     let Ok(uri) = text.parse::<Uri>() else {
@@ -260,139 +268,4 @@ fn on_this_machine(host: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::error::Origin;
-    use super::*;
-
-    fn given(text: &str) -> Given<'_> {
-        Given { text, place: Place { setting: "IT".to_owned(), origin: Origin::Variable } }
-    }
-
-    #[test]
-    fn a_number_with_a_unit_is_refused_with_what_to_write() {
-        for (text, unit, write) in [
-            ("15m", Unit::Milliseconds, "write 900000"),
-            ("1.5 h", Unit::Milliseconds, "write 5400000"),
-            ("90 Seconds", Unit::Milliseconds, "write 90000"),
-            ("1MB", Unit::Bytes, "write 1048576"),
-            ("100 KiB", Unit::Bytes, "write 102400"),
-            ("15 parsecs", Unit::Milliseconds, "write digits only, in milliseconds"),
-            ("900,000", Unit::Milliseconds, "write digits only, in milliseconds"),
-            ("-1", Unit::Bytes, "write digits only, in bytes"),
-            ("3 times", Unit::Tries, "write digits only, in tries"),
-            ("１５", Unit::Bytes, "write digits only, in bytes"),
-            ("1.é", Unit::Bytes, "write digits only, in bytes"),
-        ] {
-            let error = number(given(text), unit, 0..=u64::MAX).unwrap_err();
-            assert!(error.to_string().starts_with("IT in the environment is "), "{error}");
-            assert_eq!(error.hint().unwrap(), write, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_number_keeps_its_bounds() {
-        assert_eq!(number(given("10"), Unit::Tries, 1..=10).unwrap(), 10);
-        assert_eq!(milliseconds(given("0"), 0..=5).unwrap(), Duration::ZERO);
-        for text in ["0", "11", "99999999999999999999999999"] {
-            let error = number(given(text), Unit::Tries, 1..=10).unwrap_err();
-            assert!(matches!(error, SettingsError::OutOfRange { least: 1, most: 10, .. }), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_token_that_was_copied_badly_is_refused_without_being_shown() {
-        for (text, why) in [
-            ("ghp_secret\nsecret", "it has a line break in it"),
-            ("ghp_secret\r\n", "it has a line break in it"),
-            (" ghp_secret", "it has blanks in it"),
-            ("Bearer ghp_secret", "it has blanks in it"),
-            ("\"ghp_secret\"", "it has quotation marks in it"),
-            ("ghp_secret\u{200B}", "it has characters that no token has"),
-            ("ghp_secret\u{0}", "it has characters that no token has"),
-        ] {
-            let error = token(given(text)).unwrap_err();
-            assert_eq!(error.to_string(), format!("IT in the environment is not a token: {why}"));
-            assert!(!format!("{error:?}{:?}", error.hint()).contains("secret"), "{error:?}");
-        }
-        assert_eq!(token(given("github_pat_1A_b")).unwrap().expose(), "github_pat_1A_b");
-    }
-
-    #[test]
-    fn a_ref_loses_what_actions_puts_before_it() {
-        for (text, short) in [
-            ("refs/heads/feature/new-tone", "feature/new-tone"),
-            ("refs/tags/v1.0", "v1.0"),
-            ("main", "main"),
-            ("refs/pull/7/merge", "refs/pull/7/merge"),
-        ] {
-            assert_eq!(git_ref(given(text)).unwrap().as_str(), short);
-        }
-        assert!(matches!(git_ref(given("a..b")).unwrap_err(), SettingsError::BadSpelling { .. }));
-        assert!(git_ref(given("refs/heads/")).is_err());
-    }
-
-    #[test]
-    fn an_api_address_is_https_or_this_machine() {
-        for (text, kept) in [
-            ("https://api.github.com", "https://api.github.com"),
-            ("https://ghe.example.com/api/v3/", "https://ghe.example.com/api/v3"),
-            ("http://127.0.0.1:8080//", "http://127.0.0.1:8080"),
-            ("http://localhost:1", "http://localhost:1"),
-            ("http://[::1]:1/x", "http://[::1]:1/x"),
-        ] {
-            assert_eq!(api_url(given(text)).unwrap(), kept);
-        }
-        for text in [
-            "http://ghe.example.com/api/v3",
-            "http://127.0.0.1.evil.example",
-            "http://localhost.evil.example",
-            "http://169.254.169.254/latest",
-            "ftp://ghe.example.com",
-            "ghe.example.com",
-            "/api/v3",
-            "https://",
-            "https://github.com",
-            "https://ghe.example.com/?x=1",
-            "https://ghe.example.com/#x",
-            "https://ghe. example.com",
-        ] {
-            let error = api_url(given(text)).unwrap_err();
-            assert!(matches!(error, SettingsError::BadAddress { .. }), "{text}: {error:?}");
-            assert!(error.hint().is_some());
-        }
-    }
-
-    #[test]
-    fn a_password_in_an_address_is_refused_without_being_shown() {
-        let in_api = api_url(given("https://kim:secret@ghe.example.com")).unwrap_err();
-        let in_source = source(given("https://secret@github.com/acme/flows")).unwrap_err();
-        let in_ssh = source(given("ssh://kim:secret@github.com/acme/flows")).unwrap_err();
-        for error in [in_api, in_source, in_ssh] {
-            assert!(matches!(error, SettingsError::CredentialInside { .. }), "{error:?}");
-            assert!(!format!("{error:?} {error}").contains("secret"));
-        }
-        for fine in [
-            "acme/flows@v1",
-            "git@github.com:acme/flows.git",
-            "ssh://git@github.com/acme/flows",
-            "https://github.com/acme/flows/tree/a@b",
-            "./flows",
-        ] {
-            assert_eq!(source(given(fine)).unwrap(), fine);
-        }
-        assert!(source(given("acme/\u{202E}flows")).is_err());
-    }
-
-    #[test]
-    fn words_are_read_in_any_case_and_unknown_ones_are_refused() {
-        assert_eq!(log_level(given("INFO")).unwrap(), "info");
-        assert_eq!(log_level(given("warning")).unwrap(), "warn");
-        assert!(switch(given("Yes")).unwrap() && !switch(given("0")).unwrap());
-        assert_eq!(
-            log_level(given("loud")).unwrap_err().to_string(),
-            "IT in the environment is \"loud\", which is not one of: error, warn, info, debug, trace"
-        );
-        assert!(switch(given("maybe")).is_err());
-        assert!(server_name(given("a\u{7}")).is_err() && server_name(given(&"x".repeat(65))).is_err());
-    }
-}
+mod tests;

@@ -51,7 +51,7 @@ impl Desk {
     }
 
     fn show(&self, client: Client) -> Result<ClientSetup, ClientError> {
-        self.ask(client, |request| show_entry(request))
+        self.ask(client, show_entry)
     }
 
     fn write(&self, client: Client) -> Result<ClientSetup, ClientError> {
@@ -100,6 +100,20 @@ fn the_desktops_file_is_where_each_platform_has_it() {
     assert!(matches!(Client::ClaudeDesktop.file(&nobody), Err(ClientError::NoUserFolder { .. })));
     let project = Environment::of([("HOME", "")]).in_folder("/project");
     assert_eq!(Client::ClaudeCode.file(&project).unwrap(), Path::new("/project/.mcp.json"));
+}
+
+#[test]
+fn on_windows_the_stores_folder_is_taken_when_only_that_is_there() {
+    let user = tempfile::tempdir().unwrap();
+    let [roaming, local] = ["AppData/Roaming", "AppData/Local"].map(|place| user.path().join(place));
+    let environment = Environment::of([("APPDATA", &roaming), ("LOCALAPPDATA", &local)]).on(Platform::Windows);
+    let store = local.join("Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude");
+    let at = || Client::ClaudeDesktop.file(&environment).unwrap();
+    assert!(at().starts_with(&roaming), "neither is there");
+    fs::create_dir_all(&store).unwrap();
+    assert!(at().starts_with(&store));
+    fs::create_dir_all(roaming.join("Claude")).unwrap();
+    assert!(at().starts_with(&roaming));
 }
 
 #[test]

@@ -66,8 +66,7 @@ fn every_row_is_really_read_by_flag_variable_and_key() {
         let own = home.path().join("flowy");
         std::fs::create_dir(&own).unwrap();
         std::fs::write(own.join(CONFIG_FILE), format!("{key} = '{value}'")).unwrap();
-        let mut by_key =
-            Settings::load(&Flags::default(), &Environment::of([("XDG_CONFIG_HOME", home.path())])).unwrap();
+        let by_key = Settings::load(&Flags::default(), &Environment::of([("XDG_CONFIG_HOME", home.path())])).unwrap();
         assert_ne!(by_key, nothing, "{key}");
         assert!(!row.variables.is_empty(), "{key}");
         for variable in row.variables {
@@ -82,8 +81,6 @@ fn every_row_is_really_read_by_flag_variable_and_key() {
         let text = format!("{by_key:?}");
         let changed = format!("{nothing:?}").split(", ").zip(text.split(", ")).filter(|(a, b)| a != b).count();
         assert_eq!(changed, 1, "{key} changes more than itself");
-        by_key.token = None;
-        assert_eq!(by_key == nothing, key == "token");
     }
 }
 
