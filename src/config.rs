@@ -1,38 +1,43 @@
 //! Settings, every environment variable, and secrets: the only room that reads the environment.
 //!
 //! Settings come from flags, then the environment, then `flowy.toml`. What a setting means to the
-//! rest of the product is not known here.
+//! rest of the product is not known here, and nothing here asks the network.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `environment` | the process environment as a value, and where a user's folders are |
+//! | `rows` | the table of all settings, from which the README's table is made |
+//! | `file` | `flowy.toml` |
+//! | `reading` | the rules by which one text becomes one value |
+//! | `load` | flags, environment and files brought together |
+//! | `passing` | settings as arguments for a program that is started later |
+//! | `error` | what is wrong with a setting, never showing a token |
+//! | `secret` | tokens, and masking them |
 
-use std::fmt;
+mod environment;
+mod error;
+mod file;
+mod load;
+mod passing;
+mod reading;
+mod rows;
+mod secret;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use self::environment::{Environment, Folders, Platform, SURROUNDINGS};
+pub use self::error::{Origin, Place, SettingsError};
+pub use self::file::CONFIG_FILE;
+pub use self::load::Flags;
+pub use self::passing::Passed;
+pub use self::rows::{SETTINGS, SettingRow};
+pub use self::secret::{REDACTED, Secret, redact};
+
 use crate::names::RefName;
 
-/// A text that must never be shown: tokens.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a secret text.
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The secret itself, for the one place that sends it.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
-
 /// Everything that can be set, checked and ready to use.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// `--source`, else `GITHUB_REPO_URL`: a GitHub repository in any form or a folder. `None`: decided by app.
     pub source: Option<String>,
@@ -66,4 +71,29 @@ pub struct Settings {
     pub fetch_deadline: Duration,
     /// The longest that one request to GitHub may take.
     pub request_timeout: Duration,
+}
+
+impl Settings {
+    /// What holds when nothing is set: the defaults of the table, and this user's folders.
+    pub fn defaults(environment: &Environment) -> Self {
+        let folders = Folders::of(environment);
+        Self {
+            source: None,
+            git_ref: None,
+            token: None,
+            api_url: "https://api.github.com".to_owned(),
+            cache_ttl: Duration::from_mins(15),
+            max_file_size: 1_048_576,
+            retry_attempts: 3,
+            max_concurrent_requests: 20,
+            log_level: "info".to_owned(),
+            server_name: "flowy".to_owned(),
+            lenient: false,
+            allow_any_commit: false,
+            cache_dir: folders.cache,
+            state_dir: folders.state,
+            fetch_deadline: Duration::from_secs(25),
+            request_timeout: Duration::from_secs(10),
+        }
+    }
 }

@@ -20,3 +20,5 @@ pub mod plan;
 
 pub mod clock;
 pub mod config;
+
+pub mod app;

@@ -1,0 +1,261 @@
+//! One entry put into a JSON text, with everything else in it left as it is written.
+//!
+//! Knows the shape `{"mcpServers": {NAME: {"command", "args"}}}` and nothing of files.
+
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::errors::ParseError;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde::de::IgnoredAny;
+
+/// What came of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Merged {
+    /// The entry is there already.
+    Same,
+    /// The text with the entry in it.
+    Changed(String),
+}
+
+/// Why an entry cannot be put into a text. Reads on from the file's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// Not JSON, by the strict rules that the clients read by.
+    #[error(":{line}:{column}: not valid JSON: {why}")]
+    Syntax {
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+        /// What the parser says.
+        why: String,
+    },
+    /// Something other than an object where an object is due.
+    #[error(": {what} is not an object")]
+    NotAnObject {
+        /// The file's content, or the path of keys to the value.
+        what: String,
+    },
+    /// The name is taken by a server that is reached by an address.
+    #[error(": {what} is already there and is a server with an address, not a program")]
+    Taken {
+        /// The path of keys to the entry.
+        what: String,
+    },
+}
+
+/// JSON as it is defined, none of the parser's extensions.
+const STRICT: ParseOptions = ParseOptions {
+    allow_comments: false,
+    allow_loose_object_property_names: false,
+    allow_trailing_commas: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// Sets `command` and `args` of one server; an empty text counts as an empty object.
+///
+/// # Errors
+/// When the text is not JSON or not shaped as a client's configuration.
+pub(super) fn merged(text: &str, server: &str, command: &str, arguments: &[String]) -> Result<Merged, MergeError> {
+    const MARK: &str = "\u{FEFF}";
+    let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |rest| (MARK, rest));
+    let root = strictly_read(text)?;
+    let top = match root.value() {
+        None => root.object_value_or_set(),
+        Some(value) => object(&value, "its content")?,
+    };
+    let servers = match last(&top, "mcpServers") {
+        None => top.object_value_or_set("mcpServers"),
+        Some(property) => object_of(&property, "mcpServers")?,
+    };
+    let path = format!("mcpServers.{server}");
+    match last(&servers, server) {
+        None => {
+            let entry = vec![
+                ("command".to_owned(), CstInputValue::String(command.to_owned())),
+                ("args".to_owned(), list(arguments)),
+            ];
+            servers.append(server, CstInputValue::Object(entry));
+        }
+        Some(property) => {
+            let entry = object_of(&property, &path)?;
+            if last(&entry, "url").is_some() {
+                return Err(MergeError::Taken { what: path });
+            }
+            if text_of(&entry, "command").as_deref() == Some(command)
+                && list_of(&entry, "args").as_deref() == Some(arguments)
+            {
+                return Ok(Merged::Same);
+            }
+            put(&entry, "command", CstInputValue::String(command.to_owned()));
+            put(&entry, "args", list(arguments));
+        }
+    }
+    Ok(Merged::Changed(format!("{mark}{root}")))
+}
+
+/// Reads a text that the clients would read too.
+fn strictly_read(text: &str) -> Result<CstRootNode, MergeError> {
+    let refused = |error: ParseError| MergeError::Syntax {
+        line: error.line_display(),
+        column: error.column_display(),
+        why: error.kind().to_string(),
+    };
+    // The tree keeps comments whatever the options say; only the plain parser refuses them.
+    parse_to_ast(text, &CollectOptions::default(), &STRICT).map_err(refused)?;
+    if !text.trim().is_empty() {
+        // And neither of them minds a bare tab in a string or a blank that is not JSON's.
+        serde_json::from_str::<IgnoredAny>(text).map_err(|error| MergeError::Syntax {
+            line: error.line(),
+            column: error.column().max(1),
+            why: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+        })?;
+    }
+    CstRootNode::parse(text, &STRICT).map_err(refused)
+}
+
+fn object(value: &CstNode, what: &str) -> Result<CstObject, MergeError> {
+    value.as_object().ok_or_else(|| MergeError::NotAnObject { what: what.to_owned() })
+}
+
+fn object_of(property: &CstObjectProp, what: &str) -> Result<CstObject, MergeError> {
+    property
+        .value()
+        .and_then(|value| value.as_object())
+        .ok_or_else(|| MergeError::NotAnObject { what: what.to_owned() })
+}
+
+/// The property that counts: of two with one name the clients take the last.
+fn last(object: &CstObject, name: &str) -> Option<CstObjectProp> {
+    object.properties().into_iter().rfind(|property| property.decoded_name().as_deref() == Some(name))
+}
+
+fn put(object: &CstObject, name: &str, value: CstInputValue) {
+    match last(object, name) {
+        Some(property) => property.set_value(value),
+        None => {
+            object.append(name, value);
+        }
+    }
+}
+
+fn list(texts: &[String]) -> CstInputValue {
+    CstInputValue::Array(texts.iter().cloned().map(CstInputValue::String).collect())
+}
+
+fn text_of(object: &CstObject, name: &str) -> Option<String> {
+    last(object, name)?.value()?.as_string_lit()?.decoded_value().ok()
+}
+
+fn list_of(object: &CstObject, name: &str) -> Option<Vec<String>> {
+    let elements = last(object, name)?.value()?.as_array()?.elements();
+    elements.into_iter().map(|element| element.as_string_lit()?.decoded_value().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put_into(text: &str) -> Result<Merged, MergeError> {
+        merged(text, "flowy", "/bin/flowy", &["serve".to_owned(), "--source".to_owned(), "acme/flows".to_owned()])
+    }
+
+    fn changed(text: &str) -> String {
+        match put_into(text) {
+            Ok(Merged::Changed(text)) => {
+                let plain = text.trim_start_matches('\u{FEFF}');
+                let value: serde_json::Value = serde_json::from_str(plain).expect("still JSON");
+                assert_eq!(value["mcpServers"]["flowy"]["command"], "/bin/flowy", "{text}");
+                assert_eq!(value["mcpServers"]["flowy"]["args"][2], "acme/flows", "{text}");
+                assert_eq!(put_into(&text), Ok(Merged::Same), "a second time changes nothing");
+                text
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn everything_else_stays_as_it_is_written() {
+        let before = "{\n    \"globalShortcut\": \"Ctrl+\\u0041\",\n    \"numbers\": [1.0, 1e3,   123456789012345678901],\n    \"mcpServers\": {\n        \"zeta\": {\"command\": \"z\",  \"args\": []},\n        \"alpha\": { \"command\": \"a\" }\n    },\n    \"z\": null\n}\n";
+        let after = changed(before);
+        let expected = before.replace(
+            "\"alpha\": { \"command\": \"a\" }\n",
+            "\"alpha\": { \"command\": \"a\" },\n        \"flowy\": {\n            \"command\": \"/bin/flowy\",\n            \"args\": [\"serve\", \"--source\", \"acme/flows\"]\n        }\n",
+        );
+        assert_eq!(after, expected);
+    }
+
+    #[test]
+    fn an_entry_that_is_there_keeps_its_place_and_its_other_keys() {
+        let before = "{\"mcpServers\":{\"flowy\":{\"env\":{\"GITHUB_PAT\":\"x\"},\"command\":\"/old\",\"args\":[\"serve\"]},\"b\":{}},\"c\":1}";
+        let expected =
+            before.replace("/old", "/bin/flowy").replace("[\"serve\"]", "[\"serve\", \"--source\", \"acme/flows\"]");
+        assert_eq!(changed(before), expected);
+    }
+
+    #[test]
+    fn tabs_carriage_returns_and_a_byte_order_mark_stay() {
+        let after = changed("\u{FEFF}{\r\n\t\"a\": 1\r\n}\r\n");
+        assert!(
+            after.starts_with("\u{FEFF}{\r\n\t\"a\": 1,\r\n\t\"mcpServers\": {\r\n\t\t\"flowy\": {\r\n"),
+            "{after:?}"
+        );
+        assert!(after.ends_with("}\r\n") && !after.replace("\r\n", "").contains(['\r', '\n']), "{after:?}");
+    }
+
+    #[test]
+    fn an_empty_text_and_an_empty_object_get_the_list_of_servers() {
+        for text in ["", " \n", "{}", "{ }", "{\"mcpServers\":{}}", "{\n}\n"] {
+            changed(text);
+        }
+        assert_eq!(
+            changed(""),
+            "{\n  \"mcpServers\": {\n    \"flowy\": {\n      \"command\": \"/bin/flowy\",\n      \"args\": [\"serve\", \"--source\", \"acme/flows\"]\n    }\n  }\n}\n"
+        );
+    }
+
+    #[test]
+    fn of_two_properties_with_one_name_the_last_one_counts() {
+        changed("{\"mcpServers\": {\"a\": {}}, \"mcpServers\": {\"flowy\": {\"command\": \"1\"}, \"flowy\": {}}}");
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused_with_its_place() {
+        for (text, line, column) in [
+            ("{\n  \"a\": 1,\n}", 2, 9),
+            ("{\n  // mine\n}", 2, 3),
+            ("{\"é\": 1 \"b\": 2}", 1, 8),
+            ("{'a': 1}", 1, 2),
+            ("{", 1, 1),
+            ("{} {}", 1, 4),
+            ("{\"a\": 01}", 1, 8),
+            ("{\"a\": \"x\ny\"}", 1, 8),
+            ("{\"a\": \"x\ty\"}", 1, 8),
+            ("{\"a\": \u{a0}1}", 1, 7),
+        ] {
+            match put_into(text) {
+                Err(MergeError::Syntax { line: l, column: c, .. }) => assert_eq!((l, c), (line, column), "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        assert!(matches!(put_into(&"[".repeat(100_000)), Err(MergeError::Syntax { .. })));
+    }
+
+    #[test]
+    fn what_is_not_an_object_is_refused_by_name() {
+        for (text, what) in [
+            ("[]", "its content"),
+            ("{\"mcpServers\": []}", "mcpServers"),
+            ("{\"mcpServers\": {\"flowy\": \"x\"}}", "mcpServers.flowy"),
+        ] {
+            assert_eq!(put_into(text), Err(MergeError::NotAnObject { what: what.to_owned() }));
+        }
+        let remote = put_into("{\"mcpServers\": {\"flowy\": {\"url\": \"https://x\"}}}");
+        assert_eq!(remote, Err(MergeError::Taken { what: "mcpServers.flowy".to_owned() }));
+    }
+}

@@ -1,0 +1,349 @@
+//! The process environment as a value, and where this user's folders are.
+//!
+//! [`Environment::of_process`] is the one place in the product that asks the process for its
+//! environment; a test makes an [`Environment`] of pairs instead. No setting is judged here.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The variables that are read besides those of the settings' table, and what for.
+pub const SURROUNDINGS: &[(&str, &str)] = &[
+    ("HOME", "the user's folder (Linux, macOS)"),
+    ("USERPROFILE", "the user's folder (Windows)"),
+    ("XDG_CONFIG_HOME", "where flowy/flowy.toml is looked for, when it is an absolute path"),
+    ("XDG_CACHE_HOME", "where the cache folder is made, when it is an absolute path"),
+    ("XDG_STATE_HOME", "where the state folder is made, when it is an absolute path"),
+    ("APPDATA", "where flowy\\flowy.toml and Claude Desktop's file are looked for (Windows)"),
+    ("LOCALAPPDATA", "where the cache and state folders are made (Windows)"),
+    ("USER", "part of the folder's name when there is no user's folder and a temporary one must do"),
+    ("TMPDIR", "where that temporary folder is made"),
+    ("GITHUB_ACTIONS", "true: GITHUB_REF is the workflow's own, see there"),
+];
+
+/// Whose conventions folders follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Platform {
+    /// Linux and the other Unixes: the XDG base directories.
+    Unix,
+    /// macOS: `~/Library`, unless the XDG variables are set.
+    MacOs,
+    /// Windows: `%APPDATA%` and `%LOCALAPPDATA%`.
+    Windows,
+}
+
+impl Platform {
+    /// The one this program was built for.
+    pub const fn of_process() -> Self {
+        if cfg!(windows) {
+            Self::Windows
+        } else if cfg!(target_os = "macos") {
+            Self::MacOs
+        } else {
+            Self::Unix
+        }
+    }
+
+    /// Whether a path does not depend on the current folder. Judged by the platform's spelling,
+    /// not only by that of the machine this runs on.
+    fn absolute(self, path: &OsStr) -> bool {
+        if Path::new(path).is_absolute() {
+            return true;
+        }
+        match self {
+            Self::Unix | Self::MacOs => path.as_encoded_bytes().starts_with(b"/"),
+            Self::Windows => match path.as_encoded_bytes() {
+                [b'\\', b'\\', ..] => true,
+                [drive, b':', b'\\' | b'/', ..] => drive.is_ascii_alphabetic(),
+                _ => false,
+            },
+        }
+    }
+}
+
+/// Environment variables, the current folder and the platform.
+#[derive(Clone)]
+pub struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+    current_folder: PathBuf,
+    /// The home folder as the system's user table has it, for processes without `HOME`.
+    registered_home: Option<PathBuf>,
+    temporary: PathBuf,
+    platform: Platform,
+    /// What has been asked for, so that a test can hold it against the table.
+    #[cfg(test)]
+    asked: std::sync::Arc<std::sync::Mutex<std::collections::BTreeSet<String>>>,
+}
+
+impl Environment {
+    /// The environment of this process. Variables that are not Unicode are kept as they are.
+    #[allow(clippy::disallowed_methods, reason = "this is the room that may read the environment")]
+    pub fn of_process() -> Self {
+        let mut environment = Self::of(std::env::vars_os()).on(Platform::of_process());
+        environment.registered_home = std::env::home_dir();
+        environment.temporary = std::env::temp_dir();
+        // A process may stand in a folder that was deleted; then no file is looked for there.
+        environment.current_folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+        environment
+    }
+
+    /// An environment of these variables and nothing else, in the root folder, by Unix conventions.
+    pub fn of<K, V>(variables: impl IntoIterator<Item = (K, V)>) -> Self
+    where
+        K: Into<OsString>,
+        V: Into<OsString>,
+    {
+        let variables: BTreeMap<OsString, OsString> =
+            variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let temporary = variables.get(OsStr::new("TMPDIR")).map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
+        Self {
+            variables,
+            current_folder: PathBuf::from("/"),
+            registered_home: None,
+            temporary,
+            platform: Platform::Unix,
+            #[cfg(test)]
+            asked: std::sync::Arc::default(),
+        }
+    }
+
+    /// The same environment, seen from another folder.
+    #[must_use]
+    pub fn in_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.current_folder = folder.into();
+        self
+    }
+
+    /// The same environment by another platform's conventions.
+    #[must_use]
+    pub fn on(mut self, platform: Platform) -> Self {
+        self.platform = platform;
+        self
+    }
+
+    /// The folder that relative paths are relative to.
+    pub fn current_folder(&self) -> &Path {
+        &self.current_folder
+    }
+
+    /// Whose conventions hold.
+    pub fn platform(&self) -> Platform {
+        self.platform
+    }
+
+    /// The user's folder, when there is one.
+    pub fn home(&self) -> Option<PathBuf> {
+        let name = if self.platform == Platform::Windows { "USERPROFILE" } else { "HOME" };
+        self.absolute(name).or_else(|| self.registered_home.clone().filter(|home| home.is_absolute()))
+    }
+
+    /// Where desktop programs keep their settings: the XDG config folder, macOS's Application
+    /// Support, or Windows' roaming folder.
+    pub fn programs_folder(&self) -> Option<PathBuf> {
+        let (variable, place) = match self.platform {
+            Platform::Unix => (Some("XDG_CONFIG_HOME"), ".config"),
+            Platform::MacOs => (None, "Library/Application Support"),
+            Platform::Windows => (Some("APPDATA"), "AppData/Roaming"),
+        };
+        variable.and_then(|name| self.absolute(name)).or_else(|| self.home().map(|home| home.join(place)))
+    }
+
+    /// Where programs from Windows' store keep a settings folder of their own; elsewhere `None`.
+    pub fn packages_folder(&self) -> Option<PathBuf> {
+        if self.platform != Platform::Windows {
+            return None;
+        }
+        let local = self.absolute("LOCALAPPDATA").or_else(|| self.home().map(|home| home.join("AppData/Local")))?;
+        Some(local.join("Packages"))
+    }
+
+    /// A path made independent of the current folder: `~/` is the user's folder, and what is
+    /// relative is relative to `base`.
+    pub fn resolved(&self, path: &str, base: &Path) -> PathBuf {
+        if let Some(rest) = path.strip_prefix("~/").or_else(|| path.strip_prefix("~\\"))
+            && let Some(home) = self.home()
+        {
+            return home.join(rest);
+        }
+        if path == "~" { self.home().unwrap_or_else(|| base.join(path)) } else { base.join(path) }
+    }
+
+    /// The value of a variable, as the system has it.
+    pub(super) fn variable(&self, name: &str) -> Option<&OsStr> {
+        #[cfg(test)]
+        if let Ok(mut asked) = self.asked.lock() {
+            asked.insert(name.to_owned());
+        }
+        if let Some(value) = self.variables.get(OsStr::new(name)) {
+            return Some(value);
+        }
+        if self.platform != Platform::Windows {
+            return None;
+        }
+        // On Windows `Path` and `PATH` are one variable.
+        self.variables.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_os_str())
+    }
+
+    /// The value of a variable that names a folder; a relative one does not count, which is what
+    /// the XDG base directory specification demands.
+    pub(super) fn absolute(&self, name: &str) -> Option<PathBuf> {
+        self.variable(name).filter(|path| self.platform.absolute(path)).map(PathBuf::from)
+    }
+
+    /// The names asked for so far.
+    #[cfg(test)]
+    pub(super) fn asked(&self) -> std::collections::BTreeSet<String> {
+        self.asked.lock().expect("no test panics while it holds the lock").clone()
+    }
+
+    /// A folder that can be made when the user has none: in the temporary folder, apart from
+    /// other users' ones.
+    fn makeshift(&self) -> PathBuf {
+        let user: String = self
+            .variable("USER")
+            .and_then(OsStr::to_str)
+            .unwrap_or_default()
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+            .take(32)
+            .collect();
+        self.temporary.join(if user.is_empty() { "flowy".to_owned() } else { format!("flowy-{user}") })
+    }
+}
+
+/// Names only: a value may be a token.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("variables", &self.variables.keys())
+            .field("current_folder", &self.current_folder)
+            .field("platform", &self.platform)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where this program keeps its things for one user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folders {
+    /// Holds `flowy.toml`. `None` without a user's folder: a file in a temporary one may be
+    /// anybody's.
+    pub config: Option<PathBuf>,
+    /// Holds what can be fetched again.
+    pub cache: PathBuf,
+    /// Holds what this machine alone knows.
+    pub state: PathBuf,
+}
+
+impl Folders {
+    /// The folders by the platform's conventions; for cache and state a temporary one stands in
+    /// where the user has none. Nothing is created.
+    pub fn of(environment: &Environment) -> Self {
+        let home = environment.home();
+        let under = |variable: &str, place: &str| {
+            environment.absolute(variable).or_else(|| home.as_ref().map(|home| home.join(place)))
+        };
+        let (config, cache, state) = match environment.platform {
+            Platform::Unix => (
+                under("XDG_CONFIG_HOME", ".config").map(|folder| folder.join("flowy")),
+                under("XDG_CACHE_HOME", ".cache").map(|folder| folder.join("flowy")),
+                under("XDG_STATE_HOME", ".local/state").map(|folder| folder.join("flowy")),
+            ),
+            Platform::MacOs => (
+                under("XDG_CONFIG_HOME", "Library/Application Support").map(|folder| folder.join("flowy")),
+                under("XDG_CACHE_HOME", "Library/Caches").map(|folder| folder.join("flowy")),
+                under("XDG_STATE_HOME", "Library/Application Support").map(|folder| folder.join("flowy")),
+            ),
+            Platform::Windows => {
+                let local = under("LOCALAPPDATA", "AppData/Local").map(|folder| folder.join("flowy"));
+                (
+                    under("APPDATA", "AppData/Roaming").map(|folder| folder.join("flowy")),
+                    local.as_ref().map(|folder| folder.join("cache")),
+                    local.map(|folder| folder.join("state")),
+                )
+            }
+        };
+        let or_makeshift =
+            |folder: Option<PathBuf>, name: &str| folder.unwrap_or_else(|| environment.makeshift().join(name));
+        Self { config, cache: or_makeshift(cache, "cache"), state: or_makeshift(state, "state") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(environment: &Environment) -> [String; 3] {
+        let folders = Folders::of(environment);
+        [folders.config.unwrap_or_default(), folders.cache, folders.state]
+            .map(|folder| folder.display().to_string().replace('\\', "/"))
+    }
+
+    #[test]
+    fn on_linux_folders_follow_the_xdg_base_directories() {
+        let home = Environment::of([("HOME", "/home/kim")]);
+        assert_eq!(shown(&home), ["/home/kim/.config/flowy", "/home/kim/.cache/flowy", "/home/kim/.local/state/flowy"]);
+        let set = Environment::of([
+            ("HOME", "/home/kim"),
+            ("XDG_CONFIG_HOME", "/c"),
+            ("XDG_CACHE_HOME", "/k"),
+            ("XDG_STATE_HOME", "relative/does/not/count"),
+        ]);
+        assert_eq!(shown(&set), ["/c/flowy", "/k/flowy", "/home/kim/.local/state/flowy"]);
+    }
+
+    #[test]
+    fn on_macos_folders_are_in_the_library() {
+        let home = Environment::of([("HOME", "/Users/kim")]).on(Platform::MacOs);
+        let support = "/Users/kim/Library/Application Support/flowy";
+        assert_eq!(shown(&home), [support, "/Users/kim/Library/Caches/flowy", support]);
+    }
+
+    #[test]
+    fn on_windows_folders_are_in_appdata_and_names_know_no_case() {
+        let set = Environment::of([("AppData", r"C:\Users\kim\Roaming"), ("LOCALAPPDATA", r"C:\Users\kim\Local")])
+            .on(Platform::Windows);
+        assert_eq!(
+            shown(&set),
+            ["C:/Users/kim/Roaming/flowy", "C:/Users/kim/Local/flowy/cache", "C:/Users/kim/Local/flowy/state"]
+        );
+        let profile = Environment::of([("USERPROFILE", r"C:\Users\kim")]).on(Platform::Windows);
+        assert_eq!(shown(&profile)[0], "C:/Users/kim/AppData/Roaming/flowy");
+    }
+
+    #[test]
+    fn without_a_home_a_temporary_folder_stands_in_on_every_platform() {
+        for platform in [Platform::Unix, Platform::MacOs, Platform::Windows] {
+            for home in ["", "not/absolute"] {
+                let bare = Environment::of([("HOME", home), ("TMPDIR", "/t"), ("USER", "../kim")]).on(platform);
+                assert_eq!(shown(&bare), ["", "/t/flowy-kim/cache", "/t/flowy-kim/state"]);
+            }
+        }
+        let nothing: [(&str, &str); 0] = [];
+        assert_eq!(shown(&Environment::of(nothing))[1], "/tmp/flowy/cache");
+    }
+
+    #[test]
+    fn a_path_with_a_tilde_is_in_the_users_folder_and_a_relative_one_is_not() {
+        let home = Environment::of([("HOME", "/home/kim")]);
+        let base = Path::new("/base");
+        assert_eq!(home.resolved("~/x", base), Path::new("/home/kim/x"));
+        assert_eq!(home.resolved("~", base), Path::new("/home/kim"));
+        assert_eq!(home.resolved("x/y", base), Path::new("/base/x/y"));
+        assert_eq!(home.resolved("/abs", base), Path::new("/abs"));
+    }
+
+    #[test]
+    fn debugging_an_environment_shows_no_values() {
+        let environment = Environment::of([("GITHUB_PAT", "ghp_secretsecret")]);
+        let text = format!("{environment:?}");
+        assert!(text.contains("GITHUB_PAT") && !text.contains("ghp_"), "{text}");
+    }
+
+    #[test]
+    fn the_process_has_a_folder_and_somewhere_to_put_things() {
+        let environment = Environment::of_process();
+        assert!(environment.current_folder().is_absolute());
+        assert!(Folders::of(&environment).cache.is_absolute());
+    }
+}

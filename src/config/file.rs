@@ -1,0 +1,190 @@
+//! `flowy.toml`: a flat table of settings, refused as a whole when anything in it is unknown.
+//!
+//! What a value must look like is not known here; every value is handed on as the text it would be
+//! on the command line.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use toml::de::{DeTable, DeValue};
+
+use super::error::{Origin, Place, SettingsError};
+use super::rows::{SETTINGS, SettingRow};
+use super::secret::redact;
+use crate::names::{nearest, quoted};
+
+/// The name of the settings file.
+pub const CONFIG_FILE: &str = "flowy.toml";
+
+/// A settings file that was read.
+#[derive(Debug)]
+pub(super) struct ConfigFile {
+    path: PathBuf,
+    /// By key: the value as text, and its line.
+    values: BTreeMap<&'static str, (String, usize)>,
+}
+
+/// Whether a file is the user's own or merely lies in the current folder.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Trust<'a> {
+    /// The user named it, or it lies in the user's config folder.
+    Own,
+    /// It lies in the current folder; the user's own file would be this one.
+    Found(Option<&'a Path>),
+}
+
+impl ConfigFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is not TOML, or holds a key or kind of value that no setting has.
+    pub(super) fn read(path: &Path, trust: Trust<'_>) -> Result<Self, SettingsError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(path, &text, trust),
+            Err(error) => Err(SettingsError::Unreadable { file: path.to_owned(), why: error.to_string() }),
+        }
+    }
+
+    /// Reads a file that need not be there.
+    ///
+    /// # Errors
+    /// As [`ConfigFile::read`], except when there is no such file.
+    pub(super) fn read_if_there(path: &Path, trust: Trust<'_>) -> Result<Option<Self>, SettingsError> {
+        match std::fs::metadata(path) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            _ => Self::read(path, trust).map(Some),
+        }
+    }
+
+    fn parse(path: &Path, text: &str, trust: Trust<'_>) -> Result<Self, SettingsError> {
+        // Windows editors put a byte order mark first.
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+        let table = DeTable::parse(text).map_err(|error| {
+            let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+            SettingsError::Syntax {
+                file: path.to_owned(),
+                line,
+                column,
+                why: redact(error.message(), &[]).into_owned(),
+            }
+        })?;
+        let mut values = BTreeMap::new();
+        for (key, value) in table.into_inner() {
+            let (line, _) = position(text, key.span().start);
+            let key = key.into_inner();
+            let Some((row, key)) = row_of(&key) else {
+                return Err(SettingsError::UnknownKey {
+                    file: path.to_owned(),
+                    line,
+                    shown: quoted(&redact(&key, &[])),
+                    nearest: nearest(&key, SETTINGS.iter().filter_map(|row| row.key), 1).first().copied(),
+                });
+            };
+            let place = || Place { setting: key.to_owned(), origin: Origin::File { path: path.to_owned(), line } };
+            if let (true, Trust::Found(own_file)) = (row.own_file_only, trust) {
+                return Err(SettingsError::NotInThisFile { place: place(), own_file: own_file.map(Path::to_owned) });
+            }
+            let Some(value) = as_text(value.get_ref()) else {
+                return Err(SettingsError::WrongKind { place: place(), kind: value.get_ref().type_str() });
+            };
+            values.insert(key, (value, line));
+        }
+        Ok(Self { path: path.to_owned(), values })
+    }
+
+    /// The value of a key, and where it stands.
+    pub(super) fn value(&self, key: &'static str) -> Option<(&str, Place)> {
+        let (text, line) = self.values.get(key)?;
+        let origin = Origin::File { path: self.path.clone(), line: *line };
+        Some((text, Place { setting: key.to_owned(), origin }))
+    }
+
+    /// The folder that relative paths in this file are relative to.
+    pub(super) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
+    }
+}
+
+fn row_of(key: &str) -> Option<(&'static SettingRow, &'static str)> {
+    SETTINGS.iter().find_map(|row| row.key.filter(|own| *own == key).map(|own| (row, own)))
+}
+
+fn as_text(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        // 0x10 and 1_000 are numbers in TOML, whatever they would be elsewhere.
+        DeValue::Integer(number) => {
+            i128::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number.to_string())
+        }
+        DeValue::Boolean(truth) => Some(truth.to_string()),
+        DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
+    }
+}
+
+/// Line and column (in characters) of a byte, both from 1.
+fn position(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+    (before.matches('\n').count() + 1, column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<ConfigFile, SettingsError> {
+        ConfigFile::parse(Path::new("/x/flowy.toml"), text, Trust::Own)
+    }
+
+    #[test]
+    fn a_value_is_handed_on_as_text_with_its_line() {
+        let file =
+            parsed("\u{FEFF}# mine\nsource = \"acme/flows\"\ncache_ttl_ms = 60_000\n\nlenient = true\n").unwrap();
+        let (text, place) = file.value("cache_ttl_ms").unwrap();
+        assert_eq!((text, place.to_string().as_str()), ("60000", "cache_ttl_ms in /x/flowy.toml:3"));
+        assert_eq!(file.value("lenient").unwrap().0, "true");
+        assert!(file.value("ref").is_none());
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_the_nearest_one() {
+        let error = parsed("source = \"a/b\"\ncache_ttl = 1\n").unwrap_err();
+        assert_eq!(error.to_string(), "/x/flowy.toml:2: there is no setting \"cache_ttl\"");
+        assert_eq!(error.hint().unwrap(), "did you mean cache_ttl_ms?");
+        assert_eq!(parsed("zzzzzzzz = 1").unwrap_err().hint(), None);
+    }
+
+    #[test]
+    fn what_is_not_toml_is_refused_with_its_place() {
+        let error = parsed("source = \"a/b\"\nref = = 3\n").unwrap_err();
+        assert!(matches!(&error, SettingsError::Syntax { line: 2, column: 7, .. }), "{error:?}");
+    }
+
+    #[test]
+    fn a_list_or_a_table_is_no_setting() {
+        for (text, kind) in [("source = [1]", "array"), ("[source]\nx = 1", "table"), ("retry_attempts = 1.5", "float")]
+        {
+            let error = parsed(text).unwrap_err();
+            assert!(matches!(&error, SettingsError::WrongKind { kind: is, .. } if *is == kind), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_only_lies_there_cannot_choose_hosts_tokens_or_folders() {
+        for row in SETTINGS {
+            let Some(key) = row.key else { continue };
+            let text = format!("{key} = \"1\"");
+            let own = Path::new("/home/kim/.config/flowy/flowy.toml");
+            let read = ConfigFile::parse(Path::new("/x/flowy.toml"), &text, Trust::Found(Some(own)));
+            assert_eq!(read.is_err(), row.own_file_only, "{key}");
+            if let Err(error) = read {
+                assert!(error.hint().unwrap().contains("/home/kim/.config/flowy/flowy.toml"));
+            }
+        }
+        for key in ["api_url", "token", "cache_dir", "state_dir", "allow_any_commit"] {
+            assert!(row_of(key).unwrap().0.own_file_only, "{key}");
+        }
+    }
+}

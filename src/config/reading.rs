@@ -1,0 +1,271 @@
+//! The rules by which one text becomes one value, each with the error it makes.
+//!
+//! Where a text came from only matters for the message; how texts are found is not known here.
+
+use std::net::IpAddr;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use http::Uri;
+
+use super::error::{Place, SettingsError};
+use super::secret::{Secret, redact};
+use crate::names::{RefName, quoted, unprintable};
+
+/// A text that was given for a setting, trimmed and not empty.
+#[derive(Debug)]
+pub(super) struct Given<'a> {
+    pub(super) text: &'a str,
+    pub(super) place: Place,
+}
+
+/// What a number counts.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unit {
+    Milliseconds,
+    Bytes,
+    Tries,
+    Calls,
+}
+
+impl Unit {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Milliseconds => "milliseconds",
+            Self::Bytes => "bytes",
+            Self::Tries => "tries",
+            Self::Calls => "calls",
+        }
+    }
+
+    /// How many of this unit one of the named ones is; a kilobyte is 1,024 bytes, as the default
+    /// of 1,048,576 for "one megabyte" has it.
+    fn factor(self, name: &str) -> Option<u64> {
+        match (self, name) {
+            (Self::Milliseconds, "ms") | (Self::Bytes, "b" | "byte" | "bytes") => Some(1),
+            (Self::Milliseconds, "s" | "sec" | "secs" | "second" | "seconds") => Some(1_000),
+            (Self::Milliseconds, "m" | "min" | "mins" | "minute" | "minutes") => Some(60_000),
+            (Self::Milliseconds, "h" | "hour" | "hours") => Some(3_600_000),
+            (Self::Milliseconds, "d" | "day" | "days") => Some(86_400_000),
+            (Self::Bytes, "k" | "kb" | "kib") => Some(1 << 10),
+            (Self::Bytes, "m" | "mb" | "mib") => Some(1 << 20),
+            (Self::Bytes, "g" | "gb" | "gib") => Some(1 << 30),
+            _ => None,
+        }
+    }
+}
+
+/// A text safe for a message: it may be a token that was put into the wrong setting.
+fn shown(text: &str) -> String {
+    quoted(&redact(text, &[]))
+}
+
+/// Whether a text is what a template leaves behind when nothing filled it in: `${NAME}` anywhere,
+/// or nothing but `$NAME` or `%NAME%`.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    let name = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_uppercase())
+            && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+    };
+    text.split_once("${").is_some_and(|(_, rest)| rest.contains('}'))
+        || text.strip_prefix('$').is_some_and(name)
+        || text.strip_prefix('%').and_then(|rest| rest.strip_suffix('%')).is_some_and(name)
+}
+
+/// A whole number within bounds.
+///
+/// # Errors
+/// `NotANumber`, with what to write when the text is a number with a unit; `OutOfRange`.
+pub(super) fn number(given: Given<'_>, unit: Unit, range: RangeInclusive<u64>) -> Result<u64, SettingsError> {
+    let Given { text, place } = given;
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(SettingsError::NotANumber {
+            place,
+            shown: shown(text),
+            unit: unit.name(),
+            write: with_unit(text, unit).filter(|number| range.contains(number)),
+        });
+    }
+    match text.parse() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => Err(SettingsError::OutOfRange {
+            place,
+            given: crate::names::shown(text, 40),
+            least: *range.start(),
+            most: *range.end(),
+            unit: unit.name(),
+        }),
+    }
+}
+
+/// A whole number of milliseconds.
+///
+/// # Errors
+/// As [`number`].
+pub(super) fn milliseconds(given: Given<'_>, range: RangeInclusive<u64>) -> Result<Duration, SettingsError> {
+    number(given, Unit::Milliseconds, range).map(Duration::from_millis)
+}
+
+/// What `15m`, `1.5 h` or `1MB` is in the unit that is due.
+fn with_unit(text: &str, unit: Unit) -> Option<u64> {
+    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    let (whole, rest) = text.split_at_checked(end)?;
+    let whole: u64 = whole.parse().ok()?;
+    let (tenths, name) = match rest.strip_prefix('.') {
+        None => (0, rest),
+        Some(rest) => {
+            let (digit, name) = rest.split_at_checked(1)?;
+            (digit.parse::<u64>().ok()?, name)
+        }
+    };
+    let factor = unit.factor(&name.trim().to_ascii_lowercase())?;
+    whole.checked_mul(factor)?.checked_add(tenths.checked_mul(factor)? / 10)
+}
+
+/// True or false.
+///
+/// # Errors
+/// `NotAChoice`.
+pub(super) fn switch(given: Given<'_>) -> Result<bool, SettingsError> {
+    match given.text.to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" => Ok(false),
+        _ => Err(not_a_choice(given, &["true", "false"])),
+    }
+}
+
+/// A log level, in lower case.
+///
+/// # Errors
+/// `NotAChoice`.
+pub(super) fn log_level(given: Given<'_>) -> Result<String, SettingsError> {
+    const LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
+    let level = given.text.to_ascii_lowercase();
+    match level.as_str() {
+        // Other programs that read LOG_LEVEL spell it out.
+        "warning" => Ok("warn".to_owned()),
+        known if LEVELS.contains(&known) => Ok(level),
+        _ => Err(not_a_choice(given, LEVELS)),
+    }
+}
+
+fn not_a_choice(given: Given<'_>, choices: &'static [&'static str]) -> SettingsError {
+    SettingsError::NotAChoice { shown: shown(given.text), place: given.place, choices }
+}
+
+/// A token. It is taken untrimmed: a line break inside a token was a mistake in copying, and one
+/// at its end would break the header it is sent in.
+///
+/// # Errors
+/// `BadToken`, without the text.
+pub(super) fn token(given: Given<'_>) -> Result<Secret, SettingsError> {
+    let Given { text, place } = given;
+    let why = if text.contains(['\n', '\r']) {
+        "it has a line break in it"
+    } else if text.chars().any(char::is_whitespace) {
+        "it has blanks in it"
+    } else if text.contains(['"', '\'']) {
+        "it has quotation marks in it"
+    } else if !text.bytes().all(|b| b.is_ascii_graphic()) {
+        "it has characters that no token has"
+    } else {
+        return Ok(Secret::new(text.to_owned()));
+    };
+    Err(SettingsError::BadToken { place, why })
+}
+
+/// A ref, without the `refs/heads/` or `refs/tags/` that GitHub Actions puts before it.
+///
+/// # Errors
+/// `BadSpelling`.
+pub(super) fn git_ref(given: Given<'_>) -> Result<RefName, SettingsError> {
+    let short = ["refs/heads/", "refs/tags/"].iter().find_map(|before| given.text.strip_prefix(before));
+    RefName::new(short.unwrap_or(given.text)).map_err(|error| SettingsError::BadSpelling {
+        shown: shown(given.text),
+        place: given.place,
+        why: error.why,
+    })
+}
+
+/// A catalog's address or folder, as it stands, unless it carries a password.
+///
+/// # Errors
+/// `CredentialInside`, `BadSpelling`.
+pub(super) fn source(given: Given<'_>) -> Result<String, SettingsError> {
+    let Given { text, place } = given;
+    if text.chars().any(unprintable) {
+        let why = "it holds control or bidirectional characters";
+        return Err(SettingsError::BadSpelling { place, shown: shown(text), why });
+    }
+    if redact(text, &[]) != text {
+        return Err(SettingsError::CredentialInside { place });
+    }
+    if let Some((scheme, rest)) = text.split_once("://") {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        // ssh://git@github.com names the account all of GitHub's ssh addresses have.
+        let plain = authority.rsplit_once('@').is_none_or(|(user, _)| user == "git" && scheme != "https");
+        if !plain {
+            return Err(SettingsError::CredentialInside { place });
+        }
+    }
+    Ok(text.to_owned())
+}
+
+/// The name the server introduces itself by.
+///
+/// # Errors
+/// `BadSpelling`.
+pub(super) fn server_name(given: Given<'_>) -> Result<String, SettingsError> {
+    let Given { text, place } = given;
+    let why = if text.chars().any(unprintable) {
+        "it holds control or bidirectional characters"
+    } else if text.chars().count() > 64 {
+        "it is longer than 64 characters"
+    } else {
+        return Ok(text.to_owned());
+    };
+    Err(SettingsError::BadSpelling { place, shown: shown(text), why })
+}
+
+/// The REST base: https, or http on this machine; without credentials, query or trailing slash.
+///
+/// # Errors
+/// `BadAddress`, `CredentialInside`.
+pub(super) fn api_url(given: Given<'_>) -> Result<String, SettingsError> {
+    let Given { text, place } = given;
+    let bad = |why| SettingsError::BadAddress { place: place.clone(), why };
+    if text.contains('#') || text.contains('?') {
+        return Err(bad("it has a query or a fragment"));
+    }
+    if text.chars().any(|c| c.is_whitespace() || unprintable(c)) {
+        return Err(bad("it has blanks or control characters in it"));
+    }
+    if text.contains('@') || redact(text, &[]) != text {
+        return Err(SettingsError::CredentialInside { place });
+    }
+    let Ok(uri) = text.parse::<Uri>() else {
+        return Err(bad("it cannot be read"));
+    };
+    let Some(host) = uri.host().filter(|host| !host.is_empty()) else {
+        return Err(bad("it names no host"));
+    };
+    match uri.scheme_str() {
+        Some("https") => {}
+        Some("http") if on_this_machine(host) => {}
+        Some("http") => return Err(bad("http is for this machine only, a token would travel in the open")),
+        _ => return Err(bad("it does not begin with https://")),
+    }
+    if host.eq_ignore_ascii_case("github.com") || host.eq_ignore_ascii_case("www.github.com") {
+        return Err(bad("github.com is the web site, its API is https://api.github.com"));
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// Whether a host is this machine, by its name or by its number; never by looking it up.
+fn on_this_machine(host: &str) -> bool {
+    let number = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost") || number.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests;
