@@ -17,8 +17,11 @@ pub mod render;
 pub mod validate;
 
 pub mod plan;
+pub mod run;
 
 pub mod clock;
 pub mod config;
+
+pub mod execute;
 
 pub mod app;

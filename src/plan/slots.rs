@@ -83,7 +83,7 @@ impl<'a> View<'a> {
         let refinement = refinement(self.checked, declared_as);
         let own = scope.declared.iter().filter(|declared| declared.name == input && !mapped);
         let default = self
-            .default(node, input, declared_as, refinement)
+            .default(node, declared_as, refinement)
             .or_else(|| own.clone().find_map(|declared| declared.default.clone()));
         let marked = own.clone().find_map(|declared| declared.required);
         let required = default.is_none()
@@ -104,23 +104,21 @@ impl<'a> View<'a> {
 
     /// The default of an input for one step: that of `inputs`, else of the input node with an edge
     /// to the step, else of the first input node in the file.
-    fn default(
-        &self,
-        node: usize,
-        name: &str,
-        declared_as: Option<&InputScope>,
-        refinement: Option<&Refinement>,
-    ) -> Option<Value> {
+    fn default(&self, node: usize, declared_as: Option<&InputScope>, refinement: Option<&Refinement>) -> Option<Value> {
         if let Some(default) = refinement.and_then(|refinement| refinement.default.clone()) {
             return Some(default);
         }
         let nodes = &declared_as?.nodes;
-        let with_default = || nodes.iter().filter_map(|(from, _, default)| default.as_ref().map(|default| (*from, default)));
+        let with_default =
+            || nodes.iter().filter_map(|(from, _, default)| default.as_ref().map(|default| (*from, default)));
         if with_default().nth(1).is_none() {
             return with_default().next().map(|(_, default)| default.clone());
         }
         let before = self.checked.graph().before(node);
-        with_default().find(|(from, _)| before.contains(from)).or_else(|| with_default().next()).map(|(_, default)| default.clone())
+        with_default()
+            .find(|(from, _)| before.contains(from))
+            .or_else(|| with_default().next())
+            .map(|(_, default)| default.clone())
     }
 }
 

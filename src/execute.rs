@@ -1,0 +1,220 @@
+//! Drives a run with workers: concurrency, deadline, cancellation.
+//!
+//! The run decides everything; this room only lets steps be worked on, side by side where they
+//! don't wait for each other, and tells the run what became of them. Databases, rmcp and HTTP are
+//! workers' business, behind [`Worker`].
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::plan::{Plan, Step, Work};
+use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, StepError, Timing, Warning};
+
+/// A future that a worker hands out.
+pub type Working<'a> = Pin<Box<dyn Future<Output = Result<Output, StepError>> + Send + 'a>>;
+
+/// Somebody who can turn a rendered step into its output: a model, an external tool.
+pub trait Worker: Send + Sync {
+    /// Takes a step's rendered text on, or leaves it: then the text is the output.
+    fn work<'a>(&'a self, step: &'a Step, text: String) -> Result<Working<'a>, String>;
+}
+
+/// Nobody: what a step renders is its output.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rendered;
+
+impl Worker for Rendered {
+    fn work<'a>(&'a self, _step: &'a Step, text: String) -> Result<Working<'a>, String> {
+        Err(text)
+    }
+}
+
+/// How to execute.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How much may be written.
+    pub limits: Limits,
+    /// What a failure does to the rest.
+    pub on_failure: OnFailure,
+    /// The most steps that are worked on at once; at least one.
+    pub side_by_side: usize,
+    /// The longest that the whole may take; none for no end.
+    pub deadline: Option<Duration>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            on_failure: OnFailure::Continue,
+            side_by_side: 8,
+            deadline: Some(Duration::from_mins(10)),
+        }
+    }
+}
+
+/// Where an execution stands, told after every step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// Steps that have ended.
+    pub ended: usize,
+    /// All steps.
+    pub steps: usize,
+    /// The label of the step that ended last.
+    pub label: &'a str,
+}
+
+/// What an execution left behind.
+#[derive(Debug, Clone)]
+pub struct Executed {
+    /// The run, ended.
+    pub run: Run,
+    /// What was noticed on the way.
+    pub warnings: Vec<Warning>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// A step that is being worked on: its number, when it began, and what becomes of it.
+type UnderWay<'a> = Pin<Box<dyn Future<Output = (usize, Duration, Result<Output, StepError>)> + Send + 'a>>;
+
+/// How many rendered steps go by before other work gets a turn and a cancellation is looked for.
+const STEPS_A_TURN: usize = 64;
+
+/// Executes a plan.
+///
+/// Cancelling `cancel` ends it with `CANCELLED`, the deadline with `TIMEOUT`; what had finished is
+/// in the run either way.
+///
+/// # Errors
+/// A [`Refusal`] before anything runs.
+pub async fn execute<P>(
+    plan: Arc<Plan>,
+    given: Given,
+    options: &Options,
+    worker: &dyn Worker,
+    clock: &dyn Clock,
+    cancel: &CancellationToken,
+    mut progress: P,
+) -> Result<Executed, Refusal>
+where
+    P: FnMut(&Run, Progress<'_>) + Send,
+{
+    let begun = clock.reading();
+    let mut run = Run::begin(plan.clone(), given, options.limits, options.on_failure)?;
+    let mut warnings = run.warnings_about_given();
+    let ends = options.deadline.map(|deadline| begun.saturating_add(deadline));
+    let mut under_way: FuturesUnordered<UnderWay<'_>> = FuturesUnordered::new();
+    let mut in_turn = 0;
+    while !run.ended() {
+        let next = if under_way.len() < options.side_by_side.max(1) { run.ready().next() } else { None };
+        let (step, started, result) = match next {
+            Some(number) => {
+                if let Some(error) = over(clock, ends, cancel) {
+                    run.apply(Event::Stopped { error, at: clock.now() });
+                    break;
+                }
+                let started = clock.reading();
+                run.apply(Event::Started { step: number });
+                match begin(&run, &plan, number, worker, &mut warnings) {
+                    Begun::Ended(result) => (number, started, result),
+                    Begun::Working(future) => {
+                        under_way.push(Box::pin(async move { (number, started, future.await) }));
+                        continue;
+                    }
+                }
+            }
+            None => {
+                let left = ends.map(|ends| ends.saturating_sub(clock.reading()));
+                let ended = tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => None,
+                    () = until(left) => None,
+                    ended = under_way.next() => ended,
+                };
+                match ended {
+                    Some(ended) => ended,
+                    None => {
+                        let error =
+                            over(clock, ends, cancel).unwrap_or_else(|| StepError::new("TIMEOUT", "the time is up"));
+                        run.apply(Event::Stopped { error, at: clock.now() });
+                        break;
+                    }
+                }
+            }
+        };
+        let timing = Timing { at: clock.now(), took: clock.reading().saturating_sub(started) };
+        run.apply(match result {
+            Ok(output) => Event::Done { step, output, timing },
+            Err(error) => Event::Failed { step, error, timing },
+        });
+        let counts = run.counts();
+        progress(
+            &run,
+            Progress {
+                ended: counts.ended,
+                steps: counts.steps,
+                label: plan.step(step).map_or("", |step| step.label.as_str()),
+            },
+        );
+        in_turn += 1;
+        if in_turn % STEPS_A_TURN == 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+    drop(under_way);
+    Ok(Executed { run, warnings, took: clock.reading().saturating_sub(begun) })
+}
+
+enum Begun<'a> {
+    Ended(Result<Output, StepError>),
+    Working(Working<'a>),
+}
+
+fn begin<'a>(
+    run: &Run,
+    plan: &'a Plan,
+    number: usize,
+    worker: &'a dyn Worker,
+    warnings: &mut Vec<Warning>,
+) -> Begun<'a> {
+    let Some(step) = plan.step(number) else {
+        return Begun::Ended(Err(StepError::new("INTERNAL_ERROR", "the step is not part of the plan")));
+    };
+    match &step.work {
+        Work::Faulty { code, message } => Begun::Ended(Err(StepError::new(code, message.clone()))),
+        Work::Render(rendering) => match run.bind(number, rendering) {
+            Err(error) => Begun::Ended(Err(error)),
+            Ok(bound) => {
+                warnings.extend(bound.warnings);
+                match worker.work(step, bound.text) {
+                    Ok(future) => Begun::Working(future),
+                    Err(text) => Begun::Ended(Ok(Output::text(text))),
+                }
+            }
+        },
+    }
+}
+
+/// Why nothing more may begin, if so.
+fn over(clock: &dyn Clock, ends: Option<Duration>, cancel: &CancellationToken) -> Option<StepError> {
+    if cancel.is_cancelled() {
+        Some(StepError::new("CANCELLED", "the execution was cancelled"))
+    } else if ends.is_some_and(|ends| clock.reading() >= ends) {
+        Some(StepError::new("TIMEOUT", "the execution took longer than it may"))
+    } else {
+        None
+    }
+}
+
+async fn until(left: Option<Duration>) {
+    match left {
+        Some(left) => tokio::time::sleep(left).await,
+        None => std::future::pending().await,
+    }
+}

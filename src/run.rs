@@ -1,0 +1,15 @@
+//! The state machine of one walk over a plan, whoever drives it.
+//!
+//! A run knows which steps are ready, what each step's variables are, and what an output or a
+//! failure does to the rest. It does no I/O and asks nobody for the time: times come in with the
+//! events. Workers, stores and people are its drivers' business.
+
+mod bind;
+mod event;
+mod given;
+mod state;
+
+pub use bind::{Bound, FilledWith};
+pub use event::{Event, Output, StepError, Timing};
+pub use given::{Given, Refusal, Unfit};
+pub use state::{Counts, Limits, OnFailure, Run, State, Status, Warning};

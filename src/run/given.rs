@@ -1,0 +1,181 @@
+//! What the caller gives, and why it may be refused: unknown set, misfit, missing, in this order.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::model::text_of;
+use crate::names::{nearest, nfc, quoted};
+use crate::plan::{Plan, Work};
+
+/// The selector of variable sets.
+const SET_SELECTOR: &str = "_variableSet";
+/// Its old spelling: the set's name follows.
+const OLD_SET_SELECTOR: &str = "_useSet_";
+
+/// Values by name in NFC, and the chosen set.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Given {
+    /// The values; null counts as not given.
+    pub values: BTreeMap<String, Value>,
+    /// The chosen variable set.
+    pub set: Option<String>,
+}
+
+/// Why nothing ran.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// No step has a variable set of that name.
+    #[error("there is no variable set {}", quoted(name))]
+    UnknownSet {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// The set's name is not a text.
+    #[error("`_variableSet` takes the name of a set, as text")]
+    SetNotText,
+    /// Values that do not fit what `inputs` says.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Misfit(Vec<Unfit>),
+    /// Values that nobody gives.
+    #[error("missing: {}", missing.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "))]
+    Missing {
+        /// The names given.
+        provided: Vec<String>,
+        /// Every name that is required.
+        required: Vec<String>,
+        /// The missing names, each with the ids of the steps that need it.
+        missing: Vec<(String, Vec<String>)>,
+        /// Given names that look like misspelt missing ones: given, missing.
+        misspelt: Vec<(String, String)>,
+    },
+}
+
+/// One value that does not fit.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{} is {}, and {expected}", quoted(name), quoted(&text_of(value)))]
+pub struct Unfit {
+    /// The variable.
+    pub name: String,
+    /// The value given.
+    pub value: Value,
+    /// What would fit, in words.
+    pub expected: String,
+}
+
+impl Given {
+    /// Reads what the caller gave: selectors out, nulls out, names in NFC.
+    ///
+    /// # Errors
+    /// [`Refusal::SetNotText`].
+    pub fn read(variables: &Map<String, Value>) -> Result<Self, Refusal> {
+        let mut given = Self::default();
+        for (name, value) in variables {
+            if name == SET_SELECTOR {
+                match value {
+                    Value::String(set) if !set.is_empty() => given.set = Some(set.clone()),
+                    Value::Null | Value::String(_) => {}
+                    _ => return Err(Refusal::SetNotText),
+                }
+            } else if let Some(set) = name.strip_prefix(OLD_SET_SELECTOR) {
+                if !matches!(value, Value::Null | Value::Bool(false)) && given.set.is_none() {
+                    given.set = Some(set.to_owned());
+                }
+            } else if !value.is_null() {
+                given.values.insert(if name.is_ascii() { name.clone() } else { nfc(name) }, value.clone());
+            }
+        }
+        Ok(given)
+    }
+
+    /// Whether a plan can run with this.
+    ///
+    /// # Errors
+    /// The first kind of refusal that applies, with everything of that kind.
+    pub fn check(&self, plan: &Plan) -> Result<(), Refusal> {
+        self.check_values(plan)?;
+        let missing = self.missing(plan);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let provided: Vec<String> = self.values.keys().cloned().collect();
+        let known = |name: &str| plan.inputs().iter().any(|input| input.name == name);
+        let misspelt = provided
+            .iter()
+            .filter(|name| !known(name))
+            .filter_map(|name| {
+                nearest(name, missing.iter().map(|(name, _)| name.as_str()), 1)
+                    .first()
+                    .map(|meant| (name.clone(), (*meant).to_owned()))
+            })
+            .collect();
+        let required = plan.inputs().iter().filter(|input| input.required).map(|input| input.name.clone()).collect();
+        Err(Refusal::Missing { provided, required, missing, misspelt })
+    }
+
+    /// Whether the chosen set is there and every value fits; what is missing is not looked at.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownSet`] or [`Refusal::Misfit`].
+    pub fn check_values(&self, plan: &Plan) -> Result<(), Refusal> {
+        if let Some(set) = &self.set
+            && !plan.sets().contains(set)
+        {
+            return Err(Refusal::UnknownSet { name: set.clone(), known: plan.sets().to_vec() });
+        }
+        let mut unfit = Vec::new();
+        for input in plan.inputs() {
+            let Some(value) = self.values.get(&input.name) else { continue };
+            if let Some(kind) = input.kind
+                && !kind.fits(value)
+            {
+                unfit.push(Unfit {
+                    name: input.name.clone(),
+                    value: value.clone(),
+                    expected: format!("its type is {kind}"),
+                });
+            } else if !input.choices.is_empty() && !input.choices.iter().any(|choice| text_of(choice) == text_of(value))
+            {
+                let choices: Vec<String> = input.choices.iter().map(|choice| quoted(&text_of(choice))).collect();
+                unfit.push(Unfit {
+                    name: input.name.clone(),
+                    value: value.clone(),
+                    expected: format!("only {} are allowed", choices.join(", ")),
+                });
+            }
+        }
+        if unfit.is_empty() { Ok(()) } else { Err(Refusal::Misfit(unfit)) }
+    }
+
+    /// Required names that neither the caller nor the chosen set gives, with the steps that need them.
+    pub fn missing(&self, plan: &Plan) -> Vec<(String, Vec<String>)> {
+        let mut missing = Vec::new();
+        for input in plan.inputs().iter().filter(|input| input.required && !self.values.contains_key(&input.name)) {
+            let needing: Vec<String> = input
+                .needed_by
+                .iter()
+                .filter_map(|step| plan.step(*step))
+                .filter(|step| self.of_set(&step.work, &input.name).is_none())
+                .map(|step| step.id.clone())
+                .collect();
+            let somewhere = input.needed_by.is_empty()
+                && plan.steps().iter().any(|step| self.of_set(&step.work, &input.name).is_some());
+            if !needing.is_empty() || (input.needed_by.is_empty() && !somewhere) {
+                missing.push((input.name.clone(), needing));
+            }
+        }
+        missing
+    }
+
+    /// What the chosen set gives one step for a name: the node's set before the template's.
+    pub fn of_set<'p>(&self, work: &'p Work, name: &str) -> Option<&'p Value> {
+        let (Some(chosen), Work::Render(rendering)) = (&self.set, work) else { return None };
+        rendering
+            .sets
+            .iter()
+            .filter(|set| set.name == *chosen)
+            .find_map(|set| set.values.iter().find(|(key, _)| key == name || nfc(key) == name).map(|(_, value)| value))
+    }
+}
