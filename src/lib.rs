@@ -11,3 +11,6 @@ pub mod names;
 
 pub mod clock;
 pub mod config;
+
+pub mod cache;
+pub mod source;
