@@ -64,7 +64,7 @@ impl Objects {
 
     /// The blob's bytes, from memory or disk.
     pub fn get(&self, id: &ObjectId) -> Option<Arc<[u8]>> {
-        self.in_memory(id).or_else(|| self.from_disk(id, true))
+        self.in_memory(id).or_else(|| self.on_disk(id, true))
     }
 
     /// The blob's bytes, if they are in memory.
@@ -74,7 +74,7 @@ impl Objects {
 
     /// Like [`Objects::get`], without pushing other blobs out of memory: for reading all of them once.
     pub fn pass(&self, id: &ObjectId) -> Option<Arc<[u8]>> {
-        self.in_memory(id).or_else(|| self.from_disk(id, false))
+        self.in_memory(id).or_else(|| self.on_disk(id, false))
     }
 
     /// Keeps a blob whose bytes have been checked against its id.
@@ -95,7 +95,7 @@ impl Objects {
         lock(&self.held).get(id).and_then(Weak::upgrade)
     }
 
-    fn from_disk(&self, id: &ObjectId, remember: bool) -> Option<Arc<[u8]>> {
+    fn on_disk(&self, id: &ObjectId, remember: bool) -> Option<Arc<[u8]>> {
         let bytes = self.folder.read(&place(id))?;
         if blob_id(&bytes) != *id {
             tracing::warn!(id = id.as_str(), "a cached blob is damaged and is fetched again");

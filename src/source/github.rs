@@ -44,7 +44,7 @@ const REFS: usize = 32;
 /// How long a snapshot lives that lacks files which should be there.
 const INCOMPLETE: TimeDelta = TimeDelta::seconds(30);
 /// How long a commit is promised to stay as it is: for ever, but callers may add to it.
-const LONG: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const LONG: Duration = Duration::from_hours(365 * 24);
 /// The version of everything below the cache folder: another format, another folder.
 const FORMAT: &str = "v1";
 
@@ -139,7 +139,7 @@ impl Ground {
         }
         let name = remembered.name.or_else(|| asked.name().cloned());
         let checked_at = remembered.checked_at.min(self.clock.now());
-        let snapshot = self.whole(name, remembered.commit, None, Closed::default());
+        let snapshot = self.whole(name, &remembered.commit, None, Closed::default());
         Some(Loaded { value: snapshot, checked_at, fresh_until: self.fresh_until(asked, checked_at) })
     }
 
@@ -150,7 +150,7 @@ impl Ground {
     fn whole(
         self: &Arc<Self>,
         name: Option<RefName>,
-        commit: ObjectId,
+        commit: &ObjectId,
         listing: Option<Listing>,
         closed: Closed,
     ) -> Arc<Snapshot> {
@@ -208,7 +208,7 @@ impl Ground {
             None => self.before(&mut alarm, self.default_branch(effort)).await.ok().flatten(),
         };
         let complete = closed.failed.is_empty();
-        let snapshot = self.whole(name.clone(), commit.clone(), Some(listing), closed);
+        let snapshot = self.whole(name.clone(), &commit, Some(listing), closed);
         if !complete {
             return Ok(Loaded { value: snapshot, checked_at: now, fresh_until: Some(self.clock.now() + INCOMPLETE) });
         }

@@ -126,12 +126,12 @@ impl Fetch<'_> {
     pub(super) async fn many(&self, wanted: &[Wanted], with_branch: bool, haul: &Haul) {
         if self.client.has_token() {
             self.by_posts(wanted, with_branch, haul).await;
-        } else if wanted.len() >= TARBALL_FROM {
-            if let Err(error) = tarball::fetch(self, wanted, haul).await {
-                tracing::info!(%error, "the tarball could not be read; files are read one by one");
-                if error.is_about_everything() {
-                    return haul.failed(self.commit, error);
-                }
+        } else if wanted.len() >= TARBALL_FROM
+            && let Err(error) = tarball::fetch(self, wanted, haul).await
+        {
+            tracing::info!(%error, "the tarball could not be read; files are read one by one");
+            if error.is_about_everything() {
+                return haul.failed(self.commit, error);
             }
         }
         self.one_by_one(wanted, haul).await;
@@ -261,7 +261,9 @@ impl Fetch<'_> {
             blobs.into_iter().map(kept).collect::<Vec<_>>()
         };
         if let Ok(kept) = tokio::task::spawn_blocking(work).await {
-            kept.into_iter().for_each(|(id, kept)| haul.kept(&id, kept));
+            for (id, kept) in kept {
+                haul.kept(&id, kept);
+            }
         }
     }
 }
