@@ -19,8 +19,14 @@ pub mod validate;
 pub mod plan;
 pub mod run;
 
+pub mod discover;
+pub mod tokens;
+
 pub mod clock;
 pub mod config;
+
+pub mod cache;
+pub mod source;
 
 pub mod execute;
 

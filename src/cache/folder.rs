@@ -1,0 +1,190 @@
+//! Files on disk that several processes may share: whole or absent, and for their owner only.
+//!
+//! Every file is written beside its place and renamed into it. A folder that cannot be used (read
+//! only, full, broken) is reported once in the log and from then on simply holds nothing.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::clock::Clock;
+
+/// What a checked file begins with: a mark, then the check sum and length of what follows.
+const MARK: &[u8; 8] = b"flowy\x00\x00\x01";
+const HEAD: usize = 20;
+
+/// A folder of small files by relative name.
+pub struct Folder {
+    root: PathBuf,
+    clock: Arc<dyn Clock>,
+    warned: AtomicBool,
+}
+
+impl Folder {
+    /// A folder at `root`; nothing is made or opened before it is used.
+    pub fn at(root: PathBuf, clock: Arc<dyn Clock>) -> Self {
+        Self { root, clock, warned: AtomicBool::new(false) }
+    }
+
+    /// Whether a file of this name is there, without opening it.
+    pub fn has(&self, name: &str) -> bool {
+        self.root.join(name).is_file()
+    }
+
+    /// A file's bytes; `None` when it is absent or cannot be read.
+    pub fn read(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.root.join(name)).ok()
+    }
+
+    /// Writes a file whole; `false` when the folder cannot be used.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> bool {
+        match self.put(&self.root.join(name), &[bytes]) {
+            Ok(()) => true,
+            Err(error) => self.broken(&error),
+        }
+    }
+
+    /// A file written by [`Folder::write_checked`], if it is whole and unharmed.
+    pub fn read_checked(&self, name: &str) -> Option<Vec<u8>> {
+        let mut bytes = self.read(name)?;
+        let (head, content) = bytes.split_at_checked(HEAD)?;
+        if head != seal(content) {
+            tracing::warn!(name, "a cache file is damaged and is left aside");
+            return None;
+        }
+        bytes.drain(..HEAD);
+        Some(bytes)
+    }
+
+    /// Writes a file with a check sum in front; `false` when the folder cannot be used.
+    pub fn write_checked(&self, name: &str, bytes: &[u8]) -> bool {
+        match self.put(&self.root.join(name), &[&seal(bytes), bytes]) {
+            Ok(()) => true,
+            Err(error) => self.broken(&error),
+        }
+    }
+
+    /// Removes a file, if it is there.
+    pub fn remove(&self, name: &str) {
+        let _ = fs::remove_file(self.root.join(name));
+    }
+
+    /// The names of the files in a folder below this one.
+    pub fn names(&self, below: &str) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.root.join(below)) else { return Vec::new() };
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    }
+
+    fn put(&self, place: &Path, parts: &[&[u8]]) -> io::Result<()> {
+        let folder = place.parent().unwrap_or(&self.root);
+        let beside = folder.join(format!(".{}-{:016x}", std::process::id(), self.clock.fresh()));
+        let mut file = match new_file(&beside) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make_folder(folder)?;
+                new_file(&beside)
+            }
+            other => other,
+        }?;
+        let written = parts.iter().try_for_each(|part| file.write_all(part)).and_then(|()| {
+            drop(file);
+            fs::rename(&beside, place)
+        });
+        if written.is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        written
+    }
+
+    fn broken(&self, error: &io::Error) -> bool {
+        if !self.warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(folder = %self.root.display(), %error, "the cache folder cannot be written; keeping things in memory only");
+        }
+        false
+    }
+}
+
+impl fmt::Debug for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Folder").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+fn seal(content: &[u8]) -> [u8; HEAD] {
+    let mut crc = flate2::Crc::new();
+    crc.update(content);
+    let length = u64::try_from(content.len()).unwrap_or(u64::MAX);
+    let mut head = [0; HEAD];
+    let bytes = MARK.iter().copied().chain(crc.sum().to_le_bytes()).chain(length.to_le_bytes());
+    for (place, byte) in head.iter_mut().zip(bytes) {
+        *place = byte;
+    }
+    head
+}
+
+fn new_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn make_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+
+    #[test]
+    fn a_file_is_its_owners_only() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(place.path().join("v1"), SystemClock::shared());
+        assert!(folder.write("a/b", b"text"));
+        assert_eq!(folder.read("a/b").as_deref(), Some(&b"text"[..]));
+        assert!(folder.has("a/b") && !folder.has("a/c"));
+        assert_eq!(folder.names("a"), ["b"]);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = |path: &str| fs::metadata(place.path().join(path)).expect("there").permissions().mode() & 0o777;
+            assert_eq!((mode("v1/a/b"), mode("v1/a"), mode("v1")), (0o600, 0o700, 0o700));
+        }
+    }
+
+    #[test]
+    fn a_damaged_or_cut_file_counts_as_absent() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(place.path().to_owned(), SystemClock::shared());
+        assert!(folder.write_checked("x", b"0123456789"));
+        assert_eq!(folder.read_checked("x").as_deref(), Some(&b"0123456789"[..]));
+        let whole = folder.read("x").expect("there");
+        for cut in [0, 5, HEAD, whole.len() - 1] {
+            folder.write("x", &whole[..cut]);
+            assert_eq!(folder.read_checked("x"), None, "cut at {cut}");
+        }
+        let mut harmed = whole;
+        *harmed.last_mut().expect("not empty") ^= 1;
+        folder.write("x", &harmed);
+        assert_eq!(folder.read_checked("x"), None);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_holds_nothing_and_breaks_nothing() {
+        let place = tempfile::tempdir().expect("a folder");
+        fs::write(place.path().join("taken"), b"a file where the folder should be").expect("written");
+        let folder = Folder::at(place.path().join("taken"), SystemClock::shared());
+        assert!(!folder.write("a", b"x"));
+        assert_eq!(folder.read("a"), None);
+        assert!(folder.names("").is_empty());
+    }
+}

@@ -1,0 +1,307 @@
+//! Where documents come from: a GitHub repository, a folder, or the examples in the program.
+//!
+//! A [`Source`] is asked for a [`Snapshot`]: one state of all files, which never changes while it is
+//! held, so that one listing or one execution reads one commit. This room finds, fetches, checks
+//! and keeps bytes; what a flow is, is not known here.
+
+mod examples;
+mod failure;
+mod files;
+mod folder;
+mod github;
+mod redact;
+pub mod slug;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+pub use self::failure::SourceError;
+pub use self::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind};
+pub use self::github::Pace;
+
+use self::examples::Examples;
+use self::folder::FolderSource;
+use self::github::{Remote, Repository};
+use crate::cache::lock;
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::names::{CatalogPath, ObjectId, RefName, RepoSlug};
+
+/// What is to be read, not yet opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceSpec {
+    /// A repository on GitHub.
+    GitHub {
+        /// Owner and name.
+        slug: RepoSlug,
+        /// The ref the source itself names (`@ref`, `/tree/ref`); otherwise the settings' or the default branch.
+        git_ref: Option<RefName>,
+        /// The host as people know it, for example `github.com`.
+        host: String,
+    },
+    /// A folder that holds `flows/`, `templates/` …
+    Folder(PathBuf),
+    /// Files built into the program: path and bytes.
+    Examples(&'static [(&'static str, &'static [u8])]),
+}
+
+/// What is asked of a source.
+#[derive(Debug, Clone, Default)]
+pub struct Ask {
+    /// Another branch, tag or commit than the source's own.
+    pub git_ref: Option<RefName>,
+    /// Ask for the newest state even while a copy is fresh.
+    pub refresh: bool,
+}
+
+/// A snapshot and how current it is.
+#[derive(Debug, Clone)]
+pub struct View {
+    /// The files.
+    pub snapshot: Arc<Snapshot>,
+    /// Whether nobody was asked for this answer.
+    pub cached: bool,
+    /// How long ago the snapshot was last known to be the newest state.
+    pub age: Duration,
+    /// How much longer it is served without asking; very long for a commit, nothing for a folder.
+    pub fresh_for: Duration,
+    /// Set when the newest state could not be had and this is an older one.
+    pub stale: Option<Stale>,
+}
+
+/// Why an older state is served.
+#[derive(Debug, Clone)]
+pub struct Stale {
+    /// What went wrong when the newest state was asked for.
+    pub reason: SourceError,
+    /// When the served state was last known to be the newest.
+    pub since: DateTime<Utc>,
+}
+
+/// A place documents come from.
+#[derive(Debug)]
+pub struct Source {
+    kind: Kind,
+    git_ref: Option<RefName>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    GitHub(Arc<Repository>),
+    Folder(FolderSource),
+    Examples(Arc<Snapshot>),
+}
+
+impl Source {
+    /// Opens a source. Nothing is asked of any network and no certificates are loaded before the first use.
+    ///
+    /// # Errors
+    /// When the folder is not one, or the API address cannot be used.
+    pub fn open(spec: SourceSpec, settings: &Settings, clock: Arc<dyn Clock>) -> Result<Self, SourceError> {
+        Self::open_at(spec, settings, clock, Pace::Real)
+    }
+
+    /// Like [`Source::open`], with pauses between tries of another length: for tests.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn open_at(
+        spec: SourceSpec,
+        settings: &Settings,
+        clock: Arc<dyn Clock>,
+        pace: Pace,
+    ) -> Result<Self, SourceError> {
+        Ok(match spec {
+            SourceSpec::GitHub { slug, git_ref, host } => Self {
+                kind: Kind::GitHub(Repository::open(slug, &host, settings, clock, pace)?),
+                git_ref: git_ref.or_else(|| settings.git_ref.clone()),
+            },
+            SourceSpec::Folder(path) => {
+                Self { kind: Kind::Folder(FolderSource::open(path, settings.max_file_size)?), git_ref: None }
+            }
+            SourceSpec::Examples(files) => {
+                Self { kind: Kind::Examples(Arc::new(Snapshot::fixed(Examples::of(files), "examples"))), git_ref: None }
+            }
+        })
+    }
+
+    /// The source in words: `acme/flows`, `folder ./x`, `built-in examples`.
+    pub fn describe(&self) -> String {
+        match &self.kind {
+            Kind::GitHub(repository) => repository.describe(),
+            Kind::Folder(folder) => folder.describe(),
+            Kind::Examples(_) => "built-in examples".to_owned(),
+        }
+    }
+
+    /// The state of the files at a ref, kept or fetched.
+    ///
+    /// # Errors
+    /// When no state can be had: see [`SourceError`]. A file that cannot be had is not an error here;
+    /// it is found among [`Snapshot::problems`] and when it is read.
+    pub async fn snapshot(&self, ask: &Ask) -> Result<View, SourceError> {
+        match &self.kind {
+            Kind::GitHub(repository) => {
+                let git_ref = ask.git_ref.clone().or_else(|| self.git_ref.clone());
+                repository.snapshot(git_ref, ask.refresh).await
+            }
+            Kind::Folder(folder) => folder.snapshot().await.map(|snapshot| View::of_now(snapshot, false)),
+            Kind::Examples(snapshot) => Ok(View::of_now(snapshot.clone(), true)),
+        }
+    }
+}
+
+impl View {
+    fn of_now(snapshot: Arc<Snapshot>, cached: bool) -> Self {
+        Self { snapshot, cached, age: Duration::ZERO, fresh_for: Duration::ZERO, stale: None }
+    }
+}
+
+/// One state of all files of a catalog.
+pub struct Snapshot {
+    git_ref: Option<RefName>,
+    commit: Option<ObjectId>,
+    revision: String,
+    body: Body,
+    derived: Mutex<BTreeMap<String, Arc<[u8]>>>,
+}
+
+enum Body {
+    Remote(Arc<Remote>),
+    Folder(folder::Walked),
+    Fixed(Examples),
+}
+
+impl Snapshot {
+    fn fixed(files: Examples, revision: &str) -> Self {
+        let revision = files.revision().unwrap_or_else(|| revision.to_owned());
+        Self::new(None, None, revision, Body::Fixed(files))
+    }
+
+    fn new(git_ref: Option<RefName>, commit: Option<ObjectId>, revision: String, body: Body) -> Self {
+        Self { git_ref, commit, revision, body, derived: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// The branch, tag or commit that was read: the default branch's own name where none was asked for.
+    ///
+    /// `None` for folders and examples, and for a default branch whose name nobody had to ask for
+    /// (a catalog without files).
+    pub fn git_ref(&self) -> Option<&RefName> {
+        self.git_ref.as_ref()
+    }
+
+    /// The commit; `None` for folders, examples and an empty repository.
+    pub fn commit(&self) -> Option<&ObjectId> {
+        self.commit.as_ref()
+    }
+
+    /// What changes whenever a file changes: the commit, else a hash over paths, sizes and times.
+    pub fn revision(&self) -> &str {
+        &self.revision
+    }
+
+    /// The files that can be read, sorted by path.
+    ///
+    /// # Errors
+    /// When the list has to be fetched again (the cache folder was emptied) and that fails.
+    pub async fn files(&self) -> Result<Arc<Files>, SourceError> {
+        match &self.body {
+            Body::Remote(remote) => remote.files().await,
+            Body::Folder(walked) => Ok(walked.files.clone()),
+            Body::Fixed(files) => Ok(files.files.clone()),
+        }
+    }
+
+    /// The files that were left out or could not be had, and why.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`].
+    pub async fn problems(&self) -> Result<Vec<Problem>, SourceError> {
+        match &self.body {
+            Body::Remote(remote) => remote.problems().await,
+            Body::Folder(walked) => Ok(walked.problems.clone()),
+            Body::Fixed(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// A file's bytes, checked against its id. A file that could not be had before is tried again.
+    ///
+    /// # Errors
+    /// Why this one file cannot be had.
+    pub async fn read(&self, path: &CatalogPath) -> Result<Arc<[u8]>, SourceError> {
+        match &self.body {
+            Body::Remote(remote) => remote.read(path).await,
+            Body::Folder(walked) => walked.read(path).await,
+            Body::Fixed(files) => files.read(path),
+        }
+    }
+
+    /// Hands every file to `each`, in the order of the paths, holding few of them at a time.
+    ///
+    /// A file that could not be had comes with its error and is not tried again here.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`].
+    pub async fn read_each<F>(&self, mut each: F) -> Result<(), SourceError>
+    where
+        F: FnMut(&CatalogPath, Result<Arc<[u8]>, SourceError>) + Send,
+    {
+        match &self.body {
+            Body::Remote(remote) => remote.read_each(&mut each).await,
+            Body::Folder(walked) => {
+                walked.read_each(&mut each).await;
+                Ok(())
+            }
+            Body::Fixed(files) => {
+                files.files.iter().for_each(|(path, _)| each(path, files.read(path)));
+                Ok(())
+            }
+        }
+    }
+
+    /// All files at once, in the order of the paths; [`Snapshot::read_each`] needs less memory.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`].
+    pub async fn read_all(&self) -> Result<Vec<(CatalogPath, Result<Arc<[u8]>, SourceError>)>, SourceError> {
+        let mut all = Vec::new();
+        self.read_each(|path, bytes| all.push((path.clone(), bytes))).await?;
+        Ok(all)
+    }
+
+    /// What was kept for this revision under this name.
+    pub async fn derived(&self, name: &str) -> Option<Arc<[u8]>> {
+        if let Some(bytes) = lock(&self.derived).get(name).cloned() {
+            return Some(bytes);
+        }
+        match &self.body {
+            Body::Remote(remote) => remote.derived(name).await,
+            Body::Folder(_) | Body::Fixed(_) => None,
+        }
+    }
+
+    /// Keeps bytes made from this revision: on disk where the revision is a whole commit, else in memory.
+    pub async fn keep_derived(&self, name: &str, bytes: Vec<u8>) {
+        let left = match &self.body {
+            Body::Remote(remote) => remote.keep_derived(name, bytes).await,
+            Body::Folder(_) | Body::Fixed(_) => Some(bytes),
+        };
+        if let Some(bytes) = left {
+            lock(&self.derived).insert(name.to_owned(), bytes.into());
+        }
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("git_ref", &self.git_ref)
+            .field("revision", &self.revision)
+            .finish_non_exhaustive()
+    }
+}

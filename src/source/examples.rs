@@ -1,0 +1,57 @@
+//! The example catalog: files that are built into the program.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sha1::{Digest as _, Sha1};
+
+use super::SourceError;
+use super::files::{FileEntry, Files, in_catalog};
+use crate::names::CatalogPath;
+
+/// A fixed set of files.
+pub(super) struct Examples {
+    pub(super) files: Arc<Files>,
+    bytes: BTreeMap<CatalogPath, Arc<[u8]>>,
+}
+
+impl Examples {
+    /// The files of a catalog among these; other paths are left out.
+    pub(super) fn of(files: &[(&str, &[u8])]) -> Self {
+        let bytes: BTreeMap<CatalogPath, Arc<[u8]>> = files
+            .iter()
+            .filter(|(path, _)| in_catalog(path))
+            .filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(*bytes))))
+            .collect();
+        let entry = |bytes: &Arc<[u8]>| FileEntry { oid: None, size: u64::try_from(bytes.len()).unwrap_or(u64::MAX) };
+        let files = bytes.iter().map(|(path, bytes)| (path.clone(), entry(bytes))).collect();
+        Self { files: Arc::new(files), bytes }
+    }
+
+    /// No files at all: an empty repository.
+    pub(super) fn none() -> Self {
+        Self::of(&[])
+    }
+
+    /// A hash over paths and bytes; `None` when there are no files.
+    pub(super) fn revision(&self) -> Option<String> {
+        if self.bytes.is_empty() {
+            return None;
+        }
+        let mut hash = Sha1::new();
+        for (path, bytes) in &self.bytes {
+            hash.update(path.as_str());
+            hash.update([0]);
+            hash.update(bytes.len().to_le_bytes());
+            hash.update(bytes);
+        }
+        Some(super::files::hex(&hash.finalize()))
+    }
+
+    pub(super) fn read(&self, path: &CatalogPath) -> Result<Arc<[u8]>, SourceError> {
+        self.bytes.get(path).cloned().ok_or_else(|| SourceError::NoSuchFile {
+            path: path.clone(),
+            place: "the built-in example catalog".to_owned(),
+        })
+    }
+}

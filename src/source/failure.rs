@@ -1,0 +1,207 @@
+//! What can go wrong between a source and us, in the words of the domain.
+//!
+//! Every text in here is safe to show: whatever a server said has been through
+//! [`redact::clean`](super::redact::clean). What to do next is not said here; the variants carry the
+//! names that such advice needs.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::cache::Failure;
+use crate::names::CatalogPath;
+
+/// Why a source, or one of its files, cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SourceError {
+    /// The token is wrong, expired or revoked (401).
+    #[error("GitHub refused the token for {repo} (401): {message}")]
+    Unauthorized {
+        /// `owner/repo`.
+        repo: String,
+        /// GitHub's own words.
+        message: String,
+    },
+    /// The token is good but lacks a right (403).
+    #[error("access to {repo} was denied (403), the token lacks a permission{}: {message}", needs(permission.as_deref()))]
+    Forbidden {
+        /// `owner/repo`.
+        repo: String,
+        /// The permission GitHub names, for example `contents=read`.
+        permission: Option<String>,
+        /// GitHub's own words.
+        message: String,
+    },
+    /// The quota is used up, or requests came too fast.
+    #[error("GitHub's {} rate limit is reached; it is reset at {}", if *secondary { "secondary" } else { "hourly" }, retry_at.format("%Y-%m-%d %H:%M:%S UTC"))]
+    RateLimited {
+        /// Nothing is asked before this time.
+        retry_at: DateTime<Utc>,
+        /// Too fast, rather than too much in an hour.
+        secondary: bool,
+        /// Whether a token was in use (without one the quota is 60 requests an hour).
+        authenticated: bool,
+    },
+    /// There is no such repository, or it is private and cannot be seen (404).
+    #[error("repository {repo} was not found: it may not exist, or {} access to it", if *authenticated { "the token has no" } else { "it is private and there is no token to" })]
+    RepoNotFound {
+        /// `owner/repo`.
+        repo: String,
+        /// Whether a token was in use.
+        authenticated: bool,
+    },
+    /// The repository has no such branch, tag or commit.
+    #[error("{repo} has no branch, tag or commit {git_ref}")]
+    RefNotFound {
+        /// `owner/repo`.
+        repo: String,
+        /// What was asked for, in quotation marks.
+        git_ref: String,
+        /// The default branch, where it is known.
+        default_branch: Option<String>,
+    },
+    /// The commit does not belong to the default branch: it may come from anybody's fork.
+    #[error("{git_ref} is not part of the default branch {branch} of {repo}, and may come from a fork")]
+    CommitNotOnDefaultBranch {
+        /// `owner/repo`.
+        repo: String,
+        /// What was asked for.
+        git_ref: String,
+        /// The default branch.
+        branch: String,
+    },
+    /// GitHub answered with a status nobody can use, after all tries.
+    #[error("GitHub answered {what} with status {status} after {tries} {}{}", if *tries == 1 { "try" } else { "tries" }, said(message))]
+    GitHub {
+        /// The HTTP status.
+        status: u16,
+        /// What was asked for, for example `the file "flows/a.json" of acme/flows`.
+        what: String,
+        /// GitHub's own words, perhaps none.
+        message: String,
+        /// How often it was tried.
+        tries: u32,
+    },
+    /// No answer, or one that broke off, after all tries.
+    #[error("{what} could not be fetched from {host} after {tries} {}: {reason}", if *tries == 1 { "try" } else { "tries" })]
+    Network {
+        /// What was asked for.
+        what: String,
+        /// The host that was asked.
+        host: String,
+        /// What the connection said.
+        reason: String,
+        /// How often it was tried.
+        tries: u32,
+    },
+    /// It was not asked for, because that would not be safe or cannot be done.
+    #[error("{what} was not asked for: {reason}")]
+    NotAsked {
+        /// What was wanted.
+        what: String,
+        /// Why it was not asked for.
+        reason: String,
+    },
+    /// The time allowed was over.
+    #[error("{what} timed out after {} s", after.as_secs_f64())]
+    TimedOut {
+        /// What was asked for.
+        what: String,
+        /// The time that was allowed.
+        after: Duration,
+    },
+    /// The file is over the size limit.
+    #[error("{path} is too large: {size} bytes, the limit is {limit}")]
+    FileTooLarge {
+        /// The file.
+        path: CatalogPath,
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The bytes are not those the commit names.
+    #[error("{what} arrived damaged: its git hash is not the one the commit names")]
+    Corrupt {
+        /// What was asked for.
+        what: String,
+    },
+    /// There is an entry of this name, but it is not a file that is read.
+    #[error("{path} is not read: {reason}")]
+    NotRead {
+        /// The entry.
+        path: CatalogPath,
+        /// Why not, for example `it is a symbolic link`.
+        reason: String,
+    },
+    /// There is no such file.
+    #[error("{place} has no file {path}")]
+    NoSuchFile {
+        /// The file.
+        path: CatalogPath,
+        /// The source and its commit.
+        place: String,
+    },
+    /// A file of a folder cannot be read.
+    #[error("{path} cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// The folder is missing or is not a folder.
+    #[error("{path} {reason}")]
+    NotAFolder {
+        /// The path as it was given, in quotation marks.
+        path: String,
+        /// For example `does not exist`.
+        reason: String,
+    },
+    /// The text names no source.
+    #[error("{text} is not a source: {why}")]
+    BadSource {
+        /// The text, in quotation marks, without any password.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl Failure for SourceError {
+    fn retry_at(&self) -> Option<DateTime<Utc>> {
+        if let Self::RateLimited { retry_at, .. } = self { Some(*retry_at) } else { None }
+    }
+
+    fn excusable(&self) -> bool {
+        match self {
+            Self::RateLimited { .. } | Self::Network { .. } | Self::TimedOut { .. } | Self::Corrupt { .. } => true,
+            Self::GitHub { status, .. } => *status >= 500 || *status == 429 || *status < 400,
+            _ => false,
+        }
+    }
+
+    fn panicked() -> Self {
+        Self::Network {
+            what: "the catalog".to_owned(),
+            host: "GitHub".to_owned(),
+            reason: "the work was stopped by an internal error".to_owned(),
+            tries: 1,
+        }
+    }
+}
+
+impl SourceError {
+    /// Whether this error is about everything, so that going on with other files is of no use.
+    pub(super) fn is_about_everything(&self) -> bool {
+        matches!(self, Self::Unauthorized { .. } | Self::Forbidden { .. } | Self::RateLimited { .. })
+    }
+}
+
+fn needs(permission: Option<&str>) -> String {
+    permission.map_or_else(String::new, |name| format!(" ({name})"))
+}
+
+fn said(message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!(": {message}") }
+}

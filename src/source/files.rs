@@ -1,0 +1,136 @@
+//! What a catalog holds: its files by path, and the entries that are left out.
+
+use std::collections::BTreeMap;
+
+use super::SourceError;
+use crate::names::{CatalogPath, ObjectId};
+
+/// The folders a catalog consists of; nothing else of a repository is looked at.
+pub const CATALOG_FOLDERS: [&str; 4] = ["contracts", "flows", "personas", "templates"];
+
+/// Whether a path lies in one of the catalog's folders.
+pub(super) fn in_catalog(path: &str) -> bool {
+    path.split_once('/').is_some_and(|(folder, _)| CATALOG_FOLDERS.contains(&folder))
+}
+
+/// One file of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEntry {
+    /// The blob's id; `None` in a folder, whose files are not hashed before they are read.
+    pub oid: Option<ObjectId>,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// The files of a snapshot, sorted by path.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Files(BTreeMap<CatalogPath, FileEntry>);
+
+impl Files {
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A file by its path.
+    pub fn get(&self, path: &CatalogPath) -> Option<&FileEntry> {
+        self.0.get(path)
+    }
+
+    /// All files, sorted by path.
+    pub fn iter(&self) -> impl Iterator<Item = (&CatalogPath, &FileEntry)> {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<(CatalogPath, FileEntry)> for Files {
+    fn from_iter<T: IntoIterator<Item = (CatalogPath, FileEntry)>>(entries: T) -> Self {
+        Self(entries.into_iter().collect())
+    }
+}
+
+/// An entry that is left out, or a file that could not be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Its path, safe to show; for a listing that was cut off, the folder.
+    pub path: String,
+    /// Why.
+    pub kind: ProblemKind,
+}
+
+/// Why an entry is not among the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// It is over the size limit.
+    TooLarge {
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// It is a symbolic link (in a repository), or one that leads out of the folder.
+    Symlink,
+    /// It is a submodule.
+    Submodule,
+    /// It is a pointer to a file in Git LFS, whose content is elsewhere.
+    LfsPointer,
+    /// It is a device, a pipe or something else that is not a file.
+    NotAFile,
+    /// Its path breaks a rule of paths.
+    BadPath(String),
+    /// The listing was cut off here: there may be more.
+    ListingCutOff,
+    /// It could not be had; it is among the files and reading it tries again.
+    Failed(SourceError),
+}
+
+impl Problem {
+    pub(super) fn new(path: &str, kind: ProblemKind) -> Self {
+        Self { path: crate::names::shown(path, 300), kind }
+    }
+
+    /// The error of who reads this entry all the same.
+    pub(super) fn error(&self, path: &CatalogPath) -> SourceError {
+        match &self.kind {
+            ProblemKind::TooLarge { size, limit } => {
+                SourceError::FileTooLarge { path: path.clone(), size: *size, limit: *limit }
+            }
+            ProblemKind::Failed(error) => error.clone(),
+            other => SourceError::NotRead { path: path.clone(), reason: other.to_string() },
+        }
+    }
+}
+
+impl std::fmt::Display for ProblemKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooLarge { size, limit } => write!(f, "it is too large: {size} bytes, the limit is {limit}"),
+            Self::Symlink => f.write_str("it is a symbolic link"),
+            Self::Submodule => f.write_str("it is a submodule"),
+            Self::LfsPointer => f.write_str("it is a Git LFS pointer, its content is stored elsewhere"),
+            Self::NotAFile => f.write_str("it is not a regular file"),
+            Self::BadPath(why) => write!(f, "its path is not allowed: {why}"),
+            Self::ListingCutOff => f.write_str("the listing was cut off here, it may be incomplete"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Whether these bytes are a Git LFS pointer (git-lfs's specification: version line first, under 1,024 bytes).
+pub(super) fn is_lfs_pointer(bytes: &[u8]) -> bool {
+    bytes.len() < 1024 && bytes.starts_with(b"version https://git-lfs.github.com/spec/")
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

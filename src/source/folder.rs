@@ -1,0 +1,239 @@
+//! A folder as a source: read directly each time, never beyond the folder's own ground.
+//!
+//! Links that lead out of the folder, and everything that is not a regular file, are left out and
+//! named. There is no age: the folder is looked at whenever it is asked for.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::UNIX_EPOCH;
+
+use sha1::{Digest as _, Sha1};
+
+use super::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex};
+use super::{Body, Snapshot, SourceError};
+use crate::cache::lock;
+use crate::names::{CatalogPath, quoted, shown};
+
+/// How deep folders are followed; deeper ones are reported as cut off.
+const DEEPEST: usize = 32;
+/// How many files are read between two turns of the event loop.
+const BATCH: usize = 256;
+
+/// A folder that is read.
+#[derive(Debug)]
+pub(super) struct FolderSource {
+    given: PathBuf,
+    largest: u64,
+    last: Mutex<Option<Arc<Snapshot>>>,
+}
+
+/// What a walk through the folder found.
+pub(super) struct Walked {
+    root: PathBuf,
+    largest: u64,
+    pub(super) files: Arc<Files>,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl FolderSource {
+    /// A folder that exists now; files over `largest` bytes are left out.
+    pub(super) fn open(given: PathBuf, largest: u64) -> Result<Self, SourceError> {
+        let not = |reason: &str| SourceError::NotAFolder {
+            path: quoted(&given.to_string_lossy()),
+            reason: reason.to_owned(),
+        };
+        match fs::metadata(&given) {
+            Ok(found) if found.is_dir() => Ok(Self { given, largest, last: Mutex::new(None) }),
+            Ok(_) => Err(not("is a file; a source is a folder that holds flows/ and templates/")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(not("does not exist")),
+            Err(error) => Err(not(&format!("cannot be opened: {error}"))),
+        }
+    }
+
+    pub(super) fn describe(&self) -> String {
+        format!("folder {}", shown(&self.given.to_string_lossy(), 200))
+    }
+
+    /// The state of the folder now. As long as nothing changes it is the same snapshot.
+    pub(super) async fn snapshot(&self) -> Result<Arc<Snapshot>, SourceError> {
+        let (given, largest) = (self.given.clone(), self.largest);
+        let walked = off_the_loop(move || walk(&given, largest)).await.map_err(|error| SourceError::NotAFolder {
+            path: quoted(&self.given.to_string_lossy()),
+            reason: format!("cannot be read: {error}"),
+        })?;
+        let (walked, revision) = walked;
+        let mut last = lock(&self.last);
+        if let Some(same) = last.as_ref().filter(|snapshot| snapshot.revision() == revision) {
+            return Ok(same.clone());
+        }
+        let snapshot = Arc::new(Snapshot::new(None, None, revision, Body::Folder(walked)));
+        *last = Some(snapshot.clone());
+        Ok(snapshot)
+    }
+}
+
+impl Walked {
+    pub(super) async fn read(&self, path: &CatalogPath) -> Result<Arc<[u8]>, SourceError> {
+        if self.files.get(path).is_none() {
+            let problem = self.problems.iter().find(|problem| problem.path == path.as_str());
+            return Err(problem.map_or_else(
+                || SourceError::NoSuchFile {
+                    path: path.clone(),
+                    place: format!("folder {}", shown(&self.root.to_string_lossy(), 200)),
+                },
+                |problem| problem.error(path),
+            ));
+        }
+        let (root, path, largest) = (self.root.clone(), path.clone(), self.largest);
+        off_the_loop(move || Ok(read(&root, &path, largest))).await.unwrap_or_else(|error| {
+            Err(SourceError::Unreadable { path: "the folder".to_owned(), reason: error.to_string() })
+        })
+    }
+
+    pub(super) async fn read_each<F>(&self, each: &mut F)
+    where
+        F: FnMut(&CatalogPath, Result<Arc<[u8]>, SourceError>) + Send,
+    {
+        for (number, (path, _)) in self.files.iter().enumerate() {
+            if number % BATCH == BATCH - 1 {
+                tokio::task::yield_now().await;
+            }
+            each(path, read(&self.root, path, self.largest));
+        }
+    }
+}
+
+async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+}
+
+fn read(root: &Path, path: &CatalogPath, largest: u64) -> Result<Arc<[u8]>, SourceError> {
+    let not_read = |reason: String| SourceError::NotRead { path: path.clone(), reason };
+    let broken = |error: io::Error| SourceError::Unreadable { path: path.to_string(), reason: error.to_string() };
+    // Checked again here: between the walk and now a file may have become a link.
+    let real = fs::canonicalize(root.join(path.as_str())).map_err(broken)?;
+    if !real.starts_with(root) {
+        return Err(not_read(ProblemKind::Symlink.to_string()));
+    }
+    if !fs::metadata(&real).map_err(broken)?.is_file() {
+        return Err(not_read(ProblemKind::NotAFile.to_string()));
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(&real).map_err(broken)?;
+    file.take(largest.saturating_add(1)).read_to_end(&mut bytes).map_err(broken)?;
+    let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    if size > largest {
+        return Err(SourceError::FileTooLarge { path: path.clone(), size, limit: largest });
+    }
+    Ok(bytes.into())
+}
+
+struct Walk {
+    root: PathBuf,
+    largest: u64,
+    files: Vec<(CatalogPath, FileEntry)>,
+    times: Vec<u128>,
+    problems: Vec<Problem>,
+    seen: BTreeSet<PathBuf>,
+}
+
+fn walk(given: &Path, largest: u64) -> io::Result<(Walked, String)> {
+    let root = fs::canonicalize(given)?;
+    let mut walk = Walk {
+        root: root.clone(),
+        largest,
+        files: Vec::new(),
+        times: Vec::new(),
+        problems: Vec::new(),
+        seen: BTreeSet::new(),
+    };
+    for folder in CATALOG_FOLDERS {
+        let path = root.join(folder);
+        match fs::symlink_metadata(&path) {
+            Ok(_) => walk.entry(&path, folder, 0),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => walk.failed(folder, &error),
+        }
+    }
+    let mut hash = Sha1::new();
+    for ((path, entry), time) in walk.files.iter().zip(&walk.times) {
+        hash.update(path.as_str());
+        hash.update([0]);
+        hash.update(entry.size.to_le_bytes());
+        hash.update(time.to_le_bytes());
+    }
+    for problem in &walk.problems {
+        hash.update(problem.path.as_bytes());
+        hash.update(problem.kind.to_string());
+    }
+    let revision = hex(&hash.finalize());
+    let files = Arc::new(walk.files.into_iter().collect());
+    Ok((Walked { root, largest, files, problems: walk.problems }, revision))
+}
+
+impl Walk {
+    fn problem(&mut self, path: &str, kind: ProblemKind) {
+        self.problems.push(Problem::new(path, kind));
+    }
+
+    fn failed(&mut self, path: &str, error: &io::Error) {
+        let path = shown(path, 300);
+        let reason = error.to_string();
+        self.problem(&path.clone(), ProblemKind::Failed(SourceError::Unreadable { path, reason }));
+    }
+
+    fn entry(&mut self, path: &Path, name: &str, depth: usize) {
+        let found = match fs::canonicalize(path).and_then(|real| Ok((fs::metadata(&real)?, real))) {
+            Ok(found) => found,
+            // A link to nowhere.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.problem(name, ProblemKind::Symlink),
+            Err(error) => return self.failed(name, &error),
+        };
+        let (about, real) = found;
+        if !real.starts_with(&self.root) {
+            return self.problem(name, ProblemKind::Symlink);
+        }
+        if about.is_dir() {
+            return self.folder(path, real, name, depth);
+        }
+        if !about.is_file() {
+            return self.problem(name, ProblemKind::NotAFile);
+        }
+        if about.len() > self.largest {
+            return self.problem(name, ProblemKind::TooLarge { size: about.len(), limit: self.largest });
+        }
+        match CatalogPath::new(name) {
+            Ok(catalog_path) => {
+                let time = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+                self.times.push(time.map_or(0, |time| time.as_nanos()));
+                self.files.push((catalog_path, FileEntry { oid: None, size: about.len() }));
+            }
+            Err(error) => self.problem(name, ProblemKind::BadPath(error.why.to_owned())),
+        }
+    }
+
+    fn folder(&mut self, path: &Path, real: PathBuf, name: &str, depth: usize) {
+        // A folder that is reached a second time is reached through a link: once is enough.
+        if !self.seen.insert(real) {
+            return self.problem(name, ProblemKind::Symlink);
+        }
+        if depth >= DEEPEST {
+            return self.problem(name, ProblemKind::ListingCutOff);
+        }
+        let mut entries = match fs::read_dir(path) {
+            Ok(entries) => entries.flatten().map(|entry| entry.file_name()).collect::<Vec<_>>(),
+            Err(error) => return self.failed(name, &error),
+        };
+        entries.sort_unstable();
+        for entry in entries {
+            let text = entry.to_string_lossy();
+            if text == ".git" {
+                continue;
+            }
+            self.entry(&path.join(&entry), &format!("{name}/{text}"), depth + 1);
+        }
+    }
+}

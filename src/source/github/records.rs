@@ -1,0 +1,125 @@
+//! What is remembered on disk about a repository: which commit a ref was at, and a commit's listing.
+//!
+//! A start within a snapshot's life opens one ref record; the listing is read only when somebody
+//! needs it. Records carry a check sum, so a damaged one counts as absent.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use sha1::{Digest as _, Sha1};
+
+use super::tree::Listed;
+use crate::cache::Folder;
+use crate::names::{ObjectId, RefName};
+use crate::source::files::hex;
+
+/// Which commit a ref was at, and when that was last known.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct RefRecord {
+    /// What was asked for; `HEAD` for the default branch.
+    asked: String,
+    /// The branch's own name, where it is known.
+    name: Option<String>,
+    commit: String,
+    /// Milliseconds since 1970.
+    checked_at: i64,
+    /// Whether it is known to belong to the default branch, or need not.
+    trusted: bool,
+}
+
+/// A ref record, read and checked.
+#[derive(Debug, Clone)]
+pub(super) struct Remembered {
+    pub(super) name: Option<RefName>,
+    pub(super) commit: ObjectId,
+    pub(super) checked_at: DateTime<Utc>,
+    pub(super) trusted: bool,
+}
+
+/// The records of one repository.
+#[derive(Debug)]
+pub(super) struct Records {
+    folder: Arc<Folder>,
+}
+
+impl Records {
+    pub(super) fn within(folder: Arc<Folder>) -> Self {
+        Self { folder }
+    }
+
+    pub(super) fn of_ref(&self, asked: &str) -> Option<Remembered> {
+        let bytes = self.folder.read_checked(&ref_place(asked))?;
+        let record: RefRecord = serde_json::from_slice(&bytes).ok()?;
+        if record.asked != asked {
+            return None;
+        }
+        Some(Remembered {
+            name: record.name.and_then(|name| RefName::new(&name).ok()),
+            commit: ObjectId::new(&record.commit).ok()?,
+            checked_at: DateTime::from_timestamp_millis(record.checked_at)?,
+            trusted: record.trusted,
+        })
+    }
+
+    pub(super) fn keep_ref(&self, asked: &str, remembered: &Remembered) {
+        let record = RefRecord {
+            asked: asked.to_owned(),
+            name: remembered.name.as_ref().map(ToString::to_string),
+            commit: remembered.commit.to_string(),
+            checked_at: remembered.checked_at.timestamp_millis(),
+            trusted: remembered.trusted,
+        };
+        if let Ok(bytes) = serde_json::to_vec(&record) {
+            self.folder.write_checked(&ref_place(asked), &bytes);
+        }
+    }
+
+    pub(super) fn listed(&self, commit: &ObjectId) -> Option<Listed> {
+        serde_json::from_slice(&self.folder.read_checked(&format!("trees/{commit}"))?).ok()
+    }
+
+    pub(super) fn keep_listed(&self, commit: &ObjectId, listed: &Listed) {
+        if let Ok(bytes) = serde_json::to_vec(listed) {
+            self.folder.write_checked(&format!("trees/{commit}"), &bytes);
+        }
+    }
+
+    pub(super) fn derived(&self, commit: &ObjectId, largest: u64, name: &str) -> Option<Vec<u8>> {
+        self.folder.read_checked(&derived_place(commit, largest, name))
+    }
+
+    pub(super) fn keep_derived(&self, commit: &ObjectId, largest: u64, name: &str, bytes: &[u8]) -> bool {
+        self.folder.write_checked(&derived_place(commit, largest, name), bytes)
+    }
+
+    /// Removes the listings and derived files of commits that no ref is at any more. Blobs stay: they
+    /// are what the next commit is mostly made of.
+    pub(super) fn forget_others(&self, current: &ObjectId) {
+        let mut commits = vec![current.to_string()];
+        for name in self.folder.names("refs") {
+            let record = self.folder.read_checked(&format!("refs/{name}"));
+            if let Some(record) = record.and_then(|bytes| serde_json::from_slice::<RefRecord>(&bytes).ok()) {
+                commits.push(record.commit);
+            }
+        }
+        for below in ["trees", "derived"] {
+            for name in self.folder.names(below) {
+                let commit = name.get(..40).unwrap_or(&name);
+                if !name.starts_with('.') && !commits.iter().any(|known| known == commit) {
+                    self.folder.remove(&format!("{below}/{name}"));
+                }
+            }
+        }
+    }
+}
+
+fn ref_place(asked: &str) -> String {
+    format!("refs/{}", hex(&Sha1::digest(asked.as_bytes())))
+}
+
+/// The size limit is part of the name: it decides which files there are.
+fn derived_place(commit: &ObjectId, largest: u64, name: &str) -> String {
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    format!("derived/{commit}.{largest}.{name}")
+}

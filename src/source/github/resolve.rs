@@ -1,0 +1,266 @@
+//! From what was asked for to a commit.
+//!
+//! Branches and tags of the repository are trusted. Anything that can reach commits of other
+//! people's forks (full and short ids, pull requests' refs) must belong to the default branch,
+//! unless the settings allow any commit.
+
+use super::client::{Call, Effort, Reply, Target};
+use super::endpoints::segment;
+use super::{Ground, wire};
+use crate::names::{ObjectId, RefName, quoted};
+use crate::source::SourceError;
+
+/// The largest answer to a comparison that is read; one that is larger is certainly not "behind".
+const COMPARISON: usize = 8 * 1024 * 1024;
+
+/// A ref as it was asked for.
+#[derive(Debug, Clone)]
+pub(super) enum Asked {
+    /// The default branch.
+    Default,
+    /// A branch, a tag or a short id.
+    Name(RefName),
+    /// A full commit id.
+    Commit(RefName, ObjectId),
+}
+
+/// Where a ref is.
+#[derive(Debug)]
+pub(super) enum Resolved {
+    /// The repository has no commits yet.
+    Empty,
+    /// At this commit.
+    At {
+        commit: ObjectId,
+        /// Whether it is known to be the repository's own.
+        trusted: bool,
+        /// The default branch, if it had to be asked for.
+        default_branch: Option<RefName>,
+    },
+}
+
+impl Asked {
+    pub(super) fn of(git_ref: Option<RefName>) -> Self {
+        let Some(name) = git_ref.filter(|name| name.as_str() != "HEAD") else { return Self::Default };
+        match ObjectId::new(&name.as_str().to_ascii_lowercase()) {
+            Ok(commit) => Self::Commit(name, commit),
+            Err(_) => Self::Name(name),
+        }
+    }
+
+    /// What is asked of GitHub, and the key it is remembered by.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Self::Default => "HEAD",
+            Self::Name(name) => name.as_str(),
+            Self::Commit(_, commit) => commit.as_str(),
+        }
+    }
+
+    pub(super) fn name(&self) -> Option<&RefName> {
+        match self {
+            Self::Default => None,
+            Self::Name(name) | Self::Commit(name, _) => Some(name),
+        }
+    }
+
+    pub(super) fn commit(&self) -> Option<&ObjectId> {
+        if let Self::Commit(_, commit) = self { Some(commit) } else { None }
+    }
+
+    pub(super) fn is_default(&self) -> bool {
+        matches!(self, Self::Default)
+    }
+
+    /// Whether this may lead to a commit that is not the repository's own.
+    fn may_be_foreign(&self, commit: &ObjectId) -> bool {
+        match self {
+            Self::Default => false,
+            Self::Commit(..) => true,
+            Self::Name(name) => {
+                let name = name.as_str();
+                let own = name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
+                (name.starts_with("refs/") && !own)
+                    || name.starts_with("pull/")
+                    || commit.as_str().starts_with(&name.to_ascii_lowercase())
+            }
+        }
+    }
+}
+
+impl Ground {
+    /// The commit of a ref; `known` is the one it was at, which makes the question a cheap one.
+    pub(super) async fn resolve(
+        &self,
+        asked: &Asked,
+        known: Option<&ObjectId>,
+        effort: Effort,
+    ) -> Result<Resolved, SourceError> {
+        let commit = match asked.commit() {
+            Some(commit) => commit.clone(),
+            None => match self.commit_of(asked, known, effort).await? {
+                Some(commit) => commit,
+                None => return Ok(Resolved::Empty),
+            },
+        };
+        if !asked.may_be_foreign(&commit) || known == Some(&commit) {
+            return Ok(Resolved::At { commit, trusted: true, default_branch: None });
+        }
+        if self.any_commit {
+            return Ok(Resolved::At { commit, trusted: false, default_branch: None });
+        }
+        let Some(branch) = self.default_branch(effort).await? else {
+            return Err(self.no_such_ref(asked, None));
+        };
+        self.check_ours(asked, &commit, &branch, effort).await?;
+        Ok(Resolved::At { commit, trusted: true, default_branch: Some(branch) })
+    }
+
+    async fn commit_of(
+        &self,
+        asked: &Asked,
+        known: Option<&ObjectId>,
+        effort: Effort,
+    ) -> Result<Option<ObjectId>, SourceError> {
+        // GitHub documents `heads/x` and `tags/x`, without `refs/`.
+        let text = asked.text();
+        let plain = text.strip_prefix("refs/").filter(|rest| rest.starts_with("heads/") || rest.starts_with("tags/"));
+        let mut call = Call {
+            what: match asked {
+                Asked::Default => format!("the default branch of {}", self.slug),
+                _ => format!("{} of {}", quoted(text), self.slug),
+            },
+            target: Target::Rest(format!("{}/commits/{}", self.root(), segment(plain.unwrap_or(text)))),
+            accept: "application/vnd.github.sha",
+            unless: known.map(|commit| format!("\"{commit}\"")),
+            most: 4 * 1024 * 1024,
+        };
+        let mut reply = self.client.ask(&call, effort).await?;
+        if reply.status.as_u16() == 304 {
+            if let Some(known) = known {
+                return Ok(Some(known.clone()));
+            }
+            // "Not modified", but there is nothing here that could have stayed the same.
+            call.unless = None;
+            reply = self.client.ask(&call, effort).await?;
+        }
+        match reply.status.as_u16() {
+            200 => sha(&reply).map(Some).ok_or_else(|| self.client.unusable(&call, &reply)),
+            409 => Ok(None),
+            404 if asked.is_default() => Err(self.no_such_repository()),
+            404 | 410 | 422 => {
+                let default = self.default_branch(effort).await?;
+                Err(self.no_such_ref(asked, default))
+            }
+            _ => Err(self.client.unusable(&call, &reply)),
+        }
+    }
+
+    /// The name of the default branch; an error when the repository cannot be seen.
+    pub(super) async fn default_branch(&self, effort: Effort) -> Result<Option<RefName>, SourceError> {
+        let call = Call {
+            what: format!("the repository {}", self.slug),
+            target: Target::Rest(self.root()),
+            accept: "application/vnd.github+json",
+            unless: None,
+            most: 1024 * 1024,
+        };
+        let reply = self.client.ask(&call, effort).await?;
+        match reply.status.as_u16() {
+            200 => {
+                let answer: wire::RepositoryAnswer =
+                    serde_json::from_slice(&reply.body).map_err(|_| self.client.unusable(&call, &reply))?;
+                Ok(RefName::new(&answer.default_branch).ok())
+            }
+            404 => Err(self.no_such_repository()),
+            _ => Err(self.client.unusable(&call, &reply)),
+        }
+    }
+
+    /// Whether a commit belongs to the default branch: any commit of any fork can be read through
+    /// the repository it was forked from.
+    async fn check_ours(
+        &self,
+        asked: &Asked,
+        commit: &ObjectId,
+        branch: &RefName,
+        effort: Effort,
+    ) -> Result<(), SourceError> {
+        let call = Call {
+            what: format!("whether {commit} belongs to {}", self.slug),
+            target: Target::Rest(format!("{}/compare/{}...{commit}?per_page=1", self.root(), segment(branch.as_str()))),
+            accept: "application/vnd.github+json",
+            unless: None,
+            most: COMPARISON,
+        };
+        let foreign = || SourceError::CommitNotOnDefaultBranch {
+            repo: self.slug.to_string(),
+            git_ref: asked.text().to_owned(),
+            branch: branch.to_string(),
+        };
+        let reply = match self.client.ask(&call, effort).await {
+            // A comparison with that much in it has commits that the branch lacks.
+            Err(SourceError::GitHub { status: 200, .. }) => return Err(foreign()),
+            other => other?,
+        };
+        match reply.status.as_u16() {
+            200 => {
+                let answer: wire::Comparison =
+                    serde_json::from_slice(&reply.body).map_err(|_| self.client.unusable(&call, &reply))?;
+                if matches!(answer.status.as_str(), "behind" | "identical") { Ok(()) } else { Err(foreign()) }
+            }
+            404 | 422 => Err(self.no_such_ref(asked, Some(branch.clone()))),
+            _ => Err(self.client.unusable(&call, &reply)),
+        }
+    }
+
+    fn root(&self) -> String {
+        format!("/repos/{}/{}", segment(&self.slug.owner), segment(&self.slug.repo))
+    }
+
+    fn no_such_repository(&self) -> SourceError {
+        SourceError::RepoNotFound { repo: self.slug.to_string(), authenticated: self.client.has_token() }
+    }
+
+    pub(super) fn no_such_ref(&self, asked: &Asked, default_branch: Option<RefName>) -> SourceError {
+        SourceError::RefNotFound {
+            repo: self.slug.to_string(),
+            git_ref: quoted(asked.text()),
+            default_branch: default_branch.map(|name| name.to_string()),
+        }
+    }
+}
+
+/// The id in an answer: as text, or within JSON from a server that ignores the media type.
+fn sha(reply: &Reply) -> Option<ObjectId> {
+    #[derive(serde::Deserialize)]
+    struct Commit {
+        sha: String,
+    }
+    let text = std::str::from_utf8(&reply.body).ok()?.trim();
+    ObjectId::new(text).ok().or_else(|| ObjectId::new(&serde_json::from_str::<Commit>(text).ok()?.sha).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_may_lead_into_a_fork_is_checked() {
+        let commit = ObjectId::new("0123456789abcdef0123456789abcdef01234567").expect("fine");
+        let foreign = |text: &str| Asked::of(Some(RefName::new(text).expect("fine"))).may_be_foreign(&commit);
+        for text in [
+            "0123456789abcdef0123456789abcdef01234567",
+            "0123456",
+            "0123456789ABCDEF0123456789ABCDEF01234567",
+            "pull/7/head",
+            "refs/pull/7/head",
+            "refs/remotes/x",
+        ] {
+            assert!(foreign(text), "{text}");
+        }
+        for text in ["main", "v1.2.3", "feature/x", "deadbeef", "refs/heads/main", "heads/main", "HEAD"] {
+            assert!(!foreign(text), "{text}");
+        }
+    }
+}

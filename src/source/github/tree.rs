@@ -1,0 +1,207 @@
+//! From a commit to the list of its catalog's files.
+//!
+//! One recursive request in the usual case. Where GitHub cuts the tree off (100,000 entries or
+//! 7 MB), the catalog's folders are walked one by one. Only regular files become files; everything
+//! else is named as a problem.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::client::{Call, Client, Effort, Target};
+use super::endpoints::segment;
+use super::wire::{Tree, TreeEntry};
+use crate::names::{CatalogPath, ObjectId, RepoSlug};
+use crate::source::SourceError;
+use crate::source::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, in_catalog};
+
+/// The largest tree answer that is read: well above GitHub's own bound.
+const MOST: usize = 64 * 1024 * 1024;
+/// How many trees are asked for when the first was cut off.
+const TREES: usize = 500;
+
+/// Everything in a catalog's folders, as a tree names it: what is kept on disk for a commit.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Listed {
+    /// Path, object id and size of regular files.
+    pub(super) files: Vec<(String, String, u64)>,
+    /// Paths that are not files, with what they are.
+    pub(super) others: Vec<(String, Other)>,
+}
+
+/// What an entry is that is not a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Other {
+    Symlink,
+    Submodule,
+    LfsPointer,
+    CutOff,
+    Odd,
+}
+
+/// The files that can be read, and the problems.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Listing {
+    pub(super) files: Arc<Files>,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Listed {
+    /// Applies the size limit and the rules of paths.
+    pub(super) fn sorted(&self, largest: u64) -> Listing {
+        let mut files = Vec::with_capacity(self.files.len());
+        let mut problems = Vec::new();
+        for (path, id, size) in &self.files {
+            match (CatalogPath::new(path), ObjectId::new(id)) {
+                (Ok(_), Ok(_)) if *size > largest => {
+                    problems.push(Problem::new(path, ProblemKind::TooLarge { size: *size, limit: largest }));
+                }
+                (Ok(path), Ok(id)) => files.push((path, FileEntry { oid: Some(id), size: *size })),
+                (Err(error), _) | (_, Err(error)) => {
+                    problems.push(Problem::new(path, ProblemKind::BadPath(error.why.to_owned())));
+                }
+            }
+        }
+        for (path, other) in &self.others {
+            let kind = match other {
+                Other::Symlink => ProblemKind::Symlink,
+                Other::Submodule => ProblemKind::Submodule,
+                Other::LfsPointer => ProblemKind::LfsPointer,
+                Other::CutOff => ProblemKind::ListingCutOff,
+                Other::Odd => ProblemKind::NotAFile,
+            };
+            problems.push(Problem::new(path, kind));
+        }
+        problems.sort_by(|one, other| one.path.cmp(&other.path));
+        Listing { files: Arc::new(files.into_iter().collect()), problems }
+    }
+
+    fn add(&mut self, entry: TreeEntry, path: String) {
+        match (entry.mode.as_str(), entry.kind.as_str()) {
+            ("120000", _) => self.others.push((path, Other::Symlink)),
+            ("160000", _) | (_, "commit") => self.others.push((path, Other::Submodule)),
+            ("100644" | "100755" | "100664", "blob") => self.files.push((path, entry.sha, entry.size.unwrap_or(0))),
+            (_, "tree") => {}
+            _ => self.others.push((path, Other::Odd)),
+        }
+    }
+}
+
+/// Asks for everything in the catalog's folders at a commit; `None` when the repository has no such commit.
+pub(super) async fn list(
+    client: &Client,
+    slug: &RepoSlug,
+    commit: &ObjectId,
+    effort: Effort,
+) -> Result<Option<Listed>, SourceError> {
+    let mut listed = Listed::default();
+    let Some(whole) = tree(client, slug, commit.as_str(), true, effort).await? else { return Ok(None) };
+    if !whole.truncated {
+        for entry in whole.tree {
+            // A folder of the catalog that is a link or a submodule itself is named too.
+            let instead = CATALOG_FOLDERS.contains(&entry.path.as_str()) && matches!(&*entry.mode, "120000" | "160000");
+            if instead || in_catalog(&entry.path) {
+                let path = entry.path.clone();
+                listed.add(entry, path);
+            }
+        }
+        return Ok(Some(listed));
+    }
+    let Some(root) = tree(client, slug, commit.as_str(), false, effort).await? else { return Ok(None) };
+    let mut asked = 0;
+    let mut waiting: VecDeque<(String, String, bool)> = VecDeque::new();
+    for entry in root.tree {
+        if CATALOG_FOLDERS.contains(&entry.path.as_str()) && entry.kind == "tree" {
+            waiting.push_back((entry.path, entry.sha, true));
+        }
+    }
+    while let Some((folder, id, deep)) = waiting.pop_front() {
+        asked += 1;
+        if asked > TREES {
+            listed.others.push((folder, Other::CutOff));
+            continue;
+        }
+        let Some(part) = tree(client, slug, &id, deep, effort).await? else {
+            listed.others.push((folder, Other::CutOff));
+            continue;
+        };
+        if part.truncated && deep {
+            waiting.push_front((folder, id, false));
+            continue;
+        }
+        if part.truncated {
+            listed.others.push((folder.clone(), Other::CutOff));
+        }
+        for entry in part.tree {
+            let path = format!("{folder}/{}", entry.path);
+            if entry.kind == "tree" && !deep {
+                waiting.push_back((path, entry.sha, true));
+            } else {
+                listed.add(entry, path);
+            }
+        }
+    }
+    Ok(Some(listed))
+}
+
+async fn tree(
+    client: &Client,
+    slug: &RepoSlug,
+    id: &str,
+    deep: bool,
+    effort: Effort,
+) -> Result<Option<Tree>, SourceError> {
+    let recursive = if deep { "?recursive=1" } else { "" };
+    let call = Call {
+        what: format!("the list of files of {slug}"),
+        target: Target::Rest(format!(
+            "/repos/{}/{}/git/trees/{}{recursive}",
+            segment(&slug.owner),
+            segment(&slug.repo),
+            segment(id)
+        )),
+        accept: "application/vnd.github+json",
+        unless: None,
+        most: MOST,
+    };
+    let reply = client.ask(&call, effort).await?;
+    match reply.status.as_u16() {
+        200 => serde_json::from_slice(&reply.body).map(Some).map_err(|_| client.unusable(&call, &reply)),
+        404 | 409 | 422 => Ok(None),
+        _ => Err(client.unusable(&call, &reply)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_a_readable_file_is_named() {
+        let id = "a".repeat(40);
+        let listed = Listed {
+            files: vec![
+                ("flows/b.json".to_owned(), id.clone(), 5),
+                ("flows/a.json".to_owned(), id.clone(), 5),
+                ("flows/big.json".to_owned(), id.clone(), 11),
+                ("flows/../x".to_owned(), id, 1),
+            ],
+            others: vec![("flows/link".to_owned(), Other::Symlink)],
+        };
+        let listing = listed.sorted(10);
+        let paths: Vec<&str> = listing.files.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(paths, ["flows/a.json", "flows/b.json"]);
+        let kinds: Vec<String> =
+            listing.problems.iter().map(|problem| format!("{}: {}", problem.path, problem.kind)).collect();
+        assert_eq!(
+            kinds,
+            [
+                "flows/../x: its path is not allowed: it is not a plain relative path",
+                "flows/big.json: it is too large: 11 bytes, the limit is 10",
+                "flows/link: it is a symbolic link",
+            ]
+        );
+    }
+}
