@@ -9,5 +9,8 @@
 
 pub mod names;
 
+pub mod discover;
+pub mod tokens;
+
 pub mod clock;
 pub mod config;
