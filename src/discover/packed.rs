@@ -1,0 +1,316 @@
+//! A packed index, read where it lies: pages, look-ups and totals touch only the rows they need.
+//!
+//! Opening checks the header and where the sections lie, not the rows, so it takes the same time for ten
+//! flows and for ten thousand. A damaged row is one that isn't there: it is skipped, nothing panics. Whether the bytes
+//! are the ones that were stored is the business of whoever stored them.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::rows::{FORMAT, HEADER, HEADER_NUMBERS, MAGIC, ROW, Reader};
+use super::text::Named;
+use super::{Category, Entry, FileProblem, Input, TemplateEntry, stem_of};
+
+/// An index that stays packed; cloning shares the bytes.
+#[derive(Clone)]
+pub struct Packed {
+    bytes: Arc<[u8]>,
+    flows: usize,
+    lookups: [Lookup; 3],
+    templates: usize,
+    problems: usize,
+    categories: usize,
+    /// Where templates, problems and categories begin.
+    rest: usize,
+}
+
+/// A table of row numbers, sorted by a key that not every row has.
+#[derive(Clone, Copy)]
+struct Lookup {
+    start: usize,
+    rows: usize,
+}
+
+/// What a look-up by name finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// No flow answers to this name.
+    Nothing,
+    /// One does: its place in the index.
+    One(usize),
+    /// Several do, so the name is ambiguous: their places in the index.
+    Several(Vec<usize>),
+}
+
+/// A row's first part, borrowed: what filters and the two short modes need.
+pub(super) struct Head<'a> {
+    pub(super) name: &'a str,
+    pub(super) file: &'a str,
+    pub(super) meta_name: Option<&'a str>,
+    pub(super) flow_id: Option<&'a str>,
+    pub(super) category: Option<&'a str>,
+    pub(super) complexity: Option<&'a str>,
+    pub(super) tags: Vec<&'a str>,
+    pub(super) description: &'a str,
+    pub(super) inputs: Vec<Named<'a>>,
+}
+
+/// The part of a head by which flows are looked up.
+struct Keys<'a> {
+    name: &'a str,
+    file: &'a str,
+    meta_name: Option<&'a str>,
+    flow_id: Option<&'a str>,
+}
+
+impl<'a> Keys<'a> {
+    fn read(reader: &mut Reader<'a>) -> Option<Self> {
+        Some(Self { name: reader.text()?, file: reader.text()?, meta_name: reader.maybe()?, flow_id: reader.maybe()? })
+    }
+}
+
+impl std::fmt::Debug for Packed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Packed").field("flows", &self.flows).field("bytes", &self.bytes.len()).finish_non_exhaustive()
+    }
+}
+
+impl Packed {
+    /// Opens what [`Index::pack`](super::Index::pack) wrote.
+    ///
+    /// `None` for anything else, an older or newer format included: the caller makes the index anew.
+    pub fn open(bytes: Arc<[u8]>) -> Option<Self> {
+        if !bytes.starts_with(&MAGIC) {
+            return None;
+        }
+        let mut header = [0usize; HEADER_NUMBERS];
+        for (place, number) in header.iter_mut().enumerate() {
+            *number = fixed(&bytes, MAGIC.len() + 4 * place)?;
+        }
+        let [format, flows, stems, meta_names, ids, templates, problems, categories] = header;
+        if format != FORMAT as usize || stems > flows || meta_names > flows || ids > flows {
+            return None;
+        }
+        let mut at = HEADER.checked_add(flows.checked_mul(ROW)?)?;
+        let mut lookups = [Lookup { start: 0, rows: 0 }; 3];
+        for (lookup, rows) in lookups.iter_mut().zip([stems, meta_names, ids]) {
+            *lookup = Lookup { start: at, rows };
+            at = at.checked_add(rows.checked_mul(4)?)?;
+        }
+        if at > bytes.len() {
+            return None;
+        }
+        let mut packed = Self { bytes, flows, lookups, templates, problems, categories, rest: at };
+        if let Some(last) = flows.checked_sub(1) {
+            let (start, head, tail) = packed.place(last)?;
+            packed.rest = start.checked_add(head)?.checked_add(tail)?;
+        }
+        (packed.rest <= packed.bytes.len()).then_some(packed)
+    }
+
+    /// How many flows there are.
+    pub fn len(&self) -> usize {
+        self.flows
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.flows == 0
+    }
+
+    /// The bytes it reads.
+    pub fn bytes(&self) -> &Arc<[u8]> {
+        &self.bytes
+    }
+
+    /// The flow at a place, in the order of names; `None` past the end or where the row is damaged.
+    pub fn entry(&self, row: usize) -> Option<Entry> {
+        let head = self.head(row)?;
+        let mut entry = Entry {
+            name: head.name.to_owned(),
+            description: head.description.to_owned(),
+            tags: head.tags.iter().map(|&tag| tag.to_owned()).collect(),
+            category: head.category.map(str::to_owned),
+            complexity: head.complexity.map(str::to_owned),
+            file: head.file.to_owned(),
+            flow_id: head.flow_id.map(str::to_owned),
+            meta_name: head.meta_name.map(str::to_owned),
+            inputs: head
+                .inputs
+                .iter()
+                .map(|input| Input {
+                    name: input.name.to_owned(),
+                    kind: input.kind.map(str::to_owned),
+                    required: input.required,
+                    ..Input::default()
+                })
+                .collect(),
+            ..Entry::default()
+        };
+        let (start, head, tail) = self.place(row)?;
+        Reader(self.slice(start + head, tail)?).tail(&mut entry)?;
+        Some(entry)
+    }
+
+    /// The flow's name, without reading the rest of its row.
+    pub fn name(&self, row: usize) -> Option<&str> {
+        self.head_reader(row)?.text()
+    }
+
+    /// The names of all flows, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        (0..self.flows).filter_map(|row| self.name(row))
+    }
+
+    /// Looks a flow up: by exact name, else by file stem, else by `meta.name`, else by `meta.id`.
+    ///
+    /// The first of the four that anything answers to decides, so a flow's name never becomes
+    /// ambiguous through another flow's stem.
+    pub fn find(&self, wanted: &str) -> Found {
+        let named = self.equal_rows(self.flows, Some, by_name, wanted);
+        let levels = [by_stem, by_meta_name, by_flow_id];
+        let found = if named.is_empty() {
+            self.lookups
+                .iter()
+                .zip(levels)
+                .map(|(lookup, key)| {
+                    let row_at = |place: usize| fixed(&self.bytes, lookup.start + 4 * place);
+                    self.equal_rows(lookup.rows, row_at, key, wanted)
+                })
+                .find(|rows| !rows.is_empty())
+                .unwrap_or_default()
+        } else {
+            named
+        };
+        match found.as_slice() {
+            [] => Found::Nothing,
+            [row] => Found::One(*row),
+            _ => Found::Several(found),
+        }
+    }
+
+    /// The template files, by path; empty where that part is damaged.
+    pub fn templates(&self) -> Vec<TemplateEntry> {
+        self.rest().and_then(|mut rest| rest.items(self.templates, Reader::template)).unwrap_or_default()
+    }
+
+    /// The files with problems, by path and position; empty where that part is damaged.
+    pub fn problems(&self) -> Vec<FileProblem> {
+        let read = || {
+            let mut rest = self.rest()?;
+            rest.items(self.templates, Reader::template)?;
+            rest.items(self.problems, Reader::problem)
+        };
+        read().unwrap_or_default()
+    }
+
+    /// The declared categories, by name; empty where that part is damaged.
+    pub fn categories(&self) -> Vec<Category> {
+        let read = || {
+            let mut rest = self.rest()?;
+            rest.items(self.templates, Reader::template)?;
+            rest.items(self.problems, Reader::problem)?;
+            rest.items(self.categories, Reader::category)
+        };
+        read().unwrap_or_default()
+    }
+
+    /// A row's first part.
+    pub(super) fn head(&self, row: usize) -> Option<Head<'_>> {
+        let mut reader = self.head_reader(row)?;
+        let Keys { name, file, meta_name, flow_id } = Keys::read(&mut reader)?;
+        let category = reader.maybe()?;
+        let complexity = reader.maybe()?;
+        let tags = reader.list(Reader::text)?;
+        let description = reader.text()?;
+        let inputs = reader.list(Reader::head_input)?;
+        reader.is_at_end().then_some(Head {
+            name,
+            file,
+            meta_name,
+            flow_id,
+            category,
+            complexity,
+            tags,
+            description,
+            inputs,
+        })
+    }
+
+    /// What the flow's compact entry costs, in estimated tokens, as counted when it was packed.
+    pub(super) fn compact_cost(&self, row: usize) -> Option<usize> {
+        if row >= self.flows {
+            return None;
+        }
+        fixed(&self.bytes, HEADER + row * ROW + 12)
+    }
+
+    fn rest(&self) -> Option<Reader<'_>> {
+        self.bytes.get(self.rest..).map(Reader)
+    }
+
+    fn head_reader(&self, row: usize) -> Option<Reader<'_>> {
+        let (start, head, _) = self.place(row)?;
+        self.slice(start, head).map(Reader)
+    }
+
+    /// Start, head length and tail length of a row.
+    fn place(&self, row: usize) -> Option<(usize, usize, usize)> {
+        if row >= self.flows {
+            return None;
+        }
+        let at = HEADER + row * ROW;
+        Some((fixed(&self.bytes, at)?, fixed(&self.bytes, at + 4)?, fixed(&self.bytes, at + 8)?))
+    }
+
+    fn slice(&self, start: usize, length: usize) -> Option<&[u8]> {
+        self.bytes.get(start..start.checked_add(length)?)
+    }
+
+    /// The rows, out of `rows` sorted ones, whose key equals `wanted`, in order.
+    fn equal_rows<'a>(
+        &'a self,
+        rows: usize,
+        row_at: impl Fn(usize) -> Option<usize>,
+        key: impl Fn(&Keys<'a>) -> Option<&'a str>,
+        wanted: &str,
+    ) -> Vec<usize> {
+        let key_at = |place: usize| {
+            let row = row_at(place)?;
+            let keys = Keys::read(&mut self.head_reader(row)?)?;
+            Some((row, key(&keys)?))
+        };
+        let (mut low, mut high) = (0, rows);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match key_at(middle).map_or(Ordering::Less, |(_, key)| key.cmp(wanted)) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal | Ordering::Greater => high = middle,
+            }
+        }
+        (low..rows).map_while(|place| key_at(place).filter(|(_, key)| *key == wanted).map(|(row, _)| row)).collect()
+    }
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "all keys have one signature")]
+fn by_name<'a>(keys: &Keys<'a>) -> Option<&'a str> {
+    Some(keys.name)
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "all keys have one signature")]
+fn by_stem<'a>(keys: &Keys<'a>) -> Option<&'a str> {
+    Some(stem_of(keys.file))
+}
+
+fn by_meta_name<'a>(keys: &Keys<'a>) -> Option<&'a str> {
+    keys.meta_name
+}
+
+fn by_flow_id<'a>(keys: &Keys<'a>) -> Option<&'a str> {
+    keys.flow_id
+}
+
+fn fixed(bytes: &[u8], at: usize) -> Option<usize> {
+    let four = bytes.get(at..at.checked_add(4)?)?;
+    usize::try_from(u32::from_le_bytes(four.try_into().ok()?)).ok()
+}

@@ -1,0 +1,238 @@
+//! What an entry shows in each mode: chosen fields, ready for any writer.
+//!
+//! Nothing here decides how many entries fit; that is `page.rs`. How the fields are spelt in JSON is `rows.rs`.
+
+use serde_json::Value;
+
+use super::mode::Mode;
+use super::packed::Head;
+use super::text::{self, LONGEST_DESCRIPTION};
+use super::{Entry, Input, Output};
+
+/// What an absent version reads.
+const FIRST_VERSION: &str = "1.0";
+/// What an input without a type reads.
+const PLAIN_KIND: &str = "string";
+
+/// One entry of a page.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shown {
+    /// An entry of [`Mode::Compact`].
+    Compact(CompactEntry),
+    /// A line of [`Mode::Index`].
+    Index(String),
+    /// An entry of [`Mode::Standard`].
+    Standard(StandardEntry),
+    /// An entry of [`Mode::Detailed`].
+    Detailed(Box<DetailedEntry>),
+    /// An entry of [`Mode::Contract`].
+    Contract(ContractEntry),
+    /// The shortest form, for an entry that alone would pass the budget: name and cut description.
+    Shortened {
+        /// The name it is asked for by.
+        name: String,
+        /// At most 150 characters, see [`truncated`](super::truncated).
+        description: String,
+    },
+}
+
+/// What compact shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompactEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// At most 150 characters, see [`truncated`](super::truncated).
+    pub description: String,
+    /// As written.
+    pub tags: Vec<String>,
+    /// See [`input_summary`](super::input_summary).
+    pub input_summary: String,
+}
+
+/// What standard shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandardEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// The whole description.
+    pub description: String,
+    /// As written.
+    pub tags: Vec<String>,
+    /// See [`input_summary`](super::input_summary).
+    pub input_summary: String,
+    /// `1.0` when the file names none.
+    pub version: String,
+    /// All nodes.
+    pub node_count: usize,
+    /// Absent where the file names none or metadata isn't wanted.
+    pub created: Option<String>,
+    /// Absent where the file names none or metadata isn't wanted.
+    pub updated: Option<String>,
+    /// Step labels in order.
+    pub steps: Vec<String>,
+}
+
+/// What detailed shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DetailedEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// The whole description.
+    pub description: String,
+    /// As written.
+    pub tags: Vec<String>,
+    /// `1.0` when the file names none.
+    pub version: String,
+    /// All nodes.
+    pub node_count: usize,
+    /// Absent where the file names none or metadata isn't wanted.
+    pub created: Option<String>,
+    /// Absent where the file names none or metadata isn't wanted.
+    pub updated: Option<String>,
+    /// Step labels in order.
+    pub steps: Vec<String>,
+    /// Written as null when absent.
+    pub author: Option<String>,
+    /// Written as null when absent.
+    pub category: Option<String>,
+    /// Everything a caller may give, by name.
+    pub inputs: Vec<ShownInput>,
+    /// Results, in the file's order.
+    pub outputs: Vec<Output>,
+}
+
+/// An input as detailed shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownInput {
+    /// The variable's name.
+    pub name: String,
+    /// `string` when none is declared.
+    pub kind: String,
+    /// Empty when there is none.
+    pub description: String,
+    /// Whether the flow refuses to run without it.
+    pub required: bool,
+    /// Written as null when absent.
+    pub default: Option<Value>,
+}
+
+/// What the `flows/list` contract asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContractEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// The whole description.
+    pub description: String,
+    /// `1.0` when the file names none.
+    pub version: String,
+    /// All nodes.
+    pub node_count: usize,
+    /// Absent where the file names none or metadata isn't wanted.
+    pub created: Option<String>,
+    /// Absent where the file names none or metadata isn't wanted.
+    pub updated: Option<String>,
+}
+
+impl Shown {
+    /// The flow's name; an index line is its own name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Compact(entry) => &entry.name,
+            Self::Index(line) => line,
+            Self::Standard(entry) => &entry.name,
+            Self::Detailed(entry) => &entry.name,
+            Self::Contract(entry) => &entry.name,
+            Self::Shortened { name, .. } => name,
+        }
+    }
+
+    /// The shortest form of an entry that alone would pass the budget; an index line loses inputs and tags.
+    pub(super) fn shortest(name: &str, description: &str, mode: Mode) -> Self {
+        match mode {
+            Mode::Index => Self::Index(text::short_line(name, description)),
+            _ => Self::Shortened {
+                name: name.to_owned(),
+                description: text::truncated(description, LONGEST_DESCRIPTION),
+            },
+        }
+    }
+
+    /// The two modes that need no more than a row's head.
+    pub(super) fn of_head(head: &Head<'_>, mode: Mode) -> Option<Self> {
+        match mode {
+            Mode::Compact => Some(Self::Compact(CompactEntry {
+                name: head.name.to_owned(),
+                description: text::truncated(head.description, LONGEST_DESCRIPTION),
+                tags: head.tags.iter().map(|&tag| tag.to_owned()).collect(),
+                input_summary: text::summary(head.inputs.clone()),
+            })),
+            Mode::Index => Some(Self::Index(text::line(head.name, head.description, &head.tags, head.inputs.clone()))),
+            Mode::Standard | Mode::Detailed | Mode::Contract => None,
+        }
+    }
+
+    /// A whole entry in a mode; `dates` false leaves `created` and `updated` out.
+    pub(super) fn of_entry(entry: Entry, mode: Mode, dates: bool) -> Self {
+        let (created, updated) = if dates { (entry.created, entry.updated) } else { (None, None) };
+        let version = entry.version.unwrap_or_else(|| FIRST_VERSION.to_owned());
+        match mode {
+            Mode::Compact => Self::Compact(CompactEntry {
+                description: text::truncated(&entry.description, LONGEST_DESCRIPTION),
+                input_summary: text::input_summary(&entry.inputs),
+                name: entry.name,
+                tags: entry.tags,
+            }),
+            Mode::Index => {
+                let tags: Vec<&str> = entry.tags.iter().map(String::as_str).collect();
+                Self::Index(text::index_line(&entry.name, &entry.description, &tags, &entry.inputs))
+            }
+            Mode::Standard => Self::Standard(StandardEntry {
+                input_summary: text::input_summary(&entry.inputs),
+                name: entry.name,
+                description: entry.description,
+                tags: entry.tags,
+                version,
+                node_count: entry.node_count,
+                created,
+                updated,
+                steps: entry.steps,
+            }),
+            Mode::Detailed => Self::Detailed(Box::new(DetailedEntry {
+                name: entry.name,
+                description: entry.description,
+                tags: entry.tags,
+                version,
+                node_count: entry.node_count,
+                created,
+                updated,
+                steps: entry.steps,
+                author: entry.author,
+                category: entry.category,
+                inputs: shown_inputs(entry.inputs),
+                outputs: entry.outputs,
+            })),
+            Mode::Contract => Self::Contract(ContractEntry {
+                name: entry.name,
+                description: entry.description,
+                version,
+                node_count: entry.node_count,
+                created,
+                updated,
+            }),
+        }
+    }
+}
+
+fn shown_inputs(mut inputs: Vec<Input>) -> Vec<ShownInput> {
+    inputs.sort_by(|a, b| a.name.cmp(&b.name));
+    inputs
+        .into_iter()
+        .map(|input| ShownInput {
+            name: input.name,
+            kind: input.kind.unwrap_or_else(|| PLAIN_KIND.to_owned()),
+            description: input.description.unwrap_or_default(),
+            required: input.required,
+            default: input.default,
+        })
+        .collect()
+}
