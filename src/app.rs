@@ -1,6 +1,114 @@
-//! Everything the product can do, one function per use case.
+//! Everything the product can do, one function per use case; the top error, hints, exit codes.
 //!
 //! Surfaces call this room and print what it returns; it knows neither command lines nor
-//! protocols.
+//! protocols, and it prints nothing itself.
 
+mod catalog;
+mod check;
 pub mod clients;
+mod examples;
+mod execute;
+mod failure;
+mod graph;
+mod list;
+mod memory;
+mod show;
+mod status;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::config::{Environment, Settings};
+use crate::names::RefName;
+use crate::source::slug::parse;
+use crate::source::{Ask, Pace, Source, SourceSpec, View};
+
+pub use catalog::{Catalog, Origin, Prepared};
+pub use check::{CheckRequest, CheckedFile, Checkup, check_paths};
+pub use examples::EXAMPLES;
+pub use execute::{Caller, Detail, ExecuteRequest, Outcome, Pending, Rehearsal, StepDone};
+pub use failure::{Code, EXIT_CODES, Error};
+pub use graph::{GraphRequest, InputsRequest};
+pub use list::{ListRequest, Listing};
+pub use memory::{Finished, Memory, Recorded};
+pub use show::{ShowRequest, Shown, ShownTemplate};
+pub use status::{STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
+
+/// The product, open on one source.
+pub struct App {
+    settings: Settings,
+    source: Source,
+    clock: Arc<dyn Clock>,
+    catalogs: catalog::Catalogs,
+    memory: Arc<Memory>,
+}
+
+impl App {
+    /// Opens the source that the settings name; without one, the current folder where it has
+    /// `flows/`, else the built-in examples. Nothing is fetched yet.
+    ///
+    /// # Errors
+    /// When the source can't be understood.
+    pub fn open(settings: Settings, environment: &Environment, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let spec = Self::choose(&settings, environment)?;
+        Self::open_at(spec, settings, clock, Pace::Real)
+    }
+
+    /// Opens a source, with pauses between tries of another length: for tests.
+    ///
+    /// # Errors
+    /// When the source can't be opened.
+    pub fn open_at(spec: SourceSpec, settings: Settings, clock: Arc<dyn Clock>, pace: Pace) -> Result<Self, Error> {
+        let source = Source::open_at(spec, &settings, clock.clone(), pace)?;
+        let catalogs = catalog::Catalogs::new();
+        Ok(Self { source, catalogs, memory: Arc::new(Memory::new(clock.clone())), clock, settings })
+    }
+
+    fn choose(settings: &Settings, environment: &Environment) -> Result<SourceSpec, Error> {
+        if let Some(text) = &settings.source {
+            let spec = parse(text, &settings.api_url)?;
+            return Ok(match spec {
+                SourceSpec::Folder(path) => {
+                    SourceSpec::Folder(environment.resolved(&path.to_string_lossy(), environment.current_folder()))
+                }
+                other => other,
+            });
+        }
+        let here = environment.current_folder();
+        if has_flows(here) { Ok(SourceSpec::Folder(here.to_owned())) } else { Ok(SourceSpec::Examples(EXAMPLES)) }
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The clock in use.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    /// The source in words: `acme/flows`, `folder …`, `built-in examples`.
+    pub fn describe(&self) -> String {
+        self.source.describe()
+    }
+
+    async fn view(&self, git_ref: Option<&str>, refresh: bool) -> Result<View, Error> {
+        let git_ref = git_ref
+            .map(RefName::new)
+            .transpose()
+            .map_err(|error| Error::new(Code::InvalidRequest, error.to_string()))?;
+        Ok(self.source.snapshot(&Ask { git_ref, refresh }).await?)
+    }
+
+    async fn catalog(&self, git_ref: Option<&str>, refresh: bool) -> Result<Arc<Catalog>, Error> {
+        let view = self.view(git_ref, refresh).await?;
+        self.catalogs.of(view, &self.settings).await
+    }
+}
+
+/// Whether a folder is a catalog.
+fn has_flows(folder: &Path) -> bool {
+    folder.join("flows").is_dir()
+}

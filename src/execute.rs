@@ -100,13 +100,29 @@ pub async fn execute<P>(
     worker: &dyn Worker,
     clock: &dyn Clock,
     cancel: &CancellationToken,
-    mut progress: P,
+    progress: P,
 ) -> Result<Executed, Refusal>
 where
     P: FnMut(&Run, Progress<'_>) + Send,
 {
+    let run = Run::begin(plan, given, options.limits, options.on_failure)?;
+    Ok(drive(run, options, worker, clock, cancel, progress).await)
+}
+
+/// Drives a run that has begun to its end, as [`execute`] does.
+pub async fn drive<P>(
+    mut run: Run,
+    options: &Options,
+    worker: &dyn Worker,
+    clock: &dyn Clock,
+    cancel: &CancellationToken,
+    mut progress: P,
+) -> Executed
+where
+    P: FnMut(&Run, Progress<'_>) + Send,
+{
     let begun = clock.reading();
-    let mut run = Run::begin(plan.clone(), given, options.limits, options.on_failure)?;
+    let plan = run.plan().clone();
     let mut warnings = run.warnings_about_given();
     let ends = options.deadline.map(|deadline| begun.saturating_add(deadline));
     let mut under_way: FuturesUnordered<UnderWay<'_>> = FuturesUnordered::new();
@@ -168,7 +184,7 @@ where
         }
     }
     drop(under_way);
-    Ok(Executed { run, warnings, took: clock.reading().saturating_sub(begun) })
+    Executed { run, warnings, took: clock.reading().saturating_sub(begun) }
 }
 
 enum Begun<'a> {

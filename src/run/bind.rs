@@ -61,7 +61,8 @@ impl Run {
         match (given, open.auto) {
             (Some(value), _) => FilledWith::Value(Cow::Borrowed(value)),
             (None, Some(parent)) => self.output(parent, OutputPart::Result, &[]),
-            (None, None) if open.declared => FilledWith::Empty,
+            // What is required and missing (possible only in a rehearsal) is left for all to see.
+            (None, None) if open.declared && !open.required => FilledWith::Empty,
             (None, None) => FilledWith::Left,
         }
     }

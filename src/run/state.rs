@@ -326,6 +326,39 @@ impl Run {
         self.counts.ended += 1;
     }
 
+    /// A step's output, once it is done.
+    pub fn output_of(&self, step: usize) -> Option<&Output> {
+        match self.state(step) {
+            Some(State::Done { output, .. }) => Some(output),
+            _ => None,
+        }
+    }
+
+    /// The final result: the output of the plan's last step; none when it failed or was skipped.
+    pub fn final_output(&self) -> Option<&Output> {
+        self.output_of(self.plan.last()?)
+    }
+
+    /// The result nodes' labels and what feeds them, where there are several; empty otherwise.
+    pub fn results(&self) -> Vec<(&str, Option<&Output>)> {
+        if self.plan.results().len() < 2 {
+            return Vec::new();
+        }
+        self.plan
+            .results()
+            .iter()
+            .map(|mark| (mark.label.as_str(), mark.step.and_then(|step| self.output_of(step))))
+            .collect()
+    }
+
+    /// The steps that failed, in order, with why.
+    pub fn failures(&self) -> impl Iterator<Item = (usize, &StepError)> {
+        self.states.iter().enumerate().filter_map(|(step, state)| match state {
+            State::Failed { error, .. } => Some((step, error)),
+            _ => None,
+        })
+    }
+
     /// What the caller should know about the values given: names nobody reads, and names that an
     /// earlier step or an edge gives instead.
     pub fn warnings_about_given(&self) -> Vec<Warning> {

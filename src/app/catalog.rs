@@ -1,0 +1,200 @@
+//! A source's files at one revision, as flows: the listing index, look-ups, and flows made ready.
+
+mod build;
+mod prepare;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::app::{Code, Error};
+use crate::cache::Flights;
+use crate::config::Settings;
+use crate::discover::{Found, Packed};
+use crate::model::{Directory, Listed};
+use crate::names::{CatalogPath, ItemName, quoted};
+use crate::source::{Snapshot, View};
+
+pub(super) use build::{broken, problem as left_out, stem};
+pub use prepare::Prepared;
+
+/// Under which name the index is kept beside a revision. The number is part of the name: another
+/// version of the program builds its own.
+const INDEX: &str = concat!("index-", env!("CARGO_PKG_VERSION"));
+/// How many revisions are kept open.
+const OPEN_CATALOGS: usize = 8;
+/// How many flows are kept ready for each revision.
+const READY_FLOWS: usize = 128;
+
+/// Where an answer comes from, and how current that is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// Branch, tag or commit that was read; none for a folder.
+    pub git_ref: Option<String>,
+    /// The commit; none for a folder.
+    pub commit: Option<String>,
+    /// What a cursor is pinned to: the commit, or a hash of a folder's state.
+    pub revision: String,
+    /// Whether nobody was asked for this answer.
+    pub cached: bool,
+    /// How old the answer is, in whole seconds.
+    pub age_seconds: u64,
+    /// Why an older state is served, where it is.
+    pub stale: Option<String>,
+    /// How much longer the answer is fresh, in milliseconds.
+    pub fresh_for_ms: u64,
+}
+
+/// One revision's flows.
+pub struct Catalog {
+    snapshot: Arc<Snapshot>,
+    origin: Origin,
+    shared: Arc<Opened>,
+    lenient: bool,
+}
+
+/// What is worked out once for a revision.
+struct Opened {
+    revision: String,
+    packed: Packed,
+    directory: OnceLock<Directory>,
+    ready: Mutex<VecDeque<(String, usize, Arc<Prepared>)>>,
+}
+
+/// The revisions that are open.
+pub(super) struct Catalogs {
+    open: Mutex<VecDeque<Arc<Opened>>>,
+    flights: Flights<String, Result<Arc<Opened>, Error>>,
+}
+
+impl Catalogs {
+    pub(super) fn new() -> Self {
+        Self { open: Mutex::new(VecDeque::new()), flights: Flights::new() }
+    }
+
+    /// The flows of a view, from memory, from the kept index, or by reading every file.
+    pub(super) async fn of(&self, view: View, settings: &Settings) -> Result<Arc<Catalog>, Error> {
+        let origin = origin(&view);
+        let lenient = settings.lenient;
+        let key = format!("{}{}", origin.revision, if lenient { " lenient" } else { "" });
+        let shared = match self.kept(&key) {
+            Some(shared) => shared,
+            None => {
+                // However many ask for a new revision at once, its files are read once.
+                let snapshot = view.snapshot.clone();
+                let flight = self.flights.join(key.clone(), move || build::open(snapshot, key, lenient)).await;
+                let opened = flight.unwrap_or_else(|| {
+                    Err(Error::new(Code::InternalError, "reading the catalog was stopped by an internal error"))
+                })?;
+                let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+                open.retain(|other| other.revision != opened.revision);
+                open.push_back(opened.clone());
+                while open.len() > OPEN_CATALOGS {
+                    open.pop_front();
+                }
+                opened
+            }
+        };
+        Ok(Arc::new(Catalog { snapshot: view.snapshot, origin, shared, lenient }))
+    }
+
+    fn kept(&self, key: &str) -> Option<Arc<Opened>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|opened| opened.revision == key).cloned()
+    }
+}
+
+fn origin(view: &View) -> Origin {
+    Origin {
+        git_ref: view.snapshot.git_ref().map(ToString::to_string),
+        commit: view.snapshot.commit().map(ToString::to_string),
+        revision: view.snapshot.revision().to_owned(),
+        cached: view.cached,
+        age_seconds: view.age.as_secs(),
+        stale: view.stale.as_ref().map(|stale| stale.reason.to_string()),
+        fresh_for_ms: u64::try_from(view.fresh_for.as_millis()).unwrap_or(u64::MAX),
+    }
+}
+
+impl Catalog {
+    /// Whether a path lies below one of a catalog's folders.
+    pub fn holds(path: &CatalogPath, folder: &str) -> bool {
+        build::in_folder(path, folder)
+    }
+
+    /// Where its answers come from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The listing index.
+    pub fn index(&self) -> &Packed {
+        &self.shared.packed
+    }
+
+    /// The templates by the names they go by.
+    pub fn directory(&self) -> &Directory {
+        self.shared.directory.get_or_init(|| Directory::new(build::listed(&self.shared.packed)))
+    }
+
+    /// The template file that a name means, as a caller asks for it.
+    pub fn template_file(&self, name: &str) -> Option<(&Listed, usize)> {
+        self.directory().resolve(name).ok()
+    }
+
+    /// The place of a flow in the index.
+    ///
+    /// # Errors
+    /// A forbidden name, no flow of that name, or several.
+    pub fn find(&self, name: &str) -> Result<usize, Error> {
+        ItemName::new(name).map_err(|error| {
+            Error::new(Code::InvalidRequest, error.to_string()).next("ask for a flow by the name that flows_list shows")
+        })?;
+        match self.index().find(name) {
+            Found::One(row) => Ok(row),
+            Found::Several(rows) => {
+                let files: Vec<String> = rows
+                    .iter()
+                    .filter_map(|row| self.index().entry(*row))
+                    .map(|entry| format!("{} in {}", quoted(&entry.name), entry.file))
+                    .collect();
+                let ids: Vec<String> = rows
+                    .iter()
+                    .filter_map(|row| self.index().entry(*row))
+                    .filter_map(|entry| entry.flow_id.or(entry.meta_name))
+                    .filter(|id| id != name)
+                    .collect();
+                let next = if ids.is_empty() {
+                    "rename one of the files".to_owned()
+                } else {
+                    format!("ask for one of them by its own name or id: {}", ids.join(", "))
+                };
+                let candidates = files.iter().map(|file| serde_json::Value::String(file.clone())).collect();
+                Err(Error::new(
+                    Code::AmbiguousName,
+                    format!("several flows go by {}: {}", quoted(name), files.join(", ")),
+                )
+                .next(next)
+                .detail("candidates", candidates))
+            }
+            Found::Nothing => {
+                // A file that can't be read lists no flow; asked for by its stem it says why.
+                if let Some(problem) = self
+                    .index()
+                    .problems()
+                    .into_iter()
+                    .find(|problem| problem.file.starts_with("flows/") && build::stem(&problem.file) == name)
+                {
+                    let code = Code::named(&problem.code).unwrap_or(Code::ParseError);
+                    let mut error = Error::new(code, format!("{}: {}", problem.file, problem.message))
+                        .next("`flowy validate` shows the place")
+                        .detail("file", problem.file.into());
+                    if let (Some(line), Some(column)) = (problem.line, problem.column) {
+                        error.message = format!("{} (line {line}, column {column})", error.message);
+                        error = error.detail("line", line.into()).detail("column", column.into());
+                    }
+                    return Err(error);
+                }
+                Err(Error::not_found(Code::FlowNotFound, "flow", name, self.index().names()))
+            }
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Checking files of a catalog, or a file alone: what `flowy validate` does.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::app::catalog::Catalog;
+use crate::app::{App, Code, Error};
+use crate::clock::Clock;
+use crate::config::{Environment, Settings};
+use crate::model::{Directory, Listed, Lookup, Shelf};
+use crate::names::CatalogPath;
+use crate::source::{Ask, Source, SourceSpec, View};
+use crate::validate::{self, Finding, Known, Options, Parsed, Severity};
+
+/// What is to be checked.
+#[derive(Debug, Clone, Default)]
+pub struct CheckRequest {
+    /// Files and folders; empty for the whole catalog.
+    pub paths: Vec<PathBuf>,
+    /// Branch, tag or commit of the source; only without paths.
+    pub git_ref: Option<String>,
+    /// Ask for the newest state even while a copy is fresh.
+    pub refresh: bool,
+}
+
+/// One file that was checked.
+#[derive(Debug, Clone)]
+pub struct CheckedFile {
+    /// How it is shown: the path as given, or its path in the catalog.
+    pub shown: String,
+    /// What was found in it.
+    pub findings: Vec<Finding>,
+    /// Whether its references could be looked up.
+    pub alone: bool,
+    /// Why it could not be read, where it couldn't.
+    pub unreadable: Option<Error>,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, Default)]
+pub struct Checkup {
+    /// The files, in the order in which they were checked.
+    pub files: Vec<CheckedFile>,
+    /// How many flows were in them.
+    pub flows: usize,
+    /// How many templates were in them.
+    pub templates: usize,
+}
+
+impl Checkup {
+    /// How many findings there are of a severity; unreadable files count as errors.
+    pub fn count(&self, severity: Severity) -> usize {
+        let findings =
+            self.files.iter().flat_map(|file| &file.findings).filter(|finding| finding.severity == severity).count();
+        let unreadable = if severity == Severity::Error {
+            self.files.iter().filter(|file| file.unreadable.is_some()).count()
+        } else {
+            0
+        };
+        findings + unreadable
+    }
+}
+
+impl App {
+    /// Checks the source's whole catalog.
+    ///
+    /// # Errors
+    /// When the catalog can't be reached.
+    pub async fn check(&self, request: &CheckRequest) -> Result<Checkup, Error> {
+        let view = self.view(request.git_ref.as_deref(), request.refresh).await?;
+        check_view(&view, None, &|path| path.to_string(), self.settings.lenient).await
+    }
+}
+
+/// Checks files and folders given by path; without any, the catalog in the current folder, else the
+/// source that the settings name, else the examples.
+///
+/// # Errors
+/// When a path is not there, or the catalog can't be reached.
+pub async fn check_paths(
+    request: &CheckRequest,
+    settings: &Settings,
+    environment: &Environment,
+    clock: Arc<dyn Clock>,
+) -> Result<Checkup, Error> {
+    let here = environment.current_folder();
+    if request.paths.is_empty() {
+        let spec = if settings.source.is_none() || !here.join("flows").is_dir() {
+            None
+        } else {
+            // The checker prefers what lies before the maintainer's eyes.
+            Some(SourceSpec::Folder(here.to_owned()))
+        };
+        let app = match spec {
+            Some(spec) => App::open_at(spec, settings.clone(), clock, crate::source::Pace::Real)?,
+            None => App::open(settings.clone(), environment, clock)?,
+        };
+        return app.check(request).await;
+    }
+    let mut checkup = Checkup::default();
+    let mut by_root: BTreeMap<PathBuf, Vec<(PathBuf, PathBuf)>> = BTreeMap::new();
+    for given in &request.paths {
+        let path = here.join(given);
+        let path = std::fs::canonicalize(&path).map_err(|error| {
+            Error::new(Code::InvalidRequest, format!("{}: {error}", given.display()))
+                .next("give the path of a file or a folder")
+        })?;
+        match root_of(&path) {
+            Some(root) => by_root.entry(root).or_default().push((given.clone(), path)),
+            None if path.is_dir() => {
+                return Err(Error::new(
+                    Code::InvalidRequest,
+                    format!("{}: neither the folder nor one above it has `flows/`", given.display()),
+                )
+                .next("give a folder that holds flows/, or single files"));
+            }
+            None => check_alone(&mut checkup, given, &path, settings),
+        }
+    }
+    for (root, wanted) in by_root {
+        let source = Source::open(SourceSpec::Folder(root.clone()), settings, clock.clone())?;
+        let view = source.snapshot(&Ask::default()).await?;
+        let chosen = |path: &CatalogPath| {
+            let full = root.join(path.as_str());
+            wanted.iter().any(|(_, wanted)| full.starts_with(wanted))
+        };
+        let shown = |path: &CatalogPath| {
+            let full = root.join(path.as_str());
+            wanted
+                .iter()
+                .find_map(|(given, wanted)| {
+                    full.strip_prefix(wanted)
+                        .ok()
+                        .map(|rest| if rest.as_os_str().is_empty() { given.clone() } else { given.join(rest) })
+                })
+                .unwrap_or(full)
+                .display()
+                .to_string()
+        };
+        let found = check_view(&view, Some(&chosen), &shown, settings.lenient).await?;
+        let before = checkup.files.len();
+        checkup.files.extend(found.files);
+        checkup.flows += found.flows;
+        checkup.templates += found.templates;
+        for (given, path) in &wanted {
+            if path.is_file()
+                && !checkup.files.iter().skip(before).any(|file| file.shown == given.display().to_string())
+            {
+                // In a catalog, but not in one of its folders: checked on its own.
+                check_alone(&mut checkup, given, path, settings);
+            }
+        }
+    }
+    Ok(checkup)
+}
+
+/// The nearest folder above a path (or the path itself) that has `flows/`.
+fn root_of(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|folder| folder.join("flows").is_dir()).map(Path::to_owned)
+}
+
+fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Settings) {
+    let shown = given.display().to_string();
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let catalog_path = CatalogPath::new(&format!("flows/{name}"));
+    let unreadable =
+        |error: Error| CheckedFile { shown: shown.clone(), findings: Vec::new(), alone: true, unreadable: Some(error) };
+    let file = match (std::fs::metadata(path), catalog_path) {
+        (Ok(metadata), Ok(_)) if metadata.len() > settings.max_file_size => unreadable(Error::new(
+            Code::FileTooLarge,
+            format!("the file is too large: {} bytes, the limit is {}", metadata.len(), settings.max_file_size),
+        )),
+        (Ok(_), Ok(catalog_path)) => match std::fs::read(path) {
+            Err(error) => unreadable(Error::new(Code::InvalidRequest, error.to_string())),
+            Ok(bytes) => {
+                let parsed = validate::parse(&catalog_path, &bytes);
+                let (findings, flows, templates) = if is_template(&parsed) {
+                    let check = validate::template_file(&catalog_path, &parsed);
+                    (check.findings, 0, check.templates.len())
+                } else {
+                    let shelf = Shelf::unchecked();
+                    let options = Options { lenient: settings.lenient, ..Options::default() };
+                    let check =
+                        validate::flow_file(&catalog_path, &parsed, Known { shelf: &shelf, twins: &[], options });
+                    (all_findings(&check), check.flows.len(), 0)
+                };
+                checkup.flows += flows;
+                checkup.templates += templates;
+                CheckedFile { shown: shown.clone(), findings, alone: true, unreadable: None }
+            }
+        },
+        (Err(error), _) => unreadable(Error::new(Code::InvalidRequest, error.to_string())),
+        (_, Err(error)) => unreadable(Error::new(Code::InvalidRequest, error.to_string())),
+    };
+    checkup.files.push(file);
+}
+
+/// Whether a file that stands alone looks like a template rather than a flow.
+fn is_template(parsed: &Parsed) -> bool {
+    let Ok(document) = parsed else { return false };
+    let has = |key: &str| document.value.get(key).is_some();
+    !has("flows") && !has("nodes") && (has("templates") || has("template") || has("results"))
+}
+
+/// Everything found in a flow file, each finding once, in the order of the file.
+fn all_findings(check: &validate::FileCheck) -> Vec<Finding> {
+    let mut findings = check.findings.clone();
+    for finding in check.flows.iter().flat_map(|flow| &flow.findings) {
+        let same = |other: &Finding| {
+            (other.rule, &other.file, other.span, &other.message)
+                == (finding.rule, &finding.file, finding.span, &finding.message)
+        };
+        if !findings.iter().any(same) {
+            findings.push(finding.clone());
+        }
+    }
+    findings.sort_by(|a, b| (&a.file, a.span.start, a.rule).cmp(&(&b.file, b.span.start, b.rule)));
+    findings
+}
+
+type Chosen<'a> = &'a (dyn Fn(&CatalogPath) -> bool + Sync);
+
+async fn check_view(
+    view: &View,
+    chosen: Option<Chosen<'_>>,
+    shown: &(dyn Fn(&CatalogPath) -> String + Sync),
+    lenient: bool,
+) -> Result<Checkup, Error> {
+    let texts = view.snapshot.read_all().await?;
+    let mut checkup = Checkup::default();
+    let wanted = |path: &CatalogPath| chosen.is_none_or(|chosen| chosen(path));
+    let mut templates = BTreeMap::new();
+    for (path, bytes) in texts.iter().filter(|(path, _)| Catalog::holds(path, "templates")) {
+        if let Ok(bytes) = bytes {
+            templates.insert(path.to_string(), validate::template_file(path, &validate::parse(path, bytes)));
+        }
+    }
+    let listed = templates.iter().map(|(file, check)| Listed {
+        file: file.clone(),
+        stem: super::catalog::stem(file).to_owned(),
+        entries: check.templates.iter().map(|template| (template.id.clone(), template.title.clone())).collect(),
+    });
+    let directory = Directory::new(listed.collect());
+    let parsed: Vec<(&CatalogPath, Parsed)> = texts
+        .iter()
+        .filter(|(path, _)| Catalog::holds(path, "flows") && path.stem() != "_category")
+        .filter_map(|(path, bytes)| bytes.as_ref().ok().map(|bytes| (path, validate::parse(path, bytes))))
+        .collect();
+    let twins = twins(&parsed);
+    // What is found in a template while a flow is checked is told with the template, once.
+    let mut by_file: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+    let mut flows = BTreeMap::new();
+    for (path, parsed) in &parsed {
+        let shelf = shelf(parsed, &directory, &templates);
+        let check = validate::flow_file(
+            path,
+            parsed,
+            Known { shelf: &shelf, twins: &twins, options: Options { lenient, ..Options::default() } },
+        );
+        let used = wanted(path);
+        for finding in all_findings(&check) {
+            let in_other = finding.file != **path;
+            if !used && !(in_other && wanted(&finding.file)) {
+                continue;
+            }
+            let list = by_file.entry(finding.file.to_string()).or_default();
+            if !list
+                .iter()
+                .any(|other| (other.rule, other.span, &other.message) == (finding.rule, finding.span, &finding.message))
+            {
+                list.push(finding);
+            }
+        }
+        flows.insert(path.to_string(), check.flows.len());
+    }
+    for (path, bytes) in
+        texts.iter().filter(|(path, _)| Catalog::holds(path, "flows") || Catalog::holds(path, "templates"))
+    {
+        let mut findings = by_file.remove(path.as_str()).unwrap_or_default();
+        if !wanted(path) && findings.is_empty() {
+            continue;
+        }
+        let unreadable = bytes.as_ref().err().map(|error| Error::from(error.clone()));
+        if wanted(path) {
+            checkup.flows += flows.get(path.as_str()).copied().unwrap_or(0);
+            if let Some(check) = templates.get(path.as_str()) {
+                checkup.templates += check.templates.len();
+                findings.extend(check.findings.iter().cloned());
+            }
+            if path.stem() == "_category"
+                && let Ok(bytes) = bytes
+                && let Err(problem) = validate::parse(path, bytes)
+            {
+                let check = validate::template_file(path, &Err(problem));
+                findings.extend(check.findings);
+            }
+        }
+        findings.sort_by(|a, b| (a.span.start, a.rule).cmp(&(b.span.start, b.rule)));
+        checkup.files.push(CheckedFile { shown: shown(path), findings, alone: false, unreadable });
+    }
+    for problem in view.snapshot.problems().await? {
+        if let Some(problem) = super::catalog::left_out(&problem)
+            && CatalogPath::new(&problem.file).is_ok_and(|path| wanted(&path))
+        {
+            let error = Error::new(Code::named(&problem.code).unwrap_or(Code::InvalidRequest), problem.message);
+            let shown = CatalogPath::new(&problem.file).map_or(problem.file, |path| shown(&path));
+            checkup.files.push(CheckedFile { shown, findings: Vec::new(), alone: false, unreadable: Some(error) });
+        }
+    }
+    Ok(checkup)
+}
+
+fn shelf(parsed: &Parsed, directory: &Directory, templates: &BTreeMap<String, validate::TemplateCheck>) -> Shelf {
+    let mut shelf = Shelf::default();
+    for reference in validate::template_references(parsed) {
+        let lookup = match directory.resolve(&reference) {
+            Err(lookup) => lookup,
+            Ok((listed, place)) => match templates.get(&listed.file) {
+                Some(check) => match (check.templates.get(place), check.findings.first()) {
+                    (Some(template), _) => Lookup::Found(template.clone()),
+                    (None, Some(finding)) => {
+                        let (code, message) = super::catalog::broken(finding);
+                        Lookup::Broken { file: listed.file.clone(), code, message }
+                    }
+                    (None, None) => Lookup::Missing { nearest: Vec::new() },
+                },
+                None => Lookup::Missing { nearest: Vec::new() },
+            },
+        };
+        shelf.put(&reference, lookup);
+    }
+    shelf
+}
+
+/// Names that flows of several files (or several flows of one) go by.
+fn twins(parsed: &[(&CatalogPath, Parsed)]) -> Vec<(String, Vec<String>)> {
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (path, parsed) in parsed {
+        if let Ok(document) = parsed {
+            for flow in crate::model::wire::read_flows(document).flows {
+                files.entry(flow.name.to_string()).or_default().push(path.to_string());
+            }
+        }
+    }
+    files.into_iter().filter(|(_, files)| files.len() > 1).collect()
+}

@@ -1,0 +1,283 @@
+//! Executing a flow, and rehearsing it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::memory::{Finished, Kept, Recorded};
+use crate::app::{App, Code, Error, Origin};
+use crate::execute::{self, Executed, Options, Rendered};
+use crate::names::ItemName;
+use crate::plan::Plan;
+use crate::run::{Given, Limits, OnFailure, Refusal, Run};
+use crate::validate::Finding;
+
+/// What is to be executed.
+#[derive(Debug, Clone)]
+pub struct ExecuteRequest {
+    /// The flow's name.
+    pub flow: String,
+    /// The values given.
+    pub variables: Map<String, Value>,
+    /// Branch, tag or commit; none for the source's own.
+    pub git_ref: Option<String>,
+    /// Ask for the newest state even while a copy is fresh.
+    pub refresh: bool,
+    /// What a failure does to the rest.
+    pub on_failure: OnFailure,
+    /// How long to wait for the end before answering that it goes on.
+    pub wait: Option<Duration>,
+}
+
+/// How much of an execution is answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Detail {
+    /// Everything.
+    #[default]
+    Full,
+    /// The outputs, without what went into them.
+    Outputs,
+    /// The final result alone.
+    Final,
+}
+
+impl Detail {
+    /// Every detail, by its word.
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::Full, "full"), (Self::Outputs, "outputs"), (Self::Final, "final")];
+
+    /// Reads a detail's word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, name)| *name == word).map(|(detail, _)| *detail)
+    }
+
+    /// The detail's word.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(detail, _)| *detail == self).map_or("full", |(_, word)| word)
+    }
+}
+
+/// Who asked: may cancel, and may want to hear how it goes.
+#[derive(Clone, Default)]
+pub struct Caller {
+    /// Cancelled when the caller no longer wants the answer.
+    pub cancel: CancellationToken,
+    /// Told after every step.
+    pub progress: Option<Arc<dyn Fn(&StepDone) + Send + Sync>>,
+}
+
+/// A step that ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepDone {
+    /// Steps that have ended.
+    pub ended: usize,
+    /// All steps.
+    pub steps: usize,
+    /// The label of the step that ended last.
+    pub label: String,
+}
+
+/// How an execution stands when the caller is answered.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// It has ended.
+    Finished {
+        /// Its id.
+        id: String,
+        /// The flow's name.
+        flow: String,
+        /// How.
+        finished: Finished,
+    },
+    /// It goes on; ask again with its id.
+    Running(Pending),
+}
+
+/// An execution that goes on.
+#[derive(Debug, Clone)]
+pub struct Pending {
+    /// Its id.
+    pub id: String,
+    /// The flow's name.
+    pub flow: String,
+    /// Until when it can be asked for.
+    pub kept_until: DateTime<Utc>,
+    /// The last step that ended.
+    pub progress: Option<StepDone>,
+}
+
+/// What would happen: every text rendered as far as the values go, nothing counted as done.
+#[derive(Debug, Clone)]
+pub struct Rehearsal {
+    /// The flow's name.
+    pub flow: String,
+    /// The rendered run.
+    pub executed: Executed,
+    /// Required names that nobody gave, each with the steps that need it.
+    pub missing: Vec<(String, Vec<String>)>,
+    /// Where the flow comes from.
+    pub origin: Origin,
+    /// What was noticed about the flow.
+    pub findings: Vec<Finding>,
+}
+
+impl App {
+    /// Executes a flow. The execution goes on when the caller's patience ends, and is kept for a
+    /// while either way; it stops when the caller cancels.
+    ///
+    /// # Errors
+    /// When nothing ran: the flow isn't there, can't be executed, or values are missing.
+    pub async fn execute(&self, request: ExecuteRequest, caller: &Caller) -> Result<Outcome, Error> {
+        ItemName::new(&request.flow).map_err(|error| {
+            Error::new(Code::InvalidRequest, error.to_string()).next("ask for a flow by the name that flows_list shows")
+        })?;
+        let id = self.execution_id(&request.flow);
+        let flow = request.flow.clone();
+        let wait = request.wait;
+        let (tell_end, mut finished) = watch::channel(None);
+        let (tell_progress, progress) = watch::channel(None);
+        let kept =
+            Kept { id: id.clone(), flow: flow.clone(), begun: self.clock.now(), finished: finished.clone(), progress };
+
+        // What is cancelled is the work itself, and only while somebody waits for it.
+        let cancel = CancellationToken::new();
+        let prepared = self.ready(&request, &caller.cancel);
+        let deadline = wait.map(|wait| self.clock.reading().saturating_add(wait));
+        let (plan, origin, findings) = prepared.await?;
+        let given = Given::read(&request.variables).map_err(|refusal| refused(&flow, &refusal))?;
+        let options = Options { on_failure: request.on_failure, ..Options::default() };
+        let run =
+            Run::begin(plan, given, options.limits, options.on_failure).map_err(|refusal| refused(&flow, &refusal))?;
+        self.memory.keep(kept.clone());
+
+        let (clock, work_cancel, on_step) = (self.clock.clone(), cancel.clone(), caller.progress.clone());
+        let mut work = tokio::spawn(async move {
+            let executed = execute::drive(run, &options, &Rendered, &*clock, &work_cancel, |_, step| {
+                let done = StepDone { ended: step.ended, steps: step.steps, label: step.label.to_owned() };
+                if let Some(on_step) = &on_step {
+                    on_step(&done);
+                }
+                tell_progress.send_replace(Some(done));
+            })
+            .await;
+            tell_end.send_replace(Some(Finished::Ran(Arc::new(Recorded { executed, origin, findings }))));
+        });
+        let patience = deadline.map(|deadline| deadline.saturating_sub(self.clock.reading()));
+        tokio::select! {
+            biased;
+            ended = finished.wait_for(Option::is_some) => { drop(ended); }
+            () = caller.cancel.cancelled() => {
+                cancel.cancel();
+                // The work looks for cancellation at every step, so its end is near.
+                drop((&mut work).await);
+            }
+            () = patience_ends(patience) => {}
+        }
+        if work.is_finished() && finished.borrow().is_none() {
+            return Err(Error::new(Code::InternalError, "the execution was stopped by an internal error")
+                .detail("executionId", Value::String(id)));
+        }
+        self.memory.tidy();
+        Ok(kept.outcome())
+    }
+
+    /// Renders a flow without executing it: missing values are listed and left in the texts.
+    ///
+    /// # Errors
+    /// When the flow isn't there or can't be executed, or a value does not fit.
+    pub async fn rehearse(&self, request: &ExecuteRequest, caller: &Caller) -> Result<Rehearsal, Error> {
+        let (plan, origin, findings) = self.ready(request, &caller.cancel).await?;
+        let flow = request.flow.as_str();
+        let given = Given::read(&request.variables).map_err(|refusal| refused(flow, &refusal))?;
+        let missing = given.missing(&plan);
+        let run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| refused(flow, &refusal))?;
+        let executed =
+            execute::drive(run, &Options::default(), &Rendered, &*self.clock, &caller.cancel, |_, _| {}).await;
+        Ok(Rehearsal { flow: flow.to_owned(), executed, missing, origin, findings })
+    }
+
+    /// The plan of the flow asked for; given up when the caller cancels.
+    async fn ready(
+        &self,
+        request: &ExecuteRequest,
+        cancel: &CancellationToken,
+    ) -> Result<(Arc<Plan>, Origin, Vec<Finding>), Error> {
+        let read = async {
+            let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
+            let prepared = catalog.prepare(&request.flow).await?;
+            Ok((prepared.plan()?.clone(), catalog.origin().clone(), prepared.findings.clone()))
+        };
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(Error::new(Code::Cancelled, "the call was cancelled")),
+            read = read => read,
+        }
+    }
+
+    /// A fresh id: the flow's name as ASCII, the time, and a random end.
+    fn execution_id(&self, flow: &str) -> String {
+        let mut slug: String =
+            flow.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(40).collect();
+        if !slug.contains(|c: char| c.is_ascii_alphanumeric()) {
+            "flow".clone_into(&mut slug);
+        }
+        format!("{slug}_{}_{:06x}", self.clock.now().timestamp_millis(), self.clock.fresh() & 0x00ff_ffff)
+    }
+}
+
+async fn patience_ends(patience: Option<Duration>) {
+    match patience {
+        Some(patience) => tokio::time::sleep(patience).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Why nothing ran, for whoever asked.
+fn refused(flow: &str, refusal: &Refusal) -> Error {
+    let names = |names: &[String]| Value::Array(names.iter().cloned().map(Value::String).collect());
+    match refusal {
+        Refusal::UnknownSet { known, .. } => {
+            let next = if known.is_empty() {
+                "this flow has no variable sets; leave `_variableSet` out".to_owned()
+            } else {
+                format!("choose one of: {}", known.join(", "))
+            };
+            Error::new(Code::InvalidRequest, refusal.to_string()).next(next).detail("variableSets", names(known))
+        }
+        Refusal::SetNotText => Error::new(Code::InvalidRequest, refusal.to_string()),
+        Refusal::Misfit(unfit) => {
+            let all = unfit.iter().map(|unfit| Value::String(unfit.name.clone())).collect();
+            Error::new(Code::InvalidRequest, format!("values that don't fit: {refusal}"))
+                .next("flows_show lists the types and the choices")
+                .detail("misfits", all)
+        }
+        Refusal::Missing { provided, required, missing, misspelt } => {
+            let listed: Vec<String> =
+                missing
+                    .iter()
+                    .map(|(name, steps)| {
+                        if steps.is_empty() { name.clone() } else { format!("{name} (needed by {})", steps.join(", ")) }
+                    })
+                    .collect();
+            let (are, values) = if missing.len() == 1 { ("is", "value") } else { ("are", "values") };
+            let missing_names: Vec<String> = missing.iter().map(|(name, _)| name.clone()).collect();
+            let mut next = format!("give {} in initialVariables", missing_names.join(", "));
+            for (given, meant) in misspelt {
+                next.push_str(&format!("; you gave {}: did you mean {meant}?", crate::names::quoted(given)));
+            }
+            Error::new(
+                Code::MissingVariables,
+                format!("{} required {values} {are} missing: {}", missing.len(), listed.join(", ")),
+            )
+            .next(next)
+            .detail("flowName", Value::String(flow.to_owned()))
+            .detail("provided", names(provided))
+            .detail("required", names(required))
+            .detail("missing", names(&missing_names))
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The one error that leaves the product: a code, a fact, a next step.
+//!
+//! Every room's own error becomes an [`Error`] here and nowhere else; how it is written down is
+//! the report's business.
+
+use serde_json::{Map, Value, json};
+
+use crate::discover::DiscoverError;
+use crate::names::{nearest, quoted};
+use crate::source::SourceError;
+use crate::validate::Finding;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $word:literal, $retried:literal, $meaning:literal;)*) => {
+        /// Every error code that callers see.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The code as it is written.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+
+            /// When it is given, in one sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$name => $meaning,)* }
+            }
+
+            /// Whether we tried again before giving it.
+            pub const fn retried(self) -> &'static str {
+                match self { $(Self::$name => $retried,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    InvalidRequest = "INVALID_REQUEST", "no", "An argument is missing, unknown or of the wrong kind.";
+    InvalidCursor = "INVALID_CURSOR", "no", "The cursor does not go on with this listing.";
+    AmbiguousName = "AMBIGUOUS_NAME", "no", "Several flows or templates go by that name.";
+    FlowNotFound = "FLOW_NOT_FOUND", "no", "No flow goes by that name.";
+    TemplateNotFound = "TEMPLATE_NOT_FOUND", "no", "No template goes by that name.";
+    RefNotFound = "REF_NOT_FOUND", "no", "The repository has no such branch, tag or commit.";
+    RepoNotFound = "REPO_NOT_FOUND", "no", "The repository does not exist or can't be seen.";
+    ParseError = "PARSE_ERROR", "no", "A file is not strict JSON; the message says where.";
+    ValidationError = "VALIDATION_ERROR", "no", "A flow has errors; `details.findings` lists them.";
+    CircularDependency = "CIRCULAR_DEPENDENCY", "no", "A flow's edges form a ring; `details.cycle` is the ring.";
+    FileTooLarge = "FILE_TOO_LARGE", "no", "A file is over the size limit.";
+    MissingVariables = "MISSING_VARIABLES", "no", "Required values were not given; `details.missing` lists them. Nothing ran.";
+    ExecutionError = "EXECUTION_ERROR", "no", "A step could not be carried out.";
+    Timeout = "TIMEOUT", "no", "Something took longer than it may.";
+    Cancelled = "CANCELLED", "no", "The caller cancelled.";
+    LimitExceeded = "LIMIT_EXCEEDED", "no", "A text would grow past its limit.";
+    Unauthorized = "UNAUTHORIZED", "no", "GitHub refused the token (401).";
+    Forbidden = "FORBIDDEN", "no", "The token lacks a permission (403 without rate headers).";
+    RateLimited = "RATE_LIMITED", "up to 3 tries, unless the reset is too far away", "GitHub's quota is used up; `details.retryAt` says until when.";
+    GithubError = "GITHUB_ERROR", "up to 3 tries", "GitHub answered with an error.";
+    NetworkError = "NETWORK_ERROR", "up to 3 tries", "GitHub could not be reached.";
+    ExecutionNotFound = "EXECUTION_NOT_FOUND", "no", "No execution goes by that id, or it is no longer kept.";
+    InternalError = "INTERNAL_ERROR", "no", "A bug; the message holds an id that is found in the log.";
+}
+
+impl Code {
+    /// Reads a code's word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.word() == word)
+    }
+
+    /// Whether it is about GitHub: these carry `details.family`.
+    pub const fn of_github(self) -> bool {
+        matches!(
+            self,
+            Self::Unauthorized
+                | Self::Forbidden
+                | Self::RateLimited
+                | Self::GithubError
+                | Self::NetworkError
+                | Self::RefNotFound
+                | Self::RepoNotFound
+        )
+    }
+}
+
+/// Exit codes of the command line, with their meaning.
+pub const EXIT_CODES: [(u8, &str); 4] = [
+    (0, "everything is fine"),
+    (1, "findings of severity error, or an execution that failed"),
+    (2, "the command line or a setting can't be understood"),
+    (3, "the catalog can't be reached"),
+];
+
+/// What went wrong, for whoever asked.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// Its code.
+    pub code: Code,
+    /// The fact.
+    pub message: String,
+    /// The call or change that helps.
+    pub next_step: Option<String>,
+    /// Facts for programs, in the order in which they are written.
+    pub details: Option<Map<String, Value>>,
+    /// What the checker found, where that is the trouble.
+    pub findings: Vec<Finding>,
+}
+
+impl Error {
+    /// An error without a next step.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), next_step: None, details: None, findings: Vec::new() }
+    }
+
+    /// The call or change that helps.
+    #[must_use]
+    pub fn next(mut self, step: impl Into<String>) -> Self {
+        self.next_step = Some(step.into());
+        self
+    }
+
+    /// A fact for programs.
+    #[must_use]
+    pub fn detail(mut self, key: &str, value: Value) -> Self {
+        self.details.get_or_insert_with(Map::new).insert(key.to_owned(), value);
+        self
+    }
+
+    /// Something asked for that isn't there, with the nearest names.
+    pub fn not_found<'n>(code: Code, what: &str, name: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let near: Vec<String> = nearest(name, names, 3).into_iter().map(quoted).collect();
+        let step = if near.is_empty() {
+            "call flows_list to see the names".to_owned()
+        } else {
+            format!("did you mean {}? flows_list shows all names", near.join(" or "))
+        };
+        let error = Self::new(code, format!("there is no {what} {}", quoted(name))).next(step);
+        if near.is_empty() {
+            error
+        } else {
+            error.detail("nearest", near.iter().map(|name| Value::String(name.trim_matches('"').to_owned())).collect())
+        }
+    }
+
+    /// The exit code of the command line.
+    pub fn exit_code(&self) -> u8 {
+        match self.code {
+            Code::InvalidRequest | Code::InvalidCursor => 2,
+            Code::Unauthorized
+            | Code::Forbidden
+            | Code::RateLimited
+            | Code::GithubError
+            | Code::NetworkError
+            | Code::RepoNotFound
+            | Code::RefNotFound => 3,
+            Code::Timeout if self.details.as_ref().is_some_and(|details| details.contains_key("family")) => 3,
+            _ => 1,
+        }
+    }
+}
+
+impl From<DiscoverError> for Error {
+    fn from(error: DiscoverError) -> Self {
+        match &error {
+            DiscoverError::InvalidCursor { .. } => {
+                Self::new(Code::InvalidCursor, error.to_string()).next("leave `cursor` out to begin anew")
+            }
+            DiscoverError::InvalidLimit { .. } | DiscoverError::InvalidBudget { .. } => {
+                Self::new(Code::InvalidRequest, error.to_string())
+            }
+        }
+    }
+}
+
+/// The code that a source's error has for callers.
+pub(super) fn code_of(error: &SourceError) -> Code {
+    match error {
+        SourceError::Unauthorized { .. } => Code::Unauthorized,
+        SourceError::Forbidden { .. } => Code::Forbidden,
+        SourceError::RateLimited { .. } => Code::RateLimited,
+        SourceError::RepoNotFound { .. } => Code::RepoNotFound,
+        SourceError::RefNotFound { .. } | SourceError::CommitNotOnDefaultBranch { .. } => Code::RefNotFound,
+        SourceError::GitHub { .. } | SourceError::Corrupt { .. } => Code::GithubError,
+        SourceError::Network { .. } => Code::NetworkError,
+        SourceError::TimedOut { .. } => Code::Timeout,
+        SourceError::FileTooLarge { .. } => Code::FileTooLarge,
+        _ => Code::InvalidRequest,
+    }
+}
+
+impl From<SourceError> for Error {
+    fn from(error: SourceError) -> Self {
+        let code = code_of(&error);
+        let mut made = Self::new(code, error.to_string());
+        if code.of_github() || code == Code::Timeout {
+            made = made.detail("family", json!("GITHUB_ERROR"));
+        }
+        match &error {
+            SourceError::Unauthorized { .. } => made.next("give a token that is valid in GITHUB_PAT (fine-grained, with Contents: read), or none for a public repository"),
+            SourceError::Forbidden { permission, .. } => {
+                let needed = permission.as_deref().unwrap_or("contents=read");
+                made.next(format!("give the token the permission {needed} on this repository (fine-grained tokens: Contents: read)"))
+            }
+            SourceError::RateLimited { retry_at, authenticated, .. } => {
+                let at = retry_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
+                let step = if *authenticated { format!("try again after {at}") } else { format!("try again after {at}, or set GITHUB_PAT: with a token the quota is 5,000 requests an hour") };
+                made.detail("retryAt", json!(at)).next(step)
+            }
+            SourceError::RepoNotFound { repo, authenticated, .. } => {
+                let step = if *authenticated {
+                    format!("check the spelling of {repo}, and that the token may read it (fine-grained tokens: this repository, Contents: read)")
+                } else {
+                    format!("check the spelling of {repo}; for a private repository set GITHUB_PAT to a fine-grained token with Contents: read")
+                };
+                made.detail("repository", json!(repo)).next(step)
+            }
+            SourceError::RefNotFound { default_branch, .. } => match default_branch {
+                Some(branch) => made.next(format!("leave `ref` out to read the default branch {branch}")),
+                None => made.next("leave `ref` out to read the default branch"),
+            },
+            SourceError::CommitNotOnDefaultBranch { branch, .. } => {
+                made.next(format!("name a commit of {branch}, or a branch or tag; --allow-any-commit reads any commit"))
+            }
+            SourceError::GitHub { .. } | SourceError::Network { .. } | SourceError::TimedOut { .. } | SourceError::Corrupt { .. } => {
+                made.next("try again in a minute; a kept copy is served when there is one")
+            }
+            SourceError::FileTooLarge { .. } => made.next("make the file smaller, or raise MAX_FILE_SIZE"),
+            _ => made,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_spelt_alike_and_says_when() {
+        for code in Code::ALL {
+            assert!(code.word().bytes().all(|b| b.is_ascii_uppercase() || b == b'_'), "{code:?}");
+            assert!(code.meaning().ends_with('.'), "{code:?}");
+            assert_eq!(Code::named(code.word()), Some(*code));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A flow's graph and its inputs: what `graph` and `schema` print.
+
+use std::sync::Arc;
+
+use crate::app::{App, Error, Prepared};
+
+/// Which flow's graph.
+#[derive(Debug, Clone)]
+pub struct GraphRequest {
+    /// The flow's name.
+    pub name: String,
+    /// Branch, tag or commit; none for the source's own.
+    pub git_ref: Option<String>,
+    /// Ask for the newest state even while a copy is fresh.
+    pub refresh: bool,
+}
+
+/// Which flow's inputs.
+pub type InputsRequest = GraphRequest;
+
+impl App {
+    /// The flow whose graph is to be drawn; also one that can't be executed.
+    ///
+    /// # Errors
+    /// When it isn't there.
+    pub async fn graph(&self, request: &GraphRequest) -> Result<Arc<Prepared>, Error> {
+        self.catalog(request.git_ref.as_deref(), request.refresh).await?.prepare(&request.name).await
+    }
+
+    /// The flow whose inputs are to be described; it must have a plan.
+    ///
+    /// # Errors
+    /// When it isn't there or can't be executed.
+    pub async fn inputs(&self, request: &InputsRequest) -> Result<Arc<Prepared>, Error> {
+        let prepared = self.graph(request).await?;
+        prepared.plan()?;
+        Ok(prepared)
+    }
+}

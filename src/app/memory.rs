@@ -1,0 +1,131 @@
+//! Direct executions of this process, kept for a while so that long texts can be paged and long
+//! waits answered later: the newest 100, 64 MB of text, one hour.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::sync::watch;
+
+use crate::app::execute::{Outcome, StepDone};
+use crate::app::{Error, Origin};
+use crate::clock::Clock;
+use crate::execute::Executed;
+
+/// The most executions kept.
+pub const MOST: usize = 100;
+/// The most text kept, in bytes.
+pub const MOST_BYTES: usize = 64 << 20;
+/// How long an execution is kept, in minutes.
+pub const KEPT_MINUTES: i64 = 60;
+
+/// How an execution ended.
+#[derive(Debug, Clone)]
+pub enum Finished {
+    /// It ran, whatever became of its steps.
+    Ran(Arc<Recorded>),
+    /// Nothing ran.
+    Refused(Arc<Error>),
+}
+
+/// An execution that ran, with where its flow came from.
+#[derive(Debug)]
+pub struct Recorded {
+    /// What it left behind.
+    pub executed: Executed,
+    /// Where the flow came from.
+    pub origin: Origin,
+    /// What was noticed about the flow itself.
+    pub findings: Vec<crate::validate::Finding>,
+}
+
+/// One execution in memory.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// Its id.
+    pub id: String,
+    /// The flow's name, as asked for.
+    pub flow: String,
+    /// When it began.
+    pub begun: DateTime<Utc>,
+    /// How it ended; none while it goes on.
+    pub finished: watch::Receiver<Option<Finished>>,
+    /// The last step that ended.
+    pub progress: watch::Receiver<Option<StepDone>>,
+}
+
+impl Kept {
+    /// Until when it can be asked for.
+    pub fn kept_until(&self) -> DateTime<Utc> {
+        self.begun + TimeDelta::minutes(KEPT_MINUTES)
+    }
+
+    /// How it ended, or that it goes on.
+    pub fn outcome(&self) -> Outcome {
+        let finished = self.finished.borrow().clone();
+        match finished {
+            Some(finished) => Outcome::Finished { id: self.id.clone(), flow: self.flow.clone(), finished },
+            None => Outcome::Running(crate::app::execute::Pending {
+                id: self.id.clone(),
+                flow: self.flow.clone(),
+                kept_until: self.kept_until(),
+                progress: self.progress.borrow().clone(),
+            }),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match &*self.finished.borrow() {
+            Some(Finished::Ran(recorded)) => recorded.executed.run.written(),
+            _ => 0,
+        }
+    }
+
+    fn running(&self) -> bool {
+        self.finished.borrow().is_none()
+    }
+}
+
+/// The executions of this process.
+pub struct Memory {
+    clock: Arc<dyn Clock>,
+    kept: Mutex<VecDeque<Kept>>,
+}
+
+impl Memory {
+    /// Nothing is kept yet.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, kept: Mutex::new(VecDeque::new()) }
+    }
+
+    /// Keeps an execution that has begun.
+    pub fn keep(&self, execution: Kept) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push_front(execution);
+        self.tidy();
+    }
+
+    /// Lets go of what is too old or too much; what still goes on stays.
+    pub fn tidy(&self) {
+        let now = self.clock.now();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|execution| execution.running() || execution.kept_until() > now);
+        let (mut bytes, mut number) = (0_usize, 0_usize);
+        kept.retain(|execution| {
+            bytes = bytes.saturating_add(execution.bytes());
+            number += 1;
+            execution.running() || (number <= MOST && (bytes <= MOST_BYTES || number == 1))
+        });
+    }
+
+    /// One execution.
+    pub fn get(&self, id: &str) -> Option<Kept> {
+        self.tidy();
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|execution| execution.id == id).cloned()
+    }
+
+    /// All of them, the newest first.
+    pub fn all(&self) -> Vec<Kept> {
+        self.tidy();
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}

@@ -1,0 +1,197 @@
+//! Asking for a direct execution again: where it stands, and long texts page by page.
+
+use crate::app::memory::{Finished, Kept};
+use crate::app::{App, Code, Error, Outcome};
+use crate::names::quoted;
+
+/// What is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct StatusRequest {
+    /// The execution; none for a list of all.
+    pub execution: Option<String>,
+    /// One step, whose full text is wanted; `result` is the final result.
+    pub node: Option<String>,
+    /// Only executions of this flow.
+    pub flow: Option<String>,
+    /// Only executions in these states.
+    pub states: Vec<String>,
+    /// What to add.
+    pub include: Vec<Section>,
+    /// Entries of a list, or characters of a text.
+    pub limit: Option<i64>,
+    /// Where to go on.
+    pub cursor: Option<String>,
+}
+
+/// What a status may add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Section {
+    /// Each step's state and output.
+    Steps,
+}
+
+/// The states an execution can be in, as they are written.
+pub const STATES: [&str; 3] = ["running", "completed", "failed"];
+
+/// The answer.
+#[derive(Debug, Clone)]
+pub enum StatusAnswer {
+    /// One execution.
+    One {
+        /// How it stands.
+        outcome: Outcome,
+        /// What to add.
+        include: Vec<Section>,
+    },
+    /// A page of one step's text.
+    Text(TextPage),
+    /// Executions, the newest first.
+    List {
+        /// How each stands.
+        executions: Vec<Outcome>,
+        /// How many there are in all.
+        total: usize,
+        /// Where the next page begins.
+        next_cursor: Option<String>,
+    },
+}
+
+/// A page of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextPage {
+    /// The execution.
+    pub execution: String,
+    /// The step.
+    pub node: String,
+    /// This page's text.
+    pub text: String,
+    /// The first character on this page, from 0.
+    pub offset: usize,
+    /// All characters.
+    pub total: usize,
+    /// Where the next page begins.
+    pub next_cursor: Option<String>,
+}
+
+/// Entries of a list page, unless another number is asked for.
+const LIST_LIMIT: usize = 20;
+/// Characters of a text page, unless another number is asked for.
+const TEXT_LIMIT: usize = 20_000;
+/// The most characters of a text page.
+const MOST_TEXT: usize = 100_000;
+
+impl App {
+    /// Where executions stand; changes nothing.
+    ///
+    /// # Errors
+    /// An unknown execution or step, or a request that can't be understood.
+    pub fn status(&self, request: &StatusRequest) -> Result<StatusAnswer, Error> {
+        let limit = match request.limit {
+            None => None,
+            Some(limit @ 1..) => Some(usize::try_from(limit).unwrap_or(usize::MAX)),
+            Some(limit) => {
+                return Err(Error::new(
+                    Code::InvalidRequest,
+                    format!("limit {limit} is not allowed: it is a number from 1"),
+                ));
+            }
+        };
+        if let Some(unknown) = request.states.iter().find(|state| !STATES.contains(&state.as_str())) {
+            return Err(Error::new(
+                Code::InvalidRequest,
+                format!("state {} is not known: it is one of {}", quoted(unknown), STATES.join(", ")),
+            ));
+        }
+        let Some(id) = &request.execution else { return self.executions(request, limit) };
+        let kept = self.memory.get(id).ok_or_else(|| {
+            Error::new(Code::ExecutionNotFound, format!("there is no execution {}", quoted(id)))
+                .next("executions are kept for an hour, the newest 100, in this process: call flows_execute again")
+        })?;
+        match &request.node {
+            None => Ok(StatusAnswer::One { outcome: kept.outcome(), include: request.include.clone() }),
+            Some(node) => text_of(&kept, node, request.cursor.as_deref(), limit).map(StatusAnswer::Text),
+        }
+    }
+
+    fn executions(&self, request: &StatusRequest, limit: Option<usize>) -> Result<StatusAnswer, Error> {
+        let wanted: Vec<Kept> = self
+            .memory
+            .all()
+            .into_iter()
+            .filter(|kept| request.flow.as_ref().is_none_or(|flow| kept.flow == *flow))
+            .filter(|kept| {
+                request.states.is_empty() || request.states.iter().any(|state| state == state_of(&kept.outcome()))
+            })
+            .collect();
+        // The cursor is the id after which to go on: new executions come in front and move nothing.
+        let start = match &request.cursor {
+            None => 0,
+            Some(cursor) => match wanted.iter().position(|kept| kept.id == *cursor) {
+                Some(place) => place + 1,
+                None => {
+                    return Err(Error::new(Code::InvalidCursor, "the cursor does not go on with this list")
+                        .next("leave `cursor` out to begin anew"));
+                }
+            },
+        };
+        let limit = limit.unwrap_or(LIST_LIMIT).min(super::memory::MOST);
+        let page: Vec<&Kept> = wanted.iter().skip(start).take(limit).collect();
+        let next_cursor =
+            if start + page.len() < wanted.len() { page.last().map(|kept| kept.id.clone()) } else { None };
+        Ok(StatusAnswer::List {
+            executions: page.iter().map(|kept| kept.outcome()).collect(),
+            total: wanted.len(),
+            next_cursor,
+        })
+    }
+}
+
+/// The state of an execution, in the words that direct and guided ones share.
+pub fn state_of(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Running(_) => "running",
+        Outcome::Finished { finished: Finished::Refused(_), .. } => "failed",
+        Outcome::Finished { finished: Finished::Ran(recorded), .. } => match recorded.executed.run.status() {
+            crate::run::Status::Failed => "failed",
+            _ => "completed",
+        },
+    }
+}
+
+fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) -> Result<TextPage, Error> {
+    let finished = kept.finished.borrow().clone();
+    let Some(Finished::Ran(recorded)) = finished else {
+        return Err(Error::new(Code::ExecutionNotFound, format!("execution {} has no texts yet", quoted(&kept.id)))
+            .next("ask for its status without nodeId"));
+    };
+    let run = &recorded.executed.run;
+    let ids = || run.plan().steps().iter().map(|step| step.id.as_str());
+    let Some(step) = run.plan().steps().iter().position(|step| step.id == node) else {
+        return Err(Error::not_found(Code::InvalidRequest, "step", node, ids()));
+    };
+    let Some(output) = run.output_of(step) else {
+        return Err(Error::new(
+            Code::InvalidRequest,
+            format!("step {} has no output: it failed or was skipped", quoted(node)),
+        ));
+    };
+    let total = output.text.chars().count();
+    let offset = match cursor {
+        None => 0,
+        Some(cursor) => cursor.parse::<usize>().ok().filter(|offset| *offset < total).ok_or_else(|| {
+            Error::new(Code::InvalidCursor, "the cursor does not go on with this text")
+                .next("leave `cursor` out to begin anew")
+        })?,
+    };
+    let length = limit.unwrap_or(TEXT_LIMIT).min(MOST_TEXT);
+    let text: String = output.text.chars().skip(offset).take(length).collect();
+    let end = offset + text.chars().count();
+    Ok(TextPage {
+        execution: kept.id.clone(),
+        node: node.to_owned(),
+        text,
+        offset,
+        total,
+        next_cursor: (end < total).then(|| end.to_string()),
+    })
+}
