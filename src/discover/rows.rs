@@ -102,9 +102,11 @@ fn put_dates(put: &mut impl FnMut(&str, Value), created: Option<&str>, updated: 
     }
 }
 
-/// What one entry costs in a reply, in estimated tokens.
+/// What one entry costs in a reply, in estimated tokens, with the comma behind it.
 pub(super) fn cost(shown: &Shown) -> usize {
-    crate::tokens::estimate(&to_value(shown).to_string())
+    let mut json = to_value(shown).to_string();
+    json.push(',');
+    crate::tokens::estimate(&json)
 }
 
 /// An index as one byte string.
@@ -188,7 +190,9 @@ impl Writer {
 
     fn texts(&mut self, texts: &[String]) {
         self.count(texts.len());
-        texts.iter().for_each(|text| self.text(text));
+        for text in texts {
+            self.text(text);
+        }
     }
 
     fn flag(&mut self, flag: bool) {
@@ -329,10 +333,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[allow(clippy::option_option, reason = "the outer one is a failure to read, the inner one what was read")]
     pub(super) fn maybe(&mut self) -> Option<Option<&'a str>> {
         if self.flag()? { self.text().map(Some) } else { Some(None) }
     }
 
+    #[allow(clippy::option_option, reason = "the outer one is a failure to read, the inner one what was read")]
     fn maybe_count(&mut self) -> Option<Option<usize>> {
         if self.flag()? { self.count().map(Some) } else { Some(None) }
     }
