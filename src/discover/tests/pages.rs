@@ -261,7 +261,7 @@ fn names_are_looked_up_and_unknown_ones_are_said() {
         take(&packed, &Selection { names, ..Selection::all(Mode::Compact) })
     };
     let found = of(&["release_notes_00002", "flow-1", "invoice_check 1", "nobody", "nobody"]);
-    assert_eq!(names(&[found.clone()]), ["invoice_check_00001", "release_notes_00002"]);
+    assert_eq!(names(std::slice::from_ref(&found)), ["invoice_check_00001", "release_notes_00002"]);
     assert_eq!((found.total, found.unknown_names), (2, vec!["nobody".to_owned()]));
     let none = of(&["nobody"]);
     assert_eq!((none.total, none.returned, none.next_cursor), (0, 0, None));
