@@ -319,10 +319,26 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn text(&mut self) -> Option<&'a str> {
+        std::str::from_utf8(self.bytes()?).ok()
+    }
+
+    /// A text that isn't looked at.
+    pub(super) fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.count()?;
-        let (text, rest) = self.0.split_at_checked(length)?;
+        let (bytes, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
-        std::str::from_utf8(text).ok()
+        Some(bytes)
+    }
+
+    /// A text that isn't looked at and may be absent.
+    pub(super) fn maybe_bytes(&mut self) -> Option<()> {
+        if self.flag()? { self.bytes().map(drop) } else { Some(()) }
+    }
+
+    /// Whether the list that comes next holds a text; the reader stays where it is.
+    pub(super) fn has_text(mut self, text: &str) -> bool {
+        let length = self.count().unwrap_or(0);
+        (0..length).map_while(|_| self.bytes()).any(|bytes| bytes == text.as_bytes())
     }
 
     fn flag(&mut self) -> Option<bool> {
@@ -354,7 +370,12 @@ impl<'a> Reader<'a> {
         if length > self.0.len() {
             return None;
         }
-        (0..length).map(|_| item(self)).collect()
+        // A damaged length must not reserve more than what is there could fill.
+        let mut items = Vec::with_capacity(length.min(16));
+        for _ in 0..length {
+            items.push(item(self)?);
+        }
+        Some(items)
     }
 
     /// An input's share of the head.
