@@ -251,3 +251,8 @@ fn clean(text: &mut String) {
         text.retain(|c| !hidden(c));
     }
 }
+
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;

@@ -67,6 +67,14 @@ impl<'a> Keys<'a> {
     fn read(reader: &mut Reader<'a>) -> Option<Self> {
         Some(Self { name: reader.text()?, file: reader.text()?, meta_name: reader.maybe()?, flow_id: reader.maybe()? })
     }
+
+    fn skip(reader: &mut Reader<'a>) -> Option<()> {
+        reader.bytes()?;
+        reader.bytes()?;
+        reader.maybe_bytes()?;
+        reader.maybe_bytes()?;
+        Some(())
+    }
 }
 
 impl std::fmt::Debug for Packed {
@@ -148,7 +156,7 @@ impl Packed {
             ..Entry::default()
         };
         let (start, head, tail) = self.place(row)?;
-        Reader(self.slice(start + head, tail)?).tail(&mut entry)?;
+        Reader(self.slice(start.checked_add(head)?, tail)?).tail(&mut entry)?;
         Some(entry)
     }
 
@@ -237,6 +245,20 @@ impl Packed {
         })
     }
 
+    /// Whether a row has all these tags and, where they are asked for, this category and complexity.
+    ///
+    /// Reads no further than the tags and copies nothing: a filter looks at every row.
+    pub(super) fn fits(&self, row: usize, tags: &[String], category: Option<&str>, complexity: Option<&str>) -> bool {
+        let fits = || {
+            let mut reader = self.head_reader(row)?;
+            Keys::skip(&mut reader)?;
+            let right = category.is_none_or(same_as(reader.maybe()?)) & complexity.is_none_or(same_as(reader.maybe()?));
+            let has = |tag: &String| reader.has_text(tag);
+            Some(right && tags.iter().all(has))
+        };
+        fits().unwrap_or(false)
+    }
+
     /// What the flow's compact entry costs, in estimated tokens, as counted when it was packed.
     pub(super) fn compact_cost(&self, row: usize) -> Option<usize> {
         if row >= self.flows {
@@ -290,6 +312,10 @@ impl Packed {
         }
         (low..rows).map_while(|place| key_at(place).filter(|(_, key)| *key == wanted).map(|(row, _)| row)).collect()
     }
+}
+
+fn same_as(found: Option<&str>) -> impl Fn(&str) -> bool {
+    move |wanted| found == Some(wanted)
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "all keys have one signature")]

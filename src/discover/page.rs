@@ -2,7 +2,7 @@
 
 use super::cursor::{CursorFault, Mark};
 use super::mode::Mode;
-use super::packed::{Found, Head, Packed};
+use super::packed::{Found, Packed};
 use super::rows::cost;
 use super::shown::Shown;
 
@@ -68,12 +68,6 @@ impl Selection {
 
     fn filters_rows(&self) -> bool {
         !self.tags.is_empty() || self.category.is_some() || self.complexity.is_some()
-    }
-
-    fn keeps(&self, head: &Head<'_>) -> bool {
-        self.tags.iter().all(|tag| head.tags.contains(&tag.as_str()))
-            && self.category.as_deref().is_none_or(|wanted| head.category == Some(wanted))
-            && self.complexity.as_deref().is_none_or(|wanted| head.complexity == Some(wanted))
     }
 }
 
@@ -245,7 +239,8 @@ impl Rows {
             rows
         };
         if selection.filters_rows() {
-            rows.retain(|&row| packed.head(row).is_some_and(|head| selection.keeps(&head)));
+            let Selection { tags, category, complexity, .. } = selection;
+            rows.retain(|&row| packed.fits(row, tags, category.as_deref(), complexity.as_deref()));
         }
         (Self::Some(rows), unknown)
     }
@@ -285,7 +280,8 @@ impl Chosen {
     fn fitting(packed: &Packed, row: usize, selection: &Selection, room: usize) -> Option<Self> {
         let mode = selection.mode;
         let head = packed.head(row)?;
-        let (shown, tokens) = match Shown::of_head(&head, mode) {
+        let (name, description) = (head.name, head.description);
+        let (shown, tokens) = match Shown::of_head(head, mode) {
             Some(shown) if mode == Mode::Compact => (shown, packed.compact_cost(row)?),
             Some(shown) => {
                 let tokens = cost(&shown);
@@ -300,9 +296,9 @@ impl Chosen {
         if tokens <= room {
             return Some(Self { shown, tokens, shortened: None });
         }
-        let shown = Shown::shortest(head.name, head.description, mode);
+        let shown = Shown::shortest(name, description, mode);
         let tokens = cost(&shown);
-        Some(Self { shown, tokens, shortened: Some(head.name.to_owned()) })
+        Some(Self { shown, tokens, shortened: Some(name.to_owned()) })
     }
 }
 

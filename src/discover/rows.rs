@@ -102,9 +102,11 @@ fn put_dates(put: &mut impl FnMut(&str, Value), created: Option<&str>, updated: 
     }
 }
 
-/// What one entry costs in a reply, in estimated tokens.
+/// What one entry costs in a reply, in estimated tokens, with the comma behind it.
 pub(super) fn cost(shown: &Shown) -> usize {
-    crate::tokens::estimate(&to_value(shown).to_string())
+    let mut json = to_value(shown).to_string();
+    json.push(',');
+    crate::tokens::estimate(&json)
 }
 
 /// An index as one byte string.
@@ -188,7 +190,9 @@ impl Writer {
 
     fn texts(&mut self, texts: &[String]) {
         self.count(texts.len());
-        texts.iter().for_each(|text| self.text(text));
+        for text in texts {
+            self.text(text);
+        }
     }
 
     fn flag(&mut self, flag: bool) {
@@ -315,10 +319,26 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn text(&mut self) -> Option<&'a str> {
+        std::str::from_utf8(self.bytes()?).ok()
+    }
+
+    /// A text that isn't looked at.
+    pub(super) fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.count()?;
-        let (text, rest) = self.0.split_at_checked(length)?;
+        let (bytes, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
-        std::str::from_utf8(text).ok()
+        Some(bytes)
+    }
+
+    /// A text that isn't looked at and may be absent.
+    pub(super) fn maybe_bytes(&mut self) -> Option<()> {
+        if self.flag()? { self.bytes().map(drop) } else { Some(()) }
+    }
+
+    /// Whether the list that comes next holds a text; the reader stays where it is.
+    pub(super) fn has_text(mut self, text: &str) -> bool {
+        let length = self.count().unwrap_or(0);
+        (0..length).map_while(|_| self.bytes()).any(|bytes| bytes == text.as_bytes())
     }
 
     fn flag(&mut self) -> Option<bool> {
@@ -329,10 +349,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[allow(clippy::option_option, reason = "the outer one is a failure to read, the inner one what was read")]
     pub(super) fn maybe(&mut self) -> Option<Option<&'a str>> {
         if self.flag()? { self.text().map(Some) } else { Some(None) }
     }
 
+    #[allow(clippy::option_option, reason = "the outer one is a failure to read, the inner one what was read")]
     fn maybe_count(&mut self) -> Option<Option<usize>> {
         if self.flag()? { self.count().map(Some) } else { Some(None) }
     }
@@ -348,7 +370,12 @@ impl<'a> Reader<'a> {
         if length > self.0.len() {
             return None;
         }
-        (0..length).map(|_| item(self)).collect()
+        // A damaged length must not reserve more than what is there could fill.
+        let mut items = Vec::with_capacity(length.min(16));
+        for _ in 0..length {
+            items.push(item(self)?);
+        }
+        Some(items)
     }
 
     /// An input's share of the head.

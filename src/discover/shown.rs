@@ -134,18 +134,6 @@ pub struct ContractEntry {
 }
 
 impl Shown {
-    /// The flow's name; an index line is its own name.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Compact(entry) => &entry.name,
-            Self::Index(line) => line,
-            Self::Standard(entry) => &entry.name,
-            Self::Detailed(entry) => &entry.name,
-            Self::Contract(entry) => &entry.name,
-            Self::Shortened { name, .. } => name,
-        }
-    }
-
     /// The shortest form of an entry that alone would pass the budget; an index line loses inputs and tags.
     pub(super) fn shortest(name: &str, description: &str, mode: Mode) -> Self {
         match mode {
@@ -158,15 +146,15 @@ impl Shown {
     }
 
     /// The two modes that need no more than a row's head.
-    pub(super) fn of_head(head: &Head<'_>, mode: Mode) -> Option<Self> {
+    pub(super) fn of_head(head: Head<'_>, mode: Mode) -> Option<Self> {
         match mode {
             Mode::Compact => Some(Self::Compact(CompactEntry {
                 name: head.name.to_owned(),
                 description: text::truncated(head.description, LONGEST_DESCRIPTION),
-                tags: head.tags.iter().map(|&tag| tag.to_owned()).collect(),
-                input_summary: text::summary(head.inputs.clone()),
+                tags: head.tags.into_iter().map(str::to_owned).collect(),
+                input_summary: text::summary(head.inputs),
             })),
-            Mode::Index => Some(Self::Index(text::line(head.name, head.description, &head.tags, head.inputs.clone()))),
+            Mode::Index => Some(Self::Index(text::line(head.name, head.description, &head.tags, head.inputs))),
             Mode::Standard | Mode::Detailed | Mode::Contract => None,
         }
     }

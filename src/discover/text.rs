@@ -19,9 +19,9 @@ const SHORTEST_PURPOSE: usize = 24;
 /// stay whole, and is hard otherwise (scripts without spaces, one early space). White space before
 /// the dots is trimmed.
 pub fn truncated(text: &str, longest: usize) -> String {
-    let Some((end, _)) = text.char_indices().nth(longest) else {
-        return text.to_owned();
-    };
+    // No text has more characters than bytes, so most need no counting.
+    let cut = if text.len() <= longest { None } else { text.char_indices().nth(longest) };
+    let Some((end, _)) = cut else { return text.to_owned() };
     let first = text.get(..end).unwrap_or(text);
     let kept = match first.rfind(' ').and_then(|space| first.get(..space)) {
         Some(words) if 2 * words.chars().count() >= longest => words,
@@ -63,7 +63,7 @@ pub(super) fn summary(mut inputs: Vec<Named<'_>>) -> String {
         return "No inputs required".to_owned();
     }
     inputs.sort_unstable();
-    let mut out = String::new();
+    let mut out = String::with_capacity(32 * inputs.len());
     for input in inputs {
         if !out.is_empty() {
             out.push_str(", ");

@@ -1,0 +1,293 @@
+//! The packed form: the same entries come back, and nothing that was damaged brings anything down.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::discover::samples::{index, open, packed, typical};
+use crate::discover::{Category, Entry, FileProblem, Found, Index, Input, Mode, Output, Packed, Selection};
+use crate::discover::{TemplateEntry, TemplateTitle, page};
+
+fn same(index: &Index, packed: &Packed) {
+    assert_eq!(packed.len(), index.flows().len());
+    assert_eq!(packed.is_empty(), index.flows().is_empty());
+    for (row, flow) in index.flows().iter().enumerate() {
+        assert_eq!(packed.entry(row).as_ref(), Some(flow));
+    }
+    assert_eq!(packed.entry(packed.len()), None);
+    assert_eq!(packed.templates(), index.templates());
+    assert_eq!(packed.problems(), index.problems());
+    assert_eq!(packed.categories(), index.categories());
+    assert!(packed.names().eq(index.flows().iter().map(|flow| flow.name.as_str())));
+}
+
+#[test]
+fn what_is_packed_comes_back() {
+    for count in [0, 1, 80] {
+        let index = index(count);
+        same(&index, &open(&index));
+    }
+}
+
+#[test]
+fn equal_indexes_pack_to_equal_bytes_in_whatever_order_they_were_found() {
+    let mut flows = crate::discover::samples::flows(20);
+    let first = Index::new(flows.clone(), Vec::new(), Vec::new(), Vec::new()).pack();
+    flows.reverse();
+    assert_eq!(Index::new(flows, Vec::new(), Vec::new(), Vec::new()).pack(), first);
+}
+
+#[test]
+fn another_format_or_another_file_is_not_opened() {
+    let bytes = index(2).pack();
+    assert!(Packed::open(Arc::from(bytes.clone())).is_some());
+    let mut newer = bytes.clone();
+    newer[8] += 1;
+    let mut foreign = bytes.clone();
+    foreign[0] ^= 1;
+    for bad in [newer, foreign, Vec::new(), bytes[..20].to_vec(), bytes[..60].to_vec()] {
+        assert!(Packed::open(Arc::from(bad)).is_none());
+    }
+}
+
+#[test]
+fn counts_beyond_the_bytes_are_not_opened() {
+    for number in 1..8 {
+        let mut bytes = index(2).pack();
+        bytes[8 + 4 * number..12 + 4 * number].fill(0xFF);
+        if let Some(packed) = Packed::open(Arc::from(bytes)) {
+            touch(&packed);
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_flows_take_a_few_megabytes() {
+    let packed = packed(10_000);
+    assert_eq!(packed.len(), 10_000);
+    assert!(packed.bytes().len() < 9_000_000, "{}", packed.bytes().len());
+    for row in [0, 4_999, 9_999] {
+        let name = packed.name(row).expect("a name").to_owned();
+        assert_eq!(packed.find(&name), Found::One(row));
+    }
+}
+
+#[test]
+fn a_flow_is_found_by_name_then_stem_then_meta_name_then_id() {
+    let flow = |name: &str, file: &str, meta: Option<&str>, id: Option<&str>, place_in_file: usize| Entry {
+        name: name.to_owned(),
+        file: format!("flows/{file}.json"),
+        meta_name: meta.map(str::to_owned),
+        flow_id: id.map(str::to_owned),
+        place_in_file,
+        ..Entry::default()
+    };
+    let packed = crate::discover::samples::packed_of(vec![
+        flow("Tea", "Tea", Some("Make tea"), Some("id-1"), 0),
+        flow("Lunch", "sub/meals", Some("Lunch"), Some("id-2"), 0),
+        flow("Dinner", "sub/meals", Some("Dinner"), Some("Tea"), 1),
+        flow("Cake", "Cake", Some("id-1"), None, 0),
+        flow("Twin", "a/Twin", Some("Same"), None, 0),
+        flow("Twin", "b/Twin", Some("Same"), None, 0),
+    ]);
+    let names = |found: Found| -> Vec<String> {
+        let rows = match found {
+            Found::Nothing => Vec::new(),
+            Found::One(row) => vec![row],
+            Found::Several(rows) => rows,
+        };
+        rows.into_iter()
+            .map(|row| packed.entry(row).expect("an entry"))
+            .map(|flow| flow.file + " " + &flow.name)
+            .collect()
+    };
+    assert_eq!(names(packed.find("Tea")), ["flows/Tea.json Tea"], "a name is stronger than another flow's id");
+    assert_eq!(names(packed.find("meals")), ["flows/sub/meals.json Dinner", "flows/sub/meals.json Lunch"]);
+    assert_eq!(names(packed.find("Make tea")), ["flows/Tea.json Tea"]);
+    assert_eq!(names(packed.find("id-1")), ["flows/Cake.json Cake"], "a meta name is stronger than an id");
+    assert_eq!(names(packed.find("id-2")), ["flows/sub/meals.json Lunch"]);
+    assert_eq!(names(packed.find("Twin")), ["flows/a/Twin.json Twin", "flows/b/Twin.json Twin"]);
+    assert_eq!(names(packed.find("Same")).len(), 2);
+    for absent in ["tea", "", "Te", "Teaa", "zzz", "\u{10FFFF}"] {
+        assert_eq!(packed.find(absent), Found::Nothing, "{absent}");
+    }
+}
+
+#[test]
+fn numbers_in_defaults_keep_their_digits() {
+    let default: Value = serde_json::from_str("1.10000000000000000000001e2").expect("a number");
+    let input = Input {
+        name: "n".to_owned(),
+        default: Some(default),
+        choices: vec![json!([1, {"a": null}])],
+        ..Input::default()
+    };
+    let index = Index::new(vec![Entry { inputs: vec![input], ..typical(0) }], Vec::new(), Vec::new(), Vec::new());
+    same(&index, &open(&index));
+}
+
+/// Asks a packed index for everything it can be asked for.
+fn touch(packed: &Packed) {
+    for row in (0..packed.len().min(40)).chain([packed.len(), usize::MAX]) {
+        packed.entry(row);
+        packed.name(row);
+    }
+    for name in ["brand_review_00000", "", "flow-3", "lead_followup 3"] {
+        packed.find(name);
+    }
+    packed.templates();
+    packed.problems();
+    packed.categories();
+    for mode in [Mode::Compact, Mode::Index, Mode::Standard, Mode::Detailed, Mode::Contract] {
+        let tagged = Selection { tags: vec!["sales".to_owned()], limit: Some(20), ..Selection::all(mode) };
+        for selection in [Selection { limit: Some(20), ..Selection::all(mode) }, tagged] {
+            page(packed, &selection, "r").expect("damage is no refusal");
+        }
+    }
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-zA-Z _.-]{0,12}", "[가-힣ぁ-ん]{0,8}", "[a-c]{1,2}", "x{120,140}"]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        text().prop_map(Value::from),
+        proptest::collection::vec(text(), 0..3).prop_map(Value::from),
+    ]
+}
+
+fn maybe() -> impl Strategy<Value = Option<String>> {
+    proptest::option::of(text())
+}
+
+fn an_input() -> impl Strategy<Value = Input> {
+    let default = proptest::option::of(value());
+    (text(), maybe(), maybe(), any::<bool>(), default, proptest::collection::vec(value(), 0..3)).prop_map(
+        |(name, kind, description, required, default, choices)| Input {
+            name,
+            kind,
+            description,
+            required,
+            default,
+            choices,
+        },
+    )
+}
+
+fn a_flow() -> impl Strategy<Value = Entry> {
+    let texts = || proptest::collection::vec(text(), 0..4);
+    let outputs = proptest::collection::vec((text(), text()), 0..3);
+    let inputs = proptest::collection::vec(an_input(), 0..4);
+    (
+        (text(), text(), texts(), maybe(), maybe(), maybe()),
+        (maybe(), any::<u32>(), maybe(), maybe(), texts(), inputs),
+        (outputs, text(), maybe(), maybe(), 0usize..300),
+    )
+        .prop_map(|(first, second, third)| {
+            let (name, description, tags, category, complexity, author) = first;
+            let (version, node_count, created, updated, steps, inputs) = second;
+            let (outputs, file, flow_id, meta_name, place_in_file) = third;
+            let outputs = outputs.into_iter().map(|(label, node)| Output { label, node }).collect();
+            Entry {
+                name,
+                description,
+                tags,
+                category,
+                complexity,
+                author,
+                version,
+                node_count: node_count as usize,
+                created,
+                updated,
+                steps,
+                inputs,
+                outputs,
+                file: format!("flows/{file}.json"),
+                flow_id,
+                meta_name,
+                place_in_file,
+                oid: "0".repeat(40),
+            }
+        })
+}
+
+fn an_index() -> impl Strategy<Value = Index> {
+    let template =
+        (text(), proptest::collection::vec((maybe(), maybe()), 0..3)).prop_map(|(stem, titles)| TemplateEntry {
+            file: format!("templates/{stem}.json"),
+            stem,
+            titles: titles.into_iter().map(|(id, title)| TemplateTitle { id, title }).collect(),
+            ..TemplateEntry::default()
+        });
+    let problem = (text(), text(), proptest::option::of(0usize..9999)).prop_map(|(file, message, line)| FileProblem {
+        file,
+        message,
+        line,
+        ..FileProblem::default()
+    });
+    let category = (text(), maybe(), proptest::option::of(any::<i64>()))
+        .prop_map(|(name, display_name, sort_order)| Category { name, display_name, description: None, sort_order });
+    (
+        proptest::collection::vec(a_flow(), 0..12),
+        proptest::collection::vec(template, 0..3),
+        proptest::collection::vec(problem, 0..3),
+        proptest::collection::vec(category, 0..3),
+    )
+        .prop_map(|(flows, templates, problems, categories)| Index::new(flows, templates, problems, categories))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_index_comes_back_from_its_packed_form(index in an_index()) {
+        let packed = open(&index);
+        same(&index, &packed);
+        for flow in index.flows() {
+            let found = match packed.find(&flow.name) {
+                Found::Nothing => Vec::new(),
+                Found::One(row) => vec![row],
+                Found::Several(rows) => rows,
+            };
+            let names: Vec<_> = found.iter().filter_map(|&row| packed.name(row)).collect();
+            prop_assert_eq!(names.len(), index.flows().iter().filter(|other| other.name == flow.name).count());
+            prop_assert!(names.iter().all(|name| *name == flow.name));
+        }
+    }
+
+    #[test]
+    fn a_cut_index_never_panics(index in an_index(), part in 0.0..1.0f64) {
+        let bytes = index.pack();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "any place will do")]
+        let end = (bytes.len() as f64 * part) as usize;
+        if let Some(packed) = Packed::open(Arc::from(&bytes[..end])) {
+            touch(&packed);
+        }
+    }
+
+    #[test]
+    fn flipped_bits_never_panic(index in an_index(), flips in proptest::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..8)) {
+        let mut bytes = index.pack();
+        for (place, bit) in flips {
+            let place = place.index(bytes.len());
+            bytes[place] ^= 1 << bit;
+        }
+        if let Some(packed) = Packed::open(Arc::from(bytes)) {
+            touch(&packed);
+        }
+    }
+
+    #[test]
+    fn bytes_that_only_begin_like_an_index_never_panic(rest in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let mut bytes = index(1).pack()[..12].to_vec();
+        bytes.extend(rest);
+        if let Some(packed) = Packed::open(Arc::from(bytes)) {
+            touch(&packed);
+        }
+    }
+}

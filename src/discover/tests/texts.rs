@@ -1,0 +1,202 @@
+//! Cut descriptions, input summaries, index lines and the fields of each mode.
+
+use serde_json::json;
+
+use crate::discover::samples::{packed, typical};
+use crate::discover::{Entry, Index, Input, Mode, Selection, index_line, input_summary, page, to_value, truncated};
+
+fn input(name: &str, kind: Option<&str>, required: bool) -> Input {
+    Input { name: name.to_owned(), kind: kind.map(str::to_owned), required, ..Input::default() }
+}
+
+#[test]
+fn a_text_of_150_characters_or_fewer_is_unchanged() {
+    for text in [String::new(), "a b".to_owned(), "x".repeat(150), "é".repeat(150), "a ".repeat(75)] {
+        assert_eq!(truncated(&text, 150), text);
+    }
+}
+
+#[test]
+fn a_long_text_is_cut_at_the_last_space_and_marked() {
+    let sentence = "This sentence goes on and on. ".repeat(11);
+    let cut = truncated(&sentence[..320], 150);
+    assert!(cut.chars().count() <= 153 && cut.ends_with("..."));
+    assert!(sentence.starts_with(cut.trim_end_matches('.')));
+
+    let letters = "x".repeat(149);
+    assert_eq!(truncated(&format!("{letters} word"), 150), format!("{letters}..."));
+}
+
+#[test]
+fn a_text_without_a_useful_space_is_cut_hard() {
+    assert_eq!(truncated(&"x".repeat(200), 150), format!("{}...", "x".repeat(150)));
+    assert_eq!(truncated(&format!("{} word", "x".repeat(150)), 150), format!("{}...", "x".repeat(150)));
+    assert_eq!(truncated(&"語".repeat(240), 150), format!("{}...", "語".repeat(150)));
+    assert_eq!(truncated(&format!("SEO {}", "記".repeat(200)), 150), format!("SEO {}...", "記".repeat(146)));
+}
+
+#[test]
+fn a_space_counts_from_half_of_the_length_on() {
+    let at = |place: usize| truncated(&format!("{} {}", "a".repeat(place), "b".repeat(200)), 150);
+    assert_eq!(at(75), format!("{}...", "a".repeat(75)));
+    assert_eq!(at(74), format!("{} {}...", "a".repeat(74), "b".repeat(75)));
+}
+
+#[test]
+fn no_white_space_stands_before_the_dots() {
+    let text = format!("{}  {}", "a".repeat(148), "b".repeat(20));
+    assert_eq!(truncated(&text, 150), format!("{}...", "a".repeat(148)));
+    let text = format!("{}\n\t {}", "a".repeat(100), "b".repeat(80));
+    assert_eq!(truncated(&text, 150), format!("{}...", "a".repeat(100)));
+}
+
+#[test]
+fn an_input_summary_is_sorted_and_says_what_is_required() {
+    let inputs = [
+        input("python_version", None, false),
+        input("project_path", Some("string"), true),
+        input("environment", Some("string"), false),
+        input("Retries", Some("number"), false),
+    ];
+    assert_eq!(
+        input_summary(&inputs),
+        "Retries (number, optional), environment (string, optional), project_path (string, required), python_version (string, optional)"
+    );
+    assert_eq!(input_summary(&[]), "No inputs required");
+}
+
+#[test]
+fn an_index_line_has_name_inputs_purpose_and_tags() {
+    let inputs = [input("market", None, true), input("tone", None, false), input("company", None, true)];
+    assert_eq!(
+        index_line("Brand", "Finds a position. Then writes it down.", &["marketing"], &inputs),
+        "Brand(company, market, tone?) – Finds a position [marketing]"
+    );
+    assert_eq!(index_line("Tea", "", &[], &[]), "Tea()");
+    assert_eq!(index_line("Tea", "v1.2 of the tea! Hot.", &["a", "b"], &[]), "Tea() – v1.2 of the tea [a, b]");
+    assert_eq!(index_line("茶", "お茶を入れます。次に飲みます。", &[], &[]), "茶() – お茶を入れます");
+}
+
+#[test]
+fn a_long_index_line_gives_up_tags_then_purpose_but_never_name_or_inputs() {
+    let inputs = [input("source", None, true), input("audience", None, true), input("language", None, false)];
+    let purpose = "Compares how a brand describes itself with how its customers describe it";
+    let tags = ["marketing", "weekly", "customers"];
+    let line = index_line("brand_review", purpose, &tags, &inputs);
+    assert_eq!(line, "brand_review(audience, language?, source) – Compares how a brand describes...");
+
+    let long = "n".repeat(120);
+    let line = index_line(&long, purpose, &tags, &inputs);
+    assert!(line.starts_with(&format!("{long}(audience, language?, source) – Compares how a brand...")), "{line}");
+
+    let line = index_line("b", "Short", &["one", &"long".repeat(20), "three"], &[]);
+    assert_eq!(line, "b() – Short [one, …]");
+}
+
+#[test]
+fn an_index_line_is_one_line_whatever_the_texts_hold() {
+    let line = index_line("a", "First\nsecond\r\n\u{202E}third", &["x\ny"], &[]);
+    assert_eq!(line, "a() – First second  third [x y]");
+}
+
+#[test]
+fn each_mode_shows_exactly_its_fields_in_order() {
+    let packed = packed(1);
+    let shown = |mode| {
+        let page = page(&packed, &Selection::all(mode), "r").expect("a page");
+        to_value(&page.entries[0])
+    };
+    let keys = |mode| shown(mode).as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(Mode::Compact), ["name", "description", "tags", "inputSummary"]);
+    assert_eq!(
+        keys(Mode::Standard),
+        ["name", "description", "tags", "inputSummary", "version", "nodeCount", "created", "steps"],
+        "the first typical flow has no date of change"
+    );
+    assert_eq!(
+        keys(Mode::Detailed),
+        [
+            "name",
+            "description",
+            "tags",
+            "version",
+            "nodeCount",
+            "created",
+            "steps",
+            "author",
+            "category",
+            "inputs",
+            "outputs"
+        ]
+    );
+    assert_eq!(keys(Mode::Contract), ["name", "description", "version", "nodeCount", "created"]);
+    assert!(shown(Mode::Index).is_string());
+}
+
+#[test]
+fn what_is_absent_reads_as_the_contract_says() {
+    let bare = Entry { inputs: vec![input("b", None, true), input("a", None, false)], ..named("Bare") };
+    let packed = crate::discover::samples::packed_of(vec![bare]);
+    let shown = |mode| to_value(&page(&packed, &Selection::all(mode), "r").expect("a page").entries[0]);
+    assert_eq!(
+        shown(Mode::Detailed),
+        json!({
+            "name": "Bare", "description": "", "tags": [], "version": "1.0", "nodeCount": 0, "steps": [],
+            "author": null, "category": null,
+            "inputs": {
+                "a": {"type": "string", "description": "", "required": false, "default": null},
+                "b": {"type": "string", "description": "", "required": true, "default": null},
+            },
+            "outputs": {},
+        })
+    );
+    assert_eq!(shown(Mode::Contract), json!({"name": "Bare", "description": "", "version": "1.0", "nodeCount": 0}));
+}
+
+#[test]
+fn without_metadata_the_two_dates_are_left_out() {
+    let packed = packed(2);
+    for mode in [Mode::Standard, Mode::Detailed, Mode::Contract] {
+        let selection = Selection { include_metadata: false, ..Selection::all(mode) };
+        for entry in page(&packed, &selection, "r").expect("a page").entries {
+            let value = to_value(&entry);
+            assert!(value.get("created").is_none() && value.get("updated").is_none() && value.get("version").is_some());
+        }
+    }
+}
+
+#[test]
+fn a_description_is_whole_outside_compact() {
+    let long = "A sentence that says little. ".repeat(40);
+    let packed = crate::discover::samples::packed_of(vec![Entry { description: long.clone(), ..named("Long") }]);
+    for mode in [Mode::Standard, Mode::Detailed, Mode::Contract] {
+        let page = page(&packed, &Selection::all(mode), "r").expect("a page");
+        assert_eq!(to_value(&page.entries[0])["description"], json!(long));
+    }
+}
+
+#[test]
+fn texts_that_move_the_cursor_are_cleaned_and_line_breaks_stay() {
+    let flow = Entry {
+        description: "a\u{202E}b\nc\u{1b}[31m".to_owned(),
+        tags: vec!["t\u{200F}".to_owned()],
+        steps: vec!["s\u{0}".to_owned()],
+        ..typical(1)
+    };
+    let index = Index::new(vec![flow], Vec::new(), Vec::new(), Vec::new());
+    let flow = &index.flows()[0];
+    assert_eq!((flow.description.as_str(), flow.tags[0].as_str(), flow.steps[0].as_str()), ("ab\nc[31m", "t", "s"));
+}
+
+#[test]
+fn a_mode_is_found_by_its_name_and_the_contract_is_not_offered() {
+    for mode in Mode::OFFERED {
+        assert_eq!(Mode::named(mode.as_str()), Some(mode));
+    }
+    assert_eq!(Mode::named(Mode::Contract.as_str()), None);
+    assert_eq!(Mode::default(), Mode::Compact);
+}
+
+fn named(name: &str) -> Entry {
+    Entry { name: name.to_owned(), file: format!("flows/{name}.json"), ..Entry::default() }
+}
