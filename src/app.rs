@@ -27,7 +27,7 @@ use crate::source::{Ask, Pace, Source, SourceSpec, View};
 pub use catalog::{Catalog, Origin, Prepared};
 pub use check::{CheckRequest, CheckedFile, Checkup, check_paths};
 pub use examples::EXAMPLES;
-pub use execute::{Caller, Detail, ExecuteRequest, Outcome, Pending, Rehearsal, StepDone};
+pub use execute::{Caller, Detail, ExecuteRequest, OnStep, Outcome, Pending, Rehearsal, StepDone};
 pub use failure::{Code, EXIT_CODES, Error};
 pub use graph::{GraphRequest, InputsRequest};
 pub use list::{ListRequest, Listing};

@@ -31,3 +31,4 @@ pub mod source;
 pub mod execute;
 
 pub mod app;
+pub mod report;

@@ -261,7 +261,7 @@ async fn check_view(
         let used = wanted(path);
         for finding in all_findings(&check) {
             let in_other = finding.file != **path;
-            if !used && !(in_other && wanted(&finding.file)) {
+            if !(used || in_other && wanted(&finding.file)) {
                 continue;
             }
             let list = by_file.entry(finding.file.to_string()).or_default();

@@ -61,13 +61,16 @@ impl Detail {
     }
 }
 
+/// Told after every step.
+pub type OnStep = Arc<dyn Fn(&StepDone) + Send + Sync>;
+
 /// Who asked: may cancel, and may want to hear how it goes.
 #[derive(Clone, Default)]
 pub struct Caller {
     /// Cancelled when the caller no longer wants the answer.
     pub cancel: CancellationToken,
     /// Told after every step.
-    pub progress: Option<Arc<dyn Fn(&StepDone) + Send + Sync>>,
+    pub progress: Option<OnStep>,
 }
 
 /// A step that ended.
@@ -267,7 +270,7 @@ fn refused(flow: &str, refusal: &Refusal) -> Error {
             let missing_names: Vec<String> = missing.iter().map(|(name, _)| name.clone()).collect();
             let mut next = format!("give {} in initialVariables", missing_names.join(", "));
             for (given, meant) in misspelt {
-                next.push_str(&format!("; you gave {}: did you mean {meant}?", crate::names::quoted(given)));
+                next = format!("{next}; you gave {}: did you mean {meant}?", crate::names::quoted(given));
             }
             Error::new(
                 Code::MissingVariables,

@@ -106,7 +106,7 @@ pub struct Error {
     /// The call or change that helps.
     pub next_step: Option<String>,
     /// Facts for programs, in the order in which they are written.
-    pub details: Option<Map<String, Value>>,
+    pub details: Option<Box<Map<String, Value>>>,
     /// What the checker found, where that is the trouble.
     pub findings: Vec<Finding>,
 }
@@ -127,7 +127,7 @@ impl Error {
     /// A fact for programs.
     #[must_use]
     pub fn detail(mut self, key: &str, value: Value) -> Self {
-        self.details.get_or_insert_with(Map::new).insert(key.to_owned(), value);
+        self.details.get_or_insert_default().insert(key.to_owned(), value);
         self
     }
 

@@ -13,11 +13,11 @@ use crate::clock::Clock;
 use crate::execute::Executed;
 
 /// The most executions kept.
-pub const MOST: usize = 100;
+pub(super) const MOST: usize = 100;
 /// The most text kept, in bytes.
-pub const MOST_BYTES: usize = 64 << 20;
+pub(super) const MOST_BYTES: usize = 64 << 20;
 /// How long an execution is kept, in minutes.
-pub const KEPT_MINUTES: i64 = 60;
+pub(super) const KEPT_MINUTES: i64 = 60;
 
 /// How an execution ended.
 #[derive(Debug, Clone)]

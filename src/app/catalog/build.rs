@@ -16,6 +16,10 @@ use crate::plan::Plan;
 use crate::source::{Files, Problem, ProblemKind, Snapshot, SourceError};
 use crate::validate::{self, Finding, Known, Options, Severity};
 
+/// A file's bytes, or why they can't be had.
+type Text = (CatalogPath, Result<Arc<[u8]>, SourceError>);
+type Texts = Vec<Text>;
+
 /// Opens a revision: from the kept index, else by reading every file.
 pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: bool) -> Result<Arc<Opened>, Error> {
     let name = if lenient { format!("{INDEX}-lenient") } else { INDEX.to_owned() };
@@ -23,7 +27,7 @@ pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: boo
         return Ok(opened(revision, packed));
     }
     let files = snapshot.files().await?;
-    let mut texts: Vec<(CatalogPath, Result<Arc<[u8]>, SourceError>)> = Vec::with_capacity(files.len());
+    let mut texts: Texts = Vec::with_capacity(files.len());
     snapshot.read_each(|path, bytes| texts.push((path.clone(), bytes))).await?;
     let whole = texts.iter().all(|(_, bytes)| bytes.is_ok());
     let problems = snapshot.problems().await?;
@@ -61,52 +65,12 @@ pub(in crate::app) fn stem(file: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-fn build(
-    files: &Files,
-    texts: &[(CatalogPath, Result<Arc<[u8]>, SourceError>)],
-    left_out: &[Problem],
-    lenient: bool,
-) -> Index {
+fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> Index {
     let mut problems: Vec<FileProblem> = left_out.iter().filter_map(problem).collect();
     let oid = |path: &CatalogPath| {
         files.get(path).and_then(|file| file.oid.as_ref()).map(ToString::to_string).unwrap_or_default()
     };
-    let mut templates: Vec<TemplateEntry> = Vec::new();
-    let mut read: BTreeMap<String, TemplateRead> = BTreeMap::new();
-    for (path, bytes) in texts.iter().filter(|(path, _)| in_folder(path, "templates")) {
-        let mut entry = TemplateEntry {
-            file: path.to_string(),
-            stem: path.stem().to_owned(),
-            oid: oid(path),
-            ..TemplateEntry::default()
-        };
-        let outcome = match bytes {
-            Err(error) => {
-                note(&mut problems, unreadable(path, error));
-                TemplateRead::Broken { code: code_of(error).word().to_owned(), message: error.to_string() }
-            }
-            Ok(bytes) => {
-                let check = validate::template_file(path, &validate::parse(path, bytes));
-                note_findings(&mut problems, &check.findings);
-                entry.titles = check
-                    .templates
-                    .iter()
-                    .map(|template| TemplateTitle { id: template.id.clone(), title: template.title.clone() })
-                    .collect();
-                for variable in check.templates.iter().flat_map(|template| &template.variables) {
-                    if !entry.variables.contains(&variable.name) {
-                        entry.variables.push(variable.name.clone());
-                    }
-                }
-                match check.findings.iter().find(|finding| finding.severity == Severity::Error) {
-                    Some(finding) if check.templates.is_empty() => TemplateRead::broken(finding),
-                    _ => TemplateRead::Whole(check.templates),
-                }
-            }
-        };
-        read.insert(path.to_string(), outcome);
-        templates.push(entry);
-    }
+    let (templates, read) = read_templates(texts, &mut problems, &oid);
     let directory = Directory::new(
         templates
             .iter()
@@ -171,6 +135,51 @@ fn build(
     }
     note_twins(&mut problems, &flows);
     Index::new(flows, templates, problems, categories)
+}
+
+/// Reads every template file: its listing entry, and its templates or what is wrong with it.
+fn read_templates(
+    texts: &[Text],
+    problems: &mut Vec<FileProblem>,
+    oid: &dyn Fn(&CatalogPath) -> String,
+) -> (Vec<TemplateEntry>, BTreeMap<String, TemplateRead>) {
+    let mut templates: Vec<TemplateEntry> = Vec::new();
+    let mut read: BTreeMap<String, TemplateRead> = BTreeMap::new();
+    for (path, bytes) in texts.iter().filter(|(path, _)| in_folder(path, "templates")) {
+        let mut entry = TemplateEntry {
+            file: path.to_string(),
+            stem: path.stem().to_owned(),
+            oid: oid(path),
+            ..TemplateEntry::default()
+        };
+        let outcome = match bytes {
+            Err(error) => {
+                note(problems, unreadable(path, error));
+                TemplateRead::Broken { code: code_of(error).word().to_owned(), message: error.to_string() }
+            }
+            Ok(bytes) => {
+                let check = validate::template_file(path, &validate::parse(path, bytes));
+                note_findings(problems, &check.findings);
+                entry.titles = check
+                    .templates
+                    .iter()
+                    .map(|template| TemplateTitle { id: template.id.clone(), title: template.title.clone() })
+                    .collect();
+                for variable in check.templates.iter().flat_map(|template| &template.variables) {
+                    if !entry.variables.contains(&variable.name) {
+                        entry.variables.push(variable.name.clone());
+                    }
+                }
+                match check.findings.iter().find(|finding| finding.severity == Severity::Error) {
+                    Some(finding) if check.templates.is_empty() => TemplateRead::broken(finding),
+                    _ => TemplateRead::Whole(check.templates),
+                }
+            }
+        };
+        read.insert(path.to_string(), outcome);
+        templates.push(entry);
+    }
+    (templates, read)
 }
 
 enum TemplateRead {

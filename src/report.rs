@@ -1,0 +1,10 @@
+//! How things read: findings, plans, executions and errors, as JSON for programs and clients, and
+//! as text for people.
+//!
+//! [`wire`] holds every result shape; MCP, `--json` and the fixtures share them. [`human`] writes
+//! for a terminal, [`draw`] makes pictures of graphs. Nothing here decides anything, and nothing
+//! writes anywhere but into the writer it is given.
+
+pub mod draw;
+pub mod human;
+pub mod wire;

@@ -1,0 +1,82 @@
+//! Every result shape: what MCP clients, `--json` and fixtures see.
+//!
+//! Fields stand in the order in which they are read; what is absent stays absent. Units are in the
+//! names. Long replies are cut by [`fit`], never silently.
+
+mod execution;
+mod finding;
+mod flow;
+mod listing;
+mod size;
+
+use serde_json::{Map, Value, json};
+
+use crate::app::{Error, StatusAnswer};
+
+pub use execution::{execution, outcome, refusal, rehearsal};
+pub use finding::{checkup, finding};
+pub use flow::{input_schema, shown};
+pub use listing::{contract_listing, listing};
+pub use size::{FAILURE_CHARACTERS, MAX_TOKENS, fit};
+
+/// An error: `{code, message, source, nextStep?, details?}`.
+pub fn error(error: &Error, source: &str) -> Value {
+    let mut object = Map::new();
+    object.insert("code".to_owned(), json!(error.code.word()));
+    object.insert("message".to_owned(), json!(error.message));
+    object.insert("source".to_owned(), json!(source));
+    if let Some(step) = &error.next_step {
+        object.insert("nextStep".to_owned(), json!(step));
+    }
+    if let Some(details) = details(error) {
+        object.insert("details".to_owned(), details);
+    }
+    Value::Object(object)
+}
+
+/// The most findings that an error names.
+const MOST_FINDINGS: usize = 50;
+
+fn details(error: &Error) -> Option<Value> {
+    if error.details.is_none() && error.findings.is_empty() {
+        return None;
+    }
+    let mut details = error.details.as_deref().cloned().unwrap_or_default();
+    if !error.findings.is_empty() {
+        details.insert("findings".to_owned(), error.findings.iter().take(MOST_FINDINGS).map(finding).collect());
+    }
+    Some(Value::Object(details))
+}
+
+/// What `flows_status` answers.
+pub fn status(answer: &StatusAnswer) -> Value {
+    match answer {
+        StatusAnswer::One { outcome, include } => execution::status(outcome, include),
+        StatusAnswer::List { executions, total, next_cursor } => {
+            let mut object = Map::new();
+            object.insert(
+                "executions".to_owned(),
+                executions.iter().map(|outcome| execution::status(outcome, &[])).collect(),
+            );
+            object.insert("total".to_owned(), json!(total));
+            object.insert("returned".to_owned(), json!(executions.len()));
+            if let Some(cursor) = next_cursor {
+                object.insert("nextCursor".to_owned(), json!(cursor));
+            }
+            Value::Object(object)
+        }
+        StatusAnswer::Text(page) => {
+            let mut object = Map::new();
+            object.insert("executionId".to_owned(), json!(page.execution));
+            object.insert("nodeId".to_owned(), json!(page.node));
+            object.insert("text".to_owned(), json!(page.text));
+            object.insert("offset".to_owned(), json!(page.offset));
+            object.insert("length".to_owned(), json!(page.text.chars().count()));
+            object.insert("total".to_owned(), json!(page.total));
+            if let Some(cursor) = &page.next_cursor {
+                object.insert("nextCursor".to_owned(), json!(cursor));
+            }
+            Value::Object(object)
+        }
+    }
+}

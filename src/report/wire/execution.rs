@@ -1,0 +1,385 @@
+//! Executions: what ran, what failed, what would run.
+
+use chrono::SecondsFormat;
+use serde_json::{Map, Value, json};
+
+use super::size::{FAILURE_CHARACTERS, MAX_TOKENS, fit};
+use crate::app::{Detail, Error, Finished, Origin, Outcome, Pending, Recorded, Rehearsal, Section, state_of};
+use crate::plan::{Step, Work};
+use crate::run::{FilledWith, Output, Run, State, Status, StepError, Timing, Warning};
+use crate::tokens;
+use crate::validate::{Finding, Severity};
+
+/// The name errors of executions carry.
+const SOURCE: &str = "flows/execute";
+
+/// How an execution stands, and whether that is a failure for whoever asked.
+///
+/// The reply is cut to `max_tokens` (20,000; failures to 10,000 characters) unless that is said.
+pub fn outcome(outcome: &Outcome, detail: Detail, max_tokens: Option<usize>) -> (Value, bool) {
+    match outcome {
+        Outcome::Running(pending) => (running(pending), false),
+        Outcome::Finished { flow, finished: Finished::Refused(error), .. } => {
+            (refusal(error, Some(flow), SOURCE), true)
+        }
+        Outcome::Finished { id, flow, finished: Finished::Ran(recorded) } => {
+            let whole = execution(id, flow, recorded, detail);
+            let failed = recorded.executed.run.status() != Status::Success;
+            let fitted = match (failed, max_tokens) {
+                (true, None) => fit(whole, id, &|value| value.to_string().chars().count() <= FAILURE_CHARACTERS),
+                (_, max) => {
+                    let most = max.unwrap_or(MAX_TOKENS);
+                    fit(whole, id, &|value| tokens::estimate(&value.to_string()) <= most)
+                }
+            };
+            (fitted, failed)
+        }
+    }
+}
+
+/// An execution that ended, whole: the success shape, or the failure shape when a step failed.
+pub fn execution(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
+    let run = &recorded.executed.run;
+    if run.status() == Status::Success {
+        success(id, flow, recorded, detail)
+    } else {
+        failure(id, flow, recorded, detail)
+    }
+}
+
+fn success(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
+    let run = &recorded.executed.run;
+    let mut object = Map::new();
+    object.insert("flowName".to_owned(), json!(flow));
+    object.insert("executionId".to_owned(), json!(id));
+    object.insert("status".to_owned(), json!(run.status().word()));
+    if detail != Detail::Full {
+        object.insert("detail".to_owned(), json!(detail.word()));
+    }
+    results(&mut object, run);
+    if detail != Detail::Final {
+        object.insert("intermediateResults".to_owned(), steps(run, detail));
+    }
+    tail(&mut object, recorded);
+    Value::Object(object)
+}
+
+fn tail(object: &mut Map<String, Value>, recorded: &Recorded) {
+    let run = &recorded.executed.run;
+    object.insert("totalExecutionTimeMs".to_owned(), json!(millis(recorded.executed.took)));
+    object.insert("counts".to_owned(), json!({"steps": run.counts().done, "toolCalls": 0, "retries": 0}));
+    object.insert("ref".to_owned(), json!(recorded.origin.git_ref));
+    object.insert("commit".to_owned(), json!(recorded.origin.commit));
+    object.insert("mappings".to_owned(), mappings(run));
+    object.insert("omitted".to_owned(), json!([]));
+    object.insert(
+        "warnings".to_owned(),
+        warnings(&recorded.executed.warnings, run, &recorded.findings, &recorded.origin),
+    );
+}
+
+fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
+    let run = &recorded.executed.run;
+    let failures: Vec<(usize, &StepError)> = run.failures().collect();
+    let first = failures.first();
+    let mut object = Map::new();
+    object.insert("code".to_owned(), json!(first.map_or("EXECUTION_ERROR", |(_, error)| error.code.as_str())));
+    object.insert("message".to_owned(), json!(message(run, &failures)));
+    object.insert("source".to_owned(), json!(SOURCE));
+    object.insert("status".to_owned(), json!(run.status().word()));
+    object.insert("nextStep".to_owned(), json!(next_step(first.map(|(_, error)| error.code.as_str()))));
+    object.insert("failedAt".to_owned(), first.map_or(Value::Null, |(step, error)| failed(run, *step, error)));
+    object.insert("failures".to_owned(), failures.iter().map(|(step, error)| failed(run, *step, error)).collect());
+    object.insert("skipped".to_owned(), skipped(run));
+    object.insert("flowName".to_owned(), json!(flow));
+    object.insert("executionId".to_owned(), json!(id));
+    results(&mut object, run);
+    let shown = if detail == Detail::Final { Value::Array(Vec::new()) } else { steps(run, detail) };
+    object.insert("partialResults".to_owned(), shown);
+    tail(&mut object, recorded);
+    Value::Object(object)
+}
+
+fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
+    let Some((step, error)) = failures.first() else { return "nothing could be executed".to_owned() };
+    let id = run.plan().step(*step).map_or("", |step| step.id.as_str());
+    let counts = run.counts();
+    let more = if failures.len() > 1 { format!(" ({} more steps failed)", failures.len() - 1) } else { String::new() };
+    format!(
+        "step {} failed: {}{more}; {} of {} steps finished",
+        crate::names::quoted(id),
+        error.message,
+        counts.done,
+        counts.steps
+    )
+}
+
+fn next_step(code: Option<&str>) -> &'static str {
+    match code {
+        Some("TEMPLATE_NOT_FOUND") => {
+            "add the template to templates/, or mend `selectedTemplateId` in the flow; flows_show lists what each step reads"
+        }
+        Some("LIMIT_EXCEEDED") => "shorten the values or the templates; what had finished is in partialResults",
+        Some("TIMEOUT" | "GITHUB_ERROR" | "NETWORK_ERROR" | "RATE_LIMITED") => {
+            "call flows_execute again in a minute; what had finished is in partialResults"
+        }
+        Some("CANCELLED") => "call flows_execute again when you want it to finish",
+        _ => "flows_show lists what each step reads and what is wrong with it",
+    }
+}
+
+fn failed(run: &Run, step: usize, error: &StepError) -> Value {
+    let step = run.plan().step(step);
+    json!({
+        "nodeId": step.map(|step| step.id.as_str()),
+        "templateName": step.and_then(template_name),
+        "error": {"code": error.code, "message": error.message},
+    })
+}
+
+fn skipped(run: &Run) -> Value {
+    let id = |step: usize| run.plan().step(step).map(|step| step.id.as_str());
+    let steps = (0..run.plan().steps().len()).filter_map(|step| match run.state(step) {
+        Some(State::Skipped { because }) => Some(json!({"nodeId": id(step), "because": id(*because)})),
+        _ => None,
+    });
+    steps.collect()
+}
+
+/// Nothing ran: the failure shape with nothing in it.
+pub fn refusal(error: &Error, flow: Option<&str>, source: &str) -> Value {
+    let Value::Object(plain) = super::error(error, source) else { return Value::Null };
+    let mut object = Map::new();
+    for key in ["code", "message", "source"] {
+        if let Some(value) = plain.get(key) {
+            object.insert(key.to_owned(), value.clone());
+        }
+    }
+    object.insert("status".to_owned(), json!("failed"));
+    if let Some(step) = plain.get("nextStep") {
+        object.insert("nextStep".to_owned(), step.clone());
+    }
+    object.insert("failedAt".to_owned(), Value::Null);
+    object.insert("failures".to_owned(), json!([]));
+    object.insert("skipped".to_owned(), json!([]));
+    object.insert("flowName".to_owned(), json!(flow));
+    object.insert("finalResult".to_owned(), Value::Null);
+    if let Some(details) = plain.get("details") {
+        object.insert("details".to_owned(), details.clone());
+    }
+    object.insert("partialResults".to_owned(), json!([]));
+    Value::Object(object)
+}
+
+/// What would run: texts, order, what is missing, and how long the texts are.
+pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> Value {
+    let run = &rehearsal.executed.run;
+    let mut object = Map::new();
+    object.insert("flowName".to_owned(), json!(rehearsal.flow));
+    object.insert("dryRun".to_owned(), json!(true));
+    object.insert("status".to_owned(), json!(if rehearsal.missing.is_empty() { "ready" } else { "missing variables" }));
+    let missing = rehearsal.missing.iter().map(|(name, steps)| json!({"name": name, "neededBy": steps}));
+    object.insert("missing".to_owned(), missing.collect());
+    results(&mut object, run);
+    object.insert("intermediateResults".to_owned(), prompts(run));
+    object.insert("skipped".to_owned(), skipped(run));
+    object.insert("failures".to_owned(), run.failures().map(|(step, error)| failed(run, step, error)).collect());
+    object.insert("ref".to_owned(), json!(rehearsal.origin.git_ref));
+    object.insert("commit".to_owned(), json!(rehearsal.origin.commit));
+    object.insert("mappings".to_owned(), mappings(run));
+    object.insert("omitted".to_owned(), json!([]));
+    let noted: Vec<Warning> = rehearsal.executed.warnings.clone();
+    object.insert("warnings".to_owned(), warnings(&noted, run, &rehearsal.findings, &rehearsal.origin));
+    let most = max_tokens.unwrap_or(MAX_TOKENS);
+    fit(Value::Object(object), "", &|value| tokens::estimate(&value.to_string()) <= most)
+}
+
+/// Each step's rendered text with its length, without the times of a real execution.
+fn prompts(run: &Run) -> Value {
+    let shown = run.plan().steps().iter().enumerate().filter_map(|(number, step)| {
+        let output = run.output_of(number)?;
+        let mut object = Map::new();
+        object.insert("nodeId".to_owned(), json!(step.id));
+        object.insert("templateName".to_owned(), json!(template_name(step)));
+        object.insert("label".to_owned(), json!(step.label));
+        object.insert("kind".to_owned(), json!("rendered"));
+        object.insert("wave".to_owned(), json!(step.wave));
+        object.insert("inputVariables".to_owned(), variables(run, number));
+        object.insert("output".to_owned(), text(output));
+        object.insert("estimatedTokens".to_owned(), json!(tokens::estimate(&output.text)));
+        Some(Value::Object(object))
+    });
+    shown.collect()
+}
+
+/// Where an execution stands, in the words that direct and guided ones share.
+pub(super) fn status(outcome: &Outcome, include: &[Section]) -> Value {
+    let mut object = Map::new();
+    match outcome {
+        Outcome::Running(pending) => return running(pending),
+        Outcome::Finished { id, flow, finished } => {
+            object.insert("executionId".to_owned(), json!(id));
+            object.insert("flowName".to_owned(), json!(flow));
+            object.insert("state".to_owned(), json!(state_of(outcome)));
+            match finished {
+                Finished::Refused(error) => {
+                    object.insert("error".to_owned(), super::error(error, SOURCE));
+                }
+                Finished::Ran(recorded) => {
+                    let run = &recorded.executed.run;
+                    object.insert("status".to_owned(), json!(run.status().word()));
+                    let counts = run.counts();
+                    object.insert("progress".to_owned(), json!("100%"));
+                    object.insert("stepsDone".to_owned(), json!(counts.done));
+                    object.insert("stepsTotal".to_owned(), json!(counts.steps));
+                    let ids = |wanted: fn(&State) -> bool| -> Value {
+                        let steps = run
+                            .plan()
+                            .steps()
+                            .iter()
+                            .enumerate()
+                            .filter(|(step, _)| run.state(*step).is_some_and(wanted));
+                        steps.map(|(_, step)| json!(step.id)).collect()
+                    };
+                    object.insert("completedSteps".to_owned(), ids(|state| matches!(state, State::Done { .. })));
+                    if run.status() != Status::Success {
+                        object.insert(
+                            "failures".to_owned(),
+                            run.failures().map(|(step, error)| failed(run, step, error)).collect(),
+                        );
+                        object.insert("skipped".to_owned(), skipped(run));
+                    }
+                    if include.contains(&Section::Steps) {
+                        results(&mut object, run);
+                        object.insert("steps".to_owned(), steps(run, Detail::Full));
+                        object.insert("totalExecutionTimeMs".to_owned(), json!(millis(recorded.executed.took)));
+                        return fit(Value::Object(object), id, &|value| {
+                            tokens::estimate(&value.to_string()) <= MAX_TOKENS
+                        });
+                    }
+                }
+            }
+        }
+    }
+    Value::Object(object)
+}
+
+fn running(pending: &Pending) -> Value {
+    let (ended, steps) = pending.progress.as_ref().map_or((0, 0), |progress| (progress.ended, progress.steps));
+    let percent = (ended * 100).checked_div(steps).unwrap_or(0);
+    json!({
+        "flowName": pending.flow,
+        "executionId": pending.id,
+        "status": "running",
+        "state": "running",
+        "progress": format!("{percent}%"),
+        "stepsDone": ended,
+        "stepsTotal": steps,
+        "keptUntil": pending.kept_until.to_rfc3339_opts(SecondsFormat::Secs, true),
+        "nextStep": format!("call flows_status with executionId {}", pending.id),
+    })
+}
+
+fn results(object: &mut Map<String, Value>, run: &Run) {
+    object.insert("finalResult".to_owned(), run.final_output().map_or(Value::Null, text));
+    let results = run.results();
+    if !results.is_empty() {
+        let results: Map<String, Value> =
+            results.into_iter().map(|(label, output)| (label.to_owned(), output.map_or(Value::Null, text))).collect();
+        object.insert("results".to_owned(), Value::Object(results));
+    }
+}
+
+fn text(output: &Output) -> Value {
+    output.value.clone().unwrap_or_else(|| json!(&*output.text))
+}
+
+fn steps(run: &Run, detail: Detail) -> Value {
+    let shown = run.plan().steps().iter().enumerate().filter_map(|(number, step)| match run.state(number) {
+        Some(State::Done { output, timing }) => Some(self::step(run, number, step, output, *timing, detail)),
+        _ => None,
+    });
+    shown.collect()
+}
+
+fn step(run: &Run, number: usize, step: &Step, output: &Output, timing: Timing, detail: Detail) -> Value {
+    let mut object = Map::new();
+    object.insert("nodeId".to_owned(), json!(step.id));
+    object.insert("templateName".to_owned(), json!(template_name(step)));
+    object.insert("label".to_owned(), json!(step.label));
+    object.insert("kind".to_owned(), json!("rendered"));
+    if detail == Detail::Full {
+        object.insert("inputVariables".to_owned(), variables(run, number));
+    }
+    object.insert("output".to_owned(), text(output));
+    object.insert("executionTimeMs".to_owned(), json!(millis(timing.took)));
+    object.insert("timestamp".to_owned(), json!(timing.at.to_rfc3339_opts(SecondsFormat::Millis, true)));
+    Value::Object(object)
+}
+
+fn template_name(step: &Step) -> Option<&str> {
+    match &step.work {
+        Work::Render(rendering) => Some(&rendering.template_name),
+        Work::Faulty { .. } => None,
+    }
+}
+
+/// What a step's text was filled with.
+fn variables(run: &Run, step: usize) -> Value {
+    let filled = run.slots(step).into_iter().filter_map(|(slot, with)| {
+        let value = match with {
+            FilledWith::Value(value) => value.into_owned(),
+            FilledWith::Text(text) => json!(text),
+            FilledWith::Empty => json!(""),
+            FilledWith::Left => return None,
+        };
+        Some((slot.name.clone(), value))
+    });
+    Value::Object(filled.collect())
+}
+
+fn mappings(run: &Run) -> Value {
+    let id = |step: usize| run.plan().step(step).map(|step| step.id.as_str());
+    run.mappings()
+        .into_iter()
+        .map(|(step, variable, from, by)| json!({"nodeId": id(step), "variable": variable, "from": from, "by": by}))
+        .collect()
+}
+
+/// What the caller should know: of the values given, of auto-mapping, of the file.
+fn warnings(noted: &[Warning], run: &Run, findings: &[Finding], origin: &Origin) -> Value {
+    let mut all: Vec<Value> = Vec::new();
+    if let Some(reason) = &origin.stale {
+        all.push(json!({"code": "STALE", "message": format!("an older copy was used ({} s old): {reason}", origin.age_seconds)}));
+    }
+    for warning in noted {
+        let mut object = Map::new();
+        object.insert("code".to_owned(), json!(warning.code));
+        object.insert("message".to_owned(), json!(warning.message));
+        if let Some(node) = &warning.node {
+            object.insert("nodeId".to_owned(), json!(node));
+        }
+        let value = Value::Object(object);
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    for (step, variable, from, _) in run.mappings().into_iter().filter(|(_, _, _, by)| *by == "auto") {
+        let id = run.plan().step(step).map_or("", |step| step.id.as_str());
+        let message = format!("{variable} was not given: it took the output of {from}");
+        all.push(json!({"code": "AUTO_MAPPED", "message": message, "nodeId": id}));
+    }
+    // Of what the checker noticed, only what changed how the flow ran; the rest is for its author.
+    for finding in findings {
+        let changes = matches!(finding.rule, "missing-template" | "dangling-edge" | "unknown-node-kind");
+        if finding.severity == Severity::Warning && changes {
+            all.push(json!({"code": finding.rule.to_uppercase().replace('-', "_"), "message": finding.message, "nodeId": finding.node}));
+        }
+    }
+    Value::Array(all)
+}
+
+/// Milliseconds with three decimals: real times, however short.
+fn millis(time: std::time::Duration) -> f64 {
+    (time.as_secs_f64() * 1_000_000.0).round() / 1_000.0
+}

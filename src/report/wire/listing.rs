@@ -1,0 +1,107 @@
+//! Listings.
+
+use serde_json::{Map, Value, json};
+
+use crate::app::{Listing, Origin};
+use crate::discover::{FileProblem, to_value};
+
+/// What `flows_list` answers. `warnings` are those of the call itself, in front of the listing's own.
+pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
+    let page = &listing.page;
+    let mut object = Map::new();
+    object.insert("flows".to_owned(), page.entries.iter().map(to_value).collect());
+    object.insert("mode".to_owned(), json!(page.mode.as_str()));
+    object.insert("filter".to_owned(), filter(listing));
+    object.insert("total".to_owned(), json!(page.total));
+    object.insert("returned".to_owned(), json!(page.returned));
+    if let Some(cursor) = &page.next_cursor {
+        object.insert("nextCursor".to_owned(), json!(cursor));
+    }
+    if let Some(cut) = page.truncated_by {
+        object.insert("truncatedBy".to_owned(), json!(cut.as_str()));
+    }
+    if let Some(step) = &page.next_step {
+        object.insert("nextStep".to_owned(), json!(step));
+    }
+    object.insert("estimatedTokens".to_owned(), json!(page.estimated_tokens));
+    origin(&mut object, &listing.origin);
+    let mut all: Vec<Value> = warnings.to_vec();
+    if !page.unknown_names.is_empty() {
+        let names: Vec<String> = page.unknown_names.iter().map(|name| crate::names::quoted(name)).collect();
+        all.push(json!({"code": "UNKNOWN_NAME", "message": format!("no flow goes by {}", names.join(", "))}));
+    }
+    if listing.problem_count > listing.problems.len() {
+        let message = format!(
+            "{} files have errors; the first {} are named (`flowy validate` shows all)",
+            listing.problem_count,
+            listing.problems.len()
+        );
+        all.push(json!({"code": "MORE_ERRORS", "message": message}));
+    }
+    object.insert("warnings".to_owned(), Value::Array(all));
+    object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
+    Value::Object(object)
+}
+
+/// What the contract's own `flows/list` answers: every flow, in the contract's shape.
+pub fn contract_listing(listing: &Listing) -> Value {
+    let page = &listing.page;
+    let mut object = Map::new();
+    object.insert("flows".to_owned(), page.entries.iter().map(to_value).collect());
+    object.insert("total".to_owned(), json!(page.total));
+    if let Some(cursor) = &page.next_cursor {
+        object.insert("nextCursor".to_owned(), json!(cursor));
+    }
+    if let (Some(cut), Some(step)) = (page.truncated_by, &page.next_step) {
+        object.insert("truncatedBy".to_owned(), json!(cut.as_str()));
+        object.insert("nextStep".to_owned(), json!(step));
+    }
+    origin(&mut object, &listing.origin);
+    object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
+    Value::Object(object)
+}
+
+fn filter(listing: &Listing) -> Value {
+    let selection = &listing.selection;
+    let mut filter = Map::new();
+    if !selection.tags.is_empty() {
+        filter.insert("tags".to_owned(), json!(selection.tags));
+    }
+    if let Some(category) = &selection.category {
+        filter.insert("category".to_owned(), json!(category));
+    }
+    if let Some(complexity) = &selection.complexity {
+        filter.insert("complexity".to_owned(), json!(complexity));
+    }
+    if !selection.names.is_empty() {
+        filter.insert("names".to_owned(), json!(selection.names));
+    }
+    Value::Object(filter)
+}
+
+/// Adds where an answer comes from, and how current that is.
+pub(super) fn origin(object: &mut Map<String, Value>, origin: &Origin) {
+    object.insert("ref".to_owned(), json!(origin.git_ref));
+    object.insert("commit".to_owned(), json!(origin.commit));
+    object.insert("revision".to_owned(), json!(origin.revision));
+    object.insert("cached".to_owned(), json!(origin.cached));
+    object.insert("ageSeconds".to_owned(), json!(origin.age_seconds));
+    if let Some(reason) = &origin.stale {
+        object.insert("stale".to_owned(), json!(true));
+        object.insert("staleReason".to_owned(), json!(reason));
+    }
+}
+
+fn problem(problem: &FileProblem) -> Value {
+    let mut object = Map::new();
+    object.insert("file".to_owned(), json!(problem.file));
+    object.insert("code".to_owned(), json!(problem.code));
+    object.insert("message".to_owned(), json!(problem.message));
+    if let Some(line) = problem.line {
+        object.insert("line".to_owned(), json!(line));
+    }
+    if let Some(column) = problem.column {
+        object.insert("column".to_owned(), json!(column));
+    }
+    Value::Object(object)
+}
