@@ -106,7 +106,7 @@ pub(super) struct Client {
     pub(super) deadline: Duration,
     repo: String,
     token: Option<Secret>,
-    request_timeout: Duration,
+    pub(super) request_timeout: Duration,
     attempts: u32,
     pace: Pace,
     permits: Semaphore,
@@ -411,9 +411,7 @@ impl Client {
                 .user_agent(AGENT)
                 .gzip(true)
                 .redirect(reqwest::redirect::Policy::none())
-                .retry(reqwest::retry::never())
-                .connect_timeout(self.request_timeout)
-                .read_timeout(self.request_timeout);
+                .retry(reqwest::retry::never());
             if self.endpoints.loopback { builder.no_proxy() } else { builder }
         };
         if self.endpoints.rest.scheme() == "http" {

@@ -47,7 +47,9 @@ pub(super) async fn fetch(fetch: &Fetch<'_>, wanted: &[Wanted], haul: &Haul) -> 
     });
     let download = async move {
         let mut left = DOWNLOAD;
-        while let Some(frame) = body.frame().await {
+        // The download as a whole may take longer than one request; only silence may not.
+        let silence = fetch.client.request_timeout;
+        while let Some(frame) = tokio::time::timeout(silence, body.frame()).await? {
             let Ok(bytes) = frame.map_err(|error| io::Error::other(error.to_string()))?.into_data() else { continue };
             left = left
                 .checked_sub(u64::try_from(bytes.len()).unwrap_or(u64::MAX))

@@ -20,11 +20,11 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 /// The token that a stand-in's settings carry; long enough to be found wherever it leaks.
-pub const TOKEN: &str = "github_pat_11STANDIN0abcdefgh_ijklmnopqrstuvwxyz0123456789";
+pub(crate) const TOKEN: &str = "github_pat_11STANDIN0abcdefgh_ijklmnopqrstuvwxyz0123456789";
 
 /// What a path of the repository is.
 #[derive(Debug, Clone)]
-pub enum Entry {
+pub(crate) enum Entry {
     File(Vec<u8>),
     Symlink,
     Submodule,
@@ -32,7 +32,7 @@ pub enum Entry {
 
 /// How a request is answered instead of properly.
 #[derive(Debug, Clone)]
-pub struct Fault {
+pub(crate) struct Fault {
     matching: String,
     answer: Answer,
     times: usize,
@@ -53,53 +53,53 @@ impl Fault {
     }
 
     /// Requests whose path holds `matching` (or which ask for the blob of that file) get this status.
-    pub fn status(matching: &str, status: u16) -> Self {
+    pub(crate) fn status(matching: &str, status: u16) -> Self {
         let body = json!({"message": format!("Status {status}")});
         Self::new(matching, Answer::Instead(ResponseTemplate::new(status).set_body_json(body)))
     }
 
     /// They get this answer.
-    pub fn answer(matching: &str, answer: ResponseTemplate) -> Self {
+    pub(crate) fn answer(matching: &str, answer: ResponseTemplate) -> Self {
         Self::new(matching, Answer::Instead(answer))
     }
 
     /// They get no answer.
-    pub fn hang(matching: &str) -> Self {
+    pub(crate) fn hang(matching: &str) -> Self {
         Self::delay(matching, Duration::from_hours(1))
     }
 
     /// They get their answer late.
-    pub fn delay(matching: &str, delay: Duration) -> Self {
+    pub(crate) fn delay(matching: &str, delay: Duration) -> Self {
         Self::new(matching, Answer::Delay(delay))
     }
 
     /// The connection ends before the body does.
-    pub fn cut_off(matching: &str) -> Self {
+    pub(crate) fn cut_off(matching: &str) -> Self {
         Self::new(matching, Answer::CutOff)
     }
 
     /// GraphQL cuts this file's text.
-    pub fn cut_text(path: &str) -> Self {
+    pub(crate) fn cut_text(path: &str) -> Self {
         Self::new(path, Answer::CutText)
     }
 
     /// GraphQL takes this file for binary.
-    pub fn binary(path: &str) -> Self {
+    pub(crate) fn binary(path: &str) -> Self {
         Self::new(path, Answer::Binary)
     }
 
     /// Another text in the message of the answer.
-    pub fn saying(self, message: &str) -> Self {
+    pub(crate) fn saying(self, message: &str) -> Self {
         self.changed(|answer| answer.set_body_json(json!({"message": message})))
     }
 
     /// With one more header.
-    pub fn header(self, name: &str, value: &str) -> Self {
+    pub(crate) fn header(self, name: &str, value: &str) -> Self {
         self.changed(|answer| answer.insert_header(name, value))
     }
 
     /// Only for the first so many requests.
-    pub fn times(mut self, times: usize) -> Self {
+    pub(crate) fn times(mut self, times: usize) -> Self {
         self.times = times;
         self
     }
@@ -114,13 +114,12 @@ impl Fault {
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
-pub struct Hit {
-    pub method: String,
+pub(crate) struct Hit {
     /// Decoded, without the query.
-    pub path: String,
-    /// As it was sent, with the query.
-    pub sent: String,
-    pub headers: BTreeMap<String, String>,
+    pub(crate) path: String,
+    /// Path and query as they were sent.
+    pub(crate) sent: String,
+    pub(crate) headers: BTreeMap<String, String>,
 }
 
 struct Commit {
@@ -141,21 +140,21 @@ struct State {
 }
 
 /// The running stand-in; it ends when it is dropped.
-pub struct GitHub {
+pub(crate) struct GitHub {
     server: MockServer,
     state: Arc<Mutex<State>>,
 }
 
 impl GitHub {
     /// `acme/flows`, with these files on its default branch `trunk`.
-    pub async fn serving<P: AsRef<str>, B: AsRef<[u8]>>(files: impl IntoIterator<Item = (P, B)>) -> Self {
+    pub(crate) async fn serving<P: AsRef<str>, B: AsRef<[u8]>>(files: impl IntoIterator<Item = (P, B)>) -> Self {
         let files =
             files.into_iter().map(|(path, bytes)| (path.as_ref().to_owned(), Entry::File(bytes.as_ref().to_vec())));
         Self::holding(files.collect()).await
     }
 
     /// The same with entries of any kind.
-    pub async fn holding(files: BTreeMap<String, Entry>) -> Self {
+    pub(crate) async fn holding(files: BTreeMap<String, Entry>) -> Self {
         let server = MockServer::builder().disable_request_recording().start().await;
         let state = State {
             slug: "acme/flows".to_owned(),
@@ -176,12 +175,12 @@ impl GitHub {
     }
 
     /// Its REST address.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         self.server.uri()
     }
 
     /// Settings that lead here, with a token, and folders below `folder`.
-    pub fn settings(&self, folder: &Path) -> Settings {
+    pub(crate) fn settings(&self, folder: &Path) -> Settings {
         Settings {
             source: Some("acme/flows".to_owned()),
             git_ref: None,
@@ -203,7 +202,7 @@ impl GitHub {
     }
 
     /// Moves a branch to a commit with exactly these files; returns the commit.
-    pub fn branch(&self, name: &str, files: BTreeMap<String, Entry>) -> String {
+    pub(crate) fn branch(&self, name: &str, files: BTreeMap<String, Entry>) -> String {
         let mut state = self.state.lock().unwrap();
         let sha = state.add(files, false);
         state.refs.insert(name.to_owned(), sha.clone());
@@ -211,12 +210,12 @@ impl GitHub {
     }
 
     /// A commit that no branch of this repository holds, as forks have them.
-    pub fn foreign(&self, files: BTreeMap<String, Entry>) -> String {
+    pub(crate) fn foreign(&self, files: BTreeMap<String, Entry>) -> String {
         self.state.lock().unwrap().add(files, true)
     }
 
     /// Writes (or with `None` removes) a file on the default branch; returns the new commit.
-    pub fn put(&self, path: &str, bytes: Option<&[u8]>) -> String {
+    pub(crate) fn put(&self, path: &str, bytes: Option<&[u8]>) -> String {
         let mut files = {
             let state = self.state.lock().unwrap();
             state.commits[&state.refs[&state.default_branch]].files.clone()
@@ -229,48 +228,48 @@ impl GitHub {
     }
 
     /// The commit of the default branch.
-    pub fn head(&self) -> String {
+    pub(crate) fn head(&self) -> String {
         let state = self.state.lock().unwrap();
         state.refs[&state.default_branch].clone()
     }
 
     /// Answers for another name, and moves the old one there, as GitHub does after a renaming.
-    pub fn rename(&self, slug: &str) {
-        self.state.lock().unwrap().slug = slug.to_owned();
+    pub(crate) fn rename(&self, slug: &str) {
+        slug.clone_into(&mut self.state.lock().unwrap().slug);
     }
 
     /// Takes every branch away: a repository without commits.
-    pub fn empty(&self) {
+    pub(crate) fn empty(&self) {
         self.state.lock().unwrap().refs.clear();
     }
 
     /// Recursive listings of this folder (`""` for the whole) are cut off.
-    pub fn truncate(&self, folder: &str) {
+    pub(crate) fn truncate(&self, folder: &str) {
         self.state.lock().unwrap().truncated.insert(folder.to_owned());
     }
 
     /// Misbehaves from now on.
-    pub fn fault(&self, fault: Fault) {
+    pub(crate) fn fault(&self, fault: Fault) {
         self.state.lock().unwrap().faults.push(fault);
     }
 
     /// Behaves again.
-    pub fn heal(&self) {
+    pub(crate) fn heal(&self) {
         self.state.lock().unwrap().faults.clear();
     }
 
     /// Every request so far.
-    pub fn hits(&self) -> Vec<Hit> {
+    pub(crate) fn hits(&self) -> Vec<Hit> {
         self.state.lock().unwrap().hits.clone()
     }
 
     /// How many requests there were whose path holds this.
-    pub fn count(&self, part: &str) -> usize {
+    pub(crate) fn count(&self, part: &str) -> usize {
         self.hits().iter().filter(|hit| hit.path.contains(part)).count()
     }
 
     /// Starts counting anew.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.state.lock().unwrap().hits.clear();
     }
 }
@@ -311,9 +310,11 @@ impl State {
             .iter()
             .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
         let hit = Hit {
-            method: request.method.to_string(),
             path: path.clone(),
-            sent: request.url.as_str().to_owned(),
+            sent: request
+                .url
+                .query()
+                .map_or_else(|| request.url.path().to_owned(), |query| format!("{}?{query}", request.url.path())),
             headers: headers.collect(),
         };
         self.hits.push(hit.clone());
@@ -377,6 +378,7 @@ impl State {
                 return not_found();
             }
             let moved = hit.sent.replacen("/repos/acme/flows", &format!("/repos/{}", self.slug), 1);
+            let moved = format!("{}{moved}", self.address);
             return ResponseTemplate::new(301).insert_header("location", moved.as_str());
         }
         if rest.is_empty() {
@@ -543,5 +545,5 @@ impl State {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }

@@ -1,3 +1,3 @@
 //! What tests share: folders of their own, a stand-in GitHub, a fixed clock.
 
-pub mod github;
+pub(crate) mod github;

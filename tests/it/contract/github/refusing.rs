@@ -39,12 +39,13 @@ async fn the_token_is_in_no_error_and_in_no_log() {
         desk.github.fault(Fault::status("", status).saying(&format!("token {TOKEN} ({}) is bad", &TOKEN[4..40])));
         let source = desk.open();
         let error = newest(&source).await.unwrap_err();
-        seen.push_str(&format!("{error} {error:?} {source:?} {:?}\n", desk.settings));
+        seen = format!("{seen}{error} {error:?} {source:?} {:?}\n", desk.settings);
     }
     let desk = Desk::tea().await;
     let view = newest(&desk.open()).await.unwrap();
-    seen.push_str(&format!("{view:?}"));
-    seen.push_str(&String::from_utf8(log.0.lock().unwrap().clone()).unwrap());
+    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(logged.contains("a request to GitHub failed"), "the log is on");
+    let seen = format!("{seen}{view:?}{logged}");
     assert!(seen.contains("[redacted]"));
     for part in [TOKEN, &TOKEN[..30], &TOKEN[11..40], &TOKEN[30..]] {
         assert!(!seen.contains(part), "{part} in {seen}");
