@@ -166,6 +166,7 @@ async fn an_incomplete_snapshot_is_completed_after_half_a_minute() {
     desk.github.fault(Fault::status("templates/Tea_Text.json", 500));
     let source = desk.open();
     assert!(newest(&source).await.unwrap().fresh_for <= Duration::from_secs(30));
+    assert!(!newest(&desk.open()).await.unwrap().cached, "it is not kept as if it were whole");
     desk.github.heal();
     desk.github.forget();
     desk.clock.advance(Duration::from_secs(31));
@@ -274,4 +275,14 @@ async fn a_repository_without_flows_or_without_commits_is_empty() {
     desk.github.empty();
     let view = newest(&desk.open()).await.unwrap();
     assert!(view.snapshot.files().await.unwrap().is_empty() && view.snapshot.commit().is_none());
+}
+
+#[tokio::test]
+async fn what_never_answers_is_given_up_at_the_deadline() {
+    let mut desk = Desk::tea().await;
+    desk.settings.fetch_deadline = Duration::from_millis(50);
+    desk.github.fault(Fault::hang("/commits/"));
+    let error = newest(&desk.open()).await.unwrap_err();
+    assert!(matches!(error, SourceError::TimedOut { .. }), "{error}");
+    assert_eq!(error.to_string(), "reading acme/flows timed out after 0.05 s");
 }

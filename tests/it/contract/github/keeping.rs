@@ -255,3 +255,16 @@ async fn when_all_callers_have_gone_nothing_more_is_asked() {
     assert!(newest(&source).await.is_ok());
     assert_eq!((desk.github.count("/commits/"), desk.github.hits().len()), (2, 4));
 }
+
+#[tokio::test]
+async fn two_processes_share_a_cache_folder() {
+    let desk = Desk::with(many(120)).await;
+    let (one, other) = (desk.open(), desk.open());
+    let (first, second) = tokio::join!(newest(&one), newest(&other));
+    for view in [first.unwrap(), second.unwrap()] {
+        assert_eq!(all(&view).await, many(120).into_iter().collect());
+    }
+    desk.github.forget();
+    assert_eq!(all(&newest(&desk.open()).await.unwrap()).await.len(), 120);
+    assert!(desk.github.hits().is_empty());
+}

@@ -86,9 +86,15 @@ async fn a_commit_from_a_fork_is_refused_by_its_full_and_its_short_id() {
     desk.settings.allow_any_commit = true;
     let view = at(&desk.open(), &foreign).await.unwrap();
     assert_eq!(text(&view, "flows/Tea.json").await, "a stranger's prompt");
+    let source = desk.open();
+    for _ in 0..2 {
+        assert!(at(&source, &foreign[..10]).await.is_ok());
+        desk.pass(20);
+    }
     // What was allowed then is not taken for granted by a process that does not allow it.
     desk.settings.allow_any_commit = false;
     assert!(at(&desk.open(), &foreign).await.is_err());
+    assert!(at(&desk.open(), &foreign[..10]).await.is_err());
 }
 
 #[tokio::test]
