@@ -8,6 +8,7 @@ mod blobs;
 mod client;
 mod endpoints;
 mod limits;
+mod lines;
 mod records;
 mod remote;
 mod resolve;

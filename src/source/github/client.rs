@@ -1,7 +1,6 @@
 //! Requests to GitHub: one at a time is sent, tried again where that helps, and read to its end.
 //!
-//! Retries, pauses, time limits, redirects and the number of requests at once are decided here. The
-//! client is made on first use, so that opening a source needs no network and no certificates.
+//! Retries, pauses, time limits, redirects and the number of requests at once are decided here.
 //! What an answer holds is not looked at beyond an error's message.
 
 use std::fmt;
@@ -9,15 +8,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use http::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH, LOCATION, USER_AGENT};
+use http::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH, LOCATION};
 use http::{Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use octocrab::service::middleware::auth_header::AuthHeaderLayer;
-use octocrab::service::middleware::base_uri::BaseUriLayer;
-use octocrab::service::middleware::extra_headers::ExtraHeadersLayer;
-use octocrab::service::middleware::reqwest_connector::ReqwestConnector;
-use octocrab::{AuthState, Octocrab, OctocrabBuilder};
 use reqwest::Url;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -25,6 +19,7 @@ use tokio_util::bytes::Bytes;
 
 use super::endpoints::{Endpoints, allowed};
 use super::limits::{Verdict, back_off, judge};
+use super::lines::Lines;
 use super::wire;
 use crate::cache::lock;
 use crate::clock::Clock;
@@ -36,8 +31,6 @@ use crate::source::redact::clean;
 const AT_ONCE: usize = 4;
 /// How many redirects one request follows.
 const HOPS: usize = 5;
-/// Who we say we are.
-const AGENT: &str = concat!("flowy-mcp/", env!("CARGO_PKG_VERSION"));
 
 /// How long pauses between tries are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -106,19 +99,12 @@ pub(super) struct Client {
     pub(super) deadline: Duration,
     repo: String,
     token: Option<Secret>,
-    request_timeout: Duration,
+    pub(super) request_timeout: Duration,
     attempts: u32,
     pace: Pace,
     permits: Semaphore,
     limited: Mutex<Option<(DateTime<Utc>, bool)>>,
     lines: OnceLock<Result<Lines, SourceError>>,
-}
-
-/// The clients proper.
-struct Lines {
-    plain: reqwest::Client,
-    rest: Octocrab,
-    graphql: Octocrab,
 }
 
 enum Try {
@@ -369,61 +355,7 @@ impl Client {
     }
 
     fn lines(&self) -> Result<&Lines, SourceError> {
-        self.lines.get_or_init(|| self.connect()).as_ref().map_err(Clone::clone)
-    }
-
-    fn connect(&self) -> Result<Lines, SourceError> {
-        let cannot = |reason: String| SourceError::NotAsked { what: "GitHub".to_owned(), reason };
-        let plain = self.plain().map_err(|error| cannot(self.clean(&root(&error))))?;
-        let authorization = match &self.token {
-            None => None,
-            Some(token) => {
-                let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
-                    .map_err(|_| cannot("the token holds characters that cannot be sent".to_owned()))?;
-                value.set_sensitive(true);
-                Some(value)
-            }
-        };
-        let line = |base: &Url| -> Result<Octocrab, SourceError> {
-            let uri: http::Uri =
-                base.as_str().parse().map_err(|error: http::uri::InvalidUri| cannot(error.to_string()))?;
-            // Put together by hand: the ready-made builder names itself as the agent and cannot be told otherwise.
-            let built = OctocrabBuilder::new_empty()
-                .with_service(ReqwestConnector::new(plain.clone()))
-                .with_layer(&ExtraHeadersLayer::new(Arc::new(vec![(USER_AGENT, HeaderValue::from_static(AGENT))])))
-                .with_layer(&BaseUriLayer::new(uri.clone()))
-                .with_layer(&AuthHeaderLayer::new(authorization.clone(), uri.clone(), uri))
-                .with_auth(AuthState::None)
-                .build();
-            match built {
-                Ok(line) => Ok(line),
-                Err(never) => match never {},
-            }
-        };
-        Ok(Lines { rest: line(&self.endpoints.rest)?, graphql: line(&self.endpoints.graphql)?, plain })
-    }
-
-    fn plain(&self) -> reqwest::Result<reqwest::Client> {
-        // Somebody else in this process may have installed a provider already; any will do.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let builder = || {
-            let builder = reqwest::Client::builder()
-                .user_agent(AGENT)
-                .gzip(true)
-                .redirect(reqwest::redirect::Policy::none())
-                .retry(reqwest::retry::never())
-                .connect_timeout(self.request_timeout)
-                .read_timeout(self.request_timeout);
-            if self.endpoints.loopback { builder.no_proxy() } else { builder }
-        };
-        if self.endpoints.rest.scheme() == "http" {
-            return builder().tls_certs_only([]).build();
-        }
-        builder().build().or_else(|_| {
-            tracing::info!("the system has no certificates; the built-in ones are used");
-            let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS;
-            builder().tls_certs_only(roots.iter().filter_map(|root| reqwest::Certificate::from_der(root).ok())).build()
-        })
+        self.lines.get_or_init(|| Lines::lay(&self.endpoints, self.token.as_ref())).as_ref().map_err(Clone::clone)
     }
 }
 
@@ -442,7 +374,7 @@ fn below(url: &Url) -> String {
 }
 
 /// The innermost cause: the outer ones repeat the address.
-fn root(error: &(dyn std::error::Error + 'static)) -> String {
+pub(super) fn root(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;

@@ -103,11 +103,13 @@ impl Ground {
                 None => return Ok(Resolved::Empty),
             },
         };
-        if !asked.may_be_foreign(&commit) || known == Some(&commit) {
-            return Ok(Resolved::At { commit, trusted: true, default_branch: None });
-        }
-        if self.any_commit {
+        let foreign = asked.may_be_foreign(&commit);
+        if foreign && self.any_commit {
             return Ok(Resolved::At { commit, trusted: false, default_branch: None });
+        }
+        // What is known was checked when it was met first.
+        if !foreign || known == Some(&commit) {
+            return Ok(Resolved::At { commit, trusted: true, default_branch: None });
         }
         let Some(branch) = self.default_branch(effort).await? else {
             return Err(self.no_such_ref(asked, None));

@@ -47,7 +47,9 @@ pub(super) async fn fetch(fetch: &Fetch<'_>, wanted: &[Wanted], haul: &Haul) -> 
     });
     let download = async move {
         let mut left = DOWNLOAD;
-        while let Some(frame) = body.frame().await {
+        // The download as a whole may take longer than one request; only silence may not.
+        let silence = fetch.client.request_timeout;
+        while let Some(frame) = tokio::time::timeout(silence, body.frame()).await? {
             let Ok(bytes) = frame.map_err(|error| io::Error::other(error.to_string()))?.into_data() else { continue };
             left = left
                 .checked_sub(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
@@ -123,5 +125,64 @@ impl Read for Arriving {
             *place = *byte;
         }
         Ok(part.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        for (path, bytes) in files {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            // Written by hand: the builder refuses the paths that an attacker would use.
+            let name = &mut header.as_old_mut().name;
+            name[..path.len()].copy_from_slice(path.as_bytes());
+            header.set_cksum();
+            archive.append(&header, *bytes).expect("written");
+        }
+        let mut packed = archive.into_inner().expect("whole");
+        packed.flush().expect("whole");
+        packed.finish().expect("whole")
+    }
+
+    fn unpacked(archive: &[u8], wanted: &[(&str, &[u8])], largest: u64) -> (Vec<Vec<u8>>, io::Result<()>) {
+        let wanted = wanted.iter().map(|(path, bytes)| ((*path).to_owned(), blob_id(bytes))).collect();
+        let mut found = Vec::new();
+        let outcome = unpack(archive, &wanted, largest, &mut |batch| {
+            found.extend(batch.into_iter().map(|(_, bytes)| bytes));
+            true
+        });
+        (found, outcome)
+    }
+
+    #[test]
+    fn only_wanted_files_of_the_right_bytes_and_size_are_taken() {
+        let packed = archive(&[
+            ("top/flows/a.json", b"a"),
+            ("top/flows/altered.json", b"altered"),
+            ("top/flows/large.json", b"0123456789"),
+            ("top/../../etc/passwd", b"root"),
+            ("top/README.md", b"readme"),
+        ]);
+        let wanted: [(&str, &[u8]); 3] =
+            [("flows/a.json", b"a"), ("flows/altered.json", b"as it was"), ("flows/large.json", b"0123456789")];
+        let (found, outcome) = unpacked(&packed, &wanted, 9);
+        assert!(outcome.is_ok());
+        assert_eq!(found, [b"a".to_vec()]);
+    }
+
+    #[test]
+    fn an_archive_that_breaks_off_is_an_error() {
+        let packed = archive(&[("top/flows/a.json", &[7; 4000])]);
+        let (_, outcome) = unpacked(&packed[..packed.len() / 2], &[("flows/a.json", &[7; 4000])], 10_000);
+        assert!(outcome.is_err());
     }
 }

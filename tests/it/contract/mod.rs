@@ -1,1 +1,4 @@
 //! The promises of the product, over HTTP (wiremock) and MCP.
+
+mod folder;
+mod github;

@@ -1,1 +1,3 @@
 //! What tests share: folders of their own, a stand-in GitHub, a fixed clock.
+
+pub(crate) mod github;

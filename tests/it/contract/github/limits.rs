@@ -1,0 +1,127 @@
+//! Limits and refusals: told apart, waited for where that helps, never pushed against.
+
+use flowy::source::SourceError;
+
+use super::*;
+use crate::support::github::Fault;
+
+fn used_up(minutes: i64) -> Fault {
+    let reset = (start() + chrono::TimeDelta::minutes(minutes)).timestamp().to_string();
+    Fault::status("", 403)
+        .saying("API rate limit exceeded for 203.0.113.9.")
+        .header("x-ratelimit-remaining", "0")
+        .header("x-ratelimit-reset", &reset)
+}
+
+#[tokio::test]
+async fn a_used_up_quota_is_said_at_once_with_its_reset() {
+    let desk = Desk::tea().await;
+    desk.github.fault(used_up(60));
+    let source = desk.open();
+    let error = newest(&source).await.unwrap_err();
+    let SourceError::RateLimited { retry_at, secondary: false, authenticated: true } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(*retry_at, start() + chrono::TimeDelta::minutes(60));
+    assert!(error.to_string().contains("2026-01-05 10:00:00 UTC"), "{error}");
+    // Nothing is asked before the reset, not even on request and not for other refs.
+    refreshed(&source).await.unwrap_err();
+    at(&source, "other").await.unwrap_err();
+    assert_eq!(desk.github.hits().len(), 1);
+    desk.pass(61);
+    desk.github.heal();
+    assert!(newest(&source).await.is_ok());
+}
+
+#[tokio::test]
+async fn limits_without_a_time_are_a_minute() {
+    for fault in [
+        Fault::status("", 429),
+        Fault::status("", 403).saying("You have exceeded a secondary rate limit. Please wait a few minutes."),
+        Fault::status("", 403).header("x-ratelimit-remaining", "0"),
+    ] {
+        let desk = Desk::tea().await;
+        desk.github.fault(fault);
+        let error = newest(&desk.open()).await.unwrap_err();
+        let SourceError::RateLimited { retry_at, .. } = error else { panic!("{error}") };
+        assert_eq!(retry_at, desk.now() + chrono::TimeDelta::seconds(60));
+        assert_eq!(desk.github.hits().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_short_pause_is_waited_for() {
+    for status in [403, 429, 503] {
+        let desk = Desk::tea().await;
+        desk.github.fault(Fault::status("/commits/", status).header("retry-after", "7").times(2));
+        assert!(newest(&desk.open()).await.is_ok(), "{status}");
+        assert_eq!(desk.github.count("/commits/"), 3);
+    }
+}
+
+#[tokio::test]
+async fn a_missing_permission_is_not_a_limit() {
+    let desk = Desk::tea().await;
+    let message = "Resource not accessible by personal access token";
+    desk.github.fault(Fault::status("", 403).saying(message).header("x-accepted-github-permissions", "contents=read"));
+    let error = newest(&desk.open()).await.unwrap_err();
+    assert!(matches!(&error, SourceError::Forbidden { permission: Some(name), .. } if name == "contents=read"));
+    assert!(error.to_string().contains("permission") && !error.to_string().contains("rate limit"), "{error}");
+    assert_eq!(desk.github.hits().len(), 1);
+}
+
+#[tokio::test]
+async fn a_refused_token_is_said_once() {
+    let desk = Desk::tea().await;
+    desk.github.fault(Fault::status("", 401).saying("Bad credentials"));
+    let error = newest(&desk.open()).await.unwrap_err();
+    assert!(matches!(error, SourceError::Unauthorized { .. }) && error.to_string().contains("Bad credentials"));
+    assert_eq!(desk.github.hits().len(), 1);
+}
+
+#[tokio::test]
+async fn a_limit_within_graphql_comes_with_status_200() {
+    let desk = Desk::tea().await;
+    let body = serde_json::json!({"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]});
+    let answer = wiremock::ResponseTemplate::new(200).set_body_json(body);
+    desk.github.fault(Fault::answer("graphql", answer));
+    let error = newest(&desk.open()).await.unwrap_err();
+    assert!(matches!(error, SourceError::RateLimited { .. }), "{error}");
+    assert_eq!(desk.github.count("/git/blobs/"), 0, "the rest is not asked for one by one");
+}
+
+#[tokio::test]
+async fn graphql_that_knows_nothing_is_made_up_for() {
+    let desk = Desk::tea().await;
+    let body = serde_json::json!({"data": null, "errors": [{"message": "Something went wrong"}]});
+    desk.github.fault(Fault::answer("graphql", wiremock::ResponseTemplate::new(200).set_body_json(body)));
+    let view = newest(&desk.open()).await.unwrap();
+    assert_eq!(text(&view, "flows/Tea.json").await, tea()[0].1);
+    assert_eq!(view.snapshot.git_ref().unwrap().as_str(), "trunk");
+}
+
+#[tokio::test]
+async fn at_most_four_requests_are_under_way() {
+    let desk = Desk::with(many(20)).await.without_token();
+    desk.github.fault(Fault::hang("/raw/"));
+    let source = desk.open();
+    let mut waiting = std::pin::pin!(newest(&source));
+    // Until the four are there; nothing more can arrive before one of them is answered.
+    while desk.github.count("/raw/") < 4 {
+        assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..200 {
+        assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(desk.github.count("/raw/"), 4);
+}
+
+#[tokio::test]
+async fn no_answer_at_all_names_the_host_and_the_tries() {
+    let mut desk = Desk::tea().await;
+    desk.settings.api_url = "http://127.0.0.1:9".to_owned();
+    let error = newest(&desk.open()).await.unwrap_err();
+    assert!(matches!(&error, SourceError::Network { tries: 3, host, .. } if host == "127.0.0.1"), "{error}");
+}
