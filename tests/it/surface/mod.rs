@@ -1,1 +1,5 @@
 //! The surface: every tool, command and table, as a snapshot.
+
+mod cli;
+mod cli_output;
+mod docs;
