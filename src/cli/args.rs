@@ -35,7 +35,8 @@ pub struct Cli {
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Color {
-    /// On a terminal, unless `NO_COLOR` is set.
+    /// On a terminal, unless the environment says no.
+    #[value(help = "On a terminal, unless NO_COLOR is set")]
     #[default]
     Auto,
     /// Always.
