@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::model::{Flow, NodeKind, ValueType, VariableSet};
-use crate::render::Placeholder;
+use crate::render::Outline;
 use crate::validate::{Body, CheckedFlow, MappedBy, OutputPart};
 
 /// A flow, ready to be shown or executed.
@@ -70,9 +70,9 @@ pub struct Rendering {
     pub template_file: Option<String>,
     /// The text.
     pub text: Arc<str>,
-    /// The brace groups that a slot may fill, in order, with the slot of each.
-    pub placeholders: Vec<(Placeholder, usize)>,
-    /// One slot for each distinct name, in order of appearance.
+    /// Its brace groups.
+    pub outline: Arc<Outline>,
+    /// One slot for each name of the outline.
     pub slots: Vec<Slot>,
     /// The node's variable sets, then the template's.
     pub sets: Vec<VariableSet>,

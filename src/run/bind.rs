@@ -109,8 +109,8 @@ impl Run {
         let id = self.plan().step(step).map_or("", |step| step.id.as_str());
         let filled: Vec<FilledWith<'_>> = rendering.slots.iter().map(|slot| self.filled(step, slot)).collect();
         let mut warnings = Vec::new();
-        let mut texts: Vec<Option<Cow<'_, str>>> = Vec::with_capacity(rendering.placeholders.len());
-        for (placeholder, place) in &rendering.placeholders {
+        let mut texts: Vec<Option<Cow<'_, str>>> = Vec::with_capacity(rendering.outline.placeholders.len());
+        for (placeholder, place) in rendering.outline.placeholders.iter().zip(&rendering.outline.name_of) {
             let (Some(slot), Some(with)) = (rendering.slots.get(*place), filled.get(*place)) else {
                 texts.push(None);
                 continue;
@@ -150,9 +150,8 @@ impl Run {
         let limits = self.limits();
         let left_over = limits.whole.saturating_sub(self.written());
         let limit = limits.step.min(left_over);
-        let placeholders: Vec<_> = rendering.placeholders.iter().map(|(placeholder, _)| placeholder.clone()).collect();
-        let text = fill(&rendering.text, &placeholders, limit, |number| texts.get_mut(number).and_then(Option::take))
-            .map_err(|_| {
+        let filling = |number: usize| texts.get_mut(number).and_then(Option::take);
+        let text = fill(&rendering.text, &rendering.outline.placeholders, limit, filling).map_err(|_| {
             let (what, bytes) =
                 if left_over < limits.step { ("an execution", limits.whole) } else { ("a step", limits.step) };
             StepError::new(
