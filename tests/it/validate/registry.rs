@@ -14,7 +14,11 @@ fn every_rule_has_an_id_a_summary_and_fixtures() {
         assert!(!rule.summary.trim_end_matches('.').contains(". "), "{}: one sentence", rule.id);
         let (_, bad) = fixture(rule.id, "bad.json");
         assert!(!bad.is_empty(), "{}: its bad file gives no finding", rule.id);
-        assert!(bad.iter().any(|finding| (finding.severity, finding.reach) == (rule.severity, rule.reach)), "{}", rule.id);
+        assert!(
+            bad.iter().any(|finding| (finding.severity, finding.reach) == (rule.severity, rule.reach)),
+            "{}",
+            rule.id
+        );
         let (good, _) = fixture(rule.id, "good.json");
         assert!(good.is_empty(), "{}: its good file gives {good:#?}", rule.id);
         ids.push(rule.id);
