@@ -141,6 +141,9 @@ pub struct Input {
     pub default: Option<Value>,
     /// The only values allowed; empty when anything is.
     pub choices: Vec<Value>,
+    /// The type that values are held to: that of `inputs`. A type that only a template gives
+    /// describes, and holds nobody.
+    pub held_to: Option<ValueType>,
     /// The steps that read it.
     pub used_by: Vec<usize>,
     /// The steps that can't do without it; empty where it is required for being declared.

@@ -19,8 +19,10 @@ pub enum FilledWith<'r> {
     Text(&'r str),
     /// Nothing: an optional name that nobody gives becomes empty.
     Empty,
-    /// Nothing, and nobody declares it: the braces stay.
+    /// Nothing, and nobody declares it (or a path into a text): the braces stay.
     Left,
+    /// The step before gave fields, and not these: the step fails.
+    Absent,
 }
 
 /// A step's text, filled.
@@ -80,23 +82,24 @@ impl Run {
             (None, _) => FilledWith::Left,
             (Some(value), path) => match walk(value, path) {
                 Walked::Value(value) => FilledWith::Value(Cow::Borrowed(value)),
-                Walked::NoInside | Walked::Absent => FilledWith::Left,
+                Walked::NoInside => FilledWith::Left,
+                Walked::Absent => FilledWith::Absent,
             },
         }
     }
 
     /// The value with fields behind a slot, for dot paths.
     fn fields<'r>(&'r self, slot: &'r Slot, filled: &'r FilledWith<'r>) -> Option<&'r Value> {
-        if let Source::Step { step, part: OutputPart::Result, path, .. } = &slot.source {
-            let Some(State::Done { output, .. }) = self.state(*step) else { return None };
-            return match walk(output.value.as_ref()?, path) {
-                Walked::Value(value) => Some(value),
-                Walked::NoInside | Walked::Absent => None,
-            };
-        }
-        match filled {
-            FilledWith::Value(value) => Some(value),
-            _ => None,
+        let (from, path): (usize, &[String]) = match (filled, &slot.source) {
+            (FilledWith::Value(value), _) => return Some(value),
+            (FilledWith::Text(_), Source::Step { step, part: OutputPart::Result, path, .. }) => (*step, path),
+            (FilledWith::Text(_), Source::Open(Open { auto: Some(parent), .. })) => (*parent, &[]),
+            _ => return None,
+        };
+        let Some(State::Done { output, .. }) = self.state(from) else { return None };
+        match walk(output.value.as_ref()?, path) {
+            Walked::Value(value) => Some(value),
+            Walked::NoInside | Walked::Absent => None,
         }
     }
 
@@ -115,11 +118,23 @@ impl Run {
                 texts.push(None);
                 continue;
             };
+            let absent = || {
+                let message = format!("{{{}}}: there is nothing at that path", placeholder.spelt());
+                StepError::new("EXECUTION_ERROR", message)
+            };
+            match with {
+                FilledWith::Absent => return Err(absent()),
+                FilledWith::Empty => {
+                    texts.push(Some(Cow::Borrowed("")));
+                    continue;
+                }
+                _ => {}
+            }
             if placeholder.path.is_empty() {
                 texts.push(match with {
                     FilledWith::Value(value) => Some(text_of(value)),
                     FilledWith::Text(text) => Some(Cow::Borrowed(*text)),
-                    FilledWith::Empty => Some(Cow::Borrowed("")),
+                    FilledWith::Empty | FilledWith::Absent => None,
                     FilledWith::Left => {
                         warnings.push(left(id, &placeholder.spelt()));
                         None
@@ -129,10 +144,7 @@ impl Run {
             }
             let text = match self.fields(slot, with).map(|value| walk(value, &placeholder.path)) {
                 Some(Walked::Value(value)) => Some(text_of(value)),
-                Some(Walked::Absent) => {
-                    let message = format!("{{{}}}: there is nothing at that path", placeholder.spelt());
-                    return Err(StepError::new("EXECUTION_ERROR", message));
-                }
+                Some(Walked::Absent) => return Err(absent()),
                 Some(Walked::NoInside) | None => {
                     match with {
                         FilledWith::Left => warnings.push(left(id, &placeholder.spelt())),
@@ -148,16 +160,11 @@ impl Run {
             texts.push(text);
         }
         let limits = self.limits();
-        let left_over = limits.whole.saturating_sub(self.written());
-        let limit = limits.step.min(left_over);
+        let limit = limits.step.min(limits.whole.saturating_sub(self.written()));
         let filling = |number: usize| texts.get_mut(number).and_then(Option::take);
-        let text = fill(&rendering.text, &rendering.outline.placeholders, limit, filling).map_err(|_| {
-            let (what, bytes) =
-                if left_over < limits.step { ("an execution", limits.whole) } else { ("a step", limits.step) };
-            StepError::new(
-                "LIMIT_EXCEEDED",
-                format!("the output of {id} would be too large: {what} may write {bytes} bytes"),
-            )
+        let text = fill(&rendering.text, &rendering.outline.placeholders, limit, filling).map_err(|too_long| {
+            let bytes = too_long.limit.saturating_add(1);
+            self.too_large(step, bytes).unwrap_or_else(|| StepError::new("LIMIT_EXCEEDED", too_long.to_string()))
         })?;
         Ok(Bound { text, warnings })
     }

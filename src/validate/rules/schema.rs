@@ -107,8 +107,7 @@ fn only_describes(pointer: &Pointer) -> bool {
         ["nodes", _, "data", rest @ ..] | ["flows", _, "nodes", _, "data", rest @ ..] => {
             matches!(rest, ["label" | "description"] | ["variableValueSets", _, "description"])
         }
-        ["templates", _, rest @ ..] => described_in_template(rest),
-        rest => described_in_template(rest),
+        ["templates", _, rest @ ..] | rest => described_in_template(rest),
     }
 }
 
