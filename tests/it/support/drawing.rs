@@ -76,14 +76,18 @@ impl Drawing {
     }
 
     /// An edge with `data.mapping`.
-    pub(crate) fn mapped(mut self, from: &str, to: &str, mapping: Value) -> Self {
-        self.edges.push(json!({"source": from, "target": to, "data": {"mapping": mapping}}));
-        self
+    pub(crate) fn mapped(self, from: &str, to: &str, mapping: Value) -> Self {
+        self.edge(json!({"source": from, "target": to, "data": {"mapping": mapping}}))
     }
 
     /// An edge with a `targetHandle`.
-    pub(crate) fn handle(mut self, from: &str, to: &str, handle: &str) -> Self {
-        self.edges.push(json!({"source": from, "target": to, "targetHandle": handle}));
+    pub(crate) fn handle(self, from: &str, to: &str, handle: &str) -> Self {
+        self.edge(json!({"source": from, "target": to, "targetHandle": handle}))
+    }
+
+    /// Any edge.
+    pub(crate) fn edge(mut self, edge: Value) -> Self {
+        self.edges.push(edge);
         self
     }
 

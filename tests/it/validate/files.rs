@@ -6,11 +6,11 @@ use super::says;
 fn a_comma_with_nothing_after_it_is_told_at_the_comma() {
     says(
         "syntax",
-        r#"
+        r"
 error flow bad.json:4:74  `,`
   a comma with nothing after it
   hint: remove the comma before the closing bracket
-"#,
+",
     );
 }
 
