@@ -7,6 +7,7 @@
 mod inputs;
 mod slots;
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -212,11 +213,11 @@ impl Plan {
             .rev()
             .find(|step| steps.get(*step).is_some_and(|step| checked.graph().connected(step.node)));
         let last = fed.or(connected).or_else(|| steps.len().checked_sub(1));
-        let mut sets: Vec<String> = Vec::new();
+        let (mut sets, mut seen) = (Vec::new(), HashSet::new());
         for step in &steps {
             if let Work::Render(rendering) = &step.work {
                 for set in &rendering.sets {
-                    if !sets.contains(&set.name) {
+                    if seen.insert(set.name.as_str()) {
                         sets.push(set.name.clone());
                     }
                 }
@@ -287,9 +288,12 @@ fn results(flow: &Flow, checked: &CheckedFlow, number_of: &[Option<usize>]) -> V
             marks.push(ResultMark { node, label: spec.caption().to_owned(), step });
         }
     }
-    let labels: Vec<String> = marks.iter().map(|mark| mark.label.clone()).collect();
+    let mut count: HashMap<String, usize> = HashMap::with_capacity(marks.len());
+    for mark in &marks {
+        *count.entry(mark.label.clone()).or_default() += 1;
+    }
     for mark in &mut marks {
-        if labels.iter().filter(|label| **label == mark.label).count() > 1
+        if count.get(&mark.label).is_some_and(|count| *count > 1)
             && let Some(spec) = flow.nodes.get(mark.node)
         {
             mark.label = format!("{} ({})", mark.label, spec.id);

@@ -19,7 +19,8 @@ pub enum FilledWith<'r> {
     Text(&'r str),
     /// Nothing: an optional name that nobody gives becomes empty.
     Empty,
-    /// Nothing, and nobody declares it (or a path into a text): the braces stay.
+    /// Nothing: nobody declares it, a path leads into a text, or (in a rehearsal) it is missing. The
+    /// braces stay.
     Left,
     /// The step before gave fields, and not these: the step fails.
     Absent,
@@ -63,7 +64,8 @@ impl Run {
         match (given, open.auto) {
             (Some(value), _) => FilledWith::Value(Cow::Borrowed(value)),
             (None, Some(parent)) => self.output(parent, OutputPart::Result, &[]),
-            (None, None) if open.declared => FilledWith::Empty,
+            // A required name that nobody gives is there in a rehearsal only: its braces stay.
+            (None, None) if open.declared && !open.required => FilledWith::Empty,
             (None, None) => FilledWith::Left,
         }
     }
@@ -136,7 +138,7 @@ impl Run {
                     FilledWith::Text(text) => Some(Cow::Borrowed(*text)),
                     FilledWith::Empty | FilledWith::Absent => None,
                     FilledWith::Left => {
-                        warnings.push(left(id, &placeholder.spelt()));
+                        warnings.extend(left(id, slot, &placeholder.spelt()));
                         None
                     }
                 });
@@ -147,7 +149,7 @@ impl Run {
                 Some(Walked::Absent) => return Err(absent()),
                 Some(Walked::NoInside) | None => {
                     match with {
-                        FilledWith::Left => warnings.push(left(id, &placeholder.spelt())),
+                        FilledWith::Left => warnings.extend(left(id, slot, &placeholder.spelt())),
                         _ => warnings.push(Warning::of(
                             "TEXT_HAS_NO_FIELDS",
                             id,
@@ -170,6 +172,15 @@ impl Run {
     }
 }
 
-fn left(id: &str, spelt: &str) -> Warning {
-    Warning::of("UNBOUND_PLACEHOLDER", id, format!("{{{spelt}}} is not declared and was not given; it stays as it is"))
+/// What to say of a placeholder that stays: nothing where its name is among the missing ones.
+fn left(id: &str, slot: &Slot, spelt: &str) -> Option<Warning> {
+    let message = match &slot.source {
+        Source::Open(open) if open.required => return None,
+        Source::Open(_) => format!("{{{spelt}}} is not declared and was not given; it stays as it is"),
+        Source::Step { .. } => {
+            let message = format!("{{{spelt}}} asks for a field of a text; it stays as it is");
+            return Some(Warning::of("TEXT_HAS_NO_FIELDS", id, message));
+        }
+    };
+    Some(Warning::of("UNBOUND_PLACEHOLDER", id, message))
 }

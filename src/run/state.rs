@@ -352,8 +352,13 @@ impl Run {
     pub fn warnings_about_given(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let steps = self.plan.steps();
-        let outputs: HashSet<String> =
-            steps.iter().flat_map(|step| crate::validate::output_names(&step.id)).map(|(name, _)| name).collect();
+        let like_an_output = |name: &String| name.ends_with("_result") || name.ends_with("_template");
+        let outputs: HashSet<String> = if self.given.values.keys().any(like_an_output) {
+            steps.iter().flat_map(|step| crate::validate::output_names(&step.id)).map(|(name, _)| name).collect()
+        } else {
+            HashSet::new()
+        };
+        let texts_unknown = steps.iter().any(|step| matches!(step.work, Work::Faulty { .. }));
         let (mut open, mut by_edge): (HashSet<&str>, HashMap<&str, Vec<&str>>) = Default::default();
         for step in steps {
             for slot in slots(step) {
@@ -382,6 +387,10 @@ impl Run {
             } else {
                 let known = self.plan.inputs().iter().map(|input| input.name.as_str());
                 let meant = crate::names::nearest(name, known, 1);
+                if meant.is_empty() && texts_unknown {
+                    // The text of a faulty step may well read it.
+                    continue;
+                }
                 let meant = meant.first().map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
                 let message = format!("no step reads {}{meant}", crate::names::quoted(name));
                 warnings.push(Warning::of("UNKNOWN_VARIABLE", "", message));

@@ -17,7 +17,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
-    for (number, edge) in subject.flow.edges.iter().enumerate() {
+    for (number, edge) in subject.flow.edges.iter().enumerate().filter(|(_, edge)| !edge.mapping.is_empty()) {
         let find = |id: &str| subject.flow.nodes.iter().position(|node| node.id == id);
         let (Some(from), Some(to)) = (find(&edge.from), find(&edge.to)) else { continue };
         let Some(step) = subject.scope.steps.iter().find(|step| step.node == to) else { continue };
