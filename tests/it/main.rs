@@ -14,3 +14,4 @@ mod story;
 mod support;
 mod surface;
 mod validate;
+mod walk;

@@ -74,7 +74,7 @@ fn tail(object: &mut Map<String, Value>, recorded: &Recorded) {
     object.insert("omitted".to_owned(), json!([]));
     object.insert(
         "warnings".to_owned(),
-        warnings(&recorded.executed.warnings, run, &recorded.findings, &recorded.origin),
+        warnings(&recorded.executed.warnings, &recorded.findings, &recorded.origin),
     );
 }
 
@@ -189,7 +189,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> Value {
     object.insert("mappings".to_owned(), mappings(run));
     object.insert("omitted".to_owned(), json!([]));
     let noted: Vec<Warning> = rehearsal.executed.warnings.clone();
-    object.insert("warnings".to_owned(), warnings(&noted, run, &rehearsal.findings, &rehearsal.origin));
+    object.insert("warnings".to_owned(), warnings(&noted, &rehearsal.findings, &rehearsal.origin));
     let most = max_tokens.unwrap_or(MAX_TOKENS);
     fit(Value::Object(object), "", &|value| tokens::estimate(&value.to_string()) <= most)
 }
@@ -347,7 +347,7 @@ fn mappings(run: &Run) -> Value {
 }
 
 /// What the caller should know: of the values given, of auto-mapping, of the file.
-fn warnings(noted: &[Warning], run: &Run, findings: &[Finding], origin: &Origin) -> Value {
+fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin) -> Value {
     let mut all: Vec<Value> = Vec::new();
     if let Some(reason) = &origin.stale {
         all.push(json!({"code": "STALE", "message": format!("an older copy was used ({} s old): {reason}", origin.age_seconds)}));
@@ -363,11 +363,6 @@ fn warnings(noted: &[Warning], run: &Run, findings: &[Finding], origin: &Origin)
         if !all.contains(&value) {
             all.push(value);
         }
-    }
-    for (step, variable, from, _) in run.mappings().into_iter().filter(|(_, _, _, by)| *by == "auto") {
-        let id = run.plan().step(step).map_or("", |step| step.id.as_str());
-        let message = format!("{variable} was not given: it took the output of {from}");
-        all.push(json!({"code": "AUTO_MAPPED", "message": message, "nodeId": id}));
     }
     // Of what the checker noticed, only what changed how the flow ran; the rest is for its author.
     for finding in findings {
