@@ -18,11 +18,16 @@ mod status;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::clock::Clock;
 use crate::config::{Environment, Settings};
 use crate::names::RefName;
 use crate::source::slug::parse;
 use crate::source::{Ask, Pace, Source, SourceSpec, View};
+
+// What requests and answers are made of, so that a surface needs no other room to ask.
+pub use crate::clock::{Clock, SystemClock};
+pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, Mode, Selection};
+pub use crate::run::OnFailure;
+pub use crate::validate::{REGISTRY as RULES, Severity};
 
 pub use catalog::{Catalog, Origin, Prepared};
 pub use check::{CheckRequest, CheckedFile, Checkup, check_paths};

@@ -1,3 +1,7 @@
 //! The program `flowy`: arguments in, exit code out.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    flowy::cli::main()
+}

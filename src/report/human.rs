@@ -1,1 +1,194 @@
-//! Text for people.
+//! Text for people: listings, flows, executions, findings and errors.
+//!
+//! Everything comes back as text; who prints it, and where, is not known here. What came from a
+//! catalog is stripped of characters that could change how a terminal behaves.
+
+mod execution;
+mod findings;
+mod flow;
+mod listing;
+mod missing;
+mod setup;
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{ContentArrangement, Table, presets};
+
+use crate::app::Error;
+use crate::names::unprintable;
+
+pub use execution::{Texts, Told, Wish, execution, rehearsal, succeeded};
+pub use findings::{checkup, checkup_lines};
+pub use flow::shown;
+pub use listing::{listing, listing_notes};
+pub use missing::missing;
+pub use setup::client_setup;
+
+/// What a stream can show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Whether colour is wanted.
+    pub color: bool,
+    /// Whether a person reads it.
+    pub terminal: bool,
+    /// How many columns there are, where that is known.
+    pub width: Option<usize>,
+}
+
+/// How wide a text becomes where nobody says.
+const USUAL_WIDTH: usize = 100;
+/// Longer lines are hard to read, however wide the terminal.
+const WIDEST: usize = 140;
+
+const HEADING: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+const NAME: Style = AnsiColor::Cyan.on_default();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
+const GOOD: Style = AnsiColor::Green.on_default();
+const HELP: Style = AnsiColor::Cyan.on_default().bold();
+
+impl Look {
+    fn paint(self, style: Style, text: &str) -> String {
+        if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+
+    fn columns(self) -> usize {
+        self.width.unwrap_or(USUAL_WIDTH).min(WIDEST)
+    }
+}
+
+/// Untrusted text of many lines made safe for a terminal: line breaks and tabs stay, everything
+/// else that could move the cursor, colour or reorder text is dropped.
+pub fn safe_block(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !unprintable(*c)).collect()
+}
+
+/// An error: the code, the fact, and what to do.
+pub fn error(error: &Error, look: Look) -> String {
+    let mut text = format!(
+        "{}{} {}",
+        look.paint(BAD, &format!("error[{}]", error.code.word())),
+        look.paint(HEADING, ":"),
+        safe_block(&error.message)
+    );
+    if let Some(step) = &error.next_step {
+        text.push('\n');
+        text.push_str(&hint(&for_commands(step), look));
+    }
+    text.push('\n');
+    text
+}
+
+fn hint(text: &str, look: Look) -> String {
+    format!("  {} {}", look.paint(HELP, "hint:"), safe_block(text))
+}
+
+/// A next step speaks of tools; here commands do the same.
+fn for_commands(step: &str) -> String {
+    const WORDS: [(&str, &str); 10] = [
+        ("call flows_list to", "run `flowy list` to"),
+        ("call flows_execute again", "run it again"),
+        ("what had finished is in partialResults", "what had finished is shown"),
+        ("flows_list", "`flowy list`"),
+        ("flows_show", "`flowy show NAME`"),
+        ("flows_execute", "`flowy run NAME`"),
+        ("in initialVariables", "with --var"),
+        ("leave `_variableSet` out", "leave --set out"),
+        ("leave `cursor` out", "leave --cursor out"),
+        ("leave `ref` out", "leave --ref out"),
+    ];
+    WORDS.iter().fold(step.to_owned(), |text, (tool, command)| text.replace(tool, command))
+}
+
+/// Columns under headings, no wider than there is room.
+fn table(headings: &[&str], rows: Vec<Vec<String>>, indent: usize, look: Look) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(look.columns().saturating_sub(indent)).unwrap_or(u16::MAX));
+    if !headings.is_empty() {
+        table.set_header(headings.iter().map(|heading| heading.to_uppercase()).collect::<Vec<_>>());
+    }
+    table.add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let margin = " ".repeat(indent);
+    let mut text = String::new();
+    for (number, line) in table.lines().enumerate() {
+        let line = line.trim_end();
+        text.push_str(&margin);
+        text.push_str(&if number == 0 && !headings.is_empty() { look.paint(FAINT, line) } else { line.to_owned() });
+        text.push('\n');
+    }
+    text
+}
+
+/// A text in lines that fit.
+fn wrapped(text: &str, indent: usize, look: Look) -> String {
+    table(&[], vec![vec![safe_block(text)]], indent, look)
+}
+
+/// `1 step`, `2 steps`.
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// A number with a comma between thousands.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A time as people say it: fractions of milliseconds, milliseconds, seconds.
+fn time(time: std::time::Duration) -> String {
+    let millis = time.as_secs_f64() * 1000.0;
+    if millis < 10.0 {
+        format!("{millis:.2} ms")
+    } else if millis < 1000.0 {
+        format!("{millis:.0} ms")
+    } else {
+        format!("{:.1} s", millis / 1000.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::Code;
+
+    #[test]
+    fn an_error_speaks_of_commands_and_not_of_tools() {
+        let told =
+            error(&Error::not_found(Code::FlowNotFound, "flow", "Marketing", ["Marketing_Strategy"]), Look::default());
+        assert_eq!(
+            told,
+            "error[FLOW_NOT_FOUND]: there is no flow \"Marketing\"\n  hint: did you mean \"Marketing_Strategy\"? `flowy list` shows all names\n"
+        );
+    }
+
+    #[test]
+    fn a_block_keeps_its_lines_and_loses_what_moves_the_cursor() {
+        assert_eq!(safe_block("a\tb\n\u{1b}[31mred\u{202e}\r"), "a\tb\n[31mred");
+    }
+
+    #[test]
+    fn a_table_stays_within_its_width() {
+        let look = Look { width: Some(40), ..Look::default() };
+        let text = table(&["name", "what for"], vec![vec!["港の週報".to_owned(), "word ".repeat(30)]], 2, look);
+        assert!(text.lines().count() > 3 && text.lines().all(|line| line.chars().count() <= 40), "{text}");
+    }
+
+    #[test]
+    fn numbers_and_times_read_naturally() {
+        assert_eq!([grouped(7), grouped(1_234), grouped(1_234_567)], ["7", "1,234", "1,234,567"]);
+        let of = |micros| time(std::time::Duration::from_micros(micros));
+        assert_eq!([of(310), of(45_400), of(2_340_000)], ["0.31 ms", "45 ms", "2.3 s"]);
+    }
+}

@@ -15,6 +15,7 @@ use crate::app::{Error, StatusAnswer};
 
 pub use execution::{execution, outcome, refusal, rehearsal};
 pub use finding::{checkup, finding};
+pub(super) use flow::from;
 pub use flow::{input_schema, shown};
 pub use listing::{contract_listing, listing};
 pub use size::{FAILURE_CHARACTERS, MAX_TOKENS, fit};

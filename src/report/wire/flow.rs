@@ -166,7 +166,7 @@ fn reads(rendering: &crate::plan::Rendering, plan: &Plan) -> Value {
 }
 
 /// Where a slot's value comes from, in words.
-fn from(slot: &Slot, plan: &Plan) -> String {
+pub(in crate::report) fn from(slot: &Slot, plan: &Plan) -> String {
     let id = |step: usize| plan.step(step).map_or("", |step| step.id.as_str());
     match &slot.source {
         Source::Step { step, part: OutputPart::Template, .. } => format!("template name of {}", id(*step)),

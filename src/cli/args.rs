@@ -1,0 +1,341 @@
+//! What can be written on the command line, and the help for it.
+//!
+//! Values are kept as they were written: what a setting's text means is decided by
+//! [`config`](crate::config), so a flag, a variable and a line of `flowy.toml` are understood alike.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config::Flags;
+
+/// List, show, check and execute prompt flows that are kept in a GitHub repository or a folder.
+#[derive(Debug, Parser)]
+#[command(
+    name = "flowy",
+    version,
+    propagate_version = false,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_help = "Without --source, the catalog is the current folder if it has flows/, else the built-in examples.\n\n\
+                  Examples:\n  flowy list\n  flowy run Marketing_Strategy --var company=TechCorp --var market=AI --var budget=100K\n  \
+                  flowy list --source your-name/your-flows\n  flowy config claude-desktop --write\n\n\
+                  Exit codes: 0 fine, 1 findings or a failed execution, 2 a command line or setting that can't be\n\
+                  understood, 3 a catalog that can't be reached."
+)]
+pub struct Cli {
+    /// What is valid for every command.
+    #[command(flatten)]
+    pub(super) everywhere: Everywhere,
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Flags of every command.
+#[derive(Debug, Args)]
+pub(super) struct Everywhere {
+    /// The catalog: owner/repo, owner/repo@ref, any GitHub address, or a folder
+    #[arg(long, global = true, value_name = "SOURCE", help_heading = "Catalog")]
+    pub(super) source: Option<String>,
+    /// Branch, tag or commit that is read when the source names none
+    #[arg(long = "ref", global = true, value_name = "REF", help_heading = "Catalog")]
+    pub(super) git_ref: Option<String>,
+    /// Ask GitHub for the newest state now, however fresh the kept copy is
+    #[arg(long, global = true, help_heading = "Catalog")]
+    pub(super) refresh: bool,
+    /// Treat an edge to a node that does not exist as a warning, not an error
+    #[arg(long, global = true, help_heading = "Catalog")]
+    pub(super) lenient: bool,
+
+    /// Print the result as JSON, in the shape that the MCP tools answer with
+    #[arg(long, global = true, help_heading = "Output")]
+    pub(super) json: bool,
+    /// Print results and errors only: no progress, no notes
+    #[arg(short, long, global = true, help_heading = "Output")]
+    pub(super) quiet: bool,
+    /// When to use colour
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    pub(super) color: Color,
+    /// How much to log to stderr: error, warn, info, debug or trace
+    #[arg(long, global = true, value_name = "LEVEL", help_heading = "Output", hide_short_help = true)]
+    pub(super) log_level: Option<String>,
+
+    /// GitHub's REST address; https://HOST/api/v3 for GitHub Enterprise
+    #[arg(long, global = true, value_name = "URL", help_heading = "Settings", hide_short_help = true)]
+    pub(super) api_url: Option<String>,
+    /// How long a catalog is served without asking GitHub again, in milliseconds
+    #[arg(long, global = true, value_name = "MS", help_heading = "Settings", hide_short_help = true)]
+    pub(super) cache_ttl_ms: Option<String>,
+    /// The largest catalog file that is read, in bytes
+    #[arg(long, global = true, value_name = "BYTES", help_heading = "Settings", hide_short_help = true)]
+    pub(super) max_file_size_bytes: Option<String>,
+    /// How often one request to GitHub is tried in all, 1 to 10
+    #[arg(long, global = true, value_name = "TRIES", help_heading = "Settings", hide_short_help = true)]
+    pub(super) retry_attempts: Option<String>,
+    /// Read commits that do not belong to the default branch too (commits of forks resolve as well)
+    #[arg(long, global = true, help_heading = "Settings", hide_short_help = true)]
+    pub(super) allow_any_commit: bool,
+    /// Folder for what was fetched from GitHub
+    #[arg(long, global = true, value_name = "FOLDER", help_heading = "Settings", hide_short_help = true)]
+    pub(super) cache_dir: Option<String>,
+    /// Folder for logs
+    #[arg(long, global = true, value_name = "FOLDER", help_heading = "Settings", hide_short_help = true)]
+    pub(super) state_dir: Option<String>,
+    /// The settings file to read instead of flowy.toml
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Settings", hide_short_help = true)]
+    pub(super) config: Option<String>,
+}
+
+impl Everywhere {
+    /// The flags that are settings, as they were written.
+    pub(super) fn flags(&self) -> Flags {
+        Flags {
+            source: self.source.clone(),
+            git_ref: self.git_ref.clone(),
+            api_url: self.api_url.clone(),
+            cache_ttl_ms: self.cache_ttl_ms.clone(),
+            max_file_size_bytes: self.max_file_size_bytes.clone(),
+            retry_attempts: self.retry_attempts.clone(),
+            log_level: self.log_level.clone(),
+            lenient: self.lenient.then_some(true),
+            allow_any_commit: self.allow_any_commit.then_some(true),
+            cache_dir: self.cache_dir.clone(),
+            state_dir: self.state_dir.clone(),
+            config: self.config.clone(),
+        }
+    }
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// List the flows of the catalog
+    #[command(
+        long_about = "List the flows of the catalog.\n\nOn a terminal as a table; in a pipe one line for each flow, with \
+                      name, description, inputs and tags between tabs.",
+        after_help = "Examples:\n  flowy list --tag marketing\n  flowy list --mode index | grep -i report"
+    )]
+    List(ListArgs),
+    /// Show a flow (inputs, steps, order, results) or a template
+    #[command(
+        long_about = "Show a flow: what it needs, its steps in order, where each placeholder takes its value from, and \
+                      what was noticed about it. It is the plan that would run. A template is shown by its name, too.",
+        after_help = "Example:\n  flowy show Launch_Brief --full"
+    )]
+    Show(ShowArgs),
+    /// Execute a flow: fill in all its steps, in order
+    #[command(
+        long_about = "Execute a flow: fill in all its steps, in the order of its edges.\n\nThe final result goes to \
+                      stdout, byte for byte and with nothing around it, so `flowy run NAME > out.md` keeps just that. \
+                      A line for each step goes to stderr; on a terminal, the texts of the steps as well. If a step \
+                      fails, what had finished is printed, and the exit code is 1.",
+        after_help = "Examples:\n  flowy run Marketing_Strategy --var company=TechCorp --var market=AI --var budget=100K\n  \
+                      flowy run Meeting_Kit --vars values.json --var-file notes=notes.txt > kit.md\n  \
+                      echo '{\"company\": \"TechCorp\"}' | flowy run Marketing_Strategy --vars - --dry-run"
+    )]
+    Run(RunArgs),
+    /// Check flow and template files, and show each finding at its place
+    #[command(
+        long_about = "Check flow and template files, and show each finding at its place.\n\nWithout paths, the catalog in \
+                      the current folder is checked, else the one that --source names. A file is checked together with \
+                      the catalog around it; one that stands alone has nothing to look its references up in, which is \
+                      said. Errors exit 1; warnings alone exit 0, unless --strict is given.",
+        after_help = "Examples:\n  flowy validate\n  flowy validate flows/My_Flow.json\n  flowy validate --strict --quiet"
+    )]
+    Validate(ValidateArgs),
+    /// Draw a flow's graph, as Mermaid or Graphviz text
+    #[command(after_help = "Example:\n  flowy graph Launch_Brief --format dot | dot -Tsvg > launch.svg")]
+    Graph(GraphArgs),
+    /// Print the JSON Schema of a flow's inputs
+    #[command(after_help = "Example:\n  flowy schema Marketing_Strategy > inputs.schema.json")]
+    Schema(SchemaArgs),
+    /// Serve the catalog to an MCP client over stdin and stdout
+    #[command(
+        long_about = "Serve the catalog to an MCP client over stdin and stdout, until stdin ends.\n\nA client starts this \
+                      itself; `flowy config` writes the entry for it.",
+        after_help = "Example:\n  flowy serve --source your-name/your-flows"
+    )]
+    Serve,
+    /// Show or write the entry that makes an MCP client start flowy
+    #[command(
+        long_about = "Show the entry that makes an MCP client start flowy, and where it belongs; with --write, put it \
+                      there. Everything else in the file stays, and a copy of it is kept beside it. Source and settings \
+                      given here become part of the entry; a token never does.",
+        after_help = "Examples:\n  flowy config claude-desktop --source your-name/your-flows\n  flowy config claude-code --write"
+    )]
+    Config(ConfigArgs),
+    /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  flowy completions bash > ~/.local/share/bash-completion/completions/flowy")]
+    Completions(CompletionsArgs),
+}
+
+impl Command {
+    /// What errors name as their source.
+    pub(super) fn source(&self) -> &'static str {
+        match self {
+            Self::List(_) => "flows/list",
+            Self::Show(_) => "flows/show",
+            Self::Run(_) => "flows/execute",
+            Self::Validate(_) => "flows/validate",
+            Self::Graph(_) => "flows/graph",
+            Self::Schema(_) => "flows/schema",
+            Self::Serve => "flows/serve",
+            Self::Config(_) => "flows/config",
+            Self::Completions(_) => "flows/completions",
+        }
+    }
+}
+
+/// Arguments of `list`.
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// How much of each flow is shown
+    #[arg(long, value_name = "MODE", default_value = "compact",
+          value_parser = PossibleValuesParser::new(["compact", "index", "standard", "detailed"]))]
+    pub(super) mode: String,
+    /// Only flows with this tag; several: with all of them
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(super) tags: Vec<String>,
+    /// Only flows of this category
+    #[arg(long, value_name = "CATEGORY")]
+    pub(super) category: Option<String>,
+    /// Only flows of this complexity: simple, moderate or high
+    #[arg(long, value_name = "COMPLEXITY")]
+    pub(super) complexity: Option<String>,
+    /// Only the flow of this name; may be repeated
+    #[arg(long = "name", value_name = "NAME")]
+    pub(super) names: Vec<String>,
+    /// The most flows to list at once
+    #[arg(long, value_name = "COUNT")]
+    pub(super) limit: Option<i64>,
+    /// Go on where the page before ended: the cursor it named
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) cursor: Option<String>,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// The name of a flow or a template
+    pub(super) name: String,
+    /// Show the texts of the steps, too
+    #[arg(long)]
+    pub(super) full: bool,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    /// The name of the flow
+    pub(super) name: String,
+    /// A value, as text
+    #[arg(long = "var", value_name = "NAME=TEXT")]
+    pub(super) vars: Vec<String>,
+    /// A value, as JSON: a number, true, a list, an object
+    #[arg(long = "var-json", value_name = "NAME=JSON")]
+    pub(super) json_vars: Vec<String>,
+    /// A value, read from a file as text
+    #[arg(long = "var-file", value_name = "NAME=FILE")]
+    pub(super) file_vars: Vec<String>,
+    /// Values from a JSON object in a file, or from stdin with -; the other flags win over it
+    #[arg(long = "vars", value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+    /// A named set of values to start from; `flowy show NAME` lists them
+    #[arg(long, value_name = "SET")]
+    pub(super) set: Option<String>,
+    /// Show what would run, with what is missing, and execute nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// What a failed step does to steps that do not depend on it
+    #[arg(long, value_name = "WHAT", default_value = "continue",
+          value_parser = PossibleValuesParser::new(["continue", "stop"]))]
+    pub(super) on_failure: String,
+    /// Print this result to stdout, for a flow that has several
+    #[arg(long, value_name = "LABEL", conflicts_with = "json")]
+    pub(super) result: Option<String>,
+    /// Print the texts of the steps to stderr, also where it is no terminal
+    #[arg(long)]
+    pub(super) steps: bool,
+    /// How much --json says of each step
+    #[arg(long, value_name = "DETAIL", default_value = "full",
+          value_parser = PossibleValuesParser::new(["full", "outputs", "final"]))]
+    pub(super) detail: String,
+}
+
+/// Arguments of `validate`.
+#[derive(Debug, Args)]
+pub(super) struct ValidateArgs {
+    /// Files and folders to check
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    /// Exit 1 for warnings, too
+    #[arg(long)]
+    pub(super) strict: bool,
+}
+
+/// Arguments of `graph`.
+#[derive(Debug, Args)]
+pub(super) struct GraphArgs {
+    /// The name of the flow
+    pub(super) name: String,
+    /// The language of the picture
+    #[arg(long, value_name = "FORMAT", default_value = "mermaid",
+          value_parser = PossibleValuesParser::new(["mermaid", "dot"]))]
+    pub(super) format: String,
+}
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+pub(super) struct SchemaArgs {
+    /// The name of the flow
+    pub(super) name: String,
+}
+
+/// The clients there is an entry for.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum ClientName {
+    /// The desktop application; one file for each user.
+    ClaudeDesktop,
+    /// The command line tool; `.mcp.json` in the current folder.
+    ClaudeCode,
+}
+
+/// Arguments of `config`.
+#[derive(Debug, Args)]
+pub(super) struct ConfigArgs {
+    /// The client
+    #[arg(value_name = "CLIENT")]
+    pub(super) client: ClientName,
+    /// Put the entry into the client's file
+    #[arg(long)]
+    pub(super) write: bool,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(super) shell: clap_complete::Shell,
+}

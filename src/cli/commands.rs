@@ -1,0 +1,127 @@
+//! One file for each command, and what they share.
+
+mod completions;
+mod config;
+mod graph;
+mod list;
+mod run;
+mod schema;
+mod serve;
+mod show;
+mod validate;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use super::args::{Command, Everywhere};
+use super::logging;
+use super::printer::Printer;
+use super::progress::Progress;
+use crate::app::{Clock, Code, Error};
+use crate::config::{Environment, Settings, SettingsError};
+
+/// What a command has around it.
+pub(super) struct World<'a> {
+    /// Flags of every command.
+    pub(super) everywhere: &'a Everywhere,
+    /// The streams.
+    pub(super) printer: &'a Printer,
+    /// The environment.
+    pub(super) environment: &'a Environment,
+    /// The clock.
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl World<'_> {
+    /// The settings in force.
+    pub(super) fn settings(&self) -> Result<Settings, Stop> {
+        Ok(Settings::load(&self.everywhere.flags(), self.environment)?)
+    }
+}
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// Something went wrong that is still to be told.
+    Failed {
+        /// What.
+        error: Box<Error>,
+        /// The exit code.
+        exit: u8,
+    },
+    /// Everything is said already.
+    Printed(u8),
+}
+
+impl Stop {
+    /// An error with an exit code of its own.
+    pub(super) fn failed(error: Error, exit: u8) -> Self {
+        Self::Failed { error: Box::new(error), exit }
+    }
+
+    /// A command line that can't be understood.
+    pub(super) fn usage(message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self::failed(Error::new(Code::InvalidRequest, message).next(next), 2)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        let exit = error.exit_code();
+        Self::failed(error, exit)
+    }
+}
+
+impl From<SettingsError> for Stop {
+    fn from(error: SettingsError) -> Self {
+        let mut told = Error::new(Code::InvalidRequest, error.to_string());
+        told.next_step = error.hint();
+        Self::failed(told, 2)
+    }
+}
+
+/// The exit code, or why there is none.
+pub(super) type Done = Result<u8, Stop>;
+
+/// Does what a command asks.
+pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Done {
+    if !serving {
+        logging::for_command(world.everywhere.log_level.as_deref());
+    }
+    match command {
+        Command::List(args) => list::list(args, world),
+        Command::Show(args) => show::show(&args, world),
+        Command::Run(args) => run::run(args, world),
+        Command::Validate(args) => validate::validate(args, world),
+        Command::Graph(args) => graph::graph(&args, world),
+        Command::Schema(args) => schema::schema(&args, world),
+        Command::Serve => serve::serve(world),
+        Command::Config(args) => config::config(&args, world),
+        Command::Completions(args) => Ok(completions::completions(&args, world)),
+    }
+}
+
+/// Waits for an answer, with a runtime of its own and a sign of life.
+fn wait<F: Future>(world: &World<'_>, what: &str, answer: F) -> Result<F::Output, Stop> {
+    wait_with(&Progress::of(world.printer, what), answer)
+}
+
+/// Waits for an answer beside a sign of life that the caller has.
+fn wait_with<F: Future>(progress: &Progress, answer: F) -> Result<F::Output, Stop> {
+    let runtime = runtime()?;
+    Ok(runtime.block_on(async {
+        tokio::select! {
+            biased;
+            answer = answer => answer,
+            never = progress.run() => match never {},
+        }
+    }))
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Stop> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|cause| Stop::failed(Error::new(Code::InternalError, format!("no threads can be made: {cause}")), 1))
+}

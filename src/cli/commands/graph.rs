@@ -1,0 +1,25 @@
+//! `flowy graph`: a picture of a flow, as text.
+
+use serde_json::json;
+
+use super::{Done, World, wait};
+use crate::app::GraphRequest;
+use crate::cli::args::GraphArgs;
+use crate::report::draw;
+
+/// Prints the picture; also of a flow that can't be executed.
+pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
+    let app = crate::cli::open(world)?;
+    let request = GraphRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
+    let prepared = wait(world, &format!("reading {}", app.describe()), app.graph(&request))??;
+    let picture = match args.format.as_str() {
+        "dot" => draw::dot(&prepared.flow),
+        _ => draw::mermaid(&prepared.flow),
+    };
+    if world.everywhere.json {
+        world.printer.json(&json!({"name": prepared.flow.name.as_str(), "format": args.format, "graph": picture}));
+    } else {
+        world.printer.out(&picture);
+    }
+    Ok(0)
+}

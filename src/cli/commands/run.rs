@@ -1,0 +1,125 @@
+//! `flowy run`: one execution, its final result on stdout and everything else on stderr.
+
+mod values;
+
+use std::sync::Arc;
+
+use super::{Done, Stop, World, wait_with};
+use crate::app::{App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, OnFailure, Outcome};
+use crate::cli::args::RunArgs;
+use crate::cli::progress::Progress;
+use crate::report::human::{Texts, Wish};
+use crate::report::{human, wire};
+
+/// Executes the flow, or shows what would be executed.
+pub(super) fn run(args: RunArgs, world: &World<'_>) -> Done {
+    let variables = values::read(&args, world.environment)?;
+    let app = crate::cli::open(world)?;
+    let request = ExecuteRequest {
+        flow: args.name.clone(),
+        variables,
+        git_ref: None,
+        refresh: world.everywhere.refresh,
+        on_failure: if args.on_failure == "stop" { OnFailure::Stop } else { OnFailure::Continue },
+        wait: None,
+    };
+    let done = if args.dry_run { rehearse(&app, &request, world) } else { execute(&app, &request, &args, world) };
+    done.or_else(|stop| refuse(stop, &app, &request, world))
+}
+
+fn execute(app: &App, request: &ExecuteRequest, args: &RunArgs, world: &World<'_>) -> Done {
+    let printer = world.printer;
+    let progress = Progress::of(printer, &format!("reading {}", app.describe()));
+    let line = progress.line();
+    let caller = Caller {
+        progress: Some(Arc::new(move |done| {
+            let label = crate::names::shown(&done.label, 80);
+            line.set_message(format!("{} of {} steps: {label}", done.ended, done.steps));
+        })),
+        ..Caller::default()
+    };
+    let outcome = wait_with(&progress, async {
+        let execution = app.execute(request.clone(), &caller);
+        tokio::pin!(execution);
+        tokio::select! {
+            outcome = &mut execution => outcome,
+            // What had finished by now is still answered, and printed.
+            Ok(()) = tokio::signal::ctrl_c() => {
+                caller.cancel.cancel();
+                execution.await
+            }
+        }
+    })??;
+    drop(progress);
+    let (id, flow, recorded) = match &outcome {
+        Outcome::Finished { id, flow, finished: Finished::Ran(recorded) } => (id, flow, recorded),
+        Outcome::Finished { finished: Finished::Refused(error), .. } => return Err(Error::clone(error).into()),
+        Outcome::Running(pending) => {
+            let error = Error::new(Code::Timeout, format!("execution {} has not ended", pending.id));
+            return Err(error.into());
+        }
+    };
+    if world.everywhere.json {
+        let detail = Detail::named(&args.detail).unwrap_or_default();
+        printer.json(&wire::execution(id, flow, recorded, detail));
+        return Ok(u8::from(!human::succeeded(recorded)));
+    }
+    let texts = if args.steps || printer.err_is_terminal() { Texts::Shown } else { Texts::Left };
+    let wish = Wish { result: args.result.as_deref(), texts };
+    let told = match human::execution((id, flow), recorded, &wish, printer.err_look()) {
+        Ok(told) => told,
+        Err(labels) => {
+            let label = crate::names::quoted(args.result.as_deref().unwrap_or_default());
+            let next = if labels.is_empty() {
+                "leave --result out: the flow has one result".to_owned()
+            } else {
+                format!("choose one of: {}", labels.join(", "))
+            };
+            return Err(Stop::usage(format!("the flow has no result {label}"), next));
+        }
+    };
+    printer.note(&told.before);
+    if let Some(result) = &told.result {
+        printer.out_text(result);
+    }
+    printer.note(&told.after);
+    if let Some(error) = &told.failure {
+        printer.error(error);
+    }
+    Ok(u8::from(told.failure.is_some()))
+}
+
+fn rehearse(app: &App, request: &ExecuteRequest, world: &World<'_>) -> Done {
+    let progress = Progress::of(world.printer, &format!("reading {}", app.describe()));
+    let rehearsal = wait_with(&progress, app.rehearse(request, &Caller::default()))??;
+    drop(progress);
+    if world.everywhere.json {
+        world.printer.json(&wire::rehearsal(&rehearsal, Some(usize::MAX)));
+    } else {
+        world.printer.out_text(&human::rehearsal(&rehearsal, world.printer.out_look()));
+    }
+    Ok(0)
+}
+
+/// Tells why nothing ran; of missing values it says what they are for and what to type.
+fn refuse(stop: Stop, app: &App, request: &ExecuteRequest, world: &World<'_>) -> Done {
+    let Stop::Failed { error, exit } = stop else { return Err(stop) };
+    if world.everywhere.json {
+        world.printer.json(&wire::refusal(&error, Some(&request.flow), "flows/execute"));
+    }
+    if error.code != Code::MissingVariables {
+        world.printer.error(&error);
+        return Err(Stop::Printed(exit));
+    }
+    let inputs = InputsRequest { name: request.flow.clone(), git_ref: None, refresh: false };
+    let prepared = super::runtime()?.block_on(app.inputs(&inputs));
+    let told = prepared.as_ref().ok().and_then(|prepared| prepared.plan.as_ref()).map(|plan| {
+        let source = world.everywhere.source.as_deref();
+        human::missing(&error, plan, &request.variables, source, world.printer.err_look())
+    });
+    match told {
+        Some(text) => world.printer.complain(&text),
+        None => world.printer.error(&error),
+    }
+    Err(Stop::Printed(exit))
+}

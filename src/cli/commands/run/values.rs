@@ -1,0 +1,105 @@
+//! The values for a flow: from flags, files and stdin.
+//!
+//! Files come first, in the order given; flags win over them. A name given twice among the flags is
+//! refused, for one of the two would be lost without a word.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::Stop;
+use crate::cli::args::RunArgs;
+use crate::config::Environment;
+use crate::names::quoted;
+
+/// The most that is read from stdin or a file, in bytes.
+const LARGEST: u64 = 16 * 1024 * 1024;
+
+/// Everything that was given.
+pub(super) fn read(args: &RunArgs, environment: &Environment) -> Result<Map<String, Value>, Stop> {
+    let mut all = Map::new();
+    let mut stdin_read = false;
+    for file in &args.files {
+        let text = text_of(file, environment, &mut stdin_read)?;
+        let shown = file.display();
+        let value: Value = serde_json::from_str(&text).map_err(|cause| {
+            Stop::usage(
+                format!("--vars {shown}: this is not JSON: {cause}"),
+                "give an object, like {\"company\": \"TechCorp\"}",
+            )
+        })?;
+        let Value::Object(object) = value else {
+            return Err(Stop::usage(
+                format!("--vars {shown}: this is JSON, but no object"),
+                "give an object, like {\"company\": \"TechCorp\"}",
+            ));
+        };
+        all.extend(object);
+    }
+    let mut given: Vec<(String, Value)> = Vec::new();
+    for pair in &args.vars {
+        let (name, text) = split(pair, "--var", "company=TechCorp")?;
+        given.push((name.to_owned(), Value::String(text.to_owned())));
+    }
+    for pair in &args.json_vars {
+        let (name, text) = split(pair, "--var-json", "count=3")?;
+        let value = serde_json::from_str(text).map_err(|cause| {
+            Stop::usage(
+                format!("--var-json {}: the value is not JSON: {cause}", quoted(name)),
+                "for text, use --var, or put the text into quotation marks that reach the program",
+            )
+        })?;
+        given.push((name.to_owned(), value));
+    }
+    for pair in &args.file_vars {
+        let (name, file) = split(pair, "--var-file", "notes=notes.txt")?;
+        given.push((name.to_owned(), Value::String(text_of(Path::new(file), environment, &mut stdin_read)?)));
+    }
+    if let Some(set) = &args.set {
+        given.push(("_variableSet".to_owned(), Value::String(set.clone())));
+    }
+    let mut flags: Map<String, Value> = Map::new();
+    for (name, value) in given {
+        if flags.insert(name.clone(), value).is_some() {
+            return Err(Stop::usage(format!("a value for {} is given twice", quoted(&name)), "give it once"));
+        }
+    }
+    all.extend(flags);
+    Ok(all)
+}
+
+fn split<'a>(pair: &'a str, flag: &str, example: &str) -> Result<(&'a str, &'a str), Stop> {
+    match pair.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim(), value)),
+        _ => Err(Stop::usage(
+            format!("{flag} {}: a name, =, and a value are needed", quoted(pair)),
+            format!("write it like {flag} {example}"),
+        )),
+    }
+}
+
+/// The text of a file, or of stdin for `-`; a byte-order mark is not part of it.
+fn text_of(file: &Path, environment: &Environment, stdin_read: &mut bool) -> Result<String, Stop> {
+    let from_stdin = file == Path::new("-");
+    let shown = if from_stdin { "stdin".to_owned() } else { file.display().to_string() };
+    if from_stdin && std::mem::replace(stdin_read, true) {
+        return Err(Stop::usage("stdin is asked for twice", "use - once, and files for the rest"));
+    }
+    let mut bytes = Vec::new();
+    let read = if from_stdin {
+        std::io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)
+    } else {
+        let path = environment.resolved(&file.to_string_lossy(), environment.current_folder());
+        std::fs::File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|cause| {
+        Stop::usage(format!("{shown} can't be read: {cause}"), "give the path of a text file, or - for stdin")
+    })?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(Stop::usage(format!("{shown} is larger than {LARGEST} bytes"), "give a smaller file"));
+    }
+    let text =
+        String::from_utf8(bytes).map_err(|_| Stop::usage(format!("{shown} is not UTF-8 text"), "save it as UTF-8"))?;
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
+}

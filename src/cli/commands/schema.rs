@@ -1,0 +1,15 @@
+//! `flowy schema`: what a flow is to be given, as JSON Schema.
+
+use super::{Done, World, wait};
+use crate::app::InputsRequest;
+use crate::cli::args::SchemaArgs;
+use crate::report::wire;
+
+/// Prints the schema.
+pub(super) fn schema(args: &SchemaArgs, world: &World<'_>) -> Done {
+    let app = crate::cli::open(world)?;
+    let request = InputsRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
+    let prepared = wait(world, &format!("reading {}", app.describe()), app.inputs(&request))??;
+    world.printer.json(&wire::input_schema(prepared.plan()?));
+    Ok(0)
+}

@@ -1,0 +1,144 @@
+//! The streams: the only place that writes to stdout.
+//!
+//! A pipe that closes early (`| head`) is no error: what is left is dropped. What each stream can
+//! show (colour, width) is found out once.
+
+use std::io::{self, IsTerminal, Write};
+
+use anstream::{AutoStream, ColorChoice};
+
+use super::args::Color;
+use crate::app::Error;
+use crate::report::human::{self, Look};
+
+/// Stdout for results, stderr for everything else.
+#[derive(Debug)]
+pub(super) struct Printer {
+    out_terminal: bool,
+    err_terminal: bool,
+    out_look: Look,
+    err_look: Look,
+    color: Color,
+    quiet: bool,
+}
+
+impl Printer {
+    /// The streams of this process.
+    pub(super) fn of_process(color: Color, quiet: bool) -> Self {
+        let (out_terminal, err_terminal) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+        let colored = |automatic: ColorChoice| match color {
+            Color::Auto => automatic != ColorChoice::Never,
+            Color::Always => true,
+            Color::Never => false,
+        };
+        let width_of = |size: Option<(terminal_size::Width, terminal_size::Height)>| {
+            size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
+        };
+        let width = |terminal: bool, size| if terminal { width_of(size) } else { None };
+        Self {
+            out_terminal,
+            err_terminal,
+            out_look: Look {
+                color: colored(AutoStream::choice(&io::stdout())),
+                terminal: out_terminal,
+                width: width(out_terminal, terminal_size::terminal_size_of(io::stdout())),
+            },
+            err_look: Look {
+                color: colored(AutoStream::choice(&io::stderr())),
+                terminal: err_terminal,
+                width: width(err_terminal, terminal_size::terminal_size_of(io::stderr())),
+            },
+            color,
+            quiet,
+        }
+    }
+
+    /// How results may look.
+    pub(super) fn out_look(&self) -> Look {
+        self.out_look
+    }
+
+    /// How notes may look.
+    pub(super) fn err_look(&self) -> Look {
+        self.err_look
+    }
+
+    /// Whether notes are read by a person.
+    pub(super) fn err_is_terminal(&self) -> bool {
+        self.err_terminal
+    }
+
+    /// Whether only results and errors are wanted.
+    pub(super) fn quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// The same choice of colour, for help.
+    pub(super) fn clap_color(&self) -> clap::ColorChoice {
+        match self.color {
+            Color::Auto => clap::ColorChoice::Auto,
+            Color::Always => clap::ColorChoice::Always,
+            Color::Never => clap::ColorChoice::Never,
+        }
+    }
+
+    /// A result, exactly these bytes.
+    pub(super) fn out_exact(&self, text: &str) {
+        let mut out = io::stdout().lock();
+        // Nobody reads on, or nobody can be told: either way there is nothing left to do here.
+        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+
+    /// A result for people, made safe and ending its last line.
+    pub(super) fn out(&self, text: &str) {
+        let mut text = text.to_owned();
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        self.out_exact(&text);
+    }
+
+    /// Help, whose colours are dropped where they are not wanted.
+    pub(super) fn out_styled(&self, text: &str) {
+        let choice = if self.out_look.color { ColorChoice::AlwaysAnsi } else { ColorChoice::Never };
+        let mut out = AutoStream::new(io::stdout().lock(), choice);
+        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+
+    /// A text of a flow: byte-exact, except that a terminal gets no control characters and a last
+    /// line that ends.
+    pub(super) fn out_text(&self, text: &str) {
+        if self.out_terminal { self.out(&human::safe_block(text)) } else { self.out_exact(text) }
+    }
+
+    /// A result for programs.
+    pub(super) fn json(&self, value: &serde_json::Value) {
+        self.out(&format!("{value:#}"));
+    }
+
+    /// A note; not when quiet.
+    pub(super) fn note(&self, text: &str) {
+        if !self.quiet {
+            self.err(text);
+        }
+    }
+
+    /// What went wrong.
+    pub(super) fn error(&self, error: &Error) {
+        self.err(&human::error(error, self.err_look));
+    }
+
+    /// What went wrong, in words that are made already.
+    pub(super) fn complain(&self, text: &str) {
+        self.err(text);
+    }
+
+    fn err(&self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let mut err = io::stderr().lock();
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        drop(err.write_all(text.as_bytes()).and_then(|()| err.write_all(end.as_bytes())));
+    }
+}

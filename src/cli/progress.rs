@@ -1,0 +1,51 @@
+//! A sign of life on a terminal, when something takes long enough to be noticed.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::printer::Printer;
+
+/// What takes less time than this needs no sign of life.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// How often the sign moves.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A line on stderr that says what is being waited for; gone when dropped.
+pub(super) struct Progress {
+    bar: ProgressBar,
+    wanted: bool,
+}
+
+impl Progress {
+    /// A line that is shown only on a terminal, and not when quiet.
+    pub(super) fn of(printer: &Printer, what: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.set_message(crate::names::shown(what, 200));
+        Self { bar, wanted: printer.err_is_terminal() && !printer.quiet() }
+    }
+
+    /// The line, for whoever knows more than its owner.
+    pub(super) fn line(&self) -> ProgressBar {
+        self.bar.clone()
+    }
+
+    /// Begins to show the line when patience ends; never returns.
+    pub(super) async fn run(&self) -> std::convert::Infallible {
+        if self.wanted {
+            tokio::time::sleep(PATIENCE).await;
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.bar.enable_steady_tick(TICK);
+        }
+        std::future::pending().await
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,185 @@
+//! Executions for people: a heading for each step, its text, what failed and why.
+
+use serde_json::Value;
+
+use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, count, grouped, safe_block, time};
+use crate::app::{Code, Detail, Error, Recorded, Rehearsal};
+use crate::names::{quoted, shown};
+use crate::plan::{Step, Work};
+use crate::report::wire;
+use crate::run::{Run, State, Status};
+use crate::tokens;
+
+/// Whether the texts of the steps are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Texts {
+    /// Each under its heading.
+    Shown,
+    /// Headings only.
+    Left,
+}
+
+/// What of an execution is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish<'a> {
+    /// The label of the result that counts; none for the final one.
+    pub result: Option<&'a str>,
+    /// Whether the texts of the steps are shown. What had finished before a failure always is.
+    pub texts: Texts,
+}
+
+/// An execution in words: what comes before the result, the result, what comes after it.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// The steps, the one with the result last.
+    pub before: String,
+    /// The result itself, byte for byte; none where its step did not finish.
+    pub result: Option<String>,
+    /// What else is to be known.
+    pub after: String,
+    /// Why it did not succeed.
+    pub failure: Option<Error>,
+}
+
+/// Whether every step finished.
+pub fn succeeded(recorded: &Recorded) -> bool {
+    recorded.executed.run.status() == Status::Success
+}
+
+/// Tells an execution (its id and its flow's name first).
+///
+/// # Errors
+/// The labels there are, when the one wished for is none of them.
+pub fn execution(
+    (id, flow): (&str, &str),
+    recorded: &Recorded,
+    wish: &Wish<'_>,
+    look: Look,
+) -> Result<Told, Vec<String>> {
+    let run = &recorded.executed.run;
+    let plan = run.plan();
+    let chosen = match wish.result {
+        None => plan.last(),
+        Some(label) => match plan.results().iter().find(|mark| mark.label == label) {
+            Some(mark) => mark.step,
+            None => return Err(plan.results().iter().map(|mark| quoted(&mark.label)).collect()),
+        },
+    };
+    let succeeded = succeeded(recorded);
+    let texts = wish.texts == Texts::Shown || !succeeded;
+    let mut before = String::new();
+    let mut order: Vec<usize> = (0..plan.steps().len()).filter(|step| Some(*step) != chosen).collect();
+    order.extend(chosen);
+    for number in order {
+        let Some(step) = plan.step(number) else { continue };
+        before.push_str(&heading(run, number, step, look));
+        before.push('\n');
+        if texts
+            && Some(number) != chosen
+            && let Some(output) = run.output_of(number)
+        {
+            before.push_str(safe_block(&output.text).trim_end());
+            before.push_str("\n\n");
+        }
+    }
+    let result = chosen.and_then(|step| run.output_of(step)).map(|output| output.text.to_string());
+    let whole = wire::execution(id, flow, recorded, Detail::Final);
+    let text_of = |key: &str| whole.get(key).and_then(Value::as_str).map(str::to_owned);
+    let failure = (!succeeded).then(|| {
+        let code = text_of("code").and_then(|code| Code::named(&code)).unwrap_or(Code::ExecutionError);
+        let mut error = Error::new(code, text_of("message").unwrap_or_default());
+        error.next_step = text_of("nextStep");
+        error
+    });
+    let mut after = String::new();
+    let labels: Vec<String> = plan.results().iter().map(|mark| quoted(&mark.label)).collect();
+    if labels.len() > 1 && wish.result.is_none() && result.is_some() {
+        let all = labels.join(", ");
+        after.push_str(&look.paint(
+            FAINT,
+            &format!(
+                "This flow has {} results: {all}; the last one is on stdout, --result LABEL prints another.",
+                labels.len()
+            ),
+        ));
+        after.push('\n');
+    }
+    for warning in whole.get("warnings").and_then(Value::as_array).into_iter().flatten() {
+        let message = warning.get("message").and_then(Value::as_str).unwrap_or_default();
+        after.push_str(&format!("{} {}\n", look.paint(DOUBTFUL, "warning:"), shown(message, 500)));
+    }
+    // On a terminal the result stands between, and its last line may be long gone.
+    if look.terminal && result.is_some() {
+        let line = format!("{} in {}", count(run.counts().done, "step", "steps"), time(recorded.executed.took));
+        after = format!("\n{}\n{after}", look.paint(FAINT, &line));
+    }
+    Ok(Told { before, result, after, failure })
+}
+
+fn heading(run: &Run, number: usize, step: &Step, look: Look) -> String {
+    let all = run.plan().steps().len();
+    let label = shown(&step.label, 80);
+    let mut parts = vec![format!("{} of {all}", number + 1), label];
+    if let Work::Render(rendering) = &step.work
+        && rendering.template_name != step.label
+    {
+        parts.push(shown(&rendering.template_name, 80));
+    }
+    let (mark, style, end) = match run.state(number) {
+        Some(State::Done { timing, .. }) => ("✓", GOOD, time(timing.took)),
+        Some(State::Failed { error, .. }) => ("✗", BAD, format!("{}: {}", error.code, shown(&error.message, 300))),
+        Some(State::Skipped { because }) => {
+            let because = run.plan().step(*because).map_or_else(String::new, |step| shown(&step.label, 80));
+            ("–", DOUBTFUL, format!("skipped, because {because} failed"))
+        }
+        _ => ("–", DOUBTFUL, "did not begin".to_owned()),
+    };
+    parts.push(end);
+    format!("{} {}", look.paint(style, mark), look.paint(HEADING, &parts.join(" · ")))
+}
+
+/// What would run: each text as far as the values go, and what is missing.
+pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
+    let run = &rehearsal.executed.run;
+    let plan = run.plan();
+    let mut text = format!(
+        "{} would run {}; nothing was executed.\n",
+        shown(&rehearsal.flow, 200),
+        count(plan.steps().len(), "step", "steps")
+    );
+    if rehearsal.missing.is_empty() {
+        text.push_str("Every required value is given.\n");
+    } else {
+        text.push_str(&look.paint(DOUBTFUL, "Missing:"));
+        text.push('\n');
+        for (name, steps) in &rehearsal.missing {
+            let steps: Vec<String> = steps.iter().map(|step| shown(step, 60)).collect();
+            let by = if steps.is_empty() { String::new() } else { format!("  needed by {}", steps.join(", ")) };
+            text.push_str(&format!("  {}{by}\n", shown(name, 100)));
+        }
+    }
+    for (number, step) in plan.steps().iter().enumerate() {
+        let head =
+            format!("{} of {} · {} · wave {}", number + 1, plan.steps().len(), shown(&step.label, 80), step.wave + 1);
+        match run.output_of(number) {
+            Some(output) => {
+                let size = grouped(tokens::estimate(&output.text));
+                text.push_str(&format!("\n{}\n", look.paint(HEADING, &format!("{head} · about {size} tokens"))));
+                text.push_str(safe_block(&output.text).trim_end());
+                text.push('\n');
+            }
+            None => {
+                let why = match (&step.work, run.state(number)) {
+                    (_, Some(State::Failed { error, .. })) => shown(&error.message, 300),
+                    _ => "can't be filled in".to_owned(),
+                };
+                text.push_str(&format!(
+                    "\n{} {}\n",
+                    look.paint(BAD, "✗"),
+                    look.paint(HEADING, &format!("{head} · {why}"))
+                ));
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,181 @@
+//! Findings as code frames: the lines of the file with the place underlined.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, count, error as told};
+use crate::app::{CheckedFile, Checkup};
+use crate::document::{Position, Span};
+use crate::names::shown;
+use crate::validate::{Finding, Severity};
+
+/// The longest message or hint, in characters.
+const LONGEST: usize = 1_000;
+/// A line longer than this is cut around the place, in bytes: some exports are one single line.
+const LONGEST_LINE: usize = 400;
+/// The most findings of one file that are framed.
+const MOST_FRAMES: usize = 50;
+
+/// Every finding in its frame, and a line that sums up.
+pub fn checkup(checkup: &Checkup, look: Look) -> String {
+    let mut text = String::new();
+    for file in &checkup.files {
+        if let Some(problem) = &file.unreadable {
+            text.push_str(&format!("{}: {}\n", look.paint(HEADING, &shown(&file.shown, 300)), told(problem, look)));
+        }
+        for finding in file.findings.iter().take(MOST_FRAMES) {
+            text.push_str(&frame(finding, file, look));
+            text.push_str("\n\n");
+        }
+        if file.findings.len() > MOST_FRAMES {
+            let more = file.findings.len() - MOST_FRAMES;
+            text.push_str(&format!(
+                "{}: {} more; --json has them all\n\n",
+                shown(&file.shown, 300),
+                count(more, "finding", "findings")
+            ));
+        }
+    }
+    text + &summary(checkup, look)
+}
+
+/// One short line for each finding: `file:line:column: severity[rule]: message`.
+pub fn checkup_lines(checkup: &Checkup) -> String {
+    let mut text = String::new();
+    for file in &checkup.files {
+        let name = shown(&file.shown, 300);
+        if let Some(problem) = &file.unreadable {
+            text.push_str(&format!("{name}: error[{}]: {}\n", problem.code.word(), shown(&problem.message, LONGEST)));
+        }
+        for finding in &file.findings {
+            let Position { line, column } = finding.position;
+            let message = shown(&finding.message, LONGEST);
+            text.push_str(&format!("{name}:{line}:{column}: {}[{}]: {message}\n", finding.severity, finding.rule));
+        }
+    }
+    text
+}
+
+fn summary(checkup: &Checkup, look: Look) -> String {
+    let files = checkup.files.len();
+    let alone: Vec<String> =
+        checkup.files.iter().filter(|file| file.alone).map(|file| shown(&file.shown, 300)).collect();
+    let mut text = String::new();
+    if !alone.is_empty() {
+        let what = if alone.len() > 4 { count(alone.len(), "file", "files") } else { alone.join(", ") };
+        let why = "no flows/ folder around it: references to templates not checked";
+        text.push_str(&look.paint(FAINT, &format!("{what}: {why}")));
+        text.push('\n');
+    }
+    let counts = [
+        (checkup.count(Severity::Error), "error", "errors", BAD),
+        (checkup.count(Severity::Warning), "warning", "warnings", DOUBTFUL),
+        (checkup.count(Severity::Info), "remark", "remarks", FAINT),
+    ];
+    let said: Vec<String> = counts
+        .into_iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, one, many, style)| look.paint(style, &count(number, one, many)))
+        .collect();
+    if said.is_empty() {
+        let what = format!(
+            "{} and {}",
+            count(checkup.flows, "flow", "flows"),
+            count(checkup.templates, "template", "templates")
+        );
+        text.push_str(&format!(
+            "{}: {what} in {}, nothing found\n",
+            look.paint(GOOD, "ok"),
+            count(files, "file", "files")
+        ));
+    } else {
+        let with = checkup.files.iter().filter(|file| !file.findings.is_empty() || file.unreadable.is_some()).count();
+        text.push_str(&format!("{} in {with} of {}\n", said.join(", "), count(files, "file", "files")));
+    }
+    text
+}
+
+fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Info => Level::INFO,
+    };
+    let window = Window::around(finding);
+    let mut snippet = Snippet::source(window.text).path(shown(&file.shown, 300)).line_start(window.first_line);
+    snippet = snippet.annotation(AnnotationKind::Primary.span(window.within(finding.span)));
+    for related in &finding.related {
+        if let Some(span) = window.holds(related.span) {
+            snippet = snippet.annotation(AnnotationKind::Context.span(span).label(shown(&related.label, LONGEST)));
+        }
+    }
+    let mut group =
+        Group::with_title(level.primary_title(shown(&finding.message, LONGEST)).id(finding.rule)).element(snippet);
+    for related in finding.related.iter().filter(|related| window.holds(related.span).is_none()) {
+        let Position { line, column } = related.position;
+        let note = format!("line {line}, column {column}: {}", shown(&related.label, LONGEST));
+        group = group.element(Level::NOTE.message(note));
+    }
+    for hint in &finding.hints {
+        group = group.element(Level::HELP.message(shown(hint, LONGEST)));
+    }
+    let renderer = if look.color { Renderer::styled() } else { Renderer::plain() };
+    renderer.decor_style(DecorStyle::Ascii).term_width(look.columns()).render(&[group])
+}
+
+/// The part of a file that a frame shows; whole lines, unless a line is very long.
+struct Window<'t> {
+    text: &'t str,
+    start: usize,
+    first_line: usize,
+}
+
+impl<'t> Window<'t> {
+    fn around(finding: &'t Finding) -> Self {
+        let whole: &str = &finding.text;
+        let inside = |at: usize| {
+            let mut at = at.min(whole.len());
+            while !whole.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let primary = (inside(finding.span.start), inside(finding.span.end));
+        let line_of = |from: usize, to: usize| {
+            let start = whole.get(..from).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+            let end = whole.get(to..).and_then(|after| after.find('\n')).map_or(whole.len(), |at| to + at);
+            (start, end)
+        };
+        let (mut start, mut end) = line_of(primary.0, primary.1);
+        for related in &finding.related {
+            let (from, to) = line_of(inside(related.span.start), inside(related.span.end));
+            (start, end) = (start.min(from), end.max(to));
+        }
+        let longest = whole.get(start..end).unwrap_or_default().lines().map(str::len).max().unwrap_or(0);
+        if longest > LONGEST_LINE {
+            // One line of a minified export can be a megabyte: what stands around the place is enough.
+            let (line_start, line_end) = line_of(primary.0, primary.0);
+            start = inside(primary.0.saturating_sub(LONGEST_LINE / 4)).max(line_start);
+            end = inside((primary.0 + LONGEST_LINE / 2).min(primary.1.max(primary.0 + LONGEST_LINE / 4))).min(line_end);
+        }
+        let first_line = Position::of(whole, start).line;
+        Self { text: whole.get(start..end).unwrap_or_default(), start, first_line }
+    }
+
+    /// A range within the window; cut where it sticks out.
+    fn within(&self, span: Span) -> std::ops::Range<usize> {
+        let clamp = |at: usize| at.saturating_sub(self.start).min(self.text.len());
+        let (mut start, mut end) = (clamp(span.start), clamp(span.end).max(clamp(span.start)));
+        while !self.text.is_char_boundary(start) {
+            start -= 1;
+        }
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        start..end.max(start)
+    }
+
+    fn holds(&self, span: Span) -> Option<std::ops::Range<usize>> {
+        (span.start >= self.start && span.end <= self.start + self.text.len()).then(|| self.within(span))
+    }
+}

@@ -1,0 +1,242 @@
+//! A flow or a template for people: what it needs, its steps in order, where values come from.
+
+use super::listing::plain;
+use super::{BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, safe_block, table, wrapped};
+use crate::app::{Origin, Prepared, Shown, ShownTemplate};
+use crate::names::shown as safe;
+use crate::plan::{Input, Plan, Step, Work};
+use crate::report::wire;
+use crate::validate::{Finding, Severity};
+
+/// A flow or a template. `full` adds the texts of the steps.
+pub fn shown(shown: &Shown, full: bool, look: Look) -> String {
+    match shown {
+        Shown::Flow { prepared, origin } => flow(prepared, origin, full, look),
+        Shown::Template { template, origin } => self::template(template, origin, look),
+    }
+}
+
+fn one(text: &str) -> String {
+    safe(text, 500)
+}
+
+fn facts(rows: Vec<(&str, String)>, look: Look) -> String {
+    let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
+    table(&[], rows.map(|(name, value)| vec![name.to_owned(), value]).collect(), 0, look)
+}
+
+fn section(title: &str, look: Look) -> String {
+    format!("\n{}\n", look.paint(HEADING, title))
+}
+
+fn from(origin: &Origin) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(origin.git_ref.as_deref().map(one));
+    parts.extend(origin.commit.as_deref().map(|commit| format!("commit {}", safe(commit, 10))));
+    parts.extend(origin.stale.as_deref().map(|reason| format!("an older copy: {}", one(reason))));
+    parts.join(", ")
+}
+
+fn flow(prepared: &Prepared, origin: &Origin, full: bool, look: Look) -> String {
+    let flow = &prepared.flow;
+    let mut text = format!(
+        "{}  {}\n",
+        look.paint(NAME, &one(flow.name.as_str())),
+        look.paint(FAINT, &one(flow.version.as_deref().unwrap_or("1.0")))
+    );
+    if let Some(description) = &flow.description {
+        text.push_str(&wrapped(description, 0, look));
+    }
+    text.push('\n');
+    let tags: Vec<String> = flow.tags.iter().map(|tag| one(tag)).collect();
+    text.push_str(&facts(
+        vec![
+            ("file", one(flow.file.as_str())),
+            ("from", from(origin)),
+            ("author", flow.author.as_deref().map(one).unwrap_or_default()),
+            ("category", flow.category.as_deref().map(one).unwrap_or_default()),
+            ("tags", tags.join(", ")),
+            ("complexity", flow.complexity.as_deref().map(one).unwrap_or_default()),
+            ("takes", flow.estimated_duration.as_deref().map(one).unwrap_or_default()),
+        ],
+        look,
+    ));
+    match prepared.plan.as_deref() {
+        Some(plan) => text.push_str(&planned(plan, full, look)),
+        None => {
+            text.push_str(&section("Can't be executed", look));
+            text.push_str("  Errors reach the whole flow, so there is no order to show.\n");
+        }
+    }
+    if !prepared.findings.is_empty() {
+        text.push_str(&section("Findings", look));
+        for finding in &prepared.findings {
+            text.push_str(&self::finding(finding, look));
+        }
+        text.push_str(&look.paint(FAINT, "  `flowy validate` shows them at their place.\n"));
+    }
+    text
+}
+
+fn planned(plan: &Plan, full: bool, look: Look) -> String {
+    let mut text = section("Inputs", look);
+    if plan.inputs().is_empty() {
+        text.push_str("  none\n");
+    } else {
+        let rows = plan.inputs().iter().map(|input| self::input(input)).collect();
+        text.push_str(&table(&["name", "type", "needed", "what for"], rows, 2, look));
+    }
+    if !plan.sets().is_empty() {
+        let sets: Vec<String> = plan.sets().iter().map(|set| one(set)).collect();
+        text.push_str(&format!("  Sets of values to choose from with --set: {}\n", sets.join(", ")));
+    }
+    text.push_str(&section("Order", look));
+    text.push_str(&order(plan));
+    text.push_str(&section("Steps", look));
+    for (number, step) in plan.steps().iter().enumerate() {
+        text.push_str(&self::step(number, step, plan, full, look));
+    }
+    if !plan.results().is_empty() {
+        text.push_str(&section("Results", look));
+        let rows = plan.results().iter().map(|mark| {
+            let label = mark.step.and_then(|step| plan.step(step)).map_or_else(String::new, |step| one(&step.label));
+            let described = plan.flow().outputs.iter().find(|(label, _)| *label == mark.label);
+            vec![one(&mark.label), format!("from {label}"), described.map(|(_, text)| one(text)).unwrap_or_default()]
+        });
+        text.push_str(&table(&[], rows.collect(), 2, look));
+    }
+    text
+}
+
+fn input(input: &Input) -> Vec<String> {
+    let needed = match (&input.default, input.required) {
+        (Some(default), _) => format!("default {}", safe(&plain(default), 40)),
+        (None, true) => "required".to_owned(),
+        (None, false) => "optional".to_owned(),
+    };
+    let mut description = input.description.as_deref().map(one).unwrap_or_default();
+    if !input.choices.is_empty() {
+        let choices: Vec<String> = input.choices.iter().map(|choice| safe(&plain(choice), 40)).collect();
+        let choices = format!("one of {}", choices.join(", "));
+        description = if description.is_empty() { choices } else { format!("{description} ({choices})") };
+    }
+    vec![one(&input.name), input.kind.map_or("string", crate::model::ValueType::name).to_owned(), needed, description]
+}
+
+/// The waves from top to bottom, steps that do not wait for each other side by side.
+fn order(plan: &Plan) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let required: Vec<String> = plan.inputs().iter().map(|input| safe(&input.name, 40)).collect();
+    if !required.is_empty() {
+        lines.push(format!("  ({})", required.join(", ")));
+    }
+    for wave in plan.waves() {
+        let steps: Vec<String> = wave
+            .iter()
+            .filter_map(|number| plan.step(*number).map(|step| (*number, step)))
+            .map(|(number, step)| {
+                let results: Vec<String> = plan
+                    .results()
+                    .iter()
+                    .filter(|mark| mark.step == Some(number))
+                    .map(|mark| format!(" → ({})", safe(&mark.label, 60)))
+                    .collect();
+                format!("[{} {}]{}", number + 1, safe(&step.label, 60), results.concat())
+            })
+            .collect();
+        lines.push(format!("  {}", steps.join("   ")));
+    }
+    lines.join("\n    ↓\n") + "\n"
+}
+
+fn step(number: usize, step: &Step, plan: &Plan, full: bool, look: Look) -> String {
+    let mut text = format!("  {}. {}", number + 1, look.paint(NAME, &one(&step.label)));
+    if step.id != step.label {
+        text.push_str(&look.paint(FAINT, &format!("  ({})", one(&step.id))));
+    }
+    let after: Vec<String> = step.parents.iter().map(|parent| (parent + 1).to_string()).collect();
+    if !after.is_empty() {
+        text.push_str(&look.paint(FAINT, &format!("  after {}", after.join(", "))));
+    }
+    text.push('\n');
+    if let Some(description) = &step.description {
+        text.push_str(&wrapped(description, 5, look));
+    }
+    match &step.work {
+        Work::Faulty { code, message } => {
+            text.push_str(&format!(
+                "     {} {}: {}\n",
+                look.paint(BAD, "fails when reached:"),
+                one(code),
+                one(message)
+            ));
+        }
+        Work::Render(rendering) => {
+            let place = rendering.template_file.as_deref().map(|file| format!(", {}", one(file))).unwrap_or_default();
+            text.push_str(&format!("     template {}{place}\n", one(&rendering.template_name)));
+            let mut seen: Vec<String> = Vec::new();
+            let mut rows: Vec<Vec<String>> = Vec::new();
+            for (placeholder, slot) in &rendering.placeholders {
+                let spelt = placeholder.spelt();
+                if let Some(slot) = rendering.slots.get(*slot)
+                    && !seen.contains(&spelt)
+                {
+                    rows.push(vec![one(&spelt), "←".to_owned(), one(&wire::from(slot, plan))]);
+                    seen.push(spelt);
+                }
+            }
+            if !rows.is_empty() {
+                text.push_str(&table(&[], rows, 5, look));
+            }
+            if full {
+                text.push('\n');
+                for line in safe_block(&rendering.text).lines() {
+                    text.push_str(format!("     │ {line}").trim_end());
+                    text.push('\n');
+                }
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+fn finding(finding: &Finding, look: Look) -> String {
+    let style = match finding.severity {
+        Severity::Error => BAD,
+        Severity::Warning => DOUBTFUL,
+        Severity::Info => FAINT,
+    };
+    let head = look.paint(style, &format!("{}[{}]", finding.severity, finding.rule));
+    let place = format!("{}:{}:{}", finding.file, finding.position.line, finding.position.column);
+    format!("  {head} {} ({})\n", one(&finding.message), one(&place))
+}
+
+fn template(shown: &ShownTemplate, origin: &Origin, look: Look) -> String {
+    let template = &shown.template;
+    let mut text = format!("{}  {}\n", look.paint(NAME, &one(&template.name)), look.paint(FAINT, "template"));
+    if let Some(description) = &template.description {
+        text.push_str(&wrapped(description, 0, look));
+    }
+    text.push('\n');
+    let variables: Vec<String> = template.variables.iter().map(|variable| one(&variable.name)).collect();
+    let sets: Vec<String> = template.sets.iter().map(|set| one(&set.name)).collect();
+    let users: Vec<String> = shown.used_by.iter().map(|user| one(user)).collect();
+    text.push_str(&facts(
+        vec![
+            ("title", template.title.as_deref().map(one).unwrap_or_default()),
+            ("file", one(template.file.as_str())),
+            ("from", from(origin)),
+            ("variables", variables.join(", ")),
+            ("sets", sets.join(", ")),
+            ("used by", if users.is_empty() { "no flow".to_owned() } else { users.join(", ") }),
+        ],
+        look,
+    ));
+    text.push('\n');
+    text.push_str(&safe_block(&template.text));
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,238 @@
+//! Listings for people: a table, lines, or a paragraph for each flow.
+
+use super::{DOUBTFUL, FAINT, HEADING, Look, NAME, count, grouped, table, wrapped};
+use crate::app::Listing;
+use crate::discover::{DetailedEntry, Mode, Shown, StandardEntry};
+use crate::names::{quoted, shown};
+
+/// A table needs at least this many columns to be readable.
+const NARROWEST_TABLE: usize = 60;
+/// The longest one-line text, in characters.
+const LONGEST: usize = 4_000;
+
+/// The flows: on a terminal as a table, elsewhere as lines of
+/// name, description, inputs and tags between tabs.
+pub fn listing(listing: &Listing, look: Look) -> String {
+    let entries = &listing.page.entries;
+    match listing.page.mode {
+        Mode::Index => entries.iter().map(|entry| line(entry) + "\n").collect(),
+        Mode::Compact if !look.terminal => entries.iter().map(|entry| line(entry) + "\n").collect(),
+        Mode::Compact if look.columns() < NARROWEST_TABLE => entries.iter().map(|entry| narrow(entry, look)).collect(),
+        Mode::Compact if entries.is_empty() => String::new(),
+        Mode::Compact => {
+            let rows = entries.iter().map(cells).collect();
+            table(&["name", "what it is for", "inputs", "tags"], rows, 0, look)
+        }
+        _ => {
+            let paragraphs: Vec<String> = entries.iter().map(|entry| paragraph(entry, look)).collect();
+            paragraphs.join("\n")
+        }
+    }
+}
+
+fn safe(text: &str) -> String {
+    shown(text, LONGEST)
+}
+
+/// `topic (string, required)` says no more than `topic`, and `tone (string, optional)` no more than
+/// `tone?`, where there is little room.
+fn short_inputs(summary: &str) -> String {
+    if !summary.contains('(') {
+        return "–".to_owned();
+    }
+    summary
+        .split("), ")
+        .map(|input| {
+            let (name, rest) = input.split_once(" (").unwrap_or((input, ""));
+            format!("{}{}", safe(name), if rest.contains("optional") { "?" } else { "" })
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn cells(entry: &Shown) -> Vec<String> {
+    match entry {
+        Shown::Compact(entry) => vec![
+            safe(&entry.name),
+            safe(&entry.description),
+            short_inputs(&entry.input_summary),
+            safe(&entry.tags.join(", ")),
+        ],
+        other => vec![line(other)],
+    }
+}
+
+fn line(entry: &Shown) -> String {
+    match entry {
+        Shown::Index(line) => safe(line),
+        Shown::Compact(entry) => [&entry.name, &entry.description, &entry.input_summary, &entry.tags.join(", ")]
+            .map(|text| safe(text))
+            .join("\t"),
+        Shown::Shortened { name, description } => [name, description].map(|text| safe(text)).join("\t"),
+        Shown::Standard(entry) => safe(&entry.name),
+        Shown::Detailed(entry) => safe(&entry.name),
+        Shown::Contract(entry) => safe(&entry.name),
+    }
+}
+
+fn narrow(entry: &Shown, look: Look) -> String {
+    match entry {
+        Shown::Compact(entry) => {
+            let inputs = format!("inputs: {}", short_inputs(&entry.input_summary));
+            format!(
+                "{}\n{}{}",
+                look.paint(NAME, &safe(&entry.name)),
+                wrapped(&safe(&entry.description), 2, look),
+                wrapped(&inputs, 2, look)
+            )
+        }
+        other => line(other) + "\n",
+    }
+}
+
+fn paragraph(entry: &Shown, look: Look) -> String {
+    match entry {
+        Shown::Standard(entry) => standard(entry, look),
+        Shown::Detailed(entry) => detailed(entry, look),
+        other => narrow(other, look),
+    }
+}
+
+fn head(name: &str, version: &str, description: &str, look: Look) -> String {
+    let mut text = format!("{}  {}\n", look.paint(NAME, &safe(name)), look.paint(FAINT, &safe(version)));
+    if !description.is_empty() {
+        text.push_str(&wrapped(description, 2, look));
+    }
+    text
+}
+
+fn rows(rows: Vec<(&str, String)>, look: Look) -> String {
+    let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
+    table(&[], rows.map(|(name, value)| vec![name.to_owned(), safe(&value)]).collect(), 2, look)
+}
+
+fn dates(created: Option<&str>, updated: Option<&str>) -> String {
+    match (created, updated) {
+        (Some(created), Some(updated)) if created != updated => format!("created {created}, updated {updated}"),
+        (Some(date), _) => format!("created {date}"),
+        (None, Some(date)) => format!("updated {date}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn standard(entry: &StandardEntry, look: Look) -> String {
+    head(&entry.name, &entry.version, &entry.description, look)
+        + &rows(
+            vec![
+                ("inputs", entry.input_summary.clone()),
+                ("steps", entry.steps.join(" · ")),
+                ("tags", entry.tags.join(", ")),
+                ("nodes", grouped(entry.node_count)),
+                ("dates", dates(entry.created.as_deref(), entry.updated.as_deref())),
+            ],
+            look,
+        )
+}
+
+fn detailed(entry: &DetailedEntry, look: Look) -> String {
+    let outputs: Vec<String> =
+        entry.outputs.iter().map(|output| format!("{} (from {})", output.label, output.node)).collect();
+    let mut text = head(&entry.name, &entry.version, &entry.description, look)
+        + &rows(
+            vec![
+                ("steps", entry.steps.join(" · ")),
+                ("results", outputs.join(", ")),
+                ("tags", entry.tags.join(", ")),
+                ("category", entry.category.clone().unwrap_or_default()),
+                ("author", entry.author.clone().unwrap_or_default()),
+                ("nodes", grouped(entry.node_count)),
+                ("dates", dates(entry.created.as_deref(), entry.updated.as_deref())),
+            ],
+            look,
+        );
+    if !entry.inputs.is_empty() {
+        let inputs = entry.inputs.iter().map(|input| {
+            let needed = match (&input.default, input.required) {
+                (Some(default), _) => format!("default {}", safe(&plain(default))),
+                (None, true) => "required".to_owned(),
+                (None, false) => "optional".to_owned(),
+            };
+            vec![safe(&input.name), safe(&input.kind), needed, safe(&input.description)]
+        });
+        text.push_str(&table(&["input", "type", "needed", "what for"], inputs.collect(), 2, look));
+    }
+    text
+}
+
+/// A value as a person writes it: text without quotation marks, where there is any.
+pub(super) fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) if text.is_empty() => "\"\"".to_owned(),
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What to know about a listing: how many there are, where they come from, what is missing, which
+/// files could not be listed.
+pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
+    let page = &listing.page;
+    let mut text = String::new();
+    if look.terminal && page.mode != Mode::Index {
+        text.push('\n');
+    }
+    let commit = listing.origin.commit.as_deref().map(|commit| format!(" at {}", shown(commit, 10)));
+    let git_ref = listing.origin.git_ref.as_deref().map(|name| format!(" {}", shown(name, 100)));
+    let flows = if page.returned == page.total {
+        count(page.total, "flow", "flows")
+    } else {
+        format!("{} of {}", grouped(page.returned), count(page.total, "flow", "flows"))
+    };
+    text.push_str(&look.paint(
+        FAINT,
+        &format!("{flows} from {}{}{}", shown(from, 300), git_ref.unwrap_or_default(), commit.unwrap_or_default()),
+    ));
+    text.push('\n');
+    if let Some(cursor) = &page.next_cursor {
+        text.push_str(&format!("There are more: go on with --cursor {cursor}\n"));
+    }
+    let warn = |message: &str| format!("{} {message}\n", look.paint(DOUBTFUL, "warning:"));
+    if let Some(reason) = &listing.origin.stale {
+        text.push_str(&warn(&format!(
+            "this is an older copy, {} old: {}",
+            age(listing.origin.age_seconds),
+            shown(reason, 300)
+        )));
+    }
+    if !page.unknown_names.is_empty() {
+        let names: Vec<String> = page.unknown_names.iter().map(|name| quoted(name)).collect();
+        text.push_str(&warn(&format!("no flow goes by {}", names.join(", "))));
+    }
+    if listing.problem_count > 0 {
+        let what = count(listing.problem_count, "file has errors", "files have errors");
+        text.push_str(&warn(&format!("{what}; `flowy validate` shows them at their place")));
+        for problem in &listing.problems {
+            let place = match (problem.line, problem.column) {
+                (Some(line), Some(column)) => format!("{}:{line}:{column}", problem.file),
+                _ => problem.file.clone(),
+            };
+            text.push_str(&format!(
+                "  {}: {}\n",
+                look.paint(HEADING, &shown(&place, 300)),
+                shown(&problem.message, 300)
+            ));
+        }
+        if listing.problem_count > listing.problems.len() {
+            text.push_str(&format!("  and {} more\n", grouped(listing.problem_count - listing.problems.len())));
+        }
+    }
+    text
+}
+
+fn age(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} seconds"),
+        120..7_200 => format!("{} minutes", seconds / 60),
+        _ => format!("{} hours", seconds / 3_600),
+    }
+}

@@ -1,0 +1,92 @@
+//! Values that a flow needs and nobody gave: what they are for, and what to type.
+
+use serde_json::{Map, Value};
+
+use super::{BAD, HEADING, Look, NAME, hint, table};
+use crate::app::Error;
+use crate::names::shown;
+use crate::plan::Plan;
+
+/// The longest value that is repeated in the command, in characters.
+const LONGEST_REPEATED: usize = 60;
+
+/// The missing values with their descriptions, and the command line that gives them.
+pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: Option<&str>, look: Look) -> String {
+    let missing: Vec<&str> = error
+        .details
+        .as_ref()
+        .and_then(|details| details.get("missing"))
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let flow = plan.flow().name.as_str();
+    let (are, values) = if missing.len() == 1 { ("is", "value") } else { ("are", "values") };
+    let mut text = format!(
+        "{}: {} needs {} {values} that {are} not given:\n\n",
+        look.paint(BAD, &format!("error[{}]", error.code.word())),
+        look.paint(NAME, &shown(flow, 200)),
+        missing.len()
+    );
+    let rows = missing.iter().map(|name| {
+        let input = plan.inputs().iter().find(|input| input.name == *name);
+        let kind = input.and_then(|input| input.kind).map_or("string", crate::model::ValueType::name);
+        let steps = input.map(|input| {
+            let labels = input.needed_by.iter().filter_map(|step| plan.step(*step)).map(|step| shown(&step.label, 60));
+            labels.collect::<Vec<_>>().join(", ")
+        });
+        let description = input.and_then(|input| input.description.as_deref()).unwrap_or("–");
+        vec![shown(name, 100), kind.to_owned(), shown(description, 500), steps.unwrap_or_default()]
+    });
+    text.push_str(&table(&["name", "type", "what for", "needed by"], rows.collect(), 2, look));
+    text.push_str(&format!("\n{}\n  {}\n", look.paint(HEADING, "Type:"), command(flow, &missing, given, source)));
+    if let Some((_, misspelt)) = error.next_step.as_deref().and_then(|step| step.split_once("; ")) {
+        text.push_str(&hint(misspelt, look));
+        text.push('\n');
+    }
+    text
+}
+
+fn command(flow: &str, missing: &[&str], given: &Map<String, Value>, source: Option<&str>) -> String {
+    let mut words = vec!["flowy run".to_owned(), word(flow)];
+    if let Some(source) = source {
+        words.extend(["--source".to_owned(), word(source)]);
+    }
+    for (name, value) in given {
+        let (flag, text) = match value {
+            Value::String(text) if name == "_variableSet" => {
+                words.extend(["--set".to_owned(), word(text)]);
+                continue;
+            }
+            Value::String(text) => ("--var", text.clone()),
+            other => ("--var-json", other.to_string()),
+        };
+        let short = text.chars().count() <= LONGEST_REPEATED && !text.contains('\n');
+        words.extend([flag.to_owned(), word(&format!("{name}={}", if short { text } else { "…".to_owned() }))]);
+    }
+    for name in missing {
+        words.extend(["--var".to_owned(), word(&format!("{name}=…"))]);
+    }
+    words.join(" ")
+}
+
+/// A word as a POSIX shell reads it back.
+fn word(text: &str) -> String {
+    let text = shown(text, 300);
+    let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,…".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_to_type_survives_a_shell() {
+        let given = serde_json::json!({"company": "Bob's \"Co\"", "count": 3, "_variableSet": "b"});
+        let Value::Object(given) = given else { return };
+        assert_eq!(
+            command("Two words", &["market"], &given, None),
+            "flowy run 'Two words' --var 'company=Bob'\\''s \"Co\"' --var-json count=3 --set b --var market=…"
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! What was done to a client's configuration, and what to do next.
+
+use super::{GOOD, Look};
+use crate::app::clients::{Change, ClientSetup};
+
+/// What happened to the client's file, and the next steps.
+pub fn client_setup(setup: &ClientSetup, look: Look) -> String {
+    let file = setup.file.display();
+    let mut text = match &setup.change {
+        Change::Shown => format!("\n{}'s configuration: {file}\n", setup.client.name()),
+        Change::Created => format!("{} {file}, which was not there before.\n", look.paint(GOOD, "Wrote")),
+        Change::Merged { backup } => format!(
+            "{} the entry into {file}; everything else in it stays.\nThe file as it was: {}\n",
+            look.paint(GOOD, "Put"),
+            backup.display()
+        ),
+        Change::Unchanged => format!("{} {file} has the entry already.\n", look.paint(GOOD, "Unchanged:")),
+    };
+    for (number, step) in setup.next.iter().enumerate() {
+        text.push_str(&format!("{}. {step}\n", number + 1));
+    }
+    text
+}
