@@ -24,6 +24,7 @@ use crate::names::RefName;
 use crate::source::slug::parse;
 use crate::source::{Ask, Pace, Source, SourceSpec, View};
 
+pub use crate::run::OnFailure;
 pub use catalog::{Catalog, Origin, Prepared};
 pub use check::{CheckRequest, CheckedFile, Checkup, check_paths};
 pub use examples::EXAMPLES;

@@ -32,3 +32,5 @@ pub mod execute;
 
 pub mod app;
 pub mod report;
+
+pub mod mcp;

@@ -17,7 +17,7 @@ pub use execution::{execution, outcome, refusal, rehearsal};
 pub use finding::{checkup, finding};
 pub use flow::{input_schema, shown};
 pub use listing::{contract_listing, listing};
-pub use size::{FAILURE_CHARACTERS, MAX_TOKENS, fit};
+pub use size::{FAILURE_CHARACTERS, LARGEST_FRAME, MAX_TOKENS, fit, frame_fits};
 
 /// An error: `{code, message, source, nextStep?, details?}`.
 pub fn error(error: &Error, source: &str) -> Value {
