@@ -18,4 +18,3 @@ mod tools;
 
 pub use log::start_logging;
 pub use serve::{End, ServeError, serve_on, serve_stdio};
-pub use server::Server;

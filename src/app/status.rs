@@ -9,7 +9,8 @@ use crate::names::quoted;
 pub struct StatusRequest {
     /// The execution; none for a list of all.
     pub execution: Option<String>,
-    /// One step, whose full text is wanted; `result` is the final result.
+    /// One step, whose full text is wanted; `result` is the final result, and a result's label is
+    /// what feeds it.
     pub node: Option<String>,
     /// Only executions of this flow.
     pub flow: Option<String>,
@@ -180,9 +181,10 @@ fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) 
     let run = &recorded.executed.run;
     let ids = || run.plan().steps().iter().map(|step| step.id.as_str());
     let named = run.plan().steps().iter().position(|step| step.id == node);
-    // A step of that id comes first; else the word means the step that gives the final result.
+    // A step of that id comes first; else it may mean what gives the final result, or one of several.
     let last = || run.plan().last().filter(|_| node == RESULT);
-    let Some(step) = named.or_else(last) else {
+    let labelled = || run.plan().results().iter().find(|mark| mark.label == node).and_then(|mark| mark.step);
+    let Some(step) = named.or_else(last).or_else(labelled) else {
         return Err(Error::not_found(Code::InvalidRequest, "step", node, ids()));
     };
     let node = run.plan().step(step).map_or(node, |step| step.id.as_str());

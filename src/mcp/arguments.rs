@@ -123,9 +123,8 @@ fn unknown_names(tool: &Definition, unknown: &[String]) -> Error {
     let all = format!("{} takes {}", tool.name, names().collect::<Vec<_>>().join(", "));
     let next = if meant.is_empty() { all } else { format!("{} {all}", meant.join(" ")) };
     let listed: Vec<String> = unknown.iter().map(|name| quoted(name)).collect();
-    let (are, arguments) = if unknown.len() == 1 { ("an", "argument") } else { ("", "arguments") };
+    let arguments = if unknown.len() == 1 { "argument" } else { "arguments" };
     let message = format!("{} has no {arguments} {}", tool.name, listed.join(", "));
-    let _ = are;
     Error::new(Code::InvalidRequest, message).next(next).detail("unknown", json!(unknown))
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::app::{OnStep, StepDone};
 use crate::names::shown;
@@ -20,16 +21,17 @@ pub(super) struct Progress {
     token: ProgressToken,
     news: watch::Receiver<Option<StepDone>>,
     told: usize,
+    quiet: CancellationToken,
 }
 
 impl Progress {
-    /// A teller, and what brings it news.
-    pub(super) fn new(peer: Peer<RoleServer>, token: ProgressToken) -> (Self, OnStep) {
+    /// A teller, and what brings it news. Once `quiet` is cancelled nothing more is told.
+    pub(super) fn new(peer: Peer<RoleServer>, token: ProgressToken, quiet: CancellationToken) -> (Self, OnStep) {
         let (bring, news) = watch::channel(None);
         let on_step: OnStep = Arc::new(move |step: &StepDone| {
             bring.send_replace(Some(step.clone()));
         });
-        (Self { peer, token, news, told: 0 }, on_step)
+        (Self { peer, token, news, told: 0, quiet }, on_step)
     }
 
     /// Tells news as they come; ends only when no more can come.
@@ -49,7 +51,7 @@ impl Progress {
         let told = ProgressNotificationParam::new(self.token.clone(), number(step.ended))
             .with_total(number(step.steps))
             .with_message(message);
-        if let Err(error) = self.peer.notify_progress(told).await {
+        if let Some(Err(error)) = self.quiet.run_until_cancelled(self.peer.notify_progress(told)).await {
             tracing::debug!(%error, "a progress notification could not be sent");
         }
     }

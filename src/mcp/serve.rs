@@ -14,7 +14,7 @@ use rmcp::{RoleServer, ServiceExt as _};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, Chain};
 use tokio_util::sync::CancellationToken;
 
-use super::server::Server;
+use super::server::{Ends, Server};
 use crate::app::App;
 
 /// How long calls may go on after the input has ended.
@@ -69,24 +69,10 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let ending = CancellationToken::new();
-    serve(Server::new(app, ending.clone()), ending, reader, writer, stop).await
-}
-
-async fn serve<R, W>(
-    server: Server,
-    ending: CancellationToken,
-    reader: R,
-    writer: W,
-    stop: impl Future<Output = ()> + Send,
-) -> Result<End, ServeError>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
+    let ends = Ends::default();
+    let server = Server::new(app, ends.clone());
     let mut stop = std::pin::pin!(stop);
-    let input_ended = CancellationToken::new();
-    let lines = Lines::new(reader, writer, input_ended.clone());
+    let lines = Lines::new(reader, writer, ends.input.clone());
     let serving = CancellationToken::new();
     let running = tokio::select! {
         biased;
@@ -102,14 +88,14 @@ where
         biased;
         () = &mut stop => End::Stopped,
         ended = &mut finished => return ended.map(|_| End::InputEnded).map_err(|_| ServeError::Internal),
-        () = input_ended.cancelled() => tokio::select! {
+        () = ends.input.cancelled() => tokio::select! {
             biased;
             ended = &mut finished => return ended.map(|_| End::InputEnded).map_err(|_| ServeError::Internal),
             () = &mut stop => End::Stopped,
             () = tokio::time::sleep(GRACE) => End::InputEnded,
         },
     };
-    ending.cancel();
+    ends.calls.cancel();
     serving.cancel();
     if tokio::time::timeout(FLUSH, finished).await.is_err() {
         tracing::warn!("some calls did not end in time; they are given up");

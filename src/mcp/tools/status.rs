@@ -2,8 +2,9 @@
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use serde_json::json;
 
-use crate::app::{Error, STATES, Section, StatusRequest};
+use crate::app::{Code, Error, STATES, Section, StatusRequest};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
@@ -34,6 +35,14 @@ pub(super) const TOOL: Definition = Definition {
 
 fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
+        if arguments.text("nodeId").is_some() && arguments.text("executionId").is_none() {
+            return Err(Error::new(
+                Code::InvalidRequest,
+                "`nodeId` is a step of an execution, and `executionId` is missing",
+            )
+            .next("give `executionId`, as flows_execute answered it")
+            .detail("argument", json!("executionId")));
+        }
         let include = arguments.texts("include");
         let mut request = StatusRequest {
             execution: arguments.owned("executionId"),

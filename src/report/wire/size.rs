@@ -67,7 +67,7 @@ fn mark(value: &mut Value, execution: &str) {
         object.insert("truncated".to_owned(), json!(true));
         if !execution.is_empty() {
             let how = format!(
-                "texts were cut to fit; call flows_status with executionId {execution} and nodeId to page one step's whole text"
+                "texts were cut to fit; flows_status with executionId {execution} and nodeId (a step's id, or \"result\" for the final result) pages a whole text"
             );
             let key = if object.contains_key("code") { "hint" } else { "nextStep" };
             object.insert(key.to_owned(), json!(how));
