@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::{Done, Stop, World};
 use crate::app::{App, Code, Error};
-use crate::cli::logging;
+use crate::mcp;
 
 /// Serves until the client is gone.
 pub(super) fn serve(world: &World<'_>) -> Done {
     let settings = world.settings()?;
-    logging::for_server(&settings);
+    mcp::start_logging(&settings);
     let app = Arc::new(App::open(settings, world.environment, world.clock.clone())?);
     if world.printer.err_is_terminal() {
         world.printer.note(&format!(
@@ -19,11 +19,9 @@ pub(super) fn serve(world: &World<'_>) -> Done {
             app.describe()
         ));
     }
-    super::runtime()?.block_on(start(app))
-}
-
-/// The seam to the server.
-async fn start(app: Arc<App>) -> Done {
-    drop(app);
-    Err(Stop::failed(Error::new(Code::InternalError, "this build holds no MCP server"), 1))
+    let runtime = super::runtime()?;
+    let served = runtime.block_on(mcp::serve_stdio(app));
+    // One blocked read of stdin may be left, and it must not hold the process up.
+    runtime.shutdown_background();
+    served.map(|_| 0).map_err(|error| Stop::failed(Error::new(Code::InternalError, error.to_string()), 1))
 }
