@@ -4,6 +4,7 @@
 //! don't wait for each other, and tells the run what became of them. Databases, rmcp and HTTP are
 //! workers' business, behind [`Worker`].
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,6 +125,8 @@ where
     let begun = clock.reading();
     let plan = run.plan().clone();
     let mut warnings = run.warnings_about_given();
+    // Told in the order of the steps, whichever ended first: two executions must agree.
+    let mut noticed: BTreeMap<usize, Vec<Warning>> = BTreeMap::new();
     let ends = options.deadline.map(|deadline| begun.saturating_add(deadline));
     let mut under_way: FuturesUnordered<UnderWay<'_>> = FuturesUnordered::new();
     let mut in_turn = 0;
@@ -137,7 +140,7 @@ where
                 }
                 let started = clock.reading();
                 run.apply(Event::Started { step: number });
-                match begin(&run, &plan, number, worker, &mut warnings) {
+                match begin(&run, &plan, number, worker, &mut noticed) {
                     Begun::Ended(result) => (number, started, result),
                     Begun::Working(future) => {
                         under_way.push(Box::pin(async move { (number, started, future.await) }));
@@ -184,6 +187,7 @@ where
         }
     }
     drop(under_way);
+    warnings.extend(noticed.into_values().flatten());
     Executed { run, warnings, took: clock.reading().saturating_sub(begun) }
 }
 
@@ -197,7 +201,7 @@ fn begin<'a>(
     plan: &'a Plan,
     number: usize,
     worker: &'a dyn Worker,
-    warnings: &mut Vec<Warning>,
+    noticed: &mut BTreeMap<usize, Vec<Warning>>,
 ) -> Begun<'a> {
     let Some(step) = plan.step(number) else {
         return Begun::Ended(Err(StepError::new("INTERNAL_ERROR", "the step is not part of the plan")));
@@ -207,7 +211,9 @@ fn begin<'a>(
         Work::Render(rendering) => match run.bind(number, rendering) {
             Err(error) => Begun::Ended(Err(error)),
             Ok(bound) => {
-                warnings.extend(bound.warnings);
+                if !bound.warnings.is_empty() {
+                    noticed.insert(number, bound.warnings);
+                }
                 match worker.work(step, bound.text) {
                     Ok(future) => Begun::Working(future),
                     Err(text) => Begun::Ended(Ok(Output::text(text))),

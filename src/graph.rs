@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use petgraph::Direction;
-use petgraph::algo::tarjan_scc;
+use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 /// The graph of one flow; nodes are numbered as in the file.
@@ -79,7 +79,8 @@ impl Graph {
     /// repeat, each beginning at its node that comes first in the file; edges of a node to itself
     /// are not rings.
     pub fn rings(&self) -> Vec<Vec<usize>> {
-        let mut rings: Vec<Vec<usize>> = tarjan_scc(&self.graph)
+        // Kosaraju's algorithm, because petgraph's Tarjan recurses: a long chain would end the process.
+        let mut rings: Vec<Vec<usize>> = kosaraju_scc(&self.graph)
             .into_iter()
             .filter(|knot| knot.len() > 1)
             .filter_map(|knot| {
@@ -240,6 +241,17 @@ mod tests {
         let graph = Graph::new(7, [(0, 1), (1, 2), (2, 3), (3, 1), (3, 4), (5, 6), (6, 5)]);
         assert_eq!(graph.rings(), [vec![1, 2, 3], vec![5, 6]]);
         assert!(graph.order(&all(7)).is_none());
+    }
+
+    #[test]
+    fn a_chain_of_any_length_fits_a_small_stack() {
+        let count = 100_000;
+        let walk = move || {
+            let graph = Graph::new(count, (1..count).map(|node| (node - 1, node)));
+            (graph.rings().len(), graph.order(&all(count)).map(|order| order.order.len()))
+        };
+        let walked = std::thread::Builder::new().stack_size(256 << 10).spawn(walk).expect("a thread");
+        assert_eq!(walked.join().expect("no overflow"), (0, Some(count)));
     }
 
     #[test]

@@ -33,4 +33,6 @@ pub mod execute;
 pub mod app;
 pub mod report;
 
+pub mod mcp;
+
 pub mod cli;

@@ -7,13 +7,17 @@
 mod inputs;
 mod slots;
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::model::{Flow, NodeKind, ValueType, VariableSet};
-use crate::render::Placeholder;
-use crate::validate::{Body, CheckedFlow, MappedBy, OutputPart};
+use crate::render::Outline;
+use crate::validate::{Body, CheckedFlow};
+
+// What bindings are made of, so that who follows a plan needs no checker.
+pub use crate::validate::{MappedBy, OutputPart, output_names};
 
 /// A flow, ready to be shown or executed.
 #[derive(Debug, Clone)]
@@ -70,9 +74,9 @@ pub struct Rendering {
     pub template_file: Option<String>,
     /// The text.
     pub text: Arc<str>,
-    /// The brace groups that a slot may fill, in order, with the slot of each.
-    pub placeholders: Vec<(Placeholder, usize)>,
-    /// One slot for each distinct name, in order of appearance.
+    /// Its brace groups.
+    pub outline: Arc<Outline>,
+    /// One slot for each name of the outline.
     pub slots: Vec<Slot>,
     /// The node's variable sets, then the template's.
     pub sets: Vec<VariableSet>,
@@ -141,6 +145,9 @@ pub struct Input {
     pub default: Option<Value>,
     /// The only values allowed; empty when anything is.
     pub choices: Vec<Value>,
+    /// The type that values are held to: that of `inputs`. A type that only a template gives
+    /// describes, and holds nobody.
+    pub held_to: Option<ValueType>,
     /// The steps that read it.
     pub used_by: Vec<usize>,
     /// The steps that can't do without it; empty where it is required for being declared.
@@ -209,11 +216,11 @@ impl Plan {
             .rev()
             .find(|step| steps.get(*step).is_some_and(|step| checked.graph().connected(step.node)));
         let last = fed.or(connected).or_else(|| steps.len().checked_sub(1));
-        let mut sets: Vec<String> = Vec::new();
+        let (mut sets, mut seen) = (Vec::new(), HashSet::new());
         for step in &steps {
             if let Work::Render(rendering) = &step.work {
                 for set in &rendering.sets {
-                    if !sets.contains(&set.name) {
+                    if seen.insert(set.name.as_str()) {
                         sets.push(set.name.clone());
                     }
                 }
@@ -284,9 +291,12 @@ fn results(flow: &Flow, checked: &CheckedFlow, number_of: &[Option<usize>]) -> V
             marks.push(ResultMark { node, label: spec.caption().to_owned(), step });
         }
     }
-    let labels: Vec<String> = marks.iter().map(|mark| mark.label.clone()).collect();
+    let mut count: HashMap<String, usize> = HashMap::with_capacity(marks.len());
+    for mark in &marks {
+        *count.entry(mark.label.clone()).or_default() += 1;
+    }
     for mark in &mut marks {
-        if labels.iter().filter(|label| **label == mark.label).count() > 1
+        if count.get(&mark.label).is_some_and(|count| *count > 1)
             && let Some(spec) = flow.nodes.get(mark.node)
         {
             mark.label = format!("{} ({})", mark.label, spec.id);

@@ -5,6 +5,7 @@
 //! looked at again. This room knows texts, not where a value comes from.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -68,6 +69,43 @@ pub fn placeholders(text: &str, syntax: Syntax) -> Vec<Placeholder> {
         }
     }
     found
+}
+
+/// The brace groups of a text, and the distinct names among them.
+#[derive(Debug, Clone, Default)]
+pub struct Outline {
+    /// The brace groups, in order.
+    pub placeholders: Vec<Placeholder>,
+    /// For each brace group, the number of its name.
+    pub name_of: Vec<usize>,
+    /// The distinct names, in order of appearance, each as the first brace group that has it.
+    pub names: Vec<usize>,
+    numbers: HashMap<String, usize>,
+}
+
+impl Outline {
+    /// Looks through a text once.
+    pub fn of(text: &str, syntax: Syntax) -> Self {
+        let mut outline = Self { placeholders: placeholders(text, syntax), ..Self::default() };
+        for (place, placeholder) in outline.placeholders.iter().enumerate() {
+            let number = match outline.numbers.get(placeholder.name.as_str()) {
+                Some(number) => *number,
+                None => {
+                    let number = outline.names.len();
+                    outline.names.push(place);
+                    outline.numbers.insert(placeholder.name.clone(), number);
+                    number
+                }
+            };
+            outline.name_of.push(number);
+        }
+        outline
+    }
+
+    /// The number of a name (in NFC), where the text reads it.
+    pub fn number(&self, name: &str) -> Option<usize> {
+        self.numbers.get(name).copied()
+    }
 }
 
 fn named(inside: &str) -> Option<(String, Vec<String>)> {

@@ -170,9 +170,11 @@ impl App {
             tell_end.send_replace(Some(Finished::Ran(Arc::new(Recorded { executed, origin, findings }))));
         });
         let patience = deadline.map(|deadline| deadline.saturating_sub(self.clock.reading()));
+        // What `wait_for` gives is a lock on the channel, which must not be held while waiting.
+        let end = async { drop(finished.wait_for(Option::is_some).await) };
         tokio::select! {
             biased;
-            ended = finished.wait_for(Option::is_some) => { drop(ended); }
+            () = end => {}
             () = caller.cancel.cancelled() => {
                 cancel.cancel();
                 // The work looks for cancellation at every step, so its end is near.

@@ -9,7 +9,8 @@ use crate::names::quoted;
 pub struct StatusRequest {
     /// The execution; none for a list of all.
     pub execution: Option<String>,
-    /// One step, whose full text is wanted; `result` is the final result.
+    /// One step, whose full text is wanted; `result` is the final result, and a result's label is
+    /// what feeds it.
     pub node: Option<String>,
     /// Only executions of this flow.
     pub flow: Option<String>,
@@ -56,6 +57,17 @@ pub enum StatusAnswer {
     },
 }
 
+impl StatusAnswer {
+    /// How many entries or characters this page holds; 1 where the answer has no pages.
+    pub fn returned(&self) -> usize {
+        match self {
+            Self::One { .. } => 1,
+            Self::Text(page) => page.text.chars().count(),
+            Self::List { executions, .. } => executions.len(),
+        }
+    }
+}
+
 /// A page of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextPage {
@@ -73,6 +85,8 @@ pub struct TextPage {
     pub next_cursor: Option<String>,
 }
 
+/// What the final result is asked for by, whichever step gives it.
+const RESULT: &str = "result";
 /// Entries of a list page, unless another number is asked for.
 const LIST_LIMIT: usize = 20;
 /// Characters of a text page, unless another number is asked for.
@@ -166,9 +180,14 @@ fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) 
     };
     let run = &recorded.executed.run;
     let ids = || run.plan().steps().iter().map(|step| step.id.as_str());
-    let Some(step) = run.plan().steps().iter().position(|step| step.id == node) else {
+    let named = run.plan().steps().iter().position(|step| step.id == node);
+    // A step of that id comes first; else it may mean what gives the final result, or one of several.
+    let last = || run.plan().last().filter(|_| node == RESULT);
+    let labelled = || run.plan().results().iter().find(|mark| mark.label == node).and_then(|mark| mark.step);
+    let Some(step) = named.or_else(last).or_else(labelled) else {
         return Err(Error::not_found(Code::InvalidRequest, "step", node, ids()));
     };
+    let node = run.plan().step(step).map_or(node, |step| step.id.as_str());
     let Some(output) = run.output_of(step) else {
         return Err(Error::new(
             Code::InvalidRequest,

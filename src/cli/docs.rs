@@ -10,22 +10,13 @@ use clap::CommandFactory as _;
 use super::args::Cli;
 use crate::app::{Code, EXIT_CODES, RULES};
 use crate::config::{SETTINGS, SURROUNDINGS};
-
-/// One tool, as a table shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolRow {
-    /// Its name.
-    pub name: String,
-    /// What it is called where people read.
-    pub title: String,
-    /// Its arguments, with their defaults.
-    pub arguments: String,
-}
+use crate::mcp::tool_rows;
 
 /// Every block there is: its name and its Markdown.
-pub fn blocks(tools: &[ToolRow]) -> Vec<(&'static str, String)> {
+pub fn blocks() -> Vec<(&'static str, String)> {
     vec![
-        ("tools", tools_table(tools)),
+        ("tools", tools()),
+        ("tool-arguments", tool_arguments()),
         ("commands", commands()),
         ("options", options()),
         ("settings", settings()),
@@ -79,11 +70,28 @@ fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     out
 }
 
-fn tools_table(tools: &[ToolRow]) -> String {
-    table(
-        &["tool", "what it does", "arguments"],
-        tools.iter().map(|tool| vec![code(&tool.name), tool.title.clone(), tool.arguments.clone()]),
-    )
+fn tools() -> String {
+    let rows = tool_rows().into_iter().map(|tool| {
+        let arguments: Vec<String> = tool
+            .arguments
+            .iter()
+            .map(
+                |argument| if argument.required { format!("**{}**", code(argument.name)) } else { code(argument.name) },
+            )
+            .collect();
+        vec![code(tool.name), tool.title.to_owned(), arguments.join(", ")]
+    });
+    table(&["tool", "what it does", "arguments (**required**)"], rows)
+}
+
+fn tool_arguments() -> String {
+    let rows = tool_rows().into_iter().flat_map(|tool| {
+        tool.arguments.into_iter().map(move |argument| {
+            let default = if argument.required { "required".to_owned() } else { code(argument.default) };
+            vec![code(tool.name), code(argument.name), argument.kind, default, argument.description.to_owned()]
+        })
+    });
+    table(&["tool", "argument", "value", "default", "what it does"], rows)
 }
 
 fn commands() -> String {

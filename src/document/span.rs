@@ -27,11 +27,7 @@ pub struct Position {
 impl Position {
     /// Where byte `offset` of `text` stands; past the end counts as the end.
     pub fn of(text: &str, offset: usize) -> Self {
-        let mut offset = offset.min(text.len());
-        while !text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let before = text.get(..offset).unwrap_or_default();
+        let before = text.get(..floor(text, offset)).unwrap_or_default();
         let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         let column = before.get(start..).unwrap_or_default().chars().count() + 1;
@@ -39,16 +35,37 @@ impl Position {
     }
 }
 
+/// The offset itself, or the start of the character it lies in.
+fn floor(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
 /// Resolves places of one document; parses the text once for any number of places.
 pub struct Locator<'a> {
     text: &'a str,
     root: Option<Ast<'a>>,
+    /// Where each line begins, so that a position costs no walk through the file.
+    lines: Vec<usize>,
 }
 
 impl<'a> Locator<'a> {
     /// Reads `text` for positions. A text that is not JSON gives ranges at its start.
     pub fn new(text: &'a str) -> Self {
-        Self { text, root: parse_ast(text).ok().flatten() }
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Self { text, root: parse_ast(text).ok().flatten(), lines: std::iter::once(0).chain(breaks).collect() }
+    }
+
+    /// Where byte `offset` stands; past the end counts as the end.
+    pub fn position(&self, offset: usize) -> Position {
+        let offset = floor(self.text, offset);
+        let line = self.lines.partition_point(|start| *start <= offset);
+        let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let column = self.text.get(start..offset).unwrap_or_default().chars().count() + 1;
+        Position { line, column }
     }
 
     /// The bytes of a place; a member that is not there gives its nearest parent that is.
@@ -84,10 +101,6 @@ impl<'a> Locator<'a> {
         if let (true, Some((from, to)), Ast::StringLit(literal)) = (whole, place.within, here) {
             let raw = self.text.get(literal.start()..literal.end()).unwrap_or_default();
             return Span { start: literal.start() + raw_offset(raw, from), end: literal.start() + raw_offset(raw, to) };
-        }
-        if whole || place.part == Part::Value {
-            // A long object is shown by its opening line, which is what a reader looks for.
-            return Span { start: here.start(), end: here.end() };
         }
         Span { start: here.start(), end: here.end() }
     }
@@ -159,5 +172,9 @@ mod tests {
         assert_eq!(Position::of(text, 5), Position { line: 2, column: 2 });
         assert_eq!(Position::of(text, 1), Position { line: 1, column: 1 });
         assert_eq!(Position::of(text, 99), Position { line: 2, column: 3 });
+        let locator = Locator::new(text);
+        for offset in 0..=text.len() + 1 {
+            assert_eq!(locator.position(offset), Position::of(text, offset), "{offset}");
+        }
     }
 }

@@ -135,12 +135,21 @@ fn is_number(text: &str) -> bool {
     matches!(serde_json::from_str::<Value>(text.trim()), Ok(Value::Number(_)))
 }
 
-fn whole(digits: &str) -> bool {
-    let digits = digits.strip_prefix('-').unwrap_or(digits);
-    match digits.split_once('.') {
-        None => digits.bytes().all(|b| b.is_ascii_digit()),
-        Some((before, after)) => before.bytes().all(|b| b.is_ascii_digit()) && after.bytes().all(|b| b == b'0'),
-    }
+/// Whether a JSON number has no fraction: `3`, `3.0`, `1e3` and `1.5e1` have none.
+fn whole(number: &str) -> bool {
+    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let fraction = digits.split_once('.').map_or("", |(_, fraction)| fraction).trim_end_matches('0');
+    let zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.' | b'-'));
+    let before = digits.split('.').next().unwrap_or_default();
+    let zeros = before.len() - before.trim_end_matches('0').len();
+    zero || exponent.parse::<i64>().is_ok_and(|exponent| {
+        let room = if fraction.is_empty() {
+            -i64::try_from(zeros).unwrap_or(0)
+        } else {
+            i64::try_from(fraction.len()).unwrap_or(i64::MAX)
+        };
+        exponent >= room
+    })
 }
 
 /// How a value reads in a text: a text raw, numbers as written, null as nothing, anything else
@@ -161,6 +170,7 @@ mod tests {
 
     #[test]
     fn a_text_that_reads_as_the_type_fits_it() {
+        let both = |number: &str| [serde_json::from_str(number).expect("a number"), json!(number)];
         for (kind, fits, misfits) in [
             (ValueType::String, vec![json!("x"), json!(1), json!(true)], vec![json!([]), json!({})]),
             (
@@ -170,8 +180,15 @@ mod tests {
             ),
             (
                 ValueType::Integer,
-                vec![json!(3), json!("3"), json!(-3), json!("3.0")],
-                vec![json!(1.5), json!("1.5"), json!("x")],
+                ["3", "-3", "3.0", "1e3", "1.50E1", "100e-2", "0.0", "-0", "0e-9"]
+                    .iter()
+                    .flat_map(|n| both(n))
+                    .collect(),
+                ["1.5", "1e-1", "15e-1", "1.55e1", "0.1"]
+                    .iter()
+                    .flat_map(|n| both(n))
+                    .chain([json!("x"), json!("")])
+                    .collect(),
             ),
             (ValueType::Boolean, vec![json!(true), json!("false")], vec![json!("yes"), json!(1)]),
             (ValueType::Array, vec![json!([1])], vec![json!("[1]")]),

@@ -1,10 +1,10 @@
 //! What a caller may or must give.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::model::NodeKind;
+use crate::model::{NodeKind, ValueType};
 use crate::names::VariableName;
 use crate::plan::slots::{opens, refinement, variables};
 use crate::plan::{Input, Source, Step, Work};
@@ -34,6 +34,7 @@ pub(super) fn of(steps: &[Step], checked: &CheckedFlow) -> Vec<Input> {
         }
     }
     let mut list = inputs.list;
+    let (said, given_by_steps) = (said_by_steps(checked), given_by_steps(steps));
     for input in &mut list {
         let declared_as = checked.scope().inputs.get(&input.name);
         let refined = refinement(checked, declared_as);
@@ -49,34 +50,43 @@ pub(super) fn of(steps: &[Step], checked: &CheckedFlow) -> Vec<Input> {
             Some(required) => required,
             None => bare,
         };
-        let overruled = input.used_by.is_empty() && given_by_a_step(steps, &input.name);
+        let overruled = input.used_by.is_empty() && given_by_steps.contains(input.name.as_str());
         input.required = !input.needed_by.is_empty() || (for_being_declared && input.default.is_none() && !overruled);
         input.kind = refined.and_then(|refined| refined.kind);
         input.description = refined.and_then(|refined| refined.description.clone());
         input.choices = refined.map(|refined| refined.choices.clone()).unwrap_or_default();
-        from_declarations(input, checked);
+        input.held_to = input.kind;
+        if input.required {
+            // A default that only some of the steps have is not what a caller would leave out.
+            input.default = None;
+        }
+        if let Some((kind, description)) = said.get(input.name.as_str()) {
+            input.kind = input.kind.or(*kind);
+            input.description = input.description.take().or_else(|| description.map(str::to_owned));
+        }
     }
     list
 }
 
-/// What the steps' own declarations add where `inputs` is silent.
-fn from_declarations(input: &mut Input, checked: &CheckedFlow) {
-    let declared =
-        || checked.scope().steps.iter().flat_map(|step| &step.declared).filter(|declared| declared.name == input.name);
-    let kind = input.kind.or_else(|| declared().find_map(|declared| declared.kind));
-    let description =
-        input.description.clone().or_else(|| declared().find_map(|declared| declared.description.clone()));
-    (input.kind, input.description) = (kind, description);
+/// What the steps' own declarations say of names, for where `inputs` is silent: the first type and
+/// the first description of each.
+fn said_by_steps(checked: &CheckedFlow) -> HashMap<&str, (Option<ValueType>, Option<&str>)> {
+    let mut said: HashMap<&str, (Option<ValueType>, Option<&str>)> = HashMap::new();
+    for declared in checked.scope().steps.iter().flat_map(|step| &step.declared) {
+        let (kind, description) = said.entry(&declared.name).or_default();
+        *kind = kind.or(declared.kind);
+        *description = description.or(declared.description.as_deref());
+    }
+    said
 }
 
-/// Whether a step reads the name from an earlier step instead.
-fn given_by_a_step(steps: &[Step], name: &str) -> bool {
-    steps.iter().any(|step| match &step.work {
-        Work::Render(rendering) => {
-            rendering.slots.iter().any(|slot| slot.name == name && matches!(slot.source, Source::Step { .. }))
-        }
-        Work::Faulty { .. } => false,
-    })
+/// The names that a step reads from an earlier step.
+fn given_by_steps(steps: &[Step]) -> HashSet<&str> {
+    let slots = steps.iter().flat_map(|step| match &step.work {
+        Work::Render(rendering) => rendering.slots.as_slice(),
+        Work::Faulty { .. } => &[],
+    });
+    slots.filter(|slot| matches!(slot.source, Source::Step { .. })).map(|slot| slot.name.as_str()).collect()
 }
 
 #[derive(Default)]
@@ -96,6 +106,7 @@ impl Collected {
                 required: false,
                 default: None,
                 choices: Vec::new(),
+                held_to: None,
                 used_by: Vec::new(),
                 needed_by: Vec::new(),
             });

@@ -30,13 +30,6 @@ impl<'a> View<'a> {
             .iter()
             .map(|read| Slot { name: read.name.clone(), source: self.source(node, scope, &read.name, &read.source) })
             .collect();
-        let places: HashMap<&str, usize> =
-            scope.reads.iter().enumerate().map(|(place, read)| (read.name.as_str(), place)).collect();
-        let placeholders = scope
-            .placeholders
-            .iter()
-            .filter_map(|placeholder| Some((placeholder.clone(), *places.get(placeholder.name.as_str())?)))
-            .collect();
         let (mut sets, mut persona, mut contract) = (Vec::new(), None, None);
         if let Some(NodeKind::Template(step)) = self.checked.flow().nodes.get(node).map(|node| &node.kind) {
             sets.extend(step.sets.iter().cloned());
@@ -47,7 +40,7 @@ impl<'a> View<'a> {
             template_name: template_name.clone(),
             template_file: template.as_ref().map(|template| template.file.to_string()),
             text: text.clone(),
-            placeholders,
+            outline: scope.outline.clone(),
             slots,
             sets,
             persona,

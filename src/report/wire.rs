@@ -18,7 +18,7 @@ pub use finding::{checkup, finding};
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};
 pub use listing::{contract_listing, listing};
-pub use size::{FAILURE_CHARACTERS, MAX_TOKENS, fit};
+pub use size::{FAILURE_CHARACTERS, LARGEST_FRAME, MAX_TOKENS, fit, frame_fits};
 
 /// An error: `{code, message, source, nextStep?, details?}`.
 pub fn error(error: &Error, source: &str) -> Value {
@@ -35,8 +35,8 @@ pub fn error(error: &Error, source: &str) -> Value {
     Value::Object(object)
 }
 
-/// The most findings that an error names.
-const MOST_FINDINGS: usize = 50;
+/// How many characters of findings an error names at most: failures stay readable.
+const FINDING_CHARACTERS: usize = 7_000;
 
 fn details(error: &Error) -> Option<Value> {
     if error.details.is_none() && error.findings.is_empty() {
@@ -44,7 +44,21 @@ fn details(error: &Error) -> Option<Value> {
     }
     let mut details = error.details.as_deref().cloned().unwrap_or_default();
     if !error.findings.is_empty() {
-        details.insert("findings".to_owned(), error.findings.iter().take(MOST_FINDINGS).map(finding).collect());
+        let mut room = FINDING_CHARACTERS;
+        let mut shown: Vec<Value> = Vec::new();
+        for finding in error.findings.iter().map(finding) {
+            let length = finding.to_string().chars().count();
+            if length > room && !shown.is_empty() {
+                break;
+            }
+            room = room.saturating_sub(length);
+            shown.push(finding);
+        }
+        let left_out = error.findings.len() - shown.len();
+        details.insert("findings".to_owned(), Value::Array(shown));
+        if left_out > 0 {
+            details.insert("findingsLeftOut".to_owned(), json!(left_out));
+        }
     }
     Some(Value::Object(details))
 }

@@ -5,10 +5,9 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::model::text_of;
-use crate::plan::{Open, Rendering, Slot, Source, Work};
+use crate::plan::{Open, OutputPart, Rendering, Slot, Source, Work};
 use crate::render::{Walked, fill, walk};
 use crate::run::{Run, State, StepError, Warning};
-use crate::validate::OutputPart;
 
 /// What fills one slot.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +18,11 @@ pub enum FilledWith<'r> {
     Text(&'r str),
     /// Nothing: an optional name that nobody gives becomes empty.
     Empty,
-    /// Nothing, and nobody declares it: the braces stay.
+    /// Nothing: nobody declares it, a path leads into a text, or (in a rehearsal) it is missing. The
+    /// braces stay.
     Left,
+    /// The step before gave fields, and not these: the step fails.
+    Absent,
 }
 
 /// A step's text, filled.
@@ -61,7 +63,7 @@ impl Run {
         match (given, open.auto) {
             (Some(value), _) => FilledWith::Value(Cow::Borrowed(value)),
             (None, Some(parent)) => self.output(parent, OutputPart::Result, &[]),
-            // What is required and missing (possible only in a rehearsal) is left for all to see.
+            // A required name that nobody gives is there in a rehearsal only: its braces stay.
             (None, None) if open.declared && !open.required => FilledWith::Empty,
             (None, None) => FilledWith::Left,
         }
@@ -81,23 +83,24 @@ impl Run {
             (None, _) => FilledWith::Left,
             (Some(value), path) => match walk(value, path) {
                 Walked::Value(value) => FilledWith::Value(Cow::Borrowed(value)),
-                Walked::NoInside | Walked::Absent => FilledWith::Left,
+                Walked::NoInside => FilledWith::Left,
+                Walked::Absent => FilledWith::Absent,
             },
         }
     }
 
     /// The value with fields behind a slot, for dot paths.
     fn fields<'r>(&'r self, slot: &'r Slot, filled: &'r FilledWith<'r>) -> Option<&'r Value> {
-        if let Source::Step { step, part: OutputPart::Result, path, .. } = &slot.source {
-            let Some(State::Done { output, .. }) = self.state(*step) else { return None };
-            return match walk(output.value.as_ref()?, path) {
-                Walked::Value(value) => Some(value),
-                Walked::NoInside | Walked::Absent => None,
-            };
-        }
-        match filled {
-            FilledWith::Value(value) => Some(value),
-            _ => None,
+        let (from, path): (usize, &[String]) = match (filled, &slot.source) {
+            (FilledWith::Value(value), _) => return Some(value),
+            (FilledWith::Text(_), Source::Step { step, part: OutputPart::Result, path, .. }) => (*step, path),
+            (FilledWith::Text(_), Source::Open(Open { auto: Some(parent), .. })) => (*parent, &[]),
+            _ => return None,
+        };
+        let Some(State::Done { output, .. }) = self.state(from) else { return None };
+        match walk(output.value.as_ref()?, path) {
+            Walked::Value(value) => Some(value),
+            Walked::NoInside | Walked::Absent => None,
         }
     }
 
@@ -110,19 +113,31 @@ impl Run {
         let id = self.plan().step(step).map_or("", |step| step.id.as_str());
         let filled: Vec<FilledWith<'_>> = rendering.slots.iter().map(|slot| self.filled(step, slot)).collect();
         let mut warnings = Vec::new();
-        let mut texts: Vec<Option<Cow<'_, str>>> = Vec::with_capacity(rendering.placeholders.len());
-        for (placeholder, place) in &rendering.placeholders {
+        let mut texts: Vec<Option<Cow<'_, str>>> = Vec::with_capacity(rendering.outline.placeholders.len());
+        for (placeholder, place) in rendering.outline.placeholders.iter().zip(&rendering.outline.name_of) {
             let (Some(slot), Some(with)) = (rendering.slots.get(*place), filled.get(*place)) else {
                 texts.push(None);
                 continue;
             };
+            let absent = || {
+                let message = format!("{{{}}}: there is nothing at that path", placeholder.spelt());
+                StepError::new("EXECUTION_ERROR", message)
+            };
+            match with {
+                FilledWith::Absent => return Err(absent()),
+                FilledWith::Empty => {
+                    texts.push(Some(Cow::Borrowed("")));
+                    continue;
+                }
+                _ => {}
+            }
             if placeholder.path.is_empty() {
                 texts.push(match with {
                     FilledWith::Value(value) => Some(text_of(value)),
                     FilledWith::Text(text) => Some(Cow::Borrowed(*text)),
-                    FilledWith::Empty => Some(Cow::Borrowed("")),
+                    FilledWith::Empty | FilledWith::Absent => None,
                     FilledWith::Left => {
-                        warnings.push(left(id, &placeholder.spelt()));
+                        warnings.extend(left(id, slot, &placeholder.spelt()));
                         None
                     }
                 });
@@ -130,13 +145,10 @@ impl Run {
             }
             let text = match self.fields(slot, with).map(|value| walk(value, &placeholder.path)) {
                 Some(Walked::Value(value)) => Some(text_of(value)),
-                Some(Walked::Absent) => {
-                    let message = format!("{{{}}}: there is nothing at that path", placeholder.spelt());
-                    return Err(StepError::new("EXECUTION_ERROR", message));
-                }
+                Some(Walked::Absent) => return Err(absent()),
                 Some(Walked::NoInside) | None => {
                     match with {
-                        FilledWith::Left => warnings.push(left(id, &placeholder.spelt())),
+                        FilledWith::Left => warnings.extend(left(id, slot, &placeholder.spelt())),
                         _ => warnings.push(Warning::of(
                             "TEXT_HAS_NO_FIELDS",
                             id,
@@ -149,22 +161,25 @@ impl Run {
             texts.push(text);
         }
         let limits = self.limits();
-        let left_over = limits.whole.saturating_sub(self.written());
-        let limit = limits.step.min(left_over);
-        let placeholders: Vec<_> = rendering.placeholders.iter().map(|(placeholder, _)| placeholder.clone()).collect();
-        let text = fill(&rendering.text, &placeholders, limit, |number| texts.get_mut(number).and_then(Option::take))
-            .map_err(|_| {
-            let (what, bytes) =
-                if left_over < limits.step { ("an execution", limits.whole) } else { ("a step", limits.step) };
-            StepError::new(
-                "LIMIT_EXCEEDED",
-                format!("the output of {id} would be too large: {what} may write {bytes} bytes"),
-            )
+        let limit = limits.step.min(limits.whole.saturating_sub(self.written()));
+        let filling = |number: usize| texts.get_mut(number).and_then(Option::take);
+        let text = fill(&rendering.text, &rendering.outline.placeholders, limit, filling).map_err(|too_long| {
+            let bytes = too_long.limit.saturating_add(1);
+            self.too_large(step, bytes).unwrap_or_else(|| StepError::new("LIMIT_EXCEEDED", too_long.to_string()))
         })?;
         Ok(Bound { text, warnings })
     }
 }
 
-fn left(id: &str, spelt: &str) -> Warning {
-    Warning::of("UNBOUND_PLACEHOLDER", id, format!("{{{spelt}}} is not declared and was not given; it stays as it is"))
+/// What to say of a placeholder that stays: nothing where its name is among the missing ones.
+fn left(id: &str, slot: &Slot, spelt: &str) -> Option<Warning> {
+    let message = match &slot.source {
+        Source::Open(open) if open.required => return None,
+        Source::Open(_) => format!("{{{spelt}}} is not declared and was not given; it stays as it is"),
+        Source::Step { .. } => {
+            let message = format!("{{{spelt}}} asks for a field of a text; it stays as it is");
+            return Some(Warning::of("TEXT_HAS_NO_FIELDS", id, message));
+        }
+    };
+    Some(Warning::of("UNBOUND_PLACEHOLDER", id, message))
 }

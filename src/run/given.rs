@@ -128,7 +128,7 @@ impl Given {
         let mut unfit = Vec::new();
         for input in plan.inputs() {
             let Some(value) = self.values.get(&input.name) else { continue };
-            if let Some(kind) = input.kind
+            if let Some(kind) = input.held_to
                 && !kind.fits(value)
             {
                 unfit.push(Unfit {
@@ -172,10 +172,11 @@ impl Given {
     /// What the chosen set gives one step for a name: the node's set before the template's.
     pub fn of_set<'p>(&self, work: &'p Work, name: &str) -> Option<&'p Value> {
         let (Some(chosen), Work::Render(rendering)) = (&self.set, work) else { return None };
-        rendering
-            .sets
-            .iter()
-            .filter(|set| set.name == *chosen)
-            .find_map(|set| set.values.iter().find(|(key, _)| key == name || nfc(key) == name).map(|(_, value)| value))
+        rendering.sets.iter().filter(|set| set.name == *chosen).find_map(|set| {
+            set.values
+                .iter()
+                .find(|(key, _)| key == name || (!key.is_ascii() && nfc(key) == name))
+                .map(|(_, value)| value)
+        })
     }
 }

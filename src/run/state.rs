@@ -1,9 +1,9 @@
 //! Where a run stands, and the one function that moves it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::plan::{Plan, Source, Work};
+use crate::plan::{Plan, Slot, Source, Step, Work};
 use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
 
 /// How much text a run may write, in bytes.
@@ -127,7 +127,6 @@ pub struct Run {
     ready: BTreeSet<(usize, usize)>,
     counts: Counts,
     written: usize,
-    stopped: bool,
 }
 
 impl Run {
@@ -160,7 +159,6 @@ impl Run {
             ready: BTreeSet::new(),
             counts: Counts { steps: count, ..Counts::default() },
             written: 0,
-            stopped: false,
             plan,
         };
         for step in 0..count {
@@ -236,8 +234,13 @@ impl Run {
             }
             Event::Done { step, output, timing } => {
                 if self.open(step) {
+                    let bytes = output.text.len();
+                    if let Some(error) = self.too_large(step, bytes) {
+                        self.fail(step, error, timing);
+                        return;
+                    }
                     self.unready(step);
-                    self.written = self.written.saturating_add(output.text.len());
+                    self.written = self.written.saturating_add(bytes);
                     self.set(step, State::Done { output, timing });
                     self.counts.done += 1;
                     self.counts.ended += 1;
@@ -250,13 +253,13 @@ impl Run {
                 }
             }
             Event::Stopped { error, at } => {
-                self.stopped = true;
+                // Every step that waits has one that is open, or failed, before it: failing those
+                // skips it, each because of what it really waited for.
+                self.on_failure = OnFailure::Continue;
                 let open: Vec<usize> = (0..self.states.len()).filter(|step| self.open(*step)).collect();
                 let timing = Timing { at, took: std::time::Duration::ZERO };
                 for step in open {
-                    if self.open(step) {
-                        self.fail(step, error.clone(), timing);
-                    }
+                    self.fail(step, error.clone(), timing);
                 }
             }
         }
@@ -299,25 +302,42 @@ impl Run {
         self.set(step, State::Failed { error, timing });
         self.counts.ended += 1;
         let plan = self.plan.clone();
-        let mut below: Vec<usize> = plan.step(step).map(|step| step.children.clone()).unwrap_or_default();
+        let children = |step: usize| plan.step(step).map(|step| step.children.as_slice()).unwrap_or_default();
+        let mut below: Vec<usize> = children(step).to_vec();
         while let Some(child) = below.pop() {
-            if matches!(self.state(child), Some(State::Waiting | State::Ready)) {
-                self.skip(child, step);
-                below.extend(plan.step(child).map(|step| step.children.as_slice()).unwrap_or_default());
+            match self.state(child) {
+                Some(State::Waiting | State::Ready) => self.skip(child, step),
+                // Of several failures above a step the first in order counts, whichever came first
+                // in time: two executions must agree.
+                Some(State::Skipped { because }) if *because > step => {
+                    self.set(child, State::Skipped { because: step });
+                }
+                _ => continue,
+            }
+            below.extend(children(child));
+        }
+        if self.on_failure == OnFailure::Stop {
+            for other in 0..self.states.len() {
+                if matches!(self.state(other), Some(State::Waiting | State::Ready)) {
+                    self.skip(other, step);
+                }
             }
         }
-        if self.on_failure == OnFailure::Stop || self.stopped {
-            let rest: Vec<usize> = (0..self.states.len())
-                .filter(|other| match self.state(*other) {
-                    Some(State::Waiting) => true,
-                    Some(State::Ready) => !self.stopped,
-                    _ => false,
-                })
-                .collect();
-            for other in rest {
-                self.skip(other, step);
-            }
-        }
+    }
+
+    /// Why a step may not write that much, if so.
+    pub(super) fn too_large(&self, step: usize, bytes: usize) -> Option<StepError> {
+        let left = self.limits.whole.saturating_sub(self.written);
+        let (what, limit) = if bytes > self.limits.step {
+            ("a step", self.limits.step)
+        } else if bytes > left {
+            ("an execution", self.limits.whole)
+        } else {
+            return None;
+        };
+        let id = self.plan.step(step).map_or("", |step| step.id.as_str());
+        let message = format!("the output of {id} is too large: {what} may write {limit} bytes");
+        Some(StepError::new("LIMIT_EXCEEDED", message))
     }
 
     fn skip(&mut self, step: usize, because: usize) {
@@ -359,62 +379,68 @@ impl Run {
         })
     }
 
-    /// What the caller should know about the values given: names nobody reads, and names that an
-    /// earlier step or an edge gives instead.
+    /// What the caller should know before anything runs: given names that nobody reads, names that
+    /// an earlier step or an edge gives instead, and names that take their parent's output because
+    /// nothing else can be meant.
     pub fn warnings_about_given(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        let outputs: BTreeSet<String> = self
-            .plan
-            .steps()
-            .iter()
-            .flat_map(|step| crate::validate::output_names(&step.id))
-            .map(|(name, _)| name)
-            .collect();
-        for name in self.given.values.keys() {
-            let read_open = self.plan.steps().iter().any(|step| Self::reads(step, name, false));
-            if self.plan.inputs().iter().any(|input| input.name == *name) && read_open {
-                continue;
+        let steps = self.plan.steps();
+        let like_an_output = |name: &String| name.ends_with("_result") || name.ends_with("_template");
+        let outputs: HashSet<String> = if self.given.values.keys().any(like_an_output) {
+            steps.iter().flat_map(|step| crate::plan::output_names(&step.id)).map(|(name, _)| name).collect()
+        } else {
+            HashSet::new()
+        };
+        let texts_unknown = steps.iter().any(|step| matches!(step.work, Work::Faulty { .. }));
+        let (mut open, mut by_edge): (HashSet<&str>, HashMap<&str, Vec<&str>>) = Default::default();
+        for step in steps {
+            for slot in slots(step) {
+                match &slot.source {
+                    Source::Step { by: Some(_), .. } => {
+                        by_edge.entry(slot.name.as_str()).or_default().push(step.id.as_str());
+                    }
+                    Source::Step { .. } => {}
+                    Source::Open(slot) => {
+                        open.insert(slot.input.as_str());
+                    }
+                }
             }
-            let overruled: Vec<&str> = self
-                .plan
-                .steps()
-                .iter()
-                .filter(|step| Self::reads(step, name, true))
-                .map(|step| step.id.as_str())
-                .collect();
-            if outputs.contains(name) {
-                warnings.push(Warning::of(
-                    "IGNORED_VARIABLE",
-                    "",
-                    format!("{name} names the output of a step; the value given for it is ignored"),
-                ));
-            } else if !overruled.is_empty() {
-                let message = format!(
-                    "an edge gives {name} to {}; the value given for it is not used there",
-                    overruled.join(", ")
-                );
+        }
+        let known: HashSet<&str> = self.plan.inputs().iter().map(|input| input.name.as_str()).collect();
+        for name in self.given.values.keys().map(String::as_str) {
+            if let Some(readers) = by_edge.get(name) {
+                let message =
+                    format!("an edge gives {name} to {}; the value given for it is not used there", readers.join(", "));
                 warnings.push(Warning::of("IGNORED_VARIABLE", "", message));
-            } else if !read_open && !self.plan.inputs().iter().any(|input| input.name == *name) {
-                let known: Vec<&str> = self.plan.inputs().iter().map(|input| input.name.as_str()).collect();
-                let meant = crate::names::nearest(name, known.iter().copied(), 1);
+            } else if open.contains(name) || (known.contains(name) && !outputs.contains(name)) {
+                // Used, or declared and used by nobody, which is for `validate` to tell.
+            } else if outputs.contains(name) {
+                let message = format!("{name} names the output of a step; the value given for it is ignored");
+                warnings.push(Warning::of("IGNORED_VARIABLE", "", message));
+            } else {
+                let known = self.plan.inputs().iter().map(|input| input.name.as_str());
+                let meant = crate::names::nearest(name, known, 1);
+                if meant.is_empty() && texts_unknown {
+                    // The text of a faulty step may well read it.
+                    continue;
+                }
                 let meant = meant.first().map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-                warnings.push(Warning::of(
-                    "UNKNOWN_VARIABLE",
-                    "",
-                    format!("no step reads {}{meant}", crate::names::quoted(name)),
-                ));
+                let message = format!("no step reads {}{meant}", crate::names::quoted(name));
+                warnings.push(Warning::of("UNKNOWN_VARIABLE", "", message));
+            }
+        }
+        for (step, variable, from, how) in self.mappings() {
+            if how == "auto"
+                && let Some(step) = steps.get(step)
+            {
+                let message = format!(
+                    "{variable} was not given and takes the output of {from}, the only step before; give {variable}, \
+                     or map it on the edge, to decide it"
+                );
+                warnings.push(Warning::of("AUTO_MAPPED", &step.id, message));
             }
         }
         warnings
-    }
-
-    /// Whether a step's text reads a name: from an earlier step by an edge, or left open.
-    fn reads(step: &crate::plan::Step, name: &str, by_edge: bool) -> bool {
-        let Work::Render(rendering) = &step.work else { return false };
-        rendering.slots.iter().any(|slot| match &slot.source {
-            Source::Step { by, .. } => by_edge && by.is_some() && slot.name == name,
-            Source::Open(open) => !by_edge && open.input == name,
-        })
     }
 
     /// A path to every value that was taken over by an edge or by auto-mapping: step, variable,
@@ -422,12 +448,11 @@ impl Run {
     pub fn mappings(&self) -> Vec<(usize, String, String, &'static str)> {
         let mut mappings = Vec::new();
         for (number, step) in self.plan.steps().iter().enumerate() {
-            let Work::Render(rendering) = &step.work else { continue };
             let id = |step: usize| self.plan.step(step).map(|step| step.id.clone()).unwrap_or_default();
-            for slot in &rendering.slots {
+            for slot in slots(step) {
                 match &slot.source {
                     Source::Step { step: from, by: Some(by), .. } => {
-                        let how = if *by == crate::validate::MappedBy::Handle { "handle" } else { "mapping" };
+                        let how = if *by == crate::plan::MappedBy::Handle { "handle" } else { "mapping" };
                         mappings.push((number, slot.name.clone(), id(*from), how));
                     }
                     Source::Open(open) if open.mapped => {
@@ -445,5 +470,13 @@ impl Run {
             }
         }
         mappings
+    }
+}
+
+/// The names that a step's text reads; none where the step is faulty.
+fn slots(step: &Step) -> &[Slot] {
+    match &step.work {
+        Work::Render(rendering) => &rendering.slots,
+        Work::Faulty { .. } => &[],
     }
 }

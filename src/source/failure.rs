@@ -43,7 +43,7 @@ pub enum SourceError {
         authenticated: bool,
     },
     /// There is no such repository, or it is private and cannot be seen (404).
-    #[error("repository {repo} was not found: it may not exist, or {} access to it", if *authenticated { "the token has no" } else { "it is private and there is no token to" })]
+    #[error("repository {repo} was not found: it may not exist, or {}", if *authenticated { "the token has no access to it" } else { "it is private and no token is set" })]
     RepoNotFound {
         /// `owner/repo`.
         repo: String,

@@ -101,12 +101,15 @@ pub struct Drafts<'a> {
     locator: &'a Locator<'a>,
     rule: Option<&'static Rule>,
     found: Vec<Finding>,
+    /// Findings in templates' files, whose places are resolved at the end: each file is read once,
+    /// however many findings there are in it.
+    elsewhere: Vec<usize>,
 }
 
 impl<'a> Drafts<'a> {
     /// For a file with this text.
     pub fn new(file: &'a CatalogPath, text: &'a Arc<str>, locator: &'a Locator<'a>) -> Self {
-        Self { file, text, locator, rule: None, found: Vec::new() }
+        Self { file, text, locator, rule: None, found: Vec::new(), elsewhere: Vec::new() }
     }
 
     /// What is found from now on is found by this rule.
@@ -123,8 +126,8 @@ impl<'a> Drafts<'a> {
 
     /// Notes a finding in a template's file.
     pub fn find_in(&mut self, template: &Template, place: Place, message: impl Into<String>) -> Draft<'_> {
-        let span = Locator::new(&template.file_text).span(&place);
-        self.push(template.file.clone(), template.file_text.clone(), place, span, message.into())
+        self.elsewhere.push(self.found.len());
+        self.push(template.file.clone(), template.file_text.clone(), place, Span::default(), message.into())
     }
 
     /// Notes a finding at bytes that are known already.
@@ -134,7 +137,7 @@ impl<'a> Drafts<'a> {
     }
 
     fn push(&mut self, file: CatalogPath, text: Arc<str>, place: Place, span: Span, message: String) -> Draft<'_> {
-        let position = Position::of(&text, span.start);
+        let position = self.locator.position(span.start);
         let (rule, severity, reach) =
             self.rule.map_or(("unknown", Severity::Error, Reach::Flow), |rule| (rule.id, rule.severity, rule.reach));
         self.found.push(Finding {
@@ -157,7 +160,23 @@ impl<'a> Drafts<'a> {
     }
 
     pub(super) fn finish(self) -> Vec<Finding> {
-        self.found
+        let (mut found, mut elsewhere) = (self.found, self.elsewhere);
+        elsewhere.sort_by(|a, b| found.get(*a).map(|f| &f.file).cmp(&found.get(*b).map(|f| &f.file)));
+        let of_one_file = |a: &usize, b: &usize| found.get(*a).map(|f| &f.file) == found.get(*b).map(|f| &f.file);
+        let files: Vec<Vec<usize>> = elsewhere.chunk_by(of_one_file).map(<[usize]>::to_vec).collect();
+        for numbers in files {
+            let Some(text) = numbers.first().and_then(|number| found.get(*number)).map(|f| f.text.clone()) else {
+                continue;
+            };
+            let locator = Locator::new(&text);
+            for number in numbers {
+                if let Some(finding) = found.get_mut(number) {
+                    finding.span = locator.span(&finding.place);
+                    finding.position = locator.position(finding.span.start);
+                }
+            }
+        }
+        found
     }
 }
 
@@ -228,8 +247,8 @@ impl Draft<'_> {
     /// Another place in the same file, in bytes.
     #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn related_at(self, span: Span, label: impl Into<String>) -> Self {
+        let position = self.locator.position(span.start);
         self.with(|finding| {
-            let position = Position::of(&finding.text, span.start);
             finding.related.push(Related { span, position, label: label.into() });
         })
     }

@@ -12,7 +12,10 @@ use crate::document::Pointer;
 use crate::graph::{Ancestors, Graph, Order};
 use crate::model::{Flow, Lookup, Node, NodeKind, Shelf, Syntax, Template, TemplateNode, ValueType};
 use crate::names::VariableName;
-use crate::render::{Placeholder, placeholders};
+use crate::render::{Outline, Placeholder};
+
+/// The most names that the steps of a flow may declare, read and set, all together.
+const MAX_NAMES: usize = 100_000;
 
 /// The names of one flow.
 #[derive(Debug, Clone, Default)]
@@ -52,10 +55,26 @@ pub struct StepScope {
     pub body: Body,
     /// What node and template declare, the node first; names outside the alphabet are left out.
     pub declared: Vec<DeclaredName>,
-    /// The brace groups of its text.
-    pub placeholders: Vec<Placeholder>,
-    /// The distinct names its text reads, in order of appearance.
+    /// The brace groups of its text; shared by steps of one template.
+    pub outline: Arc<Outline>,
+    /// The distinct names its text reads, in order of appearance: one for each name of the outline.
     pub reads: Vec<Read>,
+}
+
+impl StepScope {
+    fn without_text(node: usize, body: Body) -> Self {
+        Self { node, body, declared: Vec::new(), outline: Arc::default(), reads: Vec::new() }
+    }
+
+    /// What the text reads under a name (in NFC), if it does.
+    pub fn read(&self, name: &str) -> Option<&Read> {
+        self.reads.get(self.outline.number(name)?)
+    }
+
+    /// The first brace group of a read.
+    pub fn placeholder(&self, read: &Read) -> Option<&Placeholder> {
+        self.outline.placeholders.get(read.placeholder)
+    }
 }
 
 /// A step's text.
@@ -210,7 +229,7 @@ impl Scope {
             }
             if let NodeKind::Input(input) = &node.kind {
                 for (place, variable) in input.variables.iter().enumerate() {
-                    if let Ok(name) = VariableName::normal(&variable.name) {
+                    if let Some(name) = usable(&variable.name) {
                         scope.inputs.entry(name.as_str().to_owned()).or_default().nodes.push((
                             number,
                             place,
@@ -221,7 +240,7 @@ impl Scope {
             }
         }
         for (place, refinement) in flow.inputs.iter().enumerate() {
-            if let Ok(name) = VariableName::normal(&refinement.name) {
+            if let Some(name) = usable(&refinement.name) {
                 scope.inputs.entry(name.as_str().to_owned()).or_default().refinement.get_or_insert(place);
             }
         }
@@ -234,12 +253,14 @@ impl Scope {
                 list.push(edge);
             }
         }
-        let steps = flow.nodes.iter().enumerate().filter(|(_, node)| node.runnable()).map(|(number, node)| {
+        let mut texts = Texts { shelf, outlined: HashMap::new(), names: 0 };
+        let mut steps = Vec::new();
+        for (number, node) in flow.nodes.iter().enumerate().filter(|(_, node)| node.runnable()) {
             let incoming = incoming.get(number).map(Vec::as_slice).unwrap_or_default();
             let edges = Incoming { flow, edges, numbers: incoming };
-            scope.step((number, node), &edges, ancestors.as_ref(), shelf)
-        });
-        scope.steps = steps.collect();
+            steps.push(scope.step((number, node), &edges, ancestors.as_ref(), &mut texts));
+        }
+        scope.steps = steps;
         scope
     }
 
@@ -248,7 +269,7 @@ impl Scope {
         (number, node): (usize, &Node),
         edges: &Incoming<'_>,
         ancestors: Option<&Ancestors>,
-        shelf: &Shelf,
+        texts: &mut Texts<'_>,
     ) -> StepScope {
         let NodeKind::Template(step) = &node.kind else {
             let what = if matches!(node.kind, NodeKind::Tool { .. }) { "tool" } else { "flow" };
@@ -256,45 +277,36 @@ impl Scope {
                 code: "VALIDATION_ERROR".to_owned(),
                 message: format!("steps of type \"{what}\" can't be executed yet"),
             };
-            return StepScope { node: number, body, declared: Vec::new(), placeholders: Vec::new(), reads: Vec::new() };
+            return StepScope::without_text(number, body);
         };
-        let body = body_of(node, step, shelf);
+        let (body, outline) = texts.body_of(node, step);
+        let template = match &body {
+            Body::Text { template, .. } => template.as_deref(),
+            _ => None,
+        };
+        if let Some(message) = texts.too_many(step, template, &outline) {
+            let body = Body::Faulty { code: "LIMIT_EXCEEDED".to_owned(), message };
+            return StepScope::without_text(number, body);
+        }
         let mut declared = names_of(&step.variables, true);
-        let found = match &body {
-            Body::Text { text, template, .. } => {
-                if let Some(template) = template {
-                    declared.extend(names_of(&template.variables, false));
-                }
-                placeholders(text, template.as_ref().map_or(Syntax::Single, |template| template.syntax))
-            }
-            _ => Vec::new(),
-        };
-        let declares = !step.variables.is_empty()
-            || matches!(&body, Body::Text { template: Some(template), .. } if !template.variables.is_empty());
-        let mut reads: Vec<Read> = Vec::new();
-        let mut seen: HashSet<&str> = HashSet::new();
-        for (place, placeholder) in found.iter().enumerate() {
-            if !seen.insert(placeholder.name.as_str()) {
-                continue;
-            }
-            let name = placeholder.name.clone();
+        if let Some(template) = template {
+            declared.extend(names_of(&template.variables, false));
+        }
+        let known: HashSet<&str> = declared.iter().map(|declared| declared.name.as_str()).collect();
+        let declares = !step.variables.is_empty() || template.is_some_and(|template| !template.variables.is_empty());
+        let reads = outline.names.iter().filter_map(|place| {
+            let name = outline.placeholders.get(*place)?.name.clone();
             let source = edges
                 .mapped(&name, &self.inputs)
                 .or_else(|| self.output(&name, number, ancestors))
-                .unwrap_or_else(|| {
-                    let begins_like_a_name = name.starts_with(|c: char| c == '_' || c.is_alphabetic());
-                    ReadSource::Open {
-                        declared: if declares {
-                            declared.iter().any(|declared| declared.name == name)
-                        } else {
-                            begins_like_a_name
-                        },
-                        input: self.inputs.contains_key(&name),
-                    }
+                .unwrap_or_else(|| ReadSource::Open {
+                    declared: if declares { known.contains(name.as_str()) } else { begins_like_a_name(&name) },
+                    input: self.inputs.contains_key(&name),
                 });
-            reads.push(Read { name, placeholder: place, source });
-        }
-        StepScope { node: number, body, declared, placeholders: found, reads }
+            Some(Read { name, placeholder: *place, source })
+        });
+        let reads = reads.collect();
+        StepScope { node: number, body, declared, outline, reads }
     }
 
     /// Whether a name stands for a step's output, and of which step.
@@ -364,7 +376,7 @@ fn names_of(variables: &[crate::model::Declared], by_node: bool) -> Vec<Declared
     variables
         .iter()
         .filter_map(|declared| {
-            let name = VariableName::normal(&declared.name).ok()?;
+            let name = usable(&declared.name)?;
             Some(DeclaredName {
                 name: name.as_str().to_owned(),
                 by_node,
@@ -387,51 +399,87 @@ pub(super) fn app_internal(reference: &str) -> bool {
     digits || uuid
 }
 
-fn body_of(node: &Node, step: &TemplateNode, shelf: &Shelf) -> Body {
-    let inline = || step.text.as_deref().filter(|text| !text.trim().is_empty());
-    let inline_body =
-        |text: &str| Body::Text { text: Arc::from(text), template: None, template_name: node.caption().to_owned() };
-    let Some(selected) = &step.selected else {
-        return match inline() {
-            Some(text) => inline_body(text),
-            None => Body::Faulty {
-                code: "VALIDATION_ERROR".to_owned(),
-                message: "the step has neither a template nor a text".to_owned(),
-            },
+/// The texts of a flow's steps, each looked through once.
+struct Texts<'a> {
+    shelf: &'a Shelf,
+    /// The templates' texts by where the template lies, which the shelf keeps in place.
+    outlined: HashMap<*const Template, (Arc<str>, Arc<Outline>)>,
+    names: usize,
+}
+
+impl Texts<'_> {
+    /// A step's text, or why there is none, and its brace groups.
+    fn body_of(&mut self, node: &Node, step: &TemplateNode) -> (Body, Arc<Outline>) {
+        let inline = || step.text.as_deref().filter(|text| !text.trim().is_empty());
+        let of_node = |text: &str| {
+            let body = Body::Text { text: Arc::from(text), template: None, template_name: node.caption().to_owned() };
+            (body, Arc::new(Outline::of(text, Syntax::Single)))
         };
-    };
-    match shelf.get(selected) {
-        Lookup::Found(template) => Body::Text {
-            text: Arc::from(template.text.as_str()),
-            template_name: template.name.clone(),
-            template: Some(template),
-        },
-        Lookup::Missing { nearest } => match inline() {
-            Some(text) if app_internal(selected) => inline_body(text),
-            _ => {
-                let near = if nearest.is_empty() {
-                    String::new()
-                } else {
-                    format!("; did you mean {}?", nearest.join(" or "))
-                };
-                let shown = crate::names::quoted(selected);
-                Body::Faulty {
-                    code: "TEMPLATE_NOT_FOUND".to_owned(),
-                    message: format!("there is no template {shown}{near}"),
+        let faulty = |code: &str, message| (Body::Faulty { code: code.to_owned(), message }, Arc::default());
+        let Some(selected) = &step.selected else {
+            return match inline() {
+                Some(text) => of_node(text),
+                None => faulty("VALIDATION_ERROR", "the step has neither a template nor a text".to_owned()),
+            };
+        };
+        let shown = || crate::names::quoted(selected);
+        match self.shelf.get(selected) {
+            Lookup::Found(template) => {
+                let (text, outline) = self.outlined.entry(Arc::as_ptr(&template)).or_insert_with(|| {
+                    let outline = Outline::of(&template.text, template.syntax);
+                    (Arc::from(template.text.as_str()), Arc::new(outline))
+                });
+                let (text, outline) = (text.clone(), outline.clone());
+                (Body::Text { text, template_name: template.name.clone(), template: Some(template) }, outline)
+            }
+            Lookup::Missing { nearest } => match inline() {
+                Some(text) if app_internal(selected) => of_node(text),
+                _ => {
+                    let near = if nearest.is_empty() {
+                        String::new()
+                    } else {
+                        format!("; did you mean {}?", nearest.join(" or "))
+                    };
+                    faulty("TEMPLATE_NOT_FOUND", format!("there is no template {}{near}", shown()))
                 }
+            },
+            Lookup::Ambiguous { files } => {
+                faulty("AMBIGUOUS_NAME", format!("several templates go by {}: {}", shown(), files.join(", ")))
             }
-        },
-        Lookup::Ambiguous { files } => Body::Faulty {
-            code: "AMBIGUOUS_NAME".to_owned(),
-            message: format!("several templates go by {}: {}", crate::names::quoted(selected), files.join(", ")),
-        },
-        Lookup::Broken { file, code, message } => {
-            let file = crate::names::shown(&file, 200);
-            Body::Faulty {
-                code,
-                message: if message.contains(&file) { message } else { format!("template file {file}: {message}") },
+            Lookup::Broken { file, code, message } => {
+                let file = crate::names::shown(&file, 200);
+                let named = message.contains(&file);
+                faulty(&code, if named { message } else { format!("template file {file}: {message}") })
             }
+            Lookup::NotChecked => inline().map_or((Body::Elsewhere, Arc::default()), of_node),
         }
-        Lookup::NotChecked => inline().map_or(Body::Elsewhere, inline_body),
     }
+
+    /// Counts a step's names; past what a flow may have, says so. Without it a thousand nodes that
+    /// share one large template would take gigabytes before anything is refused.
+    fn too_many(&mut self, step: &TemplateNode, template: Option<&Template>, outline: &Outline) -> Option<String> {
+        let values = |sets: &[crate::model::VariableSet]| sets.iter().map(|set| set.values.len()).sum::<usize>();
+        let own = step.variables.len() + values(&step.sets);
+        let saved = template.map_or(0, |template| template.variables.len() + values(&template.sets));
+        self.names = self.names.saturating_add(outline.names.len() + own + saved);
+        (self.names > MAX_NAMES).then(|| {
+            format!("the steps up to this one declare, read and set {} names, and {MAX_NAMES} are allowed", self.names)
+        })
+    }
+}
+
+/// Whether a name that nobody declares is taken for one where node and template declare nothing.
+fn begins_like_a_name(name: &str) -> bool {
+    name.starts_with(|c: char| c == '_' || c.is_alphabetic()) && !set_selector(name)
+}
+
+/// Whether a name chooses a variable set (or is the old spelling that does), so that it can't be a
+/// variable.
+pub(super) fn set_selector(name: &str) -> bool {
+    name == "_variableSet" || name.starts_with("_useSet_")
+}
+
+/// A declared name in NFC, where it can be one.
+fn usable(name: &str) -> Option<VariableName> {
+    VariableName::normal(name).ok().filter(|name| !set_selector(name.as_str()))
 }

@@ -15,3 +15,4 @@ mod story;
 mod support;
 mod surface;
 mod validate;
+mod walk;

@@ -170,11 +170,17 @@ fn listed_name(document: &Document, given: Option<&str>, place: usize, count: us
     }
 }
 
+/// Whether a text is a semantic version (<https://semver.org>, 2.0.0).
 fn is_version(text: &str) -> bool {
-    let core = text.split(['-', '+']).next().unwrap_or_default();
-    let parts: Vec<&str> = core.split('.').collect();
-    parts.len() == 3
-        && parts.iter().all(|part| !part.is_empty() && part.len() <= 9 && part.bytes().all(|b| b.is_ascii_digit()))
+    let (rest, build) = text.split_once('+').map_or((text, None), |(rest, build)| (rest, Some(build)));
+    let (core, before) = rest.split_once('-').map_or((rest, None), |(core, before)| (core, Some(before)));
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let number = |part: &str| digits(part) && (part == "0" || !part.starts_with('0'));
+    let word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    core.split('.').count() == 3
+        && core.split('.').all(number)
+        && before.is_none_or(|before| before.split('.').all(|part| word(part) && (number(part) || !digits(part))))
+        && build.is_none_or(|build| build.split('.').all(word))
 }
 
 fn read_inputs(meta: &Map<String, Value>, meta_pointer: &Pointer) -> Vec<Refinement> {
@@ -221,7 +227,8 @@ fn read_nodes(flow: &Map<String, Value>, base: &Pointer) -> Vec<Node> {
                 "result" => NodeKind::Result,
                 other => NodeKind::Other(other.to_owned()),
             };
-            Some(Node { id, index, kind, label: said(data, "label"), description: said(data, "description") })
+            let label = said(data, "label").or_else(|| data.get("label")?.as_number().map(ToString::to_string));
+            Some(Node { id, index, kind, label, description: said(data, "description") })
         })
         .collect()
 }
@@ -372,10 +379,12 @@ mod tests {
 
     #[test]
     fn versions_that_people_write_pass() {
-        for fine in ["1.0.0", "10.2.33", "1.0.0-rc.1+5"] {
+        for fine in ["1.0.0", "10.2.33", "1.0.0-rc.1+5", "1.0.0-x-y", "2.0.0+01", "1.0.0-0a.-"] {
             assert!(is_version(fine), "{fine}");
         }
-        for bad in ["v1", "one", "1.0", "1..2", "1.2.3.4"] {
+        for bad in
+            ["v1", "one", "1.0", "1..2", "1.2.3.4", "1.0.0-", "1.0.0+", "01.0.0", "1.0.0-01", "1.0.0-a..b", "1.0.0 "]
+        {
             assert!(!is_version(bad), "{bad}");
         }
     }

@@ -173,7 +173,7 @@ fn step(number: usize, step: &Step, plan: &Plan, full: bool, look: Look) -> Stri
             let _ = writeln!(text, "     template {}{place}", one(&rendering.template_name));
             let mut seen: Vec<String> = Vec::new();
             let mut rows: Vec<Vec<String>> = Vec::new();
-            for (placeholder, slot) in &rendering.placeholders {
+            for (placeholder, slot) in rendering.outline.placeholders.iter().zip(&rendering.outline.name_of) {
                 let spelt = placeholder.spelt();
                 if let Some(slot) = rendering.slots.get(*slot)
                     && !seen.contains(&spelt)

@@ -3,7 +3,7 @@
 use chrono::SecondsFormat;
 use serde_json::{Map, Value, json};
 
-use super::size::{FAILURE_CHARACTERS, MAX_TOKENS, fit};
+use super::size::{FAILURE_CHARACTERS, MAX_TOKENS, fit, frame_fits};
 use crate::app::{Detail, Error, Finished, Origin, Outcome, Pending, Recorded, Rehearsal, Section, state_of};
 use crate::plan::{Step, Work};
 use crate::run::{FilledWith, Output, Run, State, Status, StepError, Timing, Warning};
@@ -29,12 +29,17 @@ pub fn outcome(outcome: &Outcome, detail: Detail, max_tokens: Option<usize>) -> 
                 (true, None) => fit(whole, id, &|value| value.to_string().chars().count() <= FAILURE_CHARACTERS),
                 (_, max) => {
                     let most = max.unwrap_or(MAX_TOKENS);
-                    fit(whole, id, &|value| tokens::estimate(&value.to_string()) <= most)
+                    fit(whole, id, &|value| within(value, most))
                 }
             };
             (fitted, failed)
         }
     }
+}
+
+/// Whether a reply has at most so many estimated tokens, and fits into one message.
+fn within(value: &Value, most: usize) -> bool {
+    frame_fits(value) && tokens::estimate(&value.to_string()) <= most
 }
 
 /// An execution that ended, whole: the success shape, or the failure shape when a step failed.
@@ -72,10 +77,7 @@ fn tail(object: &mut Map<String, Value>, recorded: &Recorded) {
     object.insert("commit".to_owned(), json!(recorded.origin.commit));
     object.insert("mappings".to_owned(), mappings(run));
     object.insert("omitted".to_owned(), json!([]));
-    object.insert(
-        "warnings".to_owned(),
-        warnings(&recorded.executed.warnings, run, &recorded.findings, &recorded.origin),
-    );
+    object.insert("warnings".to_owned(), warnings(&recorded.executed.warnings, &recorded.findings, &recorded.origin));
 }
 
 fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
@@ -189,9 +191,9 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> Value {
     object.insert("mappings".to_owned(), mappings(run));
     object.insert("omitted".to_owned(), json!([]));
     let noted: Vec<Warning> = rehearsal.executed.warnings.clone();
-    object.insert("warnings".to_owned(), warnings(&noted, run, &rehearsal.findings, &rehearsal.origin));
+    object.insert("warnings".to_owned(), warnings(&noted, &rehearsal.findings, &rehearsal.origin));
     let most = max_tokens.unwrap_or(MAX_TOKENS);
-    fit(Value::Object(object), "", &|value| tokens::estimate(&value.to_string()) <= most)
+    fit(Value::Object(object), "", &|value| within(value, most))
 }
 
 /// Each step's rendered text with its length, without the times of a real execution.
@@ -253,9 +255,7 @@ pub(super) fn status(outcome: &Outcome, include: &[Section]) -> Value {
                         results(&mut object, run);
                         object.insert("steps".to_owned(), steps(run, Detail::Full));
                         object.insert("totalExecutionTimeMs".to_owned(), json!(millis(recorded.executed.took)));
-                        return fit(Value::Object(object), id, &|value| {
-                            tokens::estimate(&value.to_string()) <= MAX_TOKENS
-                        });
+                        return fit(Value::Object(object), id, &|value| within(value, MAX_TOKENS));
                     }
                 }
             }
@@ -331,7 +331,7 @@ fn variables(run: &Run, step: usize) -> Value {
             FilledWith::Value(value) => value.into_owned(),
             FilledWith::Text(text) => json!(text),
             FilledWith::Empty => json!(""),
-            FilledWith::Left => return None,
+            FilledWith::Left | FilledWith::Absent => return None,
         };
         Some((slot.name.clone(), value))
     });
@@ -347,7 +347,7 @@ fn mappings(run: &Run) -> Value {
 }
 
 /// What the caller should know: of the values given, of auto-mapping, of the file.
-fn warnings(noted: &[Warning], run: &Run, findings: &[Finding], origin: &Origin) -> Value {
+fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin) -> Value {
     let mut all: Vec<Value> = Vec::new();
     if let Some(reason) = &origin.stale {
         all.push(json!({"code": "STALE", "message": format!("an older copy was used ({} s old): {reason}", origin.age_seconds)}));
@@ -363,11 +363,6 @@ fn warnings(noted: &[Warning], run: &Run, findings: &[Finding], origin: &Origin)
         if !all.contains(&value) {
             all.push(value);
         }
-    }
-    for (step, variable, from, _) in run.mappings().into_iter().filter(|(_, _, _, by)| *by == "auto") {
-        let id = run.plan().step(step).map_or("", |step| step.id.as_str());
-        let message = format!("{variable} was not given: it took the output of {from}");
-        all.push(json!({"code": "AUTO_MAPPED", "message": message, "nodeId": id}));
     }
     // Of what the checker noticed, only what changed how the flow ran; the rest is for its author.
     for finding in findings {

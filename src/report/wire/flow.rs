@@ -152,7 +152,7 @@ fn step(step: &Step, plan: &Plan, full: bool) -> Value {
 fn reads(rendering: &crate::plan::Rendering, plan: &Plan) -> Value {
     let mut reads: Vec<Value> = Vec::new();
     let mut seen: Vec<String> = Vec::new();
-    for (placeholder, place) in &rendering.placeholders {
+    for (placeholder, place) in rendering.outline.placeholders.iter().zip(&rendering.outline.name_of) {
         let spelt = placeholder.spelt();
         if seen.contains(&spelt) {
             continue;

@@ -7,8 +7,20 @@ pub const MAX_TOKENS: usize = 20_000;
 /// How many characters a failure may have unless the caller says otherwise: some clients cut
 /// error results near 11,000.
 pub const FAILURE_CHARACTERS: usize = 10_000;
+/// The largest message to a client, in bytes: some refuse results from 1 MiB on.
+pub const LARGEST_FRAME: usize = 1_000_000;
+/// What a message has around its result, in bytes; ids and names of it are short.
+const AROUND: usize = 4_096;
 /// The shortest beginning that a text keeps, in characters.
 const SHORTEST: usize = 120;
+
+/// Whether a reply can be sent: it travels twice in one message, as JSON and as a text of that JSON.
+pub fn frame_fits(value: &Value) -> bool {
+    let json = value.to_string();
+    // In a text, quotation marks and backslashes take one byte more; nothing else is left to escape.
+    let escapes = json.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+    json.len().saturating_mul(2).saturating_add(escapes).saturating_add(AROUND) <= LARGEST_FRAME
+}
 
 /// One long text of a reply, and how willingly it is cut.
 struct Text {
@@ -55,7 +67,7 @@ fn mark(value: &mut Value, execution: &str) {
         object.insert("truncated".to_owned(), json!(true));
         if !execution.is_empty() {
             let how = format!(
-                "texts were cut to fit; call flows_status with executionId {execution} and nodeId to page one step's whole text"
+                "texts were cut to fit; flows_status with executionId {execution} and nodeId (a step's id, or \"result\" for the final result) pages a whole text"
             );
             let key = if object.contains_key("code") { "hint" } else { "nextStep" };
             object.insert(key.to_owned(), json!(how));
@@ -82,7 +94,7 @@ fn texts(value: &Value) -> Vec<Text> {
             collect(part, vec![Step::Key(key.to_owned())], false, &mut found);
         }
     }
-    for key in ["finalResult", "results"] {
+    for key in ["finalResult", "results", "text"] {
         if let Some(part) = object.get(key) {
             collect(part, vec![Step::Key(key.to_owned())], true, &mut found);
         }

@@ -1,9 +1,12 @@
 //! `invalid-variable-name`: a variable that no placeholder can name.
 
+use std::collections::HashSet;
+
 use crate::document::{Place, Pointer};
 use crate::model::NodeKind;
-use crate::names::{VariableName, quoted};
+use crate::names::{CatalogPath, VariableName, quoted};
 use crate::validate::Body;
+use crate::validate::scope::set_selector;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -41,14 +44,13 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             drafts.find(Place::key(refinement.pointer.clone()), message).hint(HINT);
         }
     }
-    let mut told: Vec<&Pointer> = Vec::new();
+    let mut told: HashSet<(&CatalogPath, &Pointer)> = HashSet::new();
     for step in &subject.scope.steps {
         if let Body::Text { template: Some(template), .. } = &step.body {
             for variable in &template.variables {
                 if let Some(message) = fault(&variable.name)
-                    && !told.contains(&&variable.pointer)
+                    && told.insert((&template.file, &variable.pointer))
                 {
-                    told.push(&variable.pointer);
                     drafts
                         .find_in(
                             template,
@@ -65,8 +67,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
 const HINT: &str = "use letters, digits, _ and -; a dot begins a path into a value";
 
 fn fault(name: &str) -> Option<String> {
-    if matches!(name, "_variableSet") || name.starts_with("_useSet_") {
-        return Some(format!("{} is the selector of variable sets and can't be a variable", quoted(name)));
+    if set_selector(name) {
+        return Some(format!(
+            "{} is the selector of variable sets and can't be a variable; it is ignored",
+            quoted(name)
+        ));
     }
     VariableName::normal(name).err().map(|error| format!("{error}; it is ignored"))
 }

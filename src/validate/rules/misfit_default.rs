@@ -1,11 +1,13 @@
 //! `misfit-default`: a default that would be refused if a caller gave it.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::Value;
 
-use crate::document::Place;
-use crate::model::{NodeKind, Refinement, text_of};
-use crate::names::{VariableName, quoted};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::document::{Place, Pointer};
+use crate::model::{Declared, NodeKind, Refinement, VariableSet, text_of};
+use crate::names::{CatalogPath, VariableName, quoted};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -17,43 +19,73 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
-    for refinement in &subject.flow.inputs {
+    let flow = subject.flow;
+    let mut refined: HashMap<String, &Refinement> = HashMap::new();
+    for refinement in &flow.inputs {
         let Ok(name) = VariableName::normal(&refinement.name) else { continue };
-        let name = name.as_str();
         if let Some(fault) = refinement.default.as_ref().and_then(|value| misfit(refinement, value)) {
-            drafts.find(
-                Place::value(refinement.pointer.key("default")),
-                format!("the default of input {} {fault}", quoted(name)),
-            );
+            let message = format!("the default of input {} {fault}", quoted(name.as_str()));
+            drafts.find(Place::value(refinement.pointer.key("default")), message).hint(HINT);
         }
-        for (node, place, default) in
-            subject.scope.inputs.get(name).map(|input| input.nodes.as_slice()).unwrap_or_default()
-        {
-            let Some(fault) = default.as_ref().and_then(|value| misfit(refinement, value)) else { continue };
-            if let Some(NodeKind::Input(input)) = subject.flow.nodes.get(*node).map(|node| &node.kind)
-                && let Some(variable) = input.variables.get(*place)
-            {
-                let draft = drafts.find(
-                    Place::value(variable.pointer.clone()),
-                    format!("the default of input {} {fault}", quoted(name)),
-                );
-                draft.node(subject.id(*node));
-            }
-        }
-        for (number, node) in subject.flow.nodes.iter().enumerate() {
-            let NodeKind::Template(step) = &node.kind else { continue };
-            for set in &step.sets {
-                for (key, value) in set.values.iter().filter(|(key, _)| key == name) {
-                    if let Some(fault) = misfit(refinement, value) {
-                        let place = Place::value(set.pointer.key("values").key(key));
-                        drafts
-                            .find(place, format!("set {}: the value of {} {fault}", quoted(&set.name), quoted(name)))
-                            .node(subject.id(number));
+        refined.entry(name.as_str().to_owned()).or_insert(refinement);
+    }
+    let fault = |name: &str, value: Option<&Value>| {
+        let name = VariableName::normal(name).ok()?;
+        Some((misfit(refined.get(name.as_str())?, value?)?, quoted(name.as_str())))
+    };
+    for (number, node) in flow.nodes.iter().enumerate() {
+        let id = subject.id(number);
+        match &node.kind {
+            NodeKind::Input(input) => {
+                for variable in &input.variables {
+                    if let Some((fault, name)) = fault(&variable.name, variable.default.as_ref()) {
+                        let place = Place::value(variable.pointer.clone());
+                        drafts.find(place, format!("the default of input {name} {fault}")).node(id).hint(HINT);
                     }
                 }
             }
+            NodeKind::Template(step) => {
+                for (pointer, what, fault) in faults(&step.variables, &step.sets, &fault) {
+                    drafts.find(Place::value(pointer), format!("{what} {fault}")).node(id).hint(HINT);
+                }
+            }
+            _ => {}
         }
     }
+    let mut told: HashSet<(&CatalogPath, Pointer)> = HashSet::new();
+    for step in &subject.scope.steps {
+        let Body::Text { template: Some(template), .. } = &step.body else { continue };
+        for (pointer, what, fault) in faults(&template.variables, &template.sets, &fault) {
+            if told.insert((&template.file, pointer.clone())) {
+                let message = format!("template {}: {what} {fault}", quoted(&template.name));
+                drafts.find_in(template, Place::value(pointer), message).node(subject.id(step.node)).hint(HINT);
+            }
+        }
+    }
+}
+
+const HINT: &str = "mend the value, or what `inputs` says of it";
+
+/// Why a value of a name does not fit, and the name as shown.
+type Fault<'f> = dyn Fn(&str, Option<&Value>) -> Option<(String, String)> + 'f;
+
+/// What of a node's or a template's own defaults and sets does not fit: where, what, and why.
+fn faults(variables: &[Declared], sets: &[VariableSet], fault: &Fault<'_>) -> Vec<(Pointer, String, String)> {
+    let mut found = Vec::new();
+    for variable in variables {
+        if let Some((fault, name)) = fault(&variable.name, variable.default.as_ref()) {
+            found.push((variable.pointer.clone(), format!("the default of {name}"), fault));
+        }
+    }
+    for set in sets {
+        for (key, value) in &set.values {
+            if let Some((fault, name)) = fault(key, Some(value)) {
+                let what = format!("set {}: the value of {name}", quoted(&set.name));
+                found.push((set.pointer.key("values").key(key), what, fault));
+            }
+        }
+    }
+    found
 }
 
 /// Why a value does not fit what `inputs` says, in words that follow "the value".

@@ -53,7 +53,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                             shown(&file, 200)
                         ),
                     )
-                    .node(&node.id);
+                    .node(&node.id)
+                    .hint("mend that file; checking it shows where");
             }
             Lookup::Found(_) | Lookup::Ambiguous { .. } | Lookup::NotChecked => {}
         }

@@ -1,8 +1,8 @@
 //! `over-limit`: more than the server takes on.
 
 use crate::document::Place;
-use crate::names::NodeId;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::names::{NodeId, quoted};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -25,6 +25,15 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     format!("the flow has {count} {what}, and {limit} are allowed"),
                 )
                 .hint("split it into several flows");
+        }
+    }
+    for step in &subject.scope.steps {
+        if let Body::Faulty { code, message } = &step.body
+            && code == "LIMIT_EXCEEDED"
+        {
+            let place = Place::value(subject.flow.node_pointer(step.node).key("id"));
+            let id = subject.id(step.node);
+            drafts.find(place, format!("node {}: {message}", quoted(id))).error(Reach::Step).node(id);
         }
     }
     for (number, node) in subject.flow.nodes.iter().enumerate() {

@@ -16,8 +16,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in &subject.scope.steps {
-        for placeholder in step.placeholders.iter().filter(|placeholder| !placeholder.path.is_empty()) {
-            let Some(read) = step.reads.iter().find(|read| read.name == placeholder.name) else { continue };
+        for placeholder in step.outline.placeholders.iter().filter(|placeholder| !placeholder.path.is_empty()) {
+            let Some(read) = step.read(&placeholder.name) else { continue };
             let giver = match &read.source {
                 ReadSource::Output { node, part } if *part == OutputPart::Template || is_text(subject, *node) => *node,
                 ReadSource::Mapped(mapped) if is_text(subject, mapped.node) => mapped.node,

@@ -50,6 +50,10 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
     }
     let mut found: Vec<Violation> = Vec::new();
     for error in validator.iter_errors(&document.value) {
+        // How long an id may be is `over-limit`'s business.
+        if matches!(error.kind(), ValidationErrorKind::MaxLength { .. }) {
+            continue;
+        }
         let pointer = Pointer::spelt(error.instance_path().as_str());
         let place = match error.kind() {
             ValidationErrorKind::AdditionalProperties { unexpected } => {
@@ -81,8 +85,40 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
         return;
     }
     for violation in subject.violations {
-        drafts.find(violation.place.clone(), format!("{}: {}", where_(&violation.place), violation.message));
+        let message = format!("{}: {}", where_(&violation.place), violation.message);
+        let draft = drafts.find(violation.place.clone(), message);
+        if only_describes(&violation.place.pointer) {
+            draft.hint("the field only describes; what runs runs all the same").only_warn();
+        }
     }
+}
+
+/// Whether a field says something to people and nothing to the engine, so that a wrong type in it
+/// is no reason to refuse a flow that would run all the same. Of what stands under `meta`, only
+/// `inputs` has a say in how a flow runs.
+fn only_describes(pointer: &Pointer) -> bool {
+    let steps: Vec<String> = pointer.steps().collect();
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+    match steps.as_slice() {
+        ["metadata", "inputs", rest @ ..] | ["flows", _, "meta", "inputs", rest @ ..] => {
+            matches!(rest, [_, "description"])
+        }
+        ["metadata", _, ..] | ["flows", _, "meta", _, ..] => true,
+        ["nodes", _, "data", rest @ ..] | ["flows", _, "nodes", _, "data", rest @ ..] => {
+            matches!(rest, ["label" | "description"] | ["variableValueSets", _, "description"])
+        }
+        ["templates", _, rest @ ..] | rest => described_in_template(rest),
+    }
+}
+
+fn described_in_template(steps: &[&str]) -> bool {
+    matches!(
+        steps,
+        ["description" | "version" | "createdAt" | "updatedAt"]
+            | ["variables", _, "description" | "type"]
+            | ["variableValueSets", _, "description"]
+            | ["results", _, "section" | "name" | "format"]
+    )
 }
 
 fn where_(place: &Place) -> String {

@@ -18,7 +18,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let Body::Text { text, .. } = &step.body else { continue };
         for read in &step.reads {
             let ReadSource::Open { declared: false, input: false } = read.source else { continue };
-            let Some(placeholder) = step.placeholders.get(read.placeholder) else { continue };
+            let Some(placeholder) = step.placeholder(read) else { continue };
             // Digits in braces, LaTeX arguments and the like are text to everybody.
             if !read.name.starts_with(|c: char| c == '_' || c.is_alphabetic())
                 || part_of_code(text, placeholder.range.start)

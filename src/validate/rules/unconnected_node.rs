@@ -1,5 +1,7 @@
 //! `unconnected-node`: a step that stands alone, often a forgotten draft.
 
+use std::collections::HashSet;
+
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::quoted;
@@ -16,8 +18,11 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let steps = subject.flow.nodes.iter().filter(|node| node.runnable()).count();
+    let mut seen: HashSet<&str> = HashSet::with_capacity(subject.flow.nodes.len());
     for (number, node) in subject.flow.nodes.iter().enumerate() {
-        let alone = !subject.graph.connected(number);
+        // The edges of a repeated id lead to its first node; that it is repeated is told elsewhere.
+        let repeated = !seen.insert(node.id.as_str());
+        let alone = !subject.graph.connected(number) && !repeated;
         let is_result = matches!(node.kind, NodeKind::Result);
         if !alone || !((node.runnable() && steps > 1) || is_result) {
             continue;

@@ -17,7 +17,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in &subject.scope.steps {
         for read in &step.reads {
             let ReadSource::Unreachable { node } = read.source else { continue };
-            let Some(placeholder) = step.placeholders.get(read.placeholder) else { continue };
+            let Some(placeholder) = step.placeholder(read) else { continue };
             let (reader, giver) = (subject.id(step.node), subject.id(node));
             let why = if step.node == node {
                 "which is the step itself".to_owned()

@@ -1,8 +1,10 @@
 //! `unused-variable`: a declaration without a use, often a spelling that drifted.
 
-use crate::document::Place;
+use std::collections::HashSet;
+
+use crate::document::{Place, Pointer};
 use crate::model::NodeKind;
-use crate::names::quoted;
+use crate::names::{CatalogPath, quoted};
 use crate::validate::{Body, ReadSource, StepScope};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -16,22 +18,28 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
-    let used = |step: &StepScope, name: &str| step.placeholders.iter().any(|placeholder| placeholder.name == name);
+    let used = |step: &StepScope, name: &str| step.read(name).is_some();
+    // Every step of a template would say the same of it.
+    let mut told_of: HashSet<(&CatalogPath, &Pointer)> = HashSet::new();
     for step in &subject.scope.steps {
         let Body::Text { template, .. } = &step.body else { continue };
-        let mut told: Vec<&str> = Vec::new();
+        let mut told: HashSet<&str> = HashSet::new();
         for declared in &step.declared {
-            if used(step, &declared.name) || told.contains(&declared.name.as_str()) {
+            if used(step, &declared.name) || !told.insert(&declared.name) {
                 continue;
             }
-            told.push(&declared.name);
             let id = subject.id(step.node);
-            let message =
-                format!("node {} declares {}, and its text doesn't use it", quoted(id), quoted(&declared.name));
+            let says = |who: &str, name: &str| format!("{who} declares {}, and its text doesn't use it", quoted(name));
             let place = Place::value(declared.pointer.clone());
             let draft = match template {
-                Some(template) if !declared.by_node => drafts.find_in(template, place, message),
-                _ => drafts.find(place, message),
+                Some(template) if !declared.by_node => {
+                    if !told_of.insert((&template.file, &declared.pointer)) {
+                        continue;
+                    }
+                    let who = format!("template {}", quoted(&template.name));
+                    drafts.find_in(template, place, says(&who, &declared.name))
+                }
+                _ => drafts.find(place, says(&format!("node {}", quoted(id)), &declared.name)),
             };
             draft.node(id).hint(format!("use {{{}}} in the text, or remove the declaration", declared.name));
         }
@@ -40,15 +48,18 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     if subject.scope.steps.iter().any(|step| matches!(step.body, Body::Elsewhere | Body::Faulty { .. })) {
         return;
     }
+    let mapped: HashSet<&str> = subject
+        .scope
+        .steps
+        .iter()
+        .flat_map(|step| &step.reads)
+        .filter_map(|read| match &read.source {
+            ReadSource::MappedInput { input, .. } => Some(input.as_str()),
+            _ => None,
+        })
+        .collect();
     for (name, input) in &subject.scope.inputs {
-        let read = |step: &StepScope| {
-            used(step, name)
-                || step
-                    .reads
-                    .iter()
-                    .any(|read| matches!(&read.source, ReadSource::MappedInput { input, .. } if input == name))
-        };
-        if subject.scope.steps.iter().any(read) {
+        if mapped.contains(name.as_str()) || subject.scope.steps.iter().any(|step| used(step, name)) {
             continue;
         }
         let pointer = match (input.nodes.first(), input.refinement.and_then(|place| subject.flow.inputs.get(place))) {

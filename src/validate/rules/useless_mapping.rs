@@ -17,7 +17,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
-    for (number, edge) in subject.flow.edges.iter().enumerate() {
+    for (number, edge) in subject.flow.edges.iter().enumerate().filter(|(_, edge)| !edge.mapping.is_empty()) {
         let find = |id: &str| subject.flow.nodes.iter().position(|node| node.id == id);
         let (Some(from), Some(to)) = (find(&edge.from), find(&edge.to)) else { continue };
         let Some(step) = subject.scope.steps.iter().find(|step| step.node == to) else { continue };
@@ -27,8 +27,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let runnable = subject.flow.nodes.get(from).is_some_and(Node::runnable);
         for (target, source) in &edge.mapping {
             let place = Place::key(subject.flow.edge_pointer(number).key("data").key("mapping").key(target));
-            let used = VariableName::normal(target)
-                .is_ok_and(|target| step.placeholders.iter().any(|placeholder| placeholder.name == target.as_str()));
+            let used = VariableName::normal(target).is_ok_and(|target| step.read(target.as_str()).is_some());
             if !used {
                 drafts
                     .find(
@@ -40,7 +39,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                             quoted(&edge.to)
                         ),
                     )
-                    .node(&edge.to);
+                    .node(&edge.to)
+                    .hint(format!("use {{{target}}} in that text, or remove it from the mapping"));
                 continue;
             }
             match mapping_source(source, number, from, runnable, &subject.scope.inputs) {
@@ -56,7 +56,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                             ),
                         )
                         .did_you_mean(source, subject.scope.inputs.keys().map(String::as_str));
-                    draft.node(&edge.to);
+                    draft.node(&edge.to).hint("take `result`, or the name of an input");
                 }
                 Some(ReadSource::Mapped(mapped))
                     if !mapped.path.is_empty()

@@ -1,45 +1,14 @@
 //! Generated tables: documents say what the program says.
 
-use flowy::cli::docs::{ToolRow, blocks, filled};
+use flowy::cli::docs::{blocks, filled};
 
 use crate::support::program::repository;
-
-/// The tools, as the server offers them.
-fn tools() -> Vec<ToolRow> {
-    let row = |name: &str, title: &str, arguments: &str| ToolRow {
-        name: name.to_owned(),
-        title: title.to_owned(),
-        arguments: arguments.to_owned(),
-    };
-    vec![
-        row(
-            "flows_execute",
-            "Execute a flow",
-            "`flowName`, `initialVariables` ({}), `ref`, `dryRun` (false), `onFailure` continue, stop (continue), `detail` full, outputs, final (full), `waitSeconds` (45), `maxTokens` (20000)",
-        ),
-        row(
-            "flows_list",
-            "List flows",
-            "`mode` compact, index, standard, detailed (compact), `tags`, `category`, `complexity`, `names`, `limit`, `cursor`, `maxTokens`, `ref`, `refresh` (false), `includeMetadata` (true)",
-        ),
-        row(
-            "flows_show",
-            "Show a flow or template",
-            "`name`, `ref`, `detail` summary, full (summary), `format` json, mermaid (json)",
-        ),
-        row(
-            "flows_status",
-            "Look at an execution",
-            "`executionId`, `nodeId`, `flowName`, `state`, `include`, `limit`, `cursor`",
-        ),
-    ]
-}
 
 /// After a wanted change: `UPDATE_DOCS=1 cargo test generated_tables`, then read the diff.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "a test is told by the environment to rewrite what it compares")]
 fn generated_tables_in_documents_are_up_to_date() {
-    let blocks = blocks(&tools());
+    let blocks = blocks();
     let update = std::env::var_os("UPDATE_DOCS").is_some();
     let mut seen = Vec::new();
     for document in ["README.md", "docs/API.md"] {

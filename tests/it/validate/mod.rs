@@ -1,1 +1,34 @@
 //! The validator, rule by rule.
+
+mod catalogs;
+mod edges;
+mod files;
+mod names;
+mod registry;
+mod values;
+
+use crate::support::checking::{Entry, check, entries, findings, repository, told};
+use flowy::validate::Finding;
+
+/// What the checker says of a rule's fixture: of everything, and of the rule alone.
+fn fixture(rule: &str, which: &str) -> (Vec<Finding>, Vec<Finding>) {
+    let folder = repository().join("tests/fixtures/flows/err").join(rule);
+    let bytes = std::fs::read(folder.join(which)).unwrap();
+    let flow: Entry = (format!("flows/{which}"), bytes);
+    let all = findings(&check(&flow, &entries(&folder.join("templates"), "templates")));
+    let own = all.iter().filter(|finding| finding.rule == rule).cloned().collect();
+    (all, own)
+}
+
+/// Holds that a rule says exactly this of its bad file, that no other rule speaks up there, and
+/// that the good file is silent.
+#[track_caller]
+fn says(rule: &str, expected: &str) {
+    let (all, own) = fixture(rule, "bad.json");
+    let text: String = own.iter().map(told).collect();
+    assert_eq!(text, expected.trim_start_matches('\n'), "{rule}");
+    let others: Vec<_> = all.iter().filter(|finding| finding.rule != rule).map(|f| (f.rule, &f.message)).collect();
+    assert!(others.is_empty(), "{rule}: {others:#?}");
+    let (all, _) = fixture(rule, "good.json");
+    assert!(all.is_empty(), "{rule}: {all:#?}");
+}

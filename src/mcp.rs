@@ -1,0 +1,22 @@
+//! The MCP server: four tools over stdio, for handshake clients and for 2026-07-28 clients alike.
+//!
+//! A tool's file in `tools/` holds what a model sees of it: name, description, arguments. Everything
+//! it does is a function of app, and everything it answers is a shape of report; this room turns
+//! calls into requests, checks and repairs arguments, and keeps one call from harming another. It
+//! knows neither flows nor GitHub.
+
+mod aliases;
+mod arguments;
+mod definition;
+mod failure;
+mod log;
+mod progress;
+mod reply;
+mod rows;
+mod serve;
+mod server;
+mod tools;
+
+pub use log::start_logging;
+pub use rows::{ArgumentRow, ToolRow, tool_rows};
+pub use serve::{End, ServeError, serve_on, serve_stdio};

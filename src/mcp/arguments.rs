@@ -1,0 +1,254 @@
+//! Checking arguments, and putting right what clients are known to get wrong.
+//!
+//! In this order: a JSON text where an object or a list is wanted becomes one; snake_case and
+//! former names become the name; a top-level null or empty text is as good as absent; anything
+//! left over is refused with the nearest name. What lies inside an object is never touched.
+
+use serde_json::{Map, Number, Value, json};
+
+use super::definition::{Definition, Kind, Parameter};
+use crate::app::{Code, Error};
+use crate::names::{nearest, quoted};
+
+/// Arguments that fit their tool's table.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Arguments {
+    values: Map<String, Value>,
+}
+
+impl Arguments {
+    /// Checks what a client sent.
+    ///
+    /// # Errors
+    /// `INVALID_REQUEST`, with what would be right.
+    pub(super) fn read(tool: &Definition, sent: Map<String, Value>) -> Result<Self, Error> {
+        let mut values = Map::new();
+        let mut unknown: Vec<String> = Vec::new();
+        for (name, value) in sent {
+            let Some(parameter) = tool.parameter(&name) else {
+                if !absent(&value) {
+                    unknown.push(name);
+                }
+                continue;
+            };
+            if absent(&value) {
+                continue;
+            }
+            let value = parameter.put_right(value)?;
+            match values.get(parameter.name) {
+                Some(before) if *before != value => {
+                    return Err(refused(
+                        parameter.name,
+                        format!("`{}` is given twice, with different values", parameter.name),
+                        format!("give `{}` once", parameter.name),
+                    ));
+                }
+                _ => {
+                    values.insert(parameter.name.to_owned(), value);
+                }
+            }
+        }
+        if !unknown.is_empty() {
+            return Err(unknown_names(tool, &unknown));
+        }
+        for parameter in tool.parameters.iter().filter(|parameter| parameter.required) {
+            if !values.contains_key(parameter.name) {
+                return Err(refused(
+                    parameter.name,
+                    format!("`{}` is missing: {} can't do without it", parameter.name, tool.name),
+                    format!("give `{}`: {}", parameter.name, parameter.description),
+                ));
+            }
+        }
+        Ok(Self { values })
+    }
+
+    /// A text.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.values.get(name).and_then(Value::as_str)
+    }
+
+    /// A text of one's own.
+    pub(super) fn owned(&self, name: &str) -> Option<String> {
+        self.text(name).map(str::to_owned)
+    }
+
+    /// A whole number.
+    pub(super) fn count(&self, name: &str) -> Option<i64> {
+        self.values.get(name).and_then(Value::as_i64)
+    }
+
+    /// A number with a fraction.
+    pub(super) fn seconds(&self, name: &str) -> Option<f64> {
+        self.values.get(name).and_then(Value::as_f64)
+    }
+
+    /// True or false.
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+        self.values.get(name).and_then(Value::as_bool)
+    }
+
+    /// A list of texts; empty when absent.
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+        let items = self.values.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// An object; empty when absent.
+    pub(super) fn values(&self, name: &str) -> Map<String, Value> {
+        self.values.get(name).and_then(Value::as_object).cloned().unwrap_or_default()
+    }
+
+    /// The arguments given that are on their way out, each with what to use instead.
+    pub(super) fn deprecated(&self, tool: &Definition) -> Vec<(&'static str, &'static str)> {
+        let given = tool.parameters.iter().filter(|parameter| self.values.contains_key(parameter.name));
+        given.filter_map(|parameter| Some((parameter.name, parameter.replaced_by?))).collect()
+    }
+}
+
+fn absent(value: &Value) -> bool {
+    value.is_null() || value.as_str() == Some("")
+}
+
+fn refused(name: &str, message: impl Into<String>, next: impl Into<String>) -> Error {
+    Error::new(Code::InvalidRequest, message).next(next).detail("argument", json!(name))
+}
+
+fn unknown_names(tool: &Definition, unknown: &[String]) -> Error {
+    let names = || tool.parameters.iter().filter(|parameter| parameter.listed).map(|parameter| parameter.name);
+    let meant = unknown.iter().filter_map(|name| {
+        nearest(name, names(), 1).first().map(|near| format!("did you mean `{near}` by {}?", quoted(name)))
+    });
+    let meant: Vec<String> = meant.collect();
+    let all = format!("{} takes {}", tool.name, names().collect::<Vec<_>>().join(", "));
+    let next = if meant.is_empty() { all } else { format!("{} {all}", meant.join(" ")) };
+    let listed: Vec<String> = unknown.iter().map(|name| quoted(name)).collect();
+    let arguments = if unknown.len() == 1 { "argument" } else { "arguments" };
+    let message = format!("{} has no {arguments} {}", tool.name, listed.join(", "));
+    Error::new(Code::InvalidRequest, message).next(next).detail("unknown", json!(unknown))
+}
+
+impl Parameter {
+    /// The value in the kind that is wanted, where what was sent can only mean that.
+    fn put_right(&self, value: Value) -> Result<Value, Error> {
+        match self.kind {
+            Kind::Text => match value {
+                Value::String(_) => Ok(value),
+                Value::Number(number) => Ok(Value::String(number.to_string())),
+                other => Err(self.misfit(&other, "a text")),
+            },
+            Kind::Flag => match &value {
+                Value::Bool(_) => Ok(value),
+                Value::String(text) if text.eq_ignore_ascii_case("true") => Ok(Value::Bool(true)),
+                Value::String(text) if text.eq_ignore_ascii_case("false") => Ok(Value::Bool(false)),
+                _ => Err(self.misfit(&value, "true or false")),
+            },
+            Kind::Count(least) => {
+                let wanted = || format!("a whole number from {least}");
+                let whole = number(&value).and_then(|number| whole(&number));
+                match whole {
+                    Some(number) if number >= least => Ok(json!(number)),
+                    Some(number) => Err(self.wrong(&format!("{number} is not allowed: it is {}", wanted()))),
+                    None => Err(self.misfit(&value, &wanted())),
+                }
+            }
+            Kind::Seconds => {
+                match number(&value).filter(|number| number.as_f64().is_some_and(|seconds| seconds >= 0.0)) {
+                    Some(number) => Ok(Value::Number(number)),
+                    None => Err(self.misfit(&value, "a number of seconds, from 0")),
+                }
+            }
+            Kind::Word(words) => match &value {
+                Value::String(word) if words.contains(&word.as_str()) => Ok(value),
+                Value::String(word) => Err(self.no_such_word(word, words)),
+                _ => Err(self.misfit(&value, &format!("one of {}", words.join(", ")))),
+            },
+            Kind::Texts => self.list(value),
+            Kind::Words(words) => {
+                let list = self.list(value)?;
+                let unknown = list.as_array().and_then(|items| {
+                    items.iter().filter_map(Value::as_str).find(|item| !words.contains(item)).map(str::to_owned)
+                });
+                unknown.map_or(Ok(list), |word| Err(self.no_such_word(&word, words)))
+            }
+            Kind::Values => match value {
+                Value::Object(_) => Ok(value),
+                Value::String(text) => match serde_json::from_str(&text) {
+                    Ok(Value::Object(object)) => Ok(Value::Object(object)),
+                    Ok(other) => Err(self.misfit(&other, "an object")),
+                    Err(error) => Err(self.wrong(&format!("is a text that is not a JSON object: {error}"))),
+                },
+                other => Err(self.misfit(&other, "an object")),
+            },
+        }
+    }
+
+    /// A list of texts: as one, as a JSON text of one, or as its only item.
+    fn list(&self, value: Value) -> Result<Value, Error> {
+        let items = match value {
+            Value::Array(items) => items,
+            Value::String(text) => match serde_json::from_str(&text) {
+                Ok(Value::Array(items)) => items,
+                _ => vec![Value::String(text)],
+            },
+            other => return Err(self.misfit(&other, "a list of texts")),
+        };
+        let texts = items.into_iter().filter(|item| !absent(item)).map(|item| match item {
+            Value::String(_) => Ok(item),
+            Value::Number(number) => Ok(Value::String(number.to_string())),
+            other => Err(self.misfit(&other, "a list of texts")),
+        });
+        texts.collect::<Result<Vec<_>, _>>().map(Value::Array)
+    }
+
+    fn no_such_word(&self, word: &str, words: &[&str]) -> Error {
+        let near = nearest(word, words.iter().copied(), 1);
+        let next = near.first().map_or_else(
+            || format!("choose one of {}", words.join(", ")),
+            |near| format!("did you mean \"{near}\"? the words are {}", words.join(", ")),
+        );
+        refused(self.name, format!("`{}` {} is not one of {}", self.name, quoted(word), words.join(", ")), next)
+            .detail("allowed", json!(words))
+    }
+
+    fn misfit(&self, value: &Value, wanted: &str) -> Error {
+        let is = match value {
+            Value::Null => "null".to_owned(),
+            Value::Bool(flag) => flag.to_string(),
+            Value::Number(number) => number.to_string(),
+            Value::String(text) => quoted(text),
+            Value::Array(_) => "a list".to_owned(),
+            Value::Object(_) => "an object".to_owned(),
+        };
+        self.wrong(&format!("is {is}, not {wanted}"))
+    }
+
+    fn wrong(&self, why: &str) -> Error {
+        refused(self.name, format!("`{}` {why}", self.name), format!("`{}`: {}", self.name, self.description))
+    }
+}
+
+/// A number, also as a text.
+fn number(value: &Value) -> Option<Number> {
+    match value {
+        Value::Number(number) => Some(number.clone()),
+        Value::String(text) => match serde_json::from_str(text.trim()) {
+            Ok(Value::Number(number)) => Some(number),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A whole number, also as `5.0`; beyond 64 bits the nearest there is.
+#[allow(clippy::cast_possible_truncation, reason = "only numbers that are whole and in bounds are cast")]
+fn whole(number: &Number) -> Option<i64> {
+    if let Some(whole) = number.as_i64() {
+        return Some(whole);
+    }
+    let float = number.as_f64()?;
+    if float.fract() != 0.0 || !float.is_finite() {
+        return None;
+    }
+    Some(float.clamp(-9.0e15, 9.0e15) as i64)
+}

@@ -1,0 +1,47 @@
+//! How failures leave the server: as a tool's result, or as the error of a JSON-RPC method.
+
+use rmcp::ErrorData;
+use rmcp::model::ErrorCode;
+use serde_json::Value;
+
+use super::definition::{Definition, FailureShape};
+use super::reply::Reply;
+use crate::app::{Code, Error};
+use crate::names::{nearest, quoted};
+use crate::report::wire;
+
+/// The JSON-RPC code of a failure of our own methods: the first that is free for servers.
+///
+/// Source: JSON-RPC 2.0, section 5.1, -32000 to -32099.
+const SERVER_ERROR: ErrorCode = ErrorCode(-32_000);
+
+/// The failure of a tool, in the tool's shape. `flow` is the flow it was about.
+pub(super) fn reply(tool: &Definition, error: &Error, flow: Option<&str>) -> Reply {
+    Reply::failure(match tool.failure {
+        FailureShape::Error => wire::error(error, tool.source),
+        FailureShape::Execution => wire::refusal(error, flow, tool.source),
+    })
+}
+
+/// A failure of one of our own JSON-RPC methods: our error object is the `data`.
+pub(super) fn method_error(failed: Value) -> ErrorData {
+    let message = failed.get("message").and_then(Value::as_str).unwrap_or("failed").to_owned();
+    ErrorData::new(SERVER_ERROR, message, Some(failed))
+}
+
+/// There is no such tool.
+pub(super) fn unknown_tool<'n>(called: &str, names: impl Iterator<Item = &'n str> + Clone) -> ErrorData {
+    let near = nearest(called, names.clone(), 1);
+    let hint = near.first().map_or_else(
+        || format!("the tools are {}", names.collect::<Vec<_>>().join(", ")),
+        |near| format!("did you mean {near}?"),
+    );
+    ErrorData::invalid_params(format!("there is no tool {}; {hint}", quoted(called)), None)
+}
+
+/// A bug: something panicked. The id is in the log beside what is known of it.
+pub(super) fn internal(id: u64) -> Error {
+    Error::new(Code::InternalError, format!("an internal error, {id:016x}"))
+        .next("this is a bug: please report it with the lines of the log around this id")
+        .detail("id", Value::String(format!("{id:016x}")))
+}

@@ -1,0 +1,200 @@
+//! Logs: to standard error and to a file in the state folder, never to standard output.
+//!
+//! Some clients keep a server's standard error, some don't, so the file is what a person can
+//! always be asked for. It is the owner's alone, it is cut off by size, and tokens are masked in
+//! every line. A log that can't be written never keeps the server from working.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tracing::Level;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::config::{Secret, Settings, redact};
+
+/// The file's name in the state folder.
+const FILE: &str = "flowy.log";
+/// Where the older half is moved to.
+const OLDER: &str = "flowy.log.1";
+/// How large the file may grow before it is moved aside, in bytes; the disk holds twice as much.
+const LARGEST: u64 = 4 << 20;
+
+/// Begins to log, and sees to it that panics are logged as well. A second call changes nothing.
+pub fn start_logging(settings: &Settings) {
+    let secrets: Vec<Secret> = settings.token.iter().cloned().collect();
+    let lines = Lines(Arc::new(Sink { secrets, file: Rotating::open(&settings.state_dir, LARGEST).map(Mutex::new) }));
+    let level: Level = settings.log_level.parse().unwrap_or(Level::INFO);
+    // Of the libraries only what goes wrong, unless everything is wanted: their debug lines hold
+    // whole messages.
+    let others = if level == Level::TRACE { LevelFilter::DEBUG } else { LevelFilter::WARN.min(level.into()) };
+    let wanted = Targets::new().with_target("flowy", level).with_default(others);
+    let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(lines).with_filter(wanted);
+    if tracing_subscriber::registry().with(layer).try_init().is_err() {
+        return;
+    }
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let said = panic.payload_as_str().unwrap_or_default();
+        tracing::error!(place, said, "panicked");
+    }));
+}
+
+/// Where lines end up.
+struct Sink {
+    secrets: Vec<Secret>,
+    file: Option<Mutex<Rotating>>,
+}
+
+/// Hands a writer to every event.
+#[derive(Clone)]
+struct Lines(Arc<Sink>);
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Line;
+
+    fn make_writer(&'a self) -> Line {
+        Line { sink: self.0.clone(), bytes: Vec::new() }
+    }
+}
+
+/// One event, written when it is whole: a token must not slip through between two writes.
+struct Line {
+    sink: Arc<Sink>,
+    bytes: Vec<u8>,
+}
+
+impl Write for Line {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let line = redact(&text, &self.sink.secrets);
+        // Nobody is left to tell when a log can't be written.
+        let _ = io::stderr().lock().write_all(line.as_bytes());
+        if let Some(file) = &self.sink.file {
+            file.lock().unwrap_or_else(PoisonError::into_inner).add(line.as_bytes());
+        }
+    }
+}
+
+/// A file that is moved aside when it has grown too large.
+struct Rotating {
+    folder: PathBuf,
+    file: File,
+    size: u64,
+    largest: u64,
+}
+
+impl Rotating {
+    /// `None` where the folder or the file can't be made.
+    fn open(folder: &Path, largest: u64) -> Option<Self> {
+        make_folder(folder).ok()?;
+        let file = open_file(&folder.join(FILE)).ok()?;
+        let size = file.metadata().ok()?.len();
+        Some(Self { folder: folder.to_owned(), file, size, largest })
+    }
+
+    fn add(&mut self, line: &[u8]) {
+        let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
+        if self.size > 0 && self.size.saturating_add(length) > self.largest {
+            self.rotate();
+        }
+        if self.file.write_all(line).is_ok() {
+            self.size = self.size.saturating_add(length);
+        }
+    }
+
+    fn rotate(&mut self) {
+        let place = self.folder.join(FILE);
+        // Another process may have moved it already: then its new file is simply joined.
+        let ours = std::fs::metadata(&place).is_ok_and(|there| there.len() >= self.largest / 2);
+        if ours && std::fs::rename(&place, self.folder.join(OLDER)).is_err() {
+            return;
+        }
+        if let Ok(file) = open_file(&place) {
+            self.size = file.metadata().map_or(0, |there| there.len());
+            self.file = file;
+        }
+    }
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn open_file(place: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_file_is_moved_aside_and_only_one_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut log = Rotating::open(&folder.path().join("deep/state"), 100).expect("a log");
+        for line in ["a", "b", "c", "d", "e"] {
+            log.add(line.repeat(60).as_bytes());
+        }
+        let read = |name: &str| std::fs::read_to_string(folder.path().join("deep/state").join(name)).expect("text");
+        assert_eq!((read(FILE), read(OLDER)), ("e".repeat(60), "d".repeat(60)));
+        assert_eq!(std::fs::read_dir(folder.path().join("deep/state")).expect("a folder").count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_log_is_the_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = folder.path().join("state");
+        drop(Rotating::open(&state, 100).expect("a log"));
+        let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        assert_eq!((mode(&state), mode(&state.join(FILE))), (0o700, 0o600));
+    }
+
+    #[test]
+    fn a_token_split_over_two_writes_is_masked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = Rotating::open(folder.path(), 10_000).map(Mutex::new);
+        let lines = Lines(Arc::new(Sink { secrets: vec![Secret::new("s3cr3t-of-mine".to_owned())], file }));
+        let mut line = lines.make_writer();
+        line.write_all(b"token s3cr3t").expect("kept");
+        line.write_all(b"-of-mine, ghp_abcdefghijklmnopqrstuvwxyz0123456789\n").expect("kept");
+        drop(line);
+        let text = std::fs::read_to_string(folder.path().join(FILE)).expect("text");
+        assert!(text.contains("[redacted]") && !text.contains("s3cr3t") && !text.contains("ghp_abc"), "{text}");
+    }
+
+    #[test]
+    fn without_a_place_for_the_file_there_is_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let taken = folder.path().join("taken");
+        std::fs::write(&taken, "a file").expect("written");
+        assert!(Rotating::open(&taken, 100).is_none());
+    }
+}

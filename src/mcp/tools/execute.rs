@@ -1,0 +1,87 @@
+//! `flows_execute`.
+
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::REF;
+use crate::app::{Caller, Detail, Error, ExecuteRequest, OnFailure};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::reply::{Call, Reply};
+use crate::report::wire;
+
+/// How long a call waits for the end unless it says otherwise, in seconds: some clients drop calls
+/// after 60.
+const WAIT: f64 = 45.0;
+/// The longest that a call waits, in seconds: no client waits longer than about four minutes.
+const LONGEST_WAIT: f64 = 240.0;
+
+pub(super) const TOOL: Definition = Definition {
+    name: "flows_execute",
+    source: "flows/execute",
+    title: "Execute a flow",
+    description: "Executes a flow: fills its templates in order, each step reading the outputs before it, and returns \
+                  finalResult and every step's output. Use it when you know the flow's inputs (flows_show). A step that \
+                  fails leaves partialResults. Next: use finalResult; if status is running or texts are truncated, call \
+                  flows_status with executionId.",
+    open_world: true,
+    idempotent: true,
+    read_only: true,
+    parameters: &[
+        Parameter::new("flowName", Kind::Text, "Name of the flow, as flows_list shows it.").required().also(&["name"]),
+        Parameter::new("initialVariables", Kind::Values, "Values by variable name. _variableSet chooses a named set.")
+            .default("{}")
+            .also(&["variables"]),
+        Parameter::new("ref", Kind::Text, REF),
+        Parameter::new("dryRun", Kind::Flag, "Only show texts, order and missing inputs; nothing is executed.")
+            .default("false"),
+        Parameter::new("onFailure", Kind::Word(&["continue", "stop"]), "Whether other branches go on after a failure.")
+            .default("\"continue\""),
+        Parameter::new(
+            "detail",
+            Kind::Word(&["full", "outputs", "final"]),
+            "Everything, the outputs without their inputs, or the final result alone.",
+        )
+        .default("\"full\""),
+        Parameter::new("waitSeconds", Kind::Seconds, "How long to wait for the end, at most 240; then it goes on.")
+            .default("45"),
+        Parameter::new(
+            "maxTokens",
+            Kind::Count(1),
+            "Largest reply; longer texts are cut, and flows_status pages them.",
+        )
+        .default("20000"),
+    ],
+    failure: FailureShape::Execution,
+    run,
+};
+
+fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+    async move {
+        let wait = arguments.seconds("waitSeconds").unwrap_or(WAIT).clamp(0.0, LONGEST_WAIT);
+        let on_failure =
+            if arguments.text("onFailure") == Some("stop") { OnFailure::Stop } else { OnFailure::Continue };
+        let request = ExecuteRequest {
+            flow: arguments.owned("flowName").unwrap_or_default(),
+            variables: arguments.values("initialVariables"),
+            git_ref: arguments.owned("ref"),
+            refresh: false,
+            on_failure,
+            wait: Some(Duration::from_secs_f64(wait)),
+        };
+        let most = arguments.count("maxTokens").and_then(|most| usize::try_from(most).ok());
+        // App itself stops what it has begun when the call is cancelled.
+        let caller = Caller { cancel: call.cancel.clone(), progress: call.progress.clone() };
+        if arguments.flag("dryRun").unwrap_or(false) {
+            let rehearsal = call.app.rehearse(&request, &caller).await?;
+            return Ok(Reply::of(wire::rehearsal(&rehearsal, most)));
+        }
+        let detail = arguments.text("detail").and_then(Detail::named).unwrap_or_default();
+        let outcome = call.app.execute(request, &caller).await?;
+        let (value, failed) = wire::outcome(&outcome, detail, most);
+        Ok(if failed { Reply::failure(value) } else { Reply::of(value) })
+    }
+    .boxed()
+}

@@ -1,0 +1,59 @@
+//! `flows_show`.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::REF;
+use crate::app::{Code, Error, ShowRequest, Shown};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::reply::{Call, Reply};
+use crate::report::{draw, wire};
+
+pub(super) const TOOL: Definition = Definition {
+    name: "flows_show",
+    source: "flows/show",
+    title: "Show a flow",
+    description: "Shows one flow as it would run: inputs with type, default and who reads them, steps in order with what \
+                  each reads, outputs, and what is wrong with it; or one template with its text. Use it before \
+                  flows_execute. Next: flows_execute with the required inputs.",
+    open_world: true,
+    idempotent: true,
+    read_only: true,
+    parameters: &[
+        Parameter::new("name", Kind::Text, "Name of the flow or template, as flows_list shows it.")
+            .required()
+            .also(&["flowName"]),
+        Parameter::new("ref", Kind::Text, REF),
+        Parameter::new("detail", Kind::Word(&["summary", "full"]), "full adds the texts of the templates.")
+            .default("\"summary\""),
+        Parameter::new("format", Kind::Word(&["json", "mermaid"]), "mermaid draws the flow's graph as text.")
+            .default("\"json\""),
+        Parameter::new("refresh", Kind::Flag, "Ask the source for changes first.").unlisted(),
+    ],
+    failure: FailureShape::Error,
+    run,
+};
+
+fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+    async move {
+        let request = ShowRequest {
+            name: arguments.owned("name").unwrap_or_default(),
+            git_ref: arguments.owned("ref"),
+            refresh: arguments.flag("refresh").unwrap_or(false),
+        };
+        let shown = call.unless_cancelled(call.app.show(&request)).await?;
+        match (&shown, arguments.text("format")) {
+            (Shown::Flow { prepared, .. }, Some("mermaid")) => Ok(Reply::text(draw::mermaid(&prepared.flow))),
+            (Shown::Template { .. }, Some("mermaid")) => {
+                Err(Error::new(Code::InvalidRequest, "a template has no graph to draw")
+                    .next("leave `format` out, or name a flow"))
+            }
+            _ => {
+                let whole = wire::shown(&shown, arguments.text("detail") == Some("full"));
+                Ok(Reply::of(wire::fit(whole, "", &wire::frame_fits)))
+            }
+        }
+    }
+    .boxed()
+}

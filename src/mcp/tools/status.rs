@@ -1,0 +1,68 @@
+//! `flows_status`.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde_json::json;
+
+use crate::app::{Code, Error, STATES, Section, StatusRequest};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::reply::{Call, Reply};
+use crate::report::wire;
+
+pub(super) const TOOL: Definition = Definition {
+    name: "flows_status",
+    source: "flows/status",
+    title: "Status of executions",
+    description: "Says where an execution stands, or lists executions, newest first. Use it when flows_execute answered \
+                  status running or cut a text: with nodeId it gives that step's whole text, page by page. Executions \
+                  are kept for an hour. Next: go on with nextCursor until there is none.",
+    open_world: false,
+    idempotent: true,
+    read_only: true,
+    parameters: &[
+        Parameter::new("executionId", Kind::Text, "Id from flows_execute. Without it: a list."),
+        Parameter::new("nodeId", Kind::Text, "A step whose whole text is wanted; \"result\" is the final result."),
+        Parameter::new("flowName", Kind::Text, "List: only executions of this flow.").also(&["name"]),
+        Parameter::new("state", Kind::Words(&STATES), "List: only executions in these states."),
+        Parameter::new("include", Kind::Words(&["steps"]), "steps adds each step's output."),
+        Parameter::new("limit", Kind::Count(1), "Most entries (default 20) or characters of a text (default 20,000)."),
+        Parameter::new("cursor", Kind::Text, "nextCursor of the page before, to go on."),
+    ],
+    failure: FailureShape::Error,
+    run,
+};
+
+fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+    async move {
+        if arguments.text("nodeId").is_some() && arguments.text("executionId").is_none() {
+            return Err(Error::new(
+                Code::InvalidRequest,
+                "`nodeId` is a step of an execution, and `executionId` is missing",
+            )
+            .next("give `executionId`, as flows_execute answered it")
+            .detail("argument", json!("executionId")));
+        }
+        let include = arguments.texts("include");
+        let mut request = StatusRequest {
+            execution: arguments.owned("executionId"),
+            node: arguments.owned("nodeId"),
+            flow: arguments.owned("flowName"),
+            states: arguments.texts("state"),
+            include: if include.is_empty() { Vec::new() } else { vec![Section::Steps] },
+            limit: arguments.count("limit"),
+            cursor: arguments.owned("cursor"),
+        };
+        loop {
+            let answer = call.app.status(&request)?;
+            let value = wire::status(&answer);
+            let returned = answer.returned();
+            if wire::frame_fits(&value) || returned <= 1 {
+                return Ok(Reply::of(value));
+            }
+            // A page that no client would take is made smaller; its cursor goes on from there.
+            request.limit = i64::try_from(returned / 2).ok();
+        }
+    }
+    .boxed()
+}

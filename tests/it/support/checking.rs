@@ -1,0 +1,128 @@
+//! Checks a flow file with the templates beside it, the way the command line does.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use flowy::model::{Directory, Listed, Lookup, Shelf};
+use flowy::names::CatalogPath;
+use flowy::validate::{
+    FileCheck, Finding, Known, Options, Parsed, TemplateCheck, flow_file, parse, template_file, template_references,
+};
+
+/// A file of a catalog: its path in it, and its bytes.
+pub(crate) type Entry = (String, Vec<u8>);
+
+/// The root of this repository.
+pub(crate) fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every `.json` file of a folder and its subfolders, sorted, as entries under `under`.
+pub(crate) fn entries(folder: &Path, under: &str) -> Vec<Entry> {
+    let mut found = Vec::new();
+    let Ok(listing) = std::fs::read_dir(folder) else { return found };
+    for item in listing {
+        let item = item.unwrap();
+        let name = item.file_name().into_string().unwrap();
+        let path = format!("{under}/{name}");
+        if item.file_type().unwrap().is_dir() {
+            found.extend(entries(&item.path(), &path));
+        } else if Path::new(&name).extension().is_some_and(|end| end == "json") && name != "_category.json" {
+            found.push((path, std::fs::read(item.path()).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Checks a flow file against templates, with the default options.
+pub(crate) fn check(flow: &Entry, templates: &[Entry]) -> FileCheck {
+    check_with(flow, templates, &[], Options::default())
+}
+
+/// Checks a flow file against templates and what else is known of the catalog.
+pub(crate) fn check_with(
+    (path, bytes): &Entry,
+    templates: &[Entry],
+    twins: &[(String, Vec<String>)],
+    options: Options,
+) -> FileCheck {
+    let path = CatalogPath::new(path).unwrap();
+    let parsed = parse(&path, bytes);
+    let shelf = shelf(&parsed, templates);
+    flow_file(&path, &parsed, Known { shelf: &shelf, twins, options })
+}
+
+/// Looks up every template that the flows of a file name.
+pub(crate) fn shelf(flow: &Parsed, templates: &[Entry]) -> Shelf {
+    let checked: Vec<(CatalogPath, TemplateCheck)> = templates
+        .iter()
+        .map(|(path, bytes)| {
+            let path = CatalogPath::new(path).unwrap();
+            let check = template_file(&path, &parse(&path, bytes));
+            (path, check)
+        })
+        .collect();
+    let listed = checked.iter().map(|(path, check)| Listed {
+        file: path.to_string(),
+        stem: path.stem().to_owned(),
+        entries: check.templates.iter().map(|template| (template.id.clone(), template.title.clone())).collect(),
+    });
+    let directory = Directory::new(listed.collect());
+    let mut shelf = Shelf::default();
+    for reference in template_references(flow) {
+        let lookup = match directory.resolve(&reference) {
+            Err(lookup) => lookup,
+            Ok((listed, place)) => {
+                let (_, check) = checked.iter().find(|(path, _)| path.as_str() == listed.file).unwrap();
+                match check.templates.get(place) {
+                    Some(template) => Lookup::Found(template.clone()),
+                    None => Lookup::Broken {
+                        file: listed.file.clone(),
+                        code: "PARSE_ERROR".to_owned(),
+                        message: check.findings.first().map(|finding| finding.message.clone()).unwrap_or_default(),
+                    },
+                }
+            }
+        };
+        shelf.put(&reference, lookup);
+    }
+    shelf
+}
+
+/// All findings of a file: those of its flows, or of the file where it holds none.
+pub(crate) fn findings(check: &FileCheck) -> Vec<Finding> {
+    if check.flows.is_empty() {
+        check.findings.clone()
+    } else {
+        check.flows.iter().flat_map(|flow| flow.findings.clone()).collect()
+    }
+}
+
+/// A finding in lines: severity, reach, file, pointer, place, the bytes meant; message; hints;
+/// related places.
+pub(crate) fn told(finding: &Finding) -> String {
+    let bytes = |from: usize, to: usize| finding.text[from..to].to_owned();
+    let file = finding.file.as_str().rsplit('/').next().unwrap();
+    let mut told = format!(
+        "{} {} {file}:{}:{} {} `{}`\n",
+        finding.severity,
+        finding.reach,
+        finding.position.line,
+        finding.position.column,
+        finding.place.pointer,
+        bytes(finding.span.start, finding.span.end),
+    );
+    writeln!(told, "  {}", finding.message).unwrap();
+    for hint in &finding.hints {
+        writeln!(told, "  hint: {hint}").unwrap();
+    }
+    for related in &finding.related {
+        let (span, at) = (related.span, related.position);
+        writeln!(told, "  {}:{} `{}` {}", at.line, at.column, bytes(span.start, span.end), related.label).unwrap();
+    }
+    if !finding.ring.is_empty() {
+        writeln!(told, "  ring: {}", finding.ring.join(" ")).unwrap();
+    }
+    told
+}

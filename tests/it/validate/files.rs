@@ -1,0 +1,104 @@
+//! What a file says as a whole: syntax, schema, names, versions, size.
+
+use super::says;
+
+#[test]
+fn a_comma_with_nothing_after_it_is_told_at_the_comma() {
+    says(
+        "syntax",
+        r"
+error flow bad.json:4:74  `,`
+  a comma with nothing after it
+  hint: remove the comma before the closing bracket
+",
+    );
+}
+
+#[test]
+fn a_wrong_type_stops_the_flow_where_it_is_read_and_only_warns_where_it_describes() {
+    says(
+        "schema",
+        r#"
+warning none bad.json:5:13 /metadata/tags `"harbour"`
+  /metadata/tags: "harbour" is not of type "array"
+  hint: the field only describes; what runs runs all the same
+warning none bad.json:6:19 /metadata/complexity `"huge"`
+  /metadata/complexity: "huge" is not one of "simple", "moderate" or 2 other candidates
+  hint: the field only describes; what runs runs all the same
+error flow bad.json:11:21 /metadata/inputs/port/required `"yes"`
+  /metadata/inputs/port/required: "yes" is not of type "boolean"
+warning none bad.json:12:24 /metadata/inputs/port/description `5`
+  /metadata/inputs/port/description: 5 is not of types "null", "string"
+  hint: the field only describes; what runs runs all the same
+warning none bad.json:31:18 /nodes/1/data/label `[
+          "Sail"
+        ]`
+  /nodes/1/data/label: ["Sail"] is not of types "null", "number", "string"
+  hint: the field only describes; what runs runs all the same
+error flow bad.json:38:13 /nodes/2/id `7`
+  /nodes/2/id: 7 is not of type "string"
+"#,
+    );
+}
+
+#[test]
+fn a_key_that_stands_twice_is_told_with_its_first_place() {
+    says(
+        "duplicate-key",
+        r#"
+error none bad.json:7:61 /nodes/0/data/label `"label"`
+  key "label" stands twice in this object; the last one counts
+  hint: remove one of the two
+  7:17 `"label"` first here
+"#,
+    );
+}
+
+#[test]
+fn a_flow_without_nodes_is_refused_at_its_list() {
+    says(
+        "empty-flow",
+        r#"
+error flow bad.json:6:12 /nodes `[]`
+  flow "bad" has no nodes
+  hint: add at least one template node
+"#,
+    );
+}
+
+#[test]
+fn a_flow_without_a_name_is_listed_by_its_file() {
+    says(
+        "missing-name",
+        r#"
+warning none bad.json:2:15 /metadata `{
+    "version": "1.0.0"
+  }`
+  the flow has no name; it is listed as "bad"
+  hint: give it a `name` of 1 to 200 characters without slashes
+"#,
+    );
+}
+
+#[test]
+fn a_version_that_tools_cannot_compare_is_a_warning() {
+    says(
+        "bad-version",
+        r#"
+warning none bad.json:4:16 /metadata/version `"v1"`
+  version "v1" is not of the form 1.2.3
+  hint: write it as three numbers, for example "1.0.0"
+"#,
+    );
+}
+
+#[test]
+fn an_id_of_more_than_fifty_characters_is_refused_once() {
+    says(
+        "over-limit",
+        r#"
+error flow bad.json:8:13 /nodes/0/id `"a-node-whose-id-goes-on-and-on-until-nobody-wants-i"`
+  node id "a-node-whose-id-goes-on-and-on-until-nobody-wants-i" is not allowed: it is longer than 50 characters
+"#,
+    );
+}

@@ -1,0 +1,119 @@
+//! Names of templates, outputs and variables, and what they mean.
+
+use super::says;
+
+#[test]
+fn a_template_that_is_not_there_reaches_its_step_and_an_app_id_with_a_text_only_warns() {
+    says(
+        "missing-template",
+        r#"
+error step bad.json:13:31 /nodes/0/data/selectedTemplateId `"Sail_Nort"`
+  node "sail" names template "Sail_Nort", and there is none by that file name, id or title
+  hint: did you mean "Sail_North" or "Sail north"?
+  hint: add the template to templates/, or mend the name
+warning none bad.json:22:31 /nodes/1/data/selectedTemplateId `"1712345678901"`
+  node "moor" names template "1712345678901", and there is none by that file name, id or title; the node's own text stands in
+  hint: save the template to templates/, or clear `selectedTemplateId`
+error step bad.json:30:31 /nodes/2/data/selectedTemplateId `"Broken"`
+  node "land" names template "Broken", whose file templates/Broken.json can't be used: this list is never closed
+  hint: mend that file; checking it shows where
+"#,
+    );
+}
+
+#[test]
+fn a_title_that_two_templates_have_reaches_the_step_that_asks_for_it() {
+    says(
+        "ambiguous-name",
+        r#"
+error step bad.json:12:31 /nodes/0/data/selectedTemplateId `"Sail north"`
+  several templates go by "Sail north": templates/Sail_A.json, templates/Sail_B.json
+  hint: name the file instead, or give one of the templates another id and title
+"#,
+    );
+}
+
+#[test]
+fn two_ids_that_give_one_name_are_told_with_both_and_the_reader() {
+    says(
+        "ambiguous-output",
+        r#"
+error flow bad.json:16:13 /nodes/1/id `"leg1"`
+  nodes "leg-1" and "leg1" both give the name leg1_result, which "land" reads
+  hint: rename one of the nodes: hyphens do not count in these names
+  8:13 `"leg-1"` gives the same name
+"#,
+    );
+}
+
+#[test]
+fn an_output_that_cannot_be_there_yet_is_told_at_its_placeholder() {
+    says(
+        "unreachable-reference",
+        r#"
+error flow bad.json:12:28 /nodes/0/data/template `{moor_result}`
+  node "sail" reads {moor_result}, the output of node "moor", but no edge leads from "moor" to it
+  hint: draw an edge from "moor" to "sail", or remove the placeholder
+error flow bad.json:12:45 /nodes/0/data/template `{sail_result}`
+  node "sail" reads {sail_result}, the output of node "sail", which is the step itself
+"#,
+    );
+}
+
+#[test]
+fn a_name_that_no_placeholder_can_spell_is_told_in_whichever_file_it_stands() {
+    says(
+        "invalid-variable-name",
+        r#"
+error none bad.json:6:7 /metadata/inputs/a b `"a b"`
+  variable name "a b" is not allowed: a variable is spelt with letters and digits of any script, _ and -; it is ignored
+  hint: use letters, digits, _ and -; a dot begins a path into a value
+error none bad.json:18:11 /nodes/0/data/variables/0 `"port of call"`
+  node "ask": variable name "port of call" is not allowed: a variable is spelt with letters and digits of any script, _ and -; it is ignored
+  hint: use letters, digits, _ and -; a dot begins a path into a value
+error none bad.json:19:11 /nodes/0/data/variables/1 `"port.name"`
+  node "ask": variable name "port.name" is not allowed: a variable is spelt with letters and digits of any script, _ and -; it is ignored
+  hint: use letters, digits, _ and -; a dot begins a path into a value
+error none bad.json:20:11 /nodes/0/data/variables/2 `"_variableSet"`
+  node "ask": "_variableSet" is the selector of variable sets and can't be a variable; it is ignored
+  hint: use letters, digits, _ and -; a dot begins a path into a value
+error none Log2.json:8:9 /templates/0/variables/0 `"first mate"`
+  template "Log2": variable name "first mate" is not allowed: a variable is spelt with letters and digits of any script, _ and -; it is ignored
+  hint: use letters, digits, _ and -; a dot begins a path into a value
+error none Log3.json:8:9 /templates/0/variables/0 `"second mate"`
+  template "Log3": variable name "second mate" is not allowed: a variable is spelt with letters and digits of any script, _ and -; it is ignored
+  hint: use letters, digits, _ and -; a dot begins a path into a value
+"#,
+    );
+}
+
+#[test]
+fn a_placeholder_that_nothing_fills_is_a_warning_with_the_nearest_name() {
+    says(
+        "unbound-placeholder",
+        r#"
+warning none bad.json:22:34 /nodes/1/data/template `{porto}`
+  node "sail": {porto} is not declared and no earlier step gives it; it stays as it is unless the caller gives a value
+  hint: did you mean "port"?
+  hint: declare "porto" in `variables`, or in an input node
+"#,
+    );
+}
+
+#[test]
+fn a_declaration_without_a_use_is_told_once_however_many_steps_share_it() {
+    says(
+        "unused-variable",
+        r#"
+warning none bad.json:14:11 /nodes/0/data/variables/1 `"tide"`
+  input "tide" is declared, and no step uses it
+  hint: use {tide} in a text, or remove the input
+warning none bad.json:26:11 /nodes/1/data/variables/1 `"crew"`
+  node "load" declares "crew", and its text doesn't use it
+  hint: use {crew} in the text, or remove the declaration
+warning none Log_All.json:9:9 /templates/0/variables/1 `"wind"`
+  template "Log_All" declares "wind", and its text doesn't use it
+  hint: use {wind} in the text, or remove the declaration
+"#,
+    );
+}

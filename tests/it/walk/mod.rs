@@ -1,0 +1,9 @@
+//! Plans and runs of small flows, in process: what every value, order and ending comes to.
+
+mod driving;
+mod endings;
+mod laws;
+mod names;
+mod order;
+mod shapes;
+mod sources;
