@@ -1,1 +1,3 @@
 //! The surface: every tool, command and table, as a snapshot.
+
+mod tools;
