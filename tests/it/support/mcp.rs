@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Bench {
     pub(crate) app: Arc<App>,
     pub(crate) clock: Arc<ManualClock>,
-    pub(crate) folder: TempDir,
+    folder: Arc<TempDir>,
 }
 
 impl Bench {
@@ -82,12 +82,13 @@ impl Bench {
         let clock = ManualClock::at("2026-01-05T09:00:00Z".parse().unwrap());
         let (spec, settings) = (spec(&folder), settings(&folder));
         let app = App::open_at(spec, settings, clock.clone(), Pace::Hurried).unwrap();
-        Self { app: Arc::new(app), clock, folder }
+        Self { app: Arc::new(app), clock, folder: Arc::new(folder) }
     }
 
     /// A session that has shaken hands.
     pub(crate) async fn session(&self) -> Session {
         let mut session = Session::raw(self.app.clone());
+        session.folder = Some(self.folder.clone());
         let answer = session.request("initialize", handshake("2025-11-25")).await;
         assert!(answer["result"]["serverInfo"].is_object(), "{answer}");
         session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
@@ -116,6 +117,8 @@ pub(crate) struct Session {
     served: JoinHandle<Result<End, ServeError>>,
     pub(crate) stop: CancellationToken,
     last_id: i64,
+    // The files stay as long as somebody may ask for them.
+    folder: Option<Arc<TempDir>>,
     /// Everything that came besides answers.
     pub(crate) heard: Vec<Value>,
 }
@@ -128,7 +131,15 @@ impl Session {
         let stop = CancellationToken::new();
         let served = tokio::spawn(serve_on(app, reader, writer, stop.clone().cancelled_owned()));
         let (reader, writer) = tokio::io::split(ours);
-        Self { writer: Some(writer), lines: BufReader::new(reader).lines(), served, stop, last_id: 0, heard: vec![] }
+        Self {
+            writer: Some(writer),
+            lines: BufReader::new(reader).lines(),
+            served,
+            stop,
+            last_id: 0,
+            folder: None,
+            heard: vec![],
+        }
     }
 
     pub(crate) async fn send(&mut self, message: &Value) {
@@ -250,16 +261,16 @@ impl Program {
 
     /// Shakes hands in the given version.
     pub(crate) fn shake_hands(&mut self, version: &str) -> Value {
-        let answer = self.request(0, "initialize", handshake(version));
+        let answer = self.request(0, "initialize", &handshake(version));
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         answer
     }
 
-    pub(crate) fn ask(&mut self, id: i64, method: &str, params: Value) {
+    pub(crate) fn ask(&mut self, id: i64, method: &str, params: &Value) {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
     }
 
-    pub(crate) fn request(&mut self, id: i64, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, id: i64, method: &str, params: &Value) -> Value {
         self.ask(id, method, params);
         loop {
             let message = self.receive();

@@ -32,7 +32,7 @@ fn calls_made_just_before_the_end_are_answered() {
     let mut program = Program::serving(&[]);
     program.shake_hands("2025-11-25");
     for id in 1..=30 {
-        program.ask(id, "tools/call", json!({"name": "flows_show", "arguments": {"name": "Blog_Article"}}));
+        program.ask(id, "tools/call", &json!({"name": "flows_show", "arguments": {"name": "Blog_Article"}}));
     }
     program.close_input();
     let (code, rest, _) = program.end();
@@ -45,7 +45,7 @@ fn signals_end_the_program_with_zero() {
     for signal in ["TERM", "INT"] {
         let mut program = Program::serving(&[]);
         program.shake_hands("2025-11-25");
-        program.request(1, "ping", json!({}));
+        program.request(1, "ping", &json!({}));
         let begun = now();
         let kill = std::process::Command::new("kill").args([format!("-{signal}"), program.id().to_string()]).status();
         assert!(kill.unwrap().success());
@@ -62,7 +62,7 @@ fn logs_are_kept_for_their_owner_and_hold_no_token() {
     const TOKEN: &str = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
     let mut program = Program::serving(&[("GITHUB_PAT", TOKEN), ("LOG_LEVEL", "trace")]);
     program.shake_hands("2025-11-25");
-    program.request(1, "tools/call", json!({"name": "flows_show", "arguments": {"name": TOKEN}}));
+    program.request(1, "tools/call", &json!({"name": "flows_show", "arguments": {"name": TOKEN}}));
     program.close_input();
     let log = program.home.path().join(".local/state/flowy/flowy.log");
     let home = std::mem::replace(&mut program.home, tempfile::tempdir().unwrap());

@@ -19,10 +19,10 @@ fn handshake_clients_are_served() {
         let mut program = Program::serving(&[]);
         let hello = program.shake_hands(version);
         assert_eq!(hello["result"]["protocolVersion"], json!(version));
-        assert_eq!(program.request(1, "ping", json!({}))["result"], json!({}));
-        let tools = program.request(2, "tools/list", json!({}))["result"].clone();
+        assert_eq!(program.request(1, "ping", &json!({}))["result"], json!({}));
+        let tools = program.request(2, "tools/list", &json!({}))["result"].clone();
         assert!(tools.get("resultType").is_none() && tools["tools"].as_array().unwrap().len() == 4);
-        let done = program.request(3, "tools/call", json!({"name": "flows_execute", "arguments": run()}));
+        let done = program.request(3, "tools/call", &json!({"name": "flows_execute", "arguments": run()}));
         assert_eq!(done["result"]["structuredContent"]["status"], json!("success"), "{done}");
         program.close_input();
         assert_eq!(program.end().0, Some(0));
@@ -32,13 +32,13 @@ fn handshake_clients_are_served() {
 #[test]
 fn stateless_clients_are_served() {
     let mut program = Program::serving(&[]);
-    let found = program.request(1, "server/discover", json!({"_meta": stateless()}))["result"].clone();
+    let found = program.request(1, "server/discover", &json!({"_meta": stateless()}))["result"].clone();
     assert!(found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{found}");
-    let tools = program.request(2, "tools/list", json!({"_meta": stateless()}))["result"].clone();
+    let tools = program.request(2, "tools/list", &json!({"_meta": stateless()}))["result"].clone();
     assert_eq!((&tools["resultType"], &tools["cacheScope"]), (&json!("complete"), &json!("public")));
     assert!(tools["ttlMs"].as_u64().unwrap() >= 60_000);
     let params = json!({"name": "flows_execute", "arguments": run(), "_meta": stateless()});
-    let done = program.request(3, "tools/call", params)["result"].clone();
+    let done = program.request(3, "tools/call", &params)["result"].clone();
     assert_eq!((&done["resultType"], &done["structuredContent"]["status"]), (&json!("complete"), &json!("success")));
     program.close_input();
     assert_eq!(program.end().0, Some(0));
@@ -47,7 +47,7 @@ fn stateless_clients_are_served() {
 #[test]
 fn a_client_that_probes_and_falls_back_is_served() {
     let mut program = Program::serving(&[]);
-    program.request(1, "server/discover", json!({"_meta": stateless()}));
+    program.request(1, "server/discover", &json!({"_meta": stateless()}));
     assert_eq!(program.shake_hands("2025-11-25")["result"]["protocolVersion"], json!("2025-11-25"));
     program.close_input();
     assert_eq!(program.end().0, Some(0));

@@ -177,6 +177,26 @@ async fn an_execution_is_found_again_by_its_id() {
 }
 
 #[tokio::test]
+async fn what_is_not_waited_for_goes_on_and_is_found_again() {
+    let nodes: Vec<String> = (0..300).map(|n| format!("n{n}")).collect();
+    let all: Vec<(&str, &str)> = nodes.iter().map(|id| (id.as_str(), "T")).collect();
+    let edges: Vec<(&str, &str)> = all.windows(2).map(|pair| (pair[0].0, pair[1].0)).collect();
+    let bench = Bench::folder([flow("Long", &all, &edges), template("T", "x")]);
+    let mut session = bench.session().await;
+    let run = json!({"flowName": "Long", "waitSeconds": 0, "detail": "final"});
+    let answered = session.ok("flows_execute", run).await;
+    as_published(EXECUTE_RESPONSE, &answered);
+    assert!(["running", "success"].contains(&answered["status"].as_str().unwrap()), "{answered}");
+    let ask = json!({"executionId": answered["executionId"]});
+    let mut status = session.ok("flows_status", ask.clone()).await;
+    while status["state"] == json!("running") {
+        tokio::task::yield_now().await;
+        status = session.ok("flows_status", ask.clone()).await;
+    }
+    assert_eq!((&status["state"], &status["stepsDone"]), (&json!("completed"), &json!(300)));
+}
+
+#[tokio::test]
 async fn a_node_alone_says_that_an_execution_is_missing() {
     let mut session = Bench::examples().session().await;
     let failed = session.failed("flows_status", json!({"nodeId": "n1"})).await;
