@@ -256,3 +256,6 @@ impl ServerHandler for Server {
         Ok(CustomResult::new(value))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,3 +3,4 @@
 mod cli;
 mod cli_output;
 mod docs;
+mod tools;
