@@ -8,7 +8,7 @@ use crate::support::drawing::flow;
 
 /// As many distinct placeholders as fit into about a megabyte.
 fn many_names(count: usize) -> String {
-    (0..count).map(|number| format!("{{v{number}}} ")).collect()
+    (0..count).map(|number| format!("{{v{number}}} ")).collect::<Vec<_>>().concat()
 }
 
 #[test]

@@ -16,7 +16,8 @@ fn refused(drawing: &Drawing, variables: Value) -> String {
         }
         Refusal::Missing { missing, misspelt, .. } => {
             let needed = missing.iter().map(|(name, by)| format!("{name}({})", by.join(" "))).collect::<Vec<_>>();
-            let meant = misspelt.iter().map(|(given, meant)| format!("; {given}: {meant}?")).collect::<String>();
+            let meant =
+                misspelt.iter().map(|(given, meant)| format!("; {given}: {meant}?")).collect::<Vec<_>>().concat();
             format!("missing {}{meant}", needed.join(" "))
         }
     }
@@ -150,7 +151,7 @@ fn a_type_that_only_a_template_gives_describes_and_holds_nobody() {
         "results": [{"section": "1", "content": "{{ days }} or {{days}} but {days}"}, {"section": "2", "content": "End."}]});
     let drawing = flow().saved("n1", "Old").template("Old", &old);
     let plan = drawing.plan();
-    assert_eq!(plan.inputs()[0].kind.map(|kind| kind.name()), Some("number"));
+    assert_eq!(plan.inputs()[0].kind.map(flowy::model::ValueType::name), Some("number"));
     assert_eq!(plan.inputs()[0].description.as_deref(), Some("How long"));
     assert_eq!(drawing.run(json!({"days": "about ten"})).text("n1"), "about ten or about ten but {days}\n\nEnd.");
 }
