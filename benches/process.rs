@@ -1,7 +1,7 @@
 //! What the program costs as a process: start, listing, executing, memory, over real pipes and a
 //! stand-in GitHub on loopback.
 //!
-//! Run with `cargo build --release && cargo bench --bench process`; docs/performance.md says how
+//! Run with `cargo build --release && cargo bench --profile dev --bench process`; docs/performance.md says how
 //! the figures are read. It measures the program at `target/release/flowy`, or the one that the
 //! first argument names.
 
@@ -120,6 +120,8 @@ impl Server {
             .find_map(|(name, value)| (name == "GITHUB_PAT").then(|| value.map(ToOwned::to_owned)))
             .flatten();
         command.env_clear().env("PATH", path).env("HOME", home).env("LOG_LEVEL", "error");
+        // The stand-in may be slower than GitHub: the catalog of 10,000 flows must arrive whole.
+        command.env("FLOWY_FETCH_DEADLINE_MS", "240000");
         if let Some(token) = token {
             command.env("GITHUB_PAT", token);
         }

@@ -238,6 +238,10 @@ fn a_room_uses_only_what_its_row_lists() {
     let mut wrong = Vec::new();
     for source in sources() {
         let Some(room) = &source.room else { continue };
+        // A file of tests builds what its room is handed, so it may know who makes it.
+        if source.name.ends_with("/tests.rs") {
+            continue;
+        }
         let Some(uses) = table.get(room) else {
             wrong.push(format!("{}: {room} is no room of ARCHITECTURE.md", source.name));
             continue;
