@@ -157,7 +157,7 @@ fn file() -> impl Strategy<Value = (Value, bool)> {
                     let ends = (edge["source"].to_string(), edge["target"].to_string());
                     ends.0 < ends.1 && seen.contains(&ends.0) && seen.contains(&ends.1)
                 });
-                for edge in edges.iter_mut() {
+                for edge in &mut edges {
                     edge.as_object_mut().unwrap().remove("id");
                 }
             }
