@@ -33,7 +33,7 @@ fn execute(app: &App, request: &ExecuteRequest, args: &RunArgs, world: &World<'_
     let line = progress.line();
     let caller = Caller {
         progress: Some(Arc::new(move |done| {
-            let label = crate::names::shown(&done.label, 80);
+            let label = crate::names::shown(&done.label, 40);
             line.set_message(format!("{} of {} steps: {label}", done.ended, done.steps));
         })),
         ..Caller::default()
