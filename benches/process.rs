@@ -149,8 +149,8 @@ impl Server {
         loop {
             line.clear();
             assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
-            // Looking for the id is enough while measuring; the reply is read in full only once.
-            if line.contains(&format!("\"id\":{id},")) {
+            // Only the beginning is looked at: searching long replies would be measured too.
+            if line.starts_with(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},")) {
                 return Value::String(std::mem::take(&mut line));
             }
         }
