@@ -4,7 +4,7 @@ mod build;
 mod prepare;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::app::{Code, Error};
 use crate::cache::Flights;
@@ -57,6 +57,9 @@ pub struct Catalog {
 /// What is worked out once for a revision.
 struct Opened {
     revision: String,
+    /// The snapshot that lacked files which should be there: it stands for that one alone, because
+    /// another of the same revision may have them.
+    lacking: Option<Weak<Snapshot>>,
     packed: Packed,
     directory: OnceLock<Directory>,
     ready: Mutex<VecDeque<(String, usize, Arc<Prepared>)>>,
@@ -80,7 +83,7 @@ impl Catalogs {
         let origin = origin(&view);
         let lenient = settings.lenient;
         let key = format!("{}{}", origin.revision, if lenient { " lenient" } else { "" });
-        let shared = match self.kept(&key) {
+        let shared = match self.kept(&key, &view.snapshot) {
             Some(shared) => shared,
             None => {
                 // However many ask for a new revision at once, its files are read once.
@@ -101,8 +104,15 @@ impl Catalogs {
         Ok(Arc::new(Catalog { snapshot: view.snapshot, origin, shared, lenient }))
     }
 
-    fn kept(&self, key: &str) -> Option<Arc<Opened>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|opened| opened.revision == key).cloned()
+    fn kept(&self, key: &str, snapshot: &Arc<Snapshot>) -> Option<Arc<Opened>> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.iter().find(|opened| opened.revision == key && opened.stands_for(snapshot)).cloned()
+    }
+}
+
+impl Opened {
+    fn stands_for(&self, snapshot: &Arc<Snapshot>) -> bool {
+        self.lacking.as_ref().is_none_or(|lacking| std::ptr::eq(lacking.as_ptr(), Arc::as_ptr(snapshot)))
     }
 }
 

@@ -14,19 +14,23 @@ use crate::names::CatalogPath;
 /// Why a source, or one of its files, cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// The token is wrong, expired or revoked (401).
-    #[error("GitHub refused the token for {repo} (401): {message}")]
+    /// The token is wrong, expired or revoked, or there should be one (401).
+    #[error("GitHub {} {repo} (401): {message}", if *authenticated { "refused the token for" } else { "asks for a token to read" })]
     Unauthorized {
         /// `owner/repo`.
         repo: String,
+        /// Whether a token was in use.
+        authenticated: bool,
         /// GitHub's own words.
         message: String,
     },
-    /// The token is good but lacks a right (403).
-    #[error("access to {repo} was denied (403), the token lacks a permission{}: {message}", needs(permission.as_deref()))]
+    /// The token is good but lacks a right, or there is none (403).
+    #[error("access to {repo} was denied (403), {}{}: {message}", if *authenticated { "the token lacks a permission" } else { "no token is set" }, needs(permission.as_deref()))]
     Forbidden {
         /// `owner/repo`.
         repo: String,
+        /// Whether a token was in use.
+        authenticated: bool,
         /// The permission GitHub names, for example `contents=read`.
         permission: Option<String>,
         /// GitHub's own words.

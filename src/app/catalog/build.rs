@@ -1,7 +1,7 @@
 //! Building the listing index of a revision: every file is read, checked and planned once.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ type Texts = Vec<Text>;
 pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: bool) -> Result<Arc<Opened>, Error> {
     let name = if lenient { format!("{INDEX}-lenient") } else { INDEX.to_owned() };
     if let Some(packed) = snapshot.derived(&name).await.and_then(Packed::open) {
-        return Ok(opened(revision, packed));
+        return Ok(opened(revision, packed, None));
     }
     let files = snapshot.files().await?;
     let mut texts: Texts = Vec::with_capacity(files.len());
@@ -39,12 +39,13 @@ pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: boo
     }
     let packed = Packed::open(Arc::from(bytes))
         .ok_or_else(|| Error::new(Code::InternalError, "the listing index could not be read back"))?;
-    Ok(opened(revision, packed))
+    Ok(opened(revision, packed, (!whole).then(|| Arc::downgrade(&snapshot))))
 }
 
-fn opened(revision: String, packed: Packed) -> Arc<Opened> {
+fn opened(revision: String, packed: Packed, lacking: Option<Weak<Snapshot>>) -> Arc<Opened> {
     Arc::new(Opened {
         revision,
+        lacking,
         packed,
         directory: OnceLock::new(),
         ready: Mutex::default(),

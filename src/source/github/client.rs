@@ -320,10 +320,17 @@ impl Client {
         let repo = self.repo.clone();
         match judge(reply.status, &reply.headers, &raw_message, now) {
             Verdict::Answer => Try::Done(reply),
-            Verdict::Unauthorized => Try::Failed(SourceError::Unauthorized { repo, message: self.clean(&raw_message) }),
-            Verdict::Forbidden { permission } => {
-                Try::Failed(SourceError::Forbidden { repo, permission, message: self.clean(&raw_message) })
-            }
+            Verdict::Unauthorized => Try::Failed(SourceError::Unauthorized {
+                repo,
+                authenticated: self.has_token(),
+                message: self.clean(&raw_message),
+            }),
+            Verdict::Forbidden { permission } => Try::Failed(SourceError::Forbidden {
+                repo,
+                authenticated: self.has_token(),
+                permission,
+                message: self.clean(&raw_message),
+            }),
             Verdict::Limited { retry_at, secondary } => {
                 let error = SourceError::RateLimited { retry_at, secondary, authenticated: self.has_token() };
                 Try::Again(error, Some((retry_at - now).max(TimeDelta::zero()).to_std().unwrap_or_default()))

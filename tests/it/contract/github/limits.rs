@@ -80,6 +80,16 @@ async fn a_refused_token_is_said_once() {
 }
 
 #[tokio::test]
+async fn without_a_token_no_token_is_blamed() {
+    for (status, words) in [(401, "asks for a token"), (403, "no token is set")] {
+        let desk = Desk::tea().await.without_token();
+        desk.github.fault(Fault::status("", status).saying("Requires authentication"));
+        let error = newest(&desk.open()).await.unwrap_err().to_string();
+        assert!(error.contains(words) && !error.contains("the token"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn a_limit_within_graphql_comes_with_status_200() {
     let desk = Desk::tea().await;
     let body = serde_json::json!({"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]});

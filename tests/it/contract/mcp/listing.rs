@@ -70,6 +70,21 @@ async fn tc_flow_list_004_the_second_call_comes_from_the_cache() {
 }
 
 #[tokio::test]
+async fn a_file_that_could_not_be_fetched_is_there_once_it_could() {
+    let github = GitHub::serving(three()).await;
+    github.fault(Fault::status("flows/Beta.json", 500));
+    let mut session = Bench::github(&github).session().await;
+    let listed = session.ok("flows_list", json!({})).await;
+    assert_eq!((&listed["total"], &listed["errors"][0]["file"]), (&json!(2), &json!("flows/Beta.json")));
+    assert_eq!(session.ok("flows_list", json!({})).await["total"], json!(2));
+    github.heal();
+    // The commit is the same; what was listed of it is not.
+    let listed = session.ok("flows_list", json!({"refresh": true})).await;
+    assert_eq!((&listed["total"], &listed["errors"]), (&json!(3), &json!([])));
+    assert_eq!(session.ok("flows_show", json!({"name": "Beta"})).await["name"], json!("Beta"));
+}
+
+#[tokio::test]
 async fn tc_flow_list_005_a_failing_api_is_a_github_error() {
     let github = GitHub::serving(three()).await;
     github.fault(Fault::status("/repos/", 500));
