@@ -201,13 +201,11 @@ impl From<SourceError> for Error {
             made = made.detail("family", json!("GITHUB_ERROR"));
         }
         match &error {
-            SourceError::Unauthorized { authenticated: false, .. } => {
+            SourceError::Unauthorized { authenticated: false, .. }
+            | SourceError::Forbidden { authenticated: false, .. } => {
                 made.next("set GITHUB_PAT to a fine-grained token for this repository with Contents: read")
             }
             SourceError::Unauthorized { .. } => made.next("give a token that is valid in GITHUB_PAT (fine-grained, with Contents: read), or none for a public repository"),
-            SourceError::Forbidden { authenticated: false, .. } => {
-                made.next("set GITHUB_PAT to a fine-grained token for this repository with Contents: read")
-            }
             SourceError::Forbidden { permission, .. } => {
                 let needed = permission.as_deref().unwrap_or("contents=read");
                 made.next(format!("give the token the permission {needed} on this repository (fine-grained tokens: Contents: read)"))
