@@ -8,6 +8,7 @@
 
 mod args;
 mod commands;
+pub mod docs;
 mod logging;
 mod printer;
 mod progress;
@@ -42,7 +43,8 @@ pub fn main() -> ExitCode {
         printer.out_styled(&help.ansi().to_string());
         return ExitCode::SUCCESS;
     };
-    ExitCode::from(run(command, &cli.everywhere, &printer))
+    let code = run(command, &cli.everywhere, &printer);
+    ExitCode::from(if printer.lost() { code.max(1) } else { code })
 }
 
 fn run(command: Command, everywhere: &args::Everywhere, printer: &Printer) -> u8 {
@@ -52,8 +54,7 @@ fn run(command: Command, everywhere: &args::Everywhere, printer: &Printer) -> u8
     let json = everywhere.json;
     let source = command.source();
     match commands::dispatch(command, &world, serving) {
-        Ok(code) => code,
-        Err(Stop::Printed(code)) => code,
+        Ok(code) | Err(Stop::Printed(code)) => code,
         Err(Stop::Failed { error, exit }) => {
             if json && !serving {
                 printer.json(&crate::report::wire::error(&error, source));

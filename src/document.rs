@@ -8,6 +8,6 @@ mod json;
 mod pointer;
 mod span;
 
-pub use json::{Document, Duplicate, MAX_NESTING, SyntaxProblem};
+pub use json::{Document, Duplicate, MAX_NESTING, STRICT, SyntaxProblem};
 pub use pointer::{Part, Place, Pointer};
 pub use span::{Locator, Position, Span};

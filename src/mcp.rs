@@ -12,9 +12,11 @@ mod failure;
 mod log;
 mod progress;
 mod reply;
+mod rows;
 mod serve;
 mod server;
 mod tools;
 
 pub use log::start_logging;
+pub use rows::{ArgumentRow, ToolRow, tool_rows};
 pub use serve::{End, ServeError, serve_on, serve_stdio};

@@ -15,7 +15,10 @@ use serde_json::Value;
 
 use crate::model::{Contract, Flow, NodeKind, Persona, ValueType, VariableSet};
 use crate::render::Outline;
-use crate::validate::{Body, CheckedFlow, MappedBy, OutputPart};
+use crate::validate::{Body, CheckedFlow};
+
+// What bindings are made of, so that who follows a plan needs no checker.
+pub use crate::validate::{MappedBy, OutputPart, output_names};
 
 pub use record::{PlanRecord, RecordError};
 

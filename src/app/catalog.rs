@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::app::{Code, Error};
 use crate::cache::Flights;
 use crate::config::Settings;
-use crate::discover::{Found, Packed};
+use crate::discover::{FileProblem, Found, Packed, Page, Selection, page};
 use crate::model::{Directory, Listed};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
@@ -22,6 +22,8 @@ pub use prepare::Prepared;
 const INDEX: &str = concat!("index-", env!("CARGO_PKG_VERSION"));
 /// How many revisions are kept open.
 const OPEN_CATALOGS: usize = 8;
+/// How many pages of a listing are kept for each revision: clients ask for the same one again and again.
+const KEPT_PAGES: usize = 8;
 /// How many flows are kept ready for each revision.
 const READY_FLOWS: usize = 128;
 
@@ -58,6 +60,8 @@ struct Opened {
     packed: Packed,
     directory: OnceLock<Directory>,
     ready: Mutex<VecDeque<(String, usize, Arc<Prepared>)>>,
+    problems: OnceLock<Arc<Vec<FileProblem>>>,
+    pages: Mutex<VecDeque<(Selection, Arc<Page>)>>,
 }
 
 /// The revisions that are open.
@@ -128,6 +132,29 @@ impl Catalog {
     /// The listing index.
     pub fn index(&self) -> &Packed {
         &self.shared.packed
+    }
+
+    /// Files with errors.
+    pub fn problems(&self) -> &Arc<Vec<FileProblem>> {
+        self.shared.problems.get_or_init(|| Arc::new(self.shared.packed.problems()))
+    }
+
+    /// One page of the listing, from memory where it is.
+    ///
+    /// # Errors
+    /// When the selection can't be understood.
+    pub fn page(&self, selection: &Selection) -> Result<Arc<Page>, Error> {
+        let pages = || self.shared.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, page)) = pages().iter().find(|(other, _)| other == selection) {
+            return Ok(page.clone());
+        }
+        let page = Arc::new(page(self.index(), selection, &self.origin.revision)?);
+        let mut pages = pages();
+        pages.push_back((selection.clone(), page.clone()));
+        while pages.len() > KEPT_PAGES {
+            pages.pop_front();
+        }
+        Ok(page)
     }
 
     /// The templates by the names they go by.

@@ -1,7 +1,10 @@
 //! Listing a catalog's flows.
 
+use std::sync::Arc;
+
 use crate::app::{App, Error, Origin};
-use crate::discover::{FileProblem, Page, Selection, page};
+use crate::discover::{FileProblem, Page, Selection};
+use crate::tokens;
 
 /// What is to be listed.
 #[derive(Debug, Clone)]
@@ -18,7 +21,7 @@ pub struct ListRequest {
 #[derive(Debug, Clone)]
 pub struct Listing {
     /// The page.
-    pub page: Page,
+    pub page: Arc<Page>,
     /// What was asked for.
     pub selection: Selection,
     /// Where it comes from.
@@ -32,6 +35,15 @@ pub struct Listing {
 /// The most problems that one listing names.
 const MOST_PROBLEMS: usize = 20;
 
+/// What a listing spends around its entries, in estimated tokens: mode, counts, cursor, next step,
+/// ref, commit and revision.
+const ENVELOPE_TOKENS: usize = 220;
+
+/// What naming one problem costs, in estimated tokens.
+fn told(problem: &FileProblem) -> usize {
+    20 + tokens::estimate(&problem.file) + tokens::estimate(&problem.message)
+}
+
 impl App {
     /// Lists the flows of the catalog.
     ///
@@ -40,10 +52,11 @@ impl App {
     pub async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
         let begun = self.clock.reading();
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
-        let page = page(catalog.index(), &request.selection, &catalog.origin().revision)?;
-        let mut problems = catalog.index().problems();
-        let problem_count = problems.len();
-        problems.truncate(MOST_PROBLEMS);
+        let problem_count = catalog.problems().len();
+        let problems: Vec<FileProblem> = catalog.problems().iter().take(MOST_PROBLEMS).cloned().collect();
+        let mut selection = request.selection;
+        selection.envelope_tokens = ENVELOPE_TOKENS + problems.iter().map(told).sum::<usize>();
+        let page = catalog.page(&selection)?;
         let took = self.clock.reading().saturating_sub(begun);
         tracing::info!(
             mode = page.mode.as_str(),
@@ -53,6 +66,6 @@ impl App {
             ms = took.as_secs_f64() * 1000.0,
             "listed"
         );
-        Ok(Listing { page, selection: request.selection, origin: catalog.origin().clone(), problems, problem_count })
+        Ok(Listing { page, selection, origin: catalog.origin().clone(), problems, problem_count })
     }
 }

@@ -21,8 +21,7 @@ use crate::config::Flags;
     after_help = "Without --source, the catalog is the current folder if it has flows/, else the built-in examples.\n\n\
                   Examples:\n  flowy list\n  flowy run Marketing_Strategy --var company=TechCorp --var market=AI --var budget=100K\n  \
                   flowy list --source your-name/your-flows\n  flowy config claude-desktop --write\n\n\
-                  Exit codes: 0 fine, 1 findings or a failed execution, 2 a command line or setting that can't be\n\
-                  understood, 3 a catalog that can't be reached."
+                  Exit codes: 0 fine, 1 findings or a failed execution, 2 a command line or setting that can't be understood, 3 a catalog that can't be reached."
 )]
 pub struct Cli {
     /// What is valid for every command.
@@ -36,7 +35,8 @@ pub struct Cli {
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Color {
-    /// On a terminal, unless NO_COLOR is set.
+    /// On a terminal, unless the environment says no.
+    #[value(help = "On a terminal, unless NO_COLOR is set")]
     #[default]
     Auto,
     /// Always.
@@ -47,6 +47,8 @@ pub(super) enum Color {
 
 /// Flags of every command.
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
+#[allow(clippy::doc_markdown, reason = "these are help texts, which are plain text")]
 pub(super) struct Everywhere {
     /// The catalog: owner/repo, owner/repo@ref, any GitHub address, or a folder
     #[arg(long, global = true, value_name = "SOURCE", help_heading = "Catalog")]

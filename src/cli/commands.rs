@@ -86,12 +86,12 @@ pub(super) type Done = Result<u8, Stop>;
 /// Does what a command asks.
 pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Done {
     if !serving {
-        logging::for_command(world.everywhere.log_level.as_deref());
+        logging::start(world.everywhere.log_level.as_deref());
     }
     match command {
         Command::List(args) => list::list(args, world),
         Command::Show(args) => show::show(&args, world),
-        Command::Run(args) => run::run(args, world),
+        Command::Run(args) => run::run(&args, world),
         Command::Validate(args) => validate::validate(args, world),
         Command::Graph(args) => graph::graph(&args, world),
         Command::Schema(args) => schema::schema(&args, world),

@@ -3,6 +3,7 @@
 //! A pipe that closes early (`| head`) is no error: what is left is dropped. What each stream can
 //! show (colour, width) is found out once.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
@@ -20,6 +21,7 @@ pub(super) struct Printer {
     err_look: Look,
     color: Color,
     quiet: bool,
+    lost: Cell<bool>,
 }
 
 impl Printer {
@@ -50,6 +52,7 @@ impl Printer {
             },
             color,
             quiet,
+            lost: Cell::new(false),
         }
     }
 
@@ -82,13 +85,6 @@ impl Printer {
         }
     }
 
-    /// A result, exactly these bytes.
-    pub(super) fn out_exact(&self, text: &str) {
-        let mut out = io::stdout().lock();
-        // Nobody reads on, or nobody can be told: either way there is nothing left to do here.
-        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
-    }
-
     /// A result for people, made safe and ending its last line.
     pub(super) fn out(&self, text: &str) {
         let mut text = text.to_owned();
@@ -96,6 +92,21 @@ impl Printer {
             text.push('\n');
         }
         self.out_exact(&text);
+    }
+
+    /// Exactly these bytes. What can't be written for another reason than that nobody reads on (a
+    /// full disk) is told, once.
+    fn out_exact(&self, text: &str) {
+        let mut out = io::stdout().lock();
+        let Err(cause) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) else { return };
+        if cause.kind() != io::ErrorKind::BrokenPipe && !self.lost.replace(true) {
+            write_err(&format!("error: the result could not be written: {cause}"));
+        }
+    }
+
+    /// Whether a result could not be written.
+    pub(super) fn lost(&self) -> bool {
+        self.lost.get()
     }
 
     /// Help, whose colours are dropped where they are not wanted.
@@ -119,26 +130,26 @@ impl Printer {
     /// A note; not when quiet.
     pub(super) fn note(&self, text: &str) {
         if !self.quiet {
-            self.err(text);
+            write_err(text);
         }
     }
 
     /// What went wrong.
     pub(super) fn error(&self, error: &Error) {
-        self.err(&human::error(error, self.err_look));
+        write_err(&human::error(error, self.err_look));
     }
 
-    /// What went wrong, in words that are made already.
-    pub(super) fn complain(&self, text: &str) {
-        self.err(text);
+    /// What is in the way of an execution, in words that are made already.
+    pub(super) fn missing(&self, tell: impl FnOnce(Look) -> String) {
+        write_err(&tell(self.err_look));
     }
+}
 
-    fn err(&self, text: &str) {
-        if text.is_empty() {
-            return;
-        }
-        let mut err = io::stderr().lock();
-        let end = if text.ends_with('\n') { "" } else { "\n" };
-        drop(err.write_all(text.as_bytes()).and_then(|()| err.write_all(end.as_bytes())));
+fn write_err(text: &str) {
+    if text.is_empty() {
+        return;
     }
+    let mut err = io::stderr().lock();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    drop(err.write_all(text.as_bytes()).and_then(|()| err.write_all(end.as_bytes())));
 }

@@ -8,6 +8,9 @@ use super::printer::Printer;
 
 /// What takes less time than this needs no sign of life.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// The longest text, in characters: a line that fills the terminal can't be cleared once Ctrl-C was
+/// echoed behind it.
+const LONGEST: usize = 60;
 /// How often the sign moves.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -21,10 +24,10 @@ impl Progress {
     /// A line that is shown only on a terminal, and not when quiet.
     pub(super) fn of(printer: &Printer, what: &str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
             bar.set_style(style);
         }
-        bar.set_message(crate::names::shown(what, 200));
+        bar.set_message(crate::names::shown(what, LONGEST));
         Self { bar, wanted: printer.err_is_terminal() && !printer.quiet() }
     }
 

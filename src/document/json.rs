@@ -19,6 +19,20 @@ use crate::names::CatalogPath;
 /// The deepest nesting of arrays and objects that is read.
 pub const MAX_NESTING: usize = 64;
 
+/// JSON as it is defined, none of the parser's extensions.
+pub const STRICT: ParseOptions = ParseOptions {
+    allow_comments: false,
+    allow_loose_object_property_names: false,
+    allow_trailing_commas: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
 /// A JSON file, read.
 #[derive(Debug, Clone)]
 pub struct Document {
@@ -110,19 +124,7 @@ impl Document {
 /// Reads a text strictly; `None` for a blank one.
 pub(super) fn parse_ast(text: &str) -> Result<Option<Ast<'_>>, jsonc_parser::errors::ParseError> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false };
-    let strict = ParseOptions {
-        allow_comments: false,
-        allow_loose_object_property_names: false,
-        allow_trailing_commas: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    parse_to_ast(text, &collect, &strict).map(|result| result.value)
+    parse_to_ast(text, &collect, &STRICT).map(|result| result.value)
 }
 
 /// The byte at which the nesting limit is first passed. Looked at before parsing, because

@@ -1,5 +1,7 @@
 //! Byte ranges, lines and columns: the one place where a symbolic place becomes a range.
 
+use std::cell::Cell;
+
 use jsonc_parser::ast::{ObjectProp, Value as Ast};
 use jsonc_parser::common::Ranged as _;
 
@@ -50,13 +52,24 @@ pub struct Locator<'a> {
     root: Option<Ast<'a>>,
     /// Where each line begins, so that a position costs no walk through the file.
     lines: Vec<usize>,
+    /// The last column worked out: line start, offset, characters between. Places mostly come in
+    /// order, and a file of one long line would be walked from its start for each of them.
+    column: Cell<(usize, usize, usize)>,
+    /// The last place within a text: literal, byte in it, decoded bytes before.
+    within: Cell<(usize, usize, usize)>,
 }
 
 impl<'a> Locator<'a> {
     /// Reads `text` for positions. A text that is not JSON gives ranges at its start.
     pub fn new(text: &'a str) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        Self { text, root: parse_ast(text).ok().flatten(), lines: std::iter::once(0).chain(breaks).collect() }
+        Self {
+            text,
+            root: parse_ast(text).ok().flatten(),
+            lines: std::iter::once(0).chain(breaks).collect(),
+            column: Cell::default(),
+            within: Cell::default(),
+        }
     }
 
     /// Where byte `offset` stands; past the end counts as the end.
@@ -64,8 +77,15 @@ impl<'a> Locator<'a> {
         let offset = floor(self.text, offset);
         let line = self.lines.partition_point(|start| *start <= offset);
         let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
-        let column = self.text.get(start..offset).unwrap_or_default().chars().count() + 1;
-        Position { line, column }
+        let (of_start, from, counted) = match self.column.get() {
+            (of_start, from, counted) if of_start == start && from <= offset && from >= start => {
+                (of_start, from, counted)
+            }
+            _ => (start, start, 0),
+        };
+        let counted = counted + self.text.get(from..offset).unwrap_or_default().chars().count();
+        self.column.set((of_start, offset, counted));
+        Position { line, column: counted + 1 }
     }
 
     /// The bytes of a place; a member that is not there gives its nearest parent that is.
@@ -100,16 +120,24 @@ impl<'a> Locator<'a> {
         }
         if let (true, Some((from, to)), Ast::StringLit(literal)) = (whole, place.within, here) {
             let raw = self.text.get(literal.start()..literal.end()).unwrap_or_default();
-            return Span { start: literal.start() + raw_offset(raw, from), end: literal.start() + raw_offset(raw, to) };
+            let known = match self.within.get() {
+                (of, at, decoded) if of == literal.start() && at > 0 && decoded <= from => (at, decoded),
+                _ => (1, 0),
+            };
+            let first = raw_offset(raw, from, known);
+            self.within.set((literal.start(), first.0, first.1));
+            let (end, _) = raw_offset(raw, to, first);
+            return Span { start: literal.start() + first.0, end: literal.start() + end };
         }
         Span { start: here.start(), end: here.end() }
     }
 }
 
-/// Where byte `wanted` of the decoded text stands in the raw literal (quotation mark included).
-fn raw_offset(raw: &str, wanted: usize) -> usize {
+/// Where byte `wanted` of the decoded text stands in the raw literal (quotation mark included), and
+/// how many decoded bytes are before that; `known` is such a pair from which to go on.
+fn raw_offset(raw: &str, wanted: usize, known: (usize, usize)) -> (usize, usize) {
     let bytes = raw.as_bytes();
-    let (mut at, mut decoded) = (1, 0);
+    let (mut at, mut decoded) = known;
     let end = raw.len().saturating_sub(1).max(1);
     while at < end && decoded < wanted {
         let (step, gives) = match (bytes.get(at), bytes.get(at + 1)) {
@@ -128,7 +156,7 @@ fn raw_offset(raw: &str, wanted: usize) -> usize {
         at += step;
         decoded += gives;
     }
-    at.min(end)
+    (at.min(end), decoded)
 }
 
 fn unicode_escape(raw: &str, at: usize) -> Option<u32> {
@@ -156,6 +184,27 @@ mod tests {
         for bit in ["{y}", "{z}", "!", "x"] {
             let at = decoded.find(bit).expect("there");
             assert_eq!(cut(text, &Place::within(b.clone(), at..at + bit.len())), bit);
+        }
+    }
+
+    #[test]
+    fn places_in_any_order_are_the_same_places() {
+        let text = r#"{"a": "\u00e9{x} \n{y}é", "b": "{z}"}"#;
+        let locator = Locator::new(text);
+        let root = Pointer::root();
+        let within = |key: &str, bytes| Place::within(root.key(key), bytes);
+        // "é{x} \n{y}é", of which é takes two bytes.
+        for (place, expected) in [
+            (within("a", 7..10), "{y}"),
+            (within("a", 2..5), "{x}"),
+            (within("b", 0..3), "{z}"),
+            (within("a", 7..10), "{y}"),
+            (within("a", 10..12), "é"),
+            (within("a", 0..2), "\\u00e9"),
+        ] {
+            let span = locator.span(&place);
+            assert_eq!(&text[span.start..span.end], expected);
+            assert_eq!(locator.position(span.start), Position::of(text, span.start));
         }
     }
 

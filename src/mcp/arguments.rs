@@ -1,6 +1,6 @@
 //! Checking arguments, and putting right what clients are known to get wrong.
 //!
-//! In this order: a JSON text where an object or a list is wanted becomes one; snake_case and
+//! In this order: a JSON text where an object or a list is wanted becomes one; `snake_case` and
 //! former names become the name; a top-level null or empty text is as good as absent; anything
 //! left over is refused with the nearest name. What lies inside an object is never touched.
 

@@ -47,7 +47,7 @@ pub(super) struct Parameter {
     pub(super) default: &'static str,
     /// Whether the tool does nothing without it.
     pub(super) required: bool,
-    /// Other names it goes by, besides its own in snake_case.
+    /// Other names it goes by, besides its own in `snake_case`.
     pub(super) also: &'static [&'static str],
     /// What to use instead, when it is on its way out; such a one is not listed.
     pub(super) replaced_by: Option<&'static str>,
@@ -123,7 +123,7 @@ pub(super) type Run = for<'a> fn(&'a Call, &'a Arguments) -> BoxFuture<'a, Resul
 /// One tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Definition {
-    /// Its name, in snake_case.
+    /// Its name, in `snake_case`.
     pub(super) name: &'static str,
     /// The name its errors carry.
     pub(super) source: &'static str,

@@ -3,6 +3,7 @@
 //! rmcp gives every request a task of its own and nothing else; here a panic becomes an answer, a
 //! cancelled call stops its work, and a bound holds how many work at once.
 
+use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -140,7 +141,7 @@ impl Server {
             if let Some(progress) = &mut progress {
                 progress.tell().await;
             }
-            std::future::pending::<()>().await;
+            std::future::pending::<Infallible>().await
         };
         let ended = tokio::select! {
             biased;
@@ -150,7 +151,7 @@ impl Server {
                 // The work sees that and ends by itself: what it started is stopped, not orphaned.
                 work.await
             }
-            () = tell => return Reply::failure(Value::Null),
+            never = tell => match never {},
         };
         let reply = ended.unwrap_or_else(|panic| {
             let id = self.app.clock().fresh();
@@ -159,7 +160,7 @@ impl Server {
             tracing::error!(id = format!("{id:016x}"), tool = tool.name, said, "a handler panicked");
             failure::reply(tool, &failure::internal(id), None)
         });
-        if let Some(progress) = &mut progress {
+        if let Some(progress) = progress.as_mut().filter(|_| !context.ct.is_cancelled()) {
             progress.newest().await;
         }
         let took = self.app.clock().reading().saturating_sub(begun);
@@ -256,3 +257,6 @@ impl ServerHandler for Server {
         Ok(CustomResult::new(value))
     }
 }
+
+#[cfg(test)]
+mod tests;

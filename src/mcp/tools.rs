@@ -12,3 +12,50 @@ pub(super) const ALL: [Definition; 4] = [execute::TOOL, list::TOOL, show::TOOL, 
 
 /// The same sentence for the same argument of several tools.
 const REF: &str = "Branch, tag or commit; default: the source's own.";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::ALL;
+    use crate::mcp::definition::Kind;
+
+    #[test]
+    fn no_two_arguments_of_a_tool_answer_to_the_same_name() {
+        for tool in &ALL {
+            for parameter in tool.parameters {
+                for name in [parameter.name].iter().chain(parameter.also) {
+                    assert_eq!(
+                        tool.parameter(name).map(|found| found.name),
+                        Some(parameter.name),
+                        "{} {name}",
+                        tool.name
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn defaults_are_of_the_kind_they_are_the_default_of() {
+        for parameter in ALL.iter().flat_map(|tool| tool.parameters).filter(|parameter| !parameter.default.is_empty()) {
+            let default: Value = serde_json::from_str(parameter.default).expect("JSON");
+            let fits = match parameter.kind {
+                Kind::Text => default.is_string(),
+                Kind::Count(least) => default.as_i64().is_some_and(|number| number >= least),
+                Kind::Seconds => default.is_number(),
+                Kind::Flag => default.is_boolean(),
+                Kind::Word(words) => default.as_str().is_some_and(|word| words.contains(&word)),
+                Kind::Texts | Kind::Words(_) => default.is_array(),
+                Kind::Values => default.is_object(),
+            };
+            assert!(fits, "{}", parameter.name);
+        }
+    }
+
+    #[test]
+    fn what_is_on_its_way_out_is_not_listed() {
+        let mut outgoing = ALL.iter().flat_map(|tool| tool.parameters).filter(|one| one.replaced_by.is_some());
+        assert!(outgoing.clone().count() == 2 && outgoing.all(|parameter| !parameter.listed));
+    }
+}

@@ -5,10 +5,9 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::model::text_of;
-use crate::plan::{Open, Rendering, Slot, Source, Work};
+use crate::plan::{Open, OutputPart, Rendering, Slot, Source, Work};
 use crate::render::{Walked, fill, walk};
 use crate::run::{Run, State, StepError, Warning};
-use crate::validate::OutputPart;
 
 /// What fills one slot.
 #[derive(Debug, Clone, PartialEq)]

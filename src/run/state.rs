@@ -387,7 +387,7 @@ impl Run {
         let steps = self.plan.steps();
         let like_an_output = |name: &String| name.ends_with("_result") || name.ends_with("_template");
         let outputs: HashSet<String> = if self.given.values.keys().any(like_an_output) {
-            steps.iter().flat_map(|step| crate::validate::output_names(&step.id)).map(|(name, _)| name).collect()
+            steps.iter().flat_map(|step| crate::plan::output_names(&step.id)).map(|(name, _)| name).collect()
         } else {
             HashSet::new()
         };
@@ -452,7 +452,7 @@ impl Run {
             for slot in slots(step) {
                 match &slot.source {
                     Source::Step { step: from, by: Some(by), .. } => {
-                        let how = if *by == crate::validate::MappedBy::Handle { "handle" } else { "mapping" };
+                        let how = if *by == crate::plan::MappedBy::Handle { "handle" } else { "mapping" };
                         mappings.push((number, slot.name.clone(), id(*from), how));
                     }
                     Source::Open(open) if open.mapped => {

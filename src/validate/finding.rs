@@ -104,12 +104,18 @@ pub struct Drafts<'a> {
     /// Findings in templates' files, whose places are resolved at the end: each file is read once,
     /// however many findings there are in it.
     elsewhere: Vec<usize>,
+    /// How many more spellings may be compared for "did you mean".
+    comparisons: usize,
 }
+
+/// How many spellings are compared for "did you mean" in one file: enough for any file that a
+/// person wrote, while one with ten thousand misspellings of ten thousand names stays cheap.
+const COMPARISONS: usize = 20_000;
 
 impl<'a> Drafts<'a> {
     /// For a file with this text.
     pub fn new(file: &'a CatalogPath, text: &'a Arc<str>, locator: &'a Locator<'a>) -> Self {
-        Self { file, text, locator, rule: None, found: Vec::new(), elsewhere: Vec::new() }
+        Self { file, text, locator, rule: None, found: Vec::new(), elsewhere: Vec::new(), comparisons: COMPARISONS }
     }
 
     /// What is found from now on is found by this rule.
@@ -156,7 +162,7 @@ impl<'a> Drafts<'a> {
             flow: None,
             ring: Vec::new(),
         });
-        Draft { locator: self.locator, finding: self.found.last_mut() }
+        Draft { locator: self.locator, finding: self.found.last_mut(), comparisons: &mut self.comparisons }
     }
 
     pub(super) fn finish(self) -> Vec<Finding> {
@@ -184,6 +190,7 @@ impl<'a> Drafts<'a> {
 pub struct Draft<'d> {
     locator: &'d Locator<'d>,
     finding: Option<&'d mut Finding>,
+    comparisons: &'d mut usize,
 }
 
 impl Draft<'_> {
@@ -203,7 +210,10 @@ impl Draft<'_> {
     /// "Did you mean", where there is something alike.
     #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn did_you_mean<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
-        let near: Vec<String> = crate::names::nearest(word, names, 3).into_iter().map(crate::names::quoted).collect();
+        let compared: Vec<&str> = names.into_iter().take(*self.comparisons).collect();
+        *self.comparisons -= compared.len();
+        let near: Vec<String> =
+            crate::names::nearest(word, compared, 3).into_iter().map(crate::names::quoted).collect();
         if near.is_empty() { self } else { self.hint(format!("did you mean {}?", near.join(" or "))) }
     }
 

@@ -9,6 +9,7 @@
 )]
 #![allow(missing_docs, reason = "tests are named after what they show")]
 
+mod architecture;
 mod contract;
 mod story;
 mod support;

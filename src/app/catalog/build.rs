@@ -43,7 +43,14 @@ pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: boo
 }
 
 fn opened(revision: String, packed: Packed) -> Arc<Opened> {
-    Arc::new(Opened { revision, packed, directory: OnceLock::new(), ready: Mutex::default() })
+    Arc::new(Opened {
+        revision,
+        packed,
+        directory: OnceLock::new(),
+        ready: Mutex::default(),
+        problems: OnceLock::new(),
+        pages: Mutex::default(),
+    })
 }
 
 /// Every template file of an index, as look-ups want it.

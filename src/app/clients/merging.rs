@@ -2,9 +2,10 @@
 //!
 //! Knows the shape `{"mcpServers": {NAME: {"command", "args"}}}` and nothing of files.
 
+use crate::document::STRICT;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use jsonc_parser::errors::ParseError;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, parse_to_ast};
 use serde::de::IgnoredAny;
 
 /// What came of it.
@@ -42,20 +43,6 @@ pub enum MergeError {
         what: String,
     },
 }
-
-/// JSON as it is defined, none of the parser's extensions.
-const STRICT: ParseOptions = ParseOptions {
-    allow_comments: false,
-    allow_loose_object_property_names: false,
-    allow_trailing_commas: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
 
 /// Sets `command` and `args` of one server; an empty text counts as an empty object.
 ///

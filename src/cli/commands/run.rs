@@ -12,8 +12,8 @@ use crate::report::human::{Texts, Wish};
 use crate::report::{human, wire};
 
 /// Executes the flow, or shows what would be executed.
-pub(super) fn run(args: RunArgs, world: &World<'_>) -> Done {
-    let variables = values::read(&args, world.environment)?;
+pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
+    let variables = values::read(args, world.environment)?;
     let app = crate::cli::open(world)?;
     let request = ExecuteRequest {
         flow: args.name.clone(),
@@ -23,7 +23,7 @@ pub(super) fn run(args: RunArgs, world: &World<'_>) -> Done {
         on_failure: if args.on_failure == "stop" { OnFailure::Stop } else { OnFailure::Continue },
         wait: None,
     };
-    let done = if args.dry_run { rehearse(&app, &request, world) } else { execute(&app, &request, &args, world) };
+    let done = if args.dry_run { rehearse(&app, &request, world) } else { execute(&app, &request, args, world) };
     done.or_else(|stop| refuse(stop, &app, &request, world))
 }
 
@@ -33,7 +33,7 @@ fn execute(app: &App, request: &ExecuteRequest, args: &RunArgs, world: &World<'_
     let line = progress.line();
     let caller = Caller {
         progress: Some(Arc::new(move |done| {
-            let label = crate::names::shown(&done.label, 80);
+            let label = crate::names::shown(&done.label, 40);
             line.set_message(format!("{} of {} steps: {label}", done.ended, done.steps));
         })),
         ..Caller::default()
@@ -113,12 +113,11 @@ fn refuse(stop: Stop, app: &App, request: &ExecuteRequest, world: &World<'_>) ->
     }
     let inputs = InputsRequest { name: request.flow.clone(), git_ref: None, refresh: false };
     let prepared = super::runtime()?.block_on(app.inputs(&inputs));
-    let told = prepared.as_ref().ok().and_then(|prepared| prepared.plan.as_ref()).map(|plan| {
-        let source = world.everywhere.source.as_deref();
-        human::missing(&error, plan, &request.variables, source, world.printer.err_look())
-    });
-    match told {
-        Some(text) => world.printer.complain(&text),
+    match prepared.as_ref().ok().and_then(|prepared| prepared.plan.as_ref()) {
+        Some(plan) => {
+            let source = world.everywhere.source.as_deref();
+            world.printer.missing(|look| human::missing(&error, plan, &request.variables, source, look));
+        }
         None => world.printer.error(&error),
     }
     Err(Stop::Printed(exit))

@@ -14,10 +14,8 @@ pub(super) fn serve(world: &World<'_>) -> Done {
     mcp::start_logging(&settings);
     let app = Arc::new(App::open(settings, world.environment, world.clock.clone())?);
     if world.printer.err_is_terminal() {
-        world.printer.note(&format!(
-            "flowy serves {} over stdin and stdout and waits for an MCP client; Ctrl-C ends it.",
-            app.describe()
-        ));
+        let from = crate::names::shown(&app.describe(), 300);
+        world.printer.note(&format!("flowy serves {from} to an MCP client over stdin and stdout; Ctrl-C ends it."));
     }
     let runtime = super::runtime()?;
     let served = runtime.block_on(mcp::serve_stdio(app));

@@ -42,7 +42,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             git_ref: arguments.owned("ref"),
             refresh: arguments.flag("refresh").unwrap_or(false),
         };
-        let shown = call.unless_cancelled(call.app.show(&request)).await?;
+        let shown = call.unless_cancelled(call.app.show(&request).boxed()).await?;
         match (&shown, arguments.text("format")) {
             (Shown::Flow { prepared, .. }, Some("mermaid")) => Ok(Reply::text(draw::mermaid(&prepared.flow))),
             (Shown::Template { .. }, Some("mermaid")) => {

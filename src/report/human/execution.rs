@@ -1,5 +1,7 @@
 //! Executions for people: a heading for each step, its text, what failed and why.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, count, grouped, safe_block, time};
@@ -94,19 +96,13 @@ pub fn execution(
     let mut after = String::new();
     let labels: Vec<String> = plan.results().iter().map(|mark| quoted(&mark.label)).collect();
     if labels.len() > 1 && wish.result.is_none() && result.is_some() {
-        let all = labels.join(", ");
-        after.push_str(&look.paint(
-            FAINT,
-            &format!(
-                "This flow has {} results: {all}; the last one is on stdout, --result LABEL prints another.",
-                labels.len()
-            ),
-        ));
+        let line = format!("{} results: {}. Another than the last: --result LABEL", labels.len(), labels.join(", "));
+        after.push_str(&look.paint(FAINT, &line));
         after.push('\n');
     }
     for warning in whole.get("warnings").and_then(Value::as_array).into_iter().flatten() {
         let message = warning.get("message").and_then(Value::as_str).unwrap_or_default();
-        after.push_str(&format!("{} {}\n", look.paint(DOUBTFUL, "warning:"), shown(message, 500)));
+        let _ = writeln!(after, "{} {}", look.paint(DOUBTFUL, "warning:"), shown(message, 500));
     }
     // On a terminal the result stands between, and its last line may be long gone.
     if look.terminal && result.is_some() {
@@ -155,7 +151,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
         for (name, steps) in &rehearsal.missing {
             let steps: Vec<String> = steps.iter().map(|step| shown(step, 60)).collect();
             let by = if steps.is_empty() { String::new() } else { format!("  needed by {}", steps.join(", ")) };
-            text.push_str(&format!("  {}{by}\n", shown(name, 100)));
+            let _ = writeln!(text, "  {}{by}", shown(name, 100));
         }
     }
     for (number, step) in plan.steps().iter().enumerate() {
@@ -164,7 +160,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
         match run.output_of(number) {
             Some(output) => {
                 let size = grouped(tokens::estimate(&output.text));
-                text.push_str(&format!("\n{}\n", look.paint(HEADING, &format!("{head} · about {size} tokens"))));
+                let _ = writeln!(text, "\n{}", look.paint(HEADING, &format!("{head} · about {size} tokens")));
                 text.push_str(safe_block(&output.text).trim_end());
                 text.push('\n');
             }
@@ -173,11 +169,8 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
                     (_, Some(State::Failed { error, .. })) => shown(&error.message, 300),
                     _ => "can't be filled in".to_owned(),
                 };
-                text.push_str(&format!(
-                    "\n{} {}\n",
-                    look.paint(BAD, "✗"),
-                    look.paint(HEADING, &format!("{head} · {why}"))
-                ));
+                let _ =
+                    writeln!(text, "\n{} {}", look.paint(BAD, "✗"), look.paint(HEADING, &format!("{head} · {why}")));
             }
         }
     }

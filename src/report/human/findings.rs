@@ -1,7 +1,9 @@
 //! Findings as code frames: the lines of the file with the place underlined.
 
+use std::fmt::Write as _;
+
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, count, error as told};
 use crate::app::{CheckedFile, Checkup};
@@ -11,8 +13,9 @@ use crate::validate::{Finding, Severity};
 
 /// The longest message or hint, in characters.
 const LONGEST: usize = 1_000;
-/// A line longer than this is cut around the place, in bytes: some exports are one single line.
-const LONGEST_LINE: usize = 400;
+/// A line longer than this is cut around the place, in bytes: some exports are one single line of a
+/// megabyte.
+const LONGEST_LINE: usize = 2_000;
 /// The most findings of one file that are framed.
 const MOST_FRAMES: usize = 50;
 
@@ -21,7 +24,7 @@ pub fn checkup(checkup: &Checkup, look: Look) -> String {
     let mut text = String::new();
     for file in &checkup.files {
         if let Some(problem) = &file.unreadable {
-            text.push_str(&format!("{}: {}\n", look.paint(HEADING, &shown(&file.shown, 300)), told(problem, look)));
+            let _ = writeln!(text, "{}: {}", look.paint(HEADING, &shown(&file.shown, 300)), told(problem, look));
         }
         for finding in file.findings.iter().take(MOST_FRAMES) {
             text.push_str(&frame(finding, file, look));
@@ -29,11 +32,12 @@ pub fn checkup(checkup: &Checkup, look: Look) -> String {
         }
         if file.findings.len() > MOST_FRAMES {
             let more = file.findings.len() - MOST_FRAMES;
-            text.push_str(&format!(
-                "{}: {} more; --json has them all\n\n",
+            let _ = writeln!(
+                text,
+                "{}: {} more; --json has them all\n",
                 shown(&file.shown, 300),
                 count(more, "finding", "findings")
-            ));
+            );
         }
     }
     text + &summary(checkup, look)
@@ -45,12 +49,12 @@ pub fn checkup_lines(checkup: &Checkup) -> String {
     for file in &checkup.files {
         let name = shown(&file.shown, 300);
         if let Some(problem) = &file.unreadable {
-            text.push_str(&format!("{name}: error[{}]: {}\n", problem.code.word(), shown(&problem.message, LONGEST)));
+            let _ = writeln!(text, "{name}: error[{}]: {}", problem.code.word(), shown(&problem.message, LONGEST));
         }
         for finding in &file.findings {
             let Position { line, column } = finding.position;
             let message = shown(&finding.message, LONGEST);
-            text.push_str(&format!("{name}:{line}:{column}: {}[{}]: {message}\n", finding.severity, finding.rule));
+            let _ = writeln!(text, "{name}:{line}:{column}: {}[{}]: {message}", finding.severity, finding.rule);
         }
     }
     text
@@ -83,14 +87,11 @@ fn summary(checkup: &Checkup, look: Look) -> String {
             count(checkup.flows, "flow", "flows"),
             count(checkup.templates, "template", "templates")
         );
-        text.push_str(&format!(
-            "{}: {what} in {}, nothing found\n",
-            look.paint(GOOD, "ok"),
-            count(files, "file", "files")
-        ));
+        let _ =
+            writeln!(text, "{}: {what} in {}, nothing found", look.paint(GOOD, "ok"), count(files, "file", "files"));
     } else {
         let with = checkup.files.iter().filter(|file| !file.findings.is_empty() || file.unreadable.is_some()).count();
-        text.push_str(&format!("{} in {with} of {}\n", said.join(", "), count(files, "file", "files")));
+        let _ = writeln!(text, "{} in {with} of {}", said.join(", "), count(files, "file", "files"));
     }
     text
 }
@@ -102,15 +103,22 @@ fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
         Severity::Info => Level::INFO,
     };
     let window = Window::around(finding);
-    let mut snippet = Snippet::source(window.text).path(shown(&file.shown, 300)).line_start(window.first_line);
+    let mut snippet = Snippet::source(window.text).line_start(window.first_line);
+    let mut group = Group::with_title(level.primary_title(shown(&finding.message, LONGEST)).id(finding.rule));
+    if window.cut {
+        // The snippet would count columns from where the window begins.
+        let Position { line, column } = finding.position;
+        group = group.element(Origin::path(shown(&file.shown, 300)).line(line).char_column(column));
+    } else {
+        snippet = snippet.path(shown(&file.shown, 300));
+    }
     snippet = snippet.annotation(AnnotationKind::Primary.span(window.within(finding.span)));
     for related in &finding.related {
         if let Some(span) = window.holds(related.span) {
             snippet = snippet.annotation(AnnotationKind::Context.span(span).label(shown(&related.label, LONGEST)));
         }
     }
-    let mut group =
-        Group::with_title(level.primary_title(shown(&finding.message, LONGEST)).id(finding.rule)).element(snippet);
+    group = group.element(snippet);
     for related in finding.related.iter().filter(|related| window.holds(related.span).is_none()) {
         let Position { line, column } = related.position;
         let note = format!("line {line}, column {column}: {}", shown(&related.label, LONGEST));
@@ -120,14 +128,22 @@ fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
         group = group.element(Level::HELP.message(shown(hint, LONGEST)));
     }
     let renderer = if look.color { Renderer::styled() } else { Renderer::plain() };
-    renderer.decor_style(DecorStyle::Ascii).term_width(look.columns()).render(&[group])
+    let text = renderer.decor_style(DecorStyle::Ascii).term_width(look.columns()).render(&[group]);
+    if !window.cut {
+        return text;
+    }
+    // A snippet without a path of its own is announced by a line that points nowhere.
+    let lines: Vec<&str> = text.lines().filter(|line| !(line.contains("::: ") && line.len() < 40)).collect();
+    lines.join("\n")
 }
 
-/// The part of a file that a frame shows; whole lines, unless a line is very long.
+/// The part of a file that a frame shows: whole lines, unless one is very long.
 struct Window<'t> {
     text: &'t str,
     start: usize,
     first_line: usize,
+    /// Whether it begins or ends within a line.
+    cut: bool,
 }
 
 impl<'t> Window<'t> {
@@ -152,14 +168,15 @@ impl<'t> Window<'t> {
             (start, end) = (start.min(from), end.max(to));
         }
         let longest = whole.get(start..end).unwrap_or_default().lines().map(str::len).max().unwrap_or(0);
-        if longest > LONGEST_LINE {
-            // One line of a minified export can be a megabyte: what stands around the place is enough.
+        let cut = longest > LONGEST_LINE;
+        if cut {
+            // What stands around the place is enough.
             let (line_start, line_end) = line_of(primary.0, primary.0);
             start = inside(primary.0.saturating_sub(LONGEST_LINE / 4)).max(line_start);
-            end = inside((primary.0 + LONGEST_LINE / 2).min(primary.1.max(primary.0 + LONGEST_LINE / 4))).min(line_end);
+            end = inside(primary.1.min(primary.0 + LONGEST_LINE / 2) + LONGEST_LINE / 4).min(line_end);
         }
         let first_line = Position::of(whole, start).line;
-        Self { text: whole.get(start..end).unwrap_or_default(), start, first_line }
+        Self { text: whole.get(start..end).unwrap_or_default(), start, first_line, cut }
     }
 
     /// A range within the window; cut where it sticks out.

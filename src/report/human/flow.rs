@@ -1,5 +1,7 @@
 //! A flow or a template for people: what it needs, its steps in order, where values come from.
 
+use std::fmt::Write as _;
+
 use super::listing::plain;
 use super::{BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, safe_block, table, wrapped};
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
@@ -83,12 +85,12 @@ fn planned(plan: &Plan, full: bool, look: Look) -> String {
     if plan.inputs().is_empty() {
         text.push_str("  none\n");
     } else {
-        let rows = plan.inputs().iter().map(|input| self::input(input)).collect();
+        let rows = plan.inputs().iter().map(self::input).collect();
         text.push_str(&table(&["name", "type", "needed", "what for"], rows, 2, look));
     }
     if !plan.sets().is_empty() {
         let sets: Vec<String> = plan.sets().iter().map(|set| one(set)).collect();
-        text.push_str(&format!("  Sets of values to choose from with --set: {}\n", sets.join(", ")));
+        let _ = writeln!(text, "  Sets of values to choose from with --set: {}", sets.join(", "));
     }
     text.push_str(&section("Order", look));
     text.push_str(&order(plan));
@@ -164,16 +166,11 @@ fn step(number: usize, step: &Step, plan: &Plan, full: bool, look: Look) -> Stri
     }
     match &step.work {
         Work::Faulty { code, message } => {
-            text.push_str(&format!(
-                "     {} {}: {}\n",
-                look.paint(BAD, "fails when reached:"),
-                one(code),
-                one(message)
-            ));
+            let _ = writeln!(text, "     {} {}: {}", look.paint(BAD, "fails when reached:"), one(code), one(message));
         }
         Work::Render(rendering) => {
             let place = rendering.template_file.as_deref().map(|file| format!(", {}", one(file))).unwrap_or_default();
-            text.push_str(&format!("     template {}{place}\n", one(&rendering.template_name)));
+            let _ = writeln!(text, "     template {}{place}", one(&rendering.template_name));
             let mut seen: Vec<String> = Vec::new();
             let mut rows: Vec<Vec<String>> = Vec::new();
             for (placeholder, slot) in rendering.outline.placeholders.iter().zip(&rendering.outline.name_of) {

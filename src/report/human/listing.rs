@@ -1,5 +1,7 @@
 //! Listings for people: a table, lines, or a paragraph for each flow.
 
+use std::fmt::Write as _;
+
 use super::{DOUBTFUL, FAINT, HEADING, Look, NAME, count, grouped, table, wrapped};
 use crate::app::Listing;
 use crate::discover::{DetailedEntry, Mode, Shown, StandardEntry};
@@ -194,7 +196,7 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     ));
     text.push('\n');
     if let Some(cursor) = &page.next_cursor {
-        text.push_str(&format!("There are more: go on with --cursor {cursor}\n"));
+        let _ = writeln!(text, "There are more: go on with --cursor {cursor}");
     }
     let warn = |message: &str| format!("{} {message}\n", look.paint(DOUBTFUL, "warning:"));
     if let Some(reason) = &listing.origin.stale {
@@ -209,21 +211,17 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
         text.push_str(&warn(&format!("no flow goes by {}", names.join(", "))));
     }
     if listing.problem_count > 0 {
-        let what = count(listing.problem_count, "file has errors", "files have errors");
-        text.push_str(&warn(&format!("{what}; `flowy validate` shows them at their place")));
+        let what = count(listing.problem_count, "error in the catalog's files", "errors in the catalog's files");
+        text.push_str(&warn(&format!("{what}; `flowy validate` shows each at its place")));
         for problem in &listing.problems {
             let place = match (problem.line, problem.column) {
                 (Some(line), Some(column)) => format!("{}:{line}:{column}", problem.file),
                 _ => problem.file.clone(),
             };
-            text.push_str(&format!(
-                "  {}: {}\n",
-                look.paint(HEADING, &shown(&place, 300)),
-                shown(&problem.message, 300)
-            ));
+            let _ = writeln!(text, "  {}: {}", look.paint(HEADING, &shown(&place, 300)), shown(&problem.message, 300));
         }
         if listing.problem_count > listing.problems.len() {
-            text.push_str(&format!("  and {} more\n", grouped(listing.problem_count - listing.problems.len())));
+            let _ = writeln!(text, "  and {} more", grouped(listing.problem_count - listing.problems.len()));
         }
     }
     text

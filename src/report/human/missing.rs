@@ -1,5 +1,7 @@
 //! Values that a flow needs and nobody gave: what they are for, and what to type.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use super::{BAD, HEADING, Look, NAME, hint, table};
@@ -38,7 +40,12 @@ pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: O
         vec![shown(name, 100), kind.to_owned(), shown(description, 500), steps.unwrap_or_default()]
     });
     text.push_str(&table(&["name", "type", "what for", "needed by"], rows.collect(), 2, look));
-    text.push_str(&format!("\n{}\n  {}\n", look.paint(HEADING, "Type:"), command(flow, &missing, given, source)));
+    // A name that nothing reads is most likely a misspelt one, and not to be typed again.
+    let known = given
+        .iter()
+        .filter(|(name, _)| *name == "_variableSet" || plan.inputs().iter().any(|input| input.name == **name));
+    let known: Map<String, Value> = known.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let _ = writeln!(text, "\n{}\n  {}", look.paint(HEADING, "Type:"), command(flow, &missing, &known, source));
     if let Some((_, misspelt)) = error.next_step.as_deref().and_then(|step| step.split_once("; ")) {
         text.push_str(&hint(misspelt, look));
         text.push('\n');

@@ -1,5 +1,7 @@
 //! What was done to a client's configuration, and what to do next.
 
+use std::fmt::Write as _;
+
 use super::{GOOD, Look};
 use crate::app::clients::{Change, ClientSetup};
 
@@ -17,7 +19,7 @@ pub fn client_setup(setup: &ClientSetup, look: Look) -> String {
         Change::Unchanged => format!("{} {file} has the entry already.\n", look.paint(GOOD, "Unchanged:")),
     };
     for (number, step) in setup.next.iter().enumerate() {
-        text.push_str(&format!("{}. {step}\n", number + 1));
+        let _ = writeln!(text, "{}. {step}", number + 1);
     }
     text
 }

@@ -1,5 +1,7 @@
 //! `unbound-placeholder`: a placeholder that nothing fills.
 
+use std::collections::BTreeSet;
+
 use crate::names::quoted;
 use crate::validate::{Body, ReadSource};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
@@ -14,6 +16,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let outputs: BTreeSet<&str> = subject.scope.outputs.keys().map(String::as_str).collect();
     for step in &subject.scope.steps {
         let Body::Text { text, .. } = &step.body else { continue };
         for read in &step.reads {
@@ -34,10 +37,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let draft = subject.find_placeholder(drafts, step, placeholder, message);
             let names = step.declared.iter().map(|declared| declared.name.as_str());
             let inputs = subject.scope.inputs.keys().map(String::as_str);
-            let outputs = subject.scope.outputs.keys().map(String::as_str).collect::<std::collections::BTreeSet<_>>();
             draft
                 .node(id)
-                .did_you_mean(&read.name, names.chain(inputs).chain(outputs))
+                .did_you_mean(&read.name, names.chain(inputs).chain(outputs.iter().copied()))
                 .hint(format!("declare {} in `variables`, or in an input node", quoted(&read.name)));
         }
     }
@@ -45,7 +47,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
 
 /// Whether a brace group follows a backslash word (`\\textbf{x}`) or a dollar sign (`${x}`).
 fn part_of_code(text: &str, start: usize) -> bool {
-    let before = text.get(..start).unwrap_or_default();
+    // As far back as a command may be long, so that a text of nothing but groups stays cheap.
+    let mut from = start.saturating_sub(200);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let before = text.get(from..start).unwrap_or_default();
     let word = before.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '}' || c == '{');
     before.ends_with('$') || (word.ends_with('\\') && word.len() < before.len())
 }

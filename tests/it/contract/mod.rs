@@ -2,3 +2,4 @@
 
 mod folder;
 mod github;
+mod mcp;

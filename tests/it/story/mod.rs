@@ -1,1 +1,5 @@
 //! A user's morning, with the real program.
+
+mod clients;
+mod examples;
+mod running;

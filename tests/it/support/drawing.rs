@@ -24,6 +24,7 @@ pub(crate) fn flow() -> Drawing {
     Drawing { meta, nodes: Vec::new(), edges: Vec::new(), templates: Vec::new(), options: Options::default() }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "`json!` makes a value, and drawings read better without `&`")]
 impl Drawing {
     /// A step with an inline text; what it reads is found in the text.
     pub(crate) fn text(self, id: &str, text: &str) -> Self {

@@ -133,6 +133,7 @@ struct State {
     refs: BTreeMap<String, String>,
     commits: BTreeMap<String, Commit>,
     blobs: BTreeMap<String, Vec<u8>>,
+    paths: BTreeMap<String, String>,
     truncated: BTreeSet<String>,
     faults: Vec<Fault>,
     hits: Vec<Hit>,
@@ -162,6 +163,7 @@ impl GitHub {
             refs: BTreeMap::new(),
             commits: BTreeMap::new(),
             blobs: BTreeMap::new(),
+            paths: BTreeMap::new(),
             truncated: BTreeSet::new(),
             faults: Vec::new(),
             hits: Vec::new(),
@@ -295,6 +297,7 @@ impl State {
             if let Entry::File(bytes) = entry {
                 let id = blob_id(bytes).to_string();
                 hash.update(&id);
+                self.paths.entry(id.clone()).or_insert_with(|| path.clone());
                 self.blobs.insert(id, bytes.clone());
             }
         }
@@ -347,9 +350,7 @@ impl State {
     }
 
     fn path_of(&self, id: &str) -> String {
-        let holds = |entry: &Entry| matches!(entry, Entry::File(bytes) if blob_id(bytes).as_str() == id);
-        let mut all = self.commits.values().flat_map(|commit| &commit.files);
-        all.find(|(_, entry)| holds(entry)).map(|(path, _)| path.clone()).unwrap_or_default()
+        self.paths.get(id).cloned().unwrap_or_default()
     }
 
     fn resolve(&self, name: &str) -> Option<String> {

@@ -3,4 +3,6 @@
 pub(crate) mod checking;
 pub(crate) mod drawing;
 pub(crate) mod github;
+pub(crate) mod mcp;
+pub(crate) mod program;
 pub(crate) mod walking;

@@ -28,6 +28,7 @@ pub(crate) struct Walked {
     pub(crate) executed: Executed,
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "`json!` makes a value, and drawings read better without `&`")]
 impl Drawing {
     /// Executes the drawing with these variables.
     #[track_caller]

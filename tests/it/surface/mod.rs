@@ -1,1 +1,6 @@
 //! The surface: every tool, command and table, as a snapshot.
+
+mod cli;
+mod cli_output;
+mod docs;
+mod tools;

@@ -274,7 +274,7 @@ fn progress_tells_every_step_that_ended_and_counts_skipped_ones() {
     let (clock, cancel) = (clock(), CancellationToken::new());
     let mut told: Vec<String> = Vec::new();
     let progress = |_: &Run, progress: Progress<'_>| {
-        told.push(format!("{}/{} {}", progress.ended, progress.steps, progress.label))
+        told.push(format!("{}/{} {}", progress.ended, progress.steps, progress.label));
     };
     let given = Given::default();
     block(execute(plan, given, &Options::default(), &Rendered, clock.as_ref(), &cancel, progress)).unwrap();

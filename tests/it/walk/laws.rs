@@ -43,7 +43,7 @@ fn story(plan: &Arc<Plan>, given: &Given, options: &Options, worker: &dyn Worker
     let mut progress = 0;
     let told =
         runtime.block_on(execute(plan.clone(), given.clone(), options, worker, clock.as_ref(), &cancel, |_, now| {
-            progress = now.ended
+            progress = now.ended;
         }));
     let executed = match told {
         Ok(executed) => executed,
@@ -54,9 +54,10 @@ fn story(plan: &Arc<Plan>, given: &Given, options: &Options, worker: &dyn Worker
     let mut ended = 0;
     for number in 0..plan.steps().len() {
         let state = run.state(number).unwrap();
-        if !matches!(state, State::Done { .. } | State::Failed { .. } | State::Skipped { .. }) {
-            panic!("step {number} is not accounted for: {state:?}");
-        }
+        assert!(
+            matches!(state, State::Done { .. } | State::Failed { .. } | State::Skipped { .. }),
+            "step {number} is not accounted for: {state:?}"
+        );
         ended += 1;
         writeln!(story, "{number} {state:?}").unwrap();
     }
@@ -156,9 +157,9 @@ fn file() -> impl Strategy<Value = (Value, bool)> {
                     let ends = (edge["source"].to_string(), edge["target"].to_string());
                     ends.0 < ends.1 && seen.contains(&ends.0) && seen.contains(&ends.1)
                 });
-                edges.iter_mut().for_each(|edge| {
+                for edge in &mut edges {
                     edge.as_object_mut().unwrap().remove("id");
-                });
+                }
             }
             let inputs: Map<String, Value> = inputs
                 .into_iter()

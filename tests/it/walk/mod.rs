@@ -2,6 +2,7 @@
 
 mod driving;
 mod endings;
+mod hostile;
 mod laws;
 mod names;
 mod order;

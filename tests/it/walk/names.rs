@@ -1,6 +1,7 @@
 //! Which names a flow knows, which of them a caller must give, and what a refusal says.
 
-use flowy::run::{Given, Refusal};
+use flowy::plan::Work;
+use flowy::run::{Given, Limits, Refusal, Run};
 use serde_json::{Value, json};
 
 use crate::support::drawing::{Drawing, flow};
@@ -15,7 +16,8 @@ fn refused(drawing: &Drawing, variables: Value) -> String {
         }
         Refusal::Missing { missing, misspelt, .. } => {
             let needed = missing.iter().map(|(name, by)| format!("{name}({})", by.join(" "))).collect::<Vec<_>>();
-            let meant = misspelt.iter().map(|(given, meant)| format!("; {given}: {meant}?")).collect::<String>();
+            let meant =
+                misspelt.iter().map(|(given, meant)| format!("; {given}: {meant}?")).collect::<Vec<_>>().concat();
             format!("missing {}{meant}", needed.join(" "))
         }
     }
@@ -149,7 +151,7 @@ fn a_type_that_only_a_template_gives_describes_and_holds_nobody() {
         "results": [{"section": "1", "content": "{{ days }} or {{days}} but {days}"}, {"section": "2", "content": "End."}]});
     let drawing = flow().saved("n1", "Old").template("Old", &old);
     let plan = drawing.plan();
-    assert_eq!(plan.inputs()[0].kind.map(|kind| kind.name()), Some("number"));
+    assert_eq!(plan.inputs()[0].kind.map(flowy::model::ValueType::name), Some("number"));
     assert_eq!(plan.inputs()[0].description.as_deref(), Some("How long"));
     assert_eq!(drawing.run(json!({"days": "about ten"})).text("n1"), "about ten or about ten but {days}\n\nEnd.");
 }
@@ -194,8 +196,18 @@ fn names_are_one_in_every_normal_form() {
 }
 
 #[test]
-fn a_rehearsal_never_refuses_for_what_is_missing() {
-    let plan = flow().text("n1", "{topic}").plan();
-    let run = flowy::run::Run::rehearse(plan, Given::default(), flowy::run::Limits::default()).unwrap();
+fn a_rehearsal_never_refuses_and_leaves_what_is_missing_in() {
+    let data = json!({"template": "{topic} {tone}|", "variables": ["topic", {"name": "tone", "required": false}]});
+    let run = Run::rehearse(flow().data("n1", data).plan(), Given::default(), Limits::default()).unwrap();
     assert_eq!(run.given().missing(run.plan()), [("topic".to_owned(), vec!["n1".to_owned()])]);
+    let Work::Render(rendering) = &run.plan().steps()[0].work else { panic!("a text") };
+    let bound = run.bind(0, rendering).unwrap();
+    assert_eq!((bound.text.as_str(), bound.warnings.len()), ("{topic} |", 0));
+}
+
+#[test]
+fn nobody_is_told_that_a_value_is_unread_while_a_text_is_unknown() {
+    let drawing = flow().saved("a", "Gone").declaring("b", &["tone"], "{tone}");
+    assert_eq!(drawing.run(json!({"tone": "x", "market": "y"})).warnings(), Vec::<String>::new());
+    assert_eq!(drawing.run(json!({"tone": "x", "tonne": "y"})).warnings(), ["UNKNOWN_VARIABLE -"]);
 }

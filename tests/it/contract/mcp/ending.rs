@@ -1,0 +1,116 @@
+//! The process ends when its client does.
+
+use std::time::{Duration, Instant};
+
+use flowy::mcp::End;
+use serde_json::json;
+
+use crate::support::github::{Fault, GitHub};
+use crate::support::mcp::{Bench, Program, Session, flow, template};
+
+fn since(start: Instant) -> Duration {
+    start.elapsed()
+}
+
+#[allow(clippy::disallowed_methods, reason = "how long the real program takes to end is what is tested")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[test]
+fn an_input_that_is_closed_at_once_ends_the_program() {
+    let begun = now();
+    let mut program = Program::serving(&[]);
+    program.close_input();
+    let (code, rest, _) = program.end();
+    assert_eq!((code, rest.len()), (Some(0), 0));
+    assert!(since(begun) < Duration::from_secs(2));
+}
+
+#[test]
+fn calls_made_just_before_the_end_are_answered() {
+    let mut program = Program::serving(&[]);
+    program.shake_hands("2025-11-25");
+    for id in 1..=30 {
+        program.ask(id, "tools/call", &json!({"name": "flows_show", "arguments": {"name": "Blog_Article"}}));
+    }
+    program.close_input();
+    let (code, rest, _) = program.end();
+    assert_eq!((code, rest.len()), (Some(0), 30));
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_the_program_with_zero() {
+    for signal in ["TERM", "INT"] {
+        let mut program = Program::serving(&[]);
+        program.shake_hands("2025-11-25");
+        program.request(1, "ping", &json!({}));
+        let begun = now();
+        let kill = std::process::Command::new("kill").args([format!("-{signal}"), program.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        let (code, _, errors) = program.end();
+        assert_eq!(code, Some(0), "{signal}: {errors}");
+        assert!(since(begun) < Duration::from_secs(2), "{signal}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn logs_are_kept_for_their_owner_and_hold_no_token() {
+    use std::os::unix::fs::PermissionsExt as _;
+    const TOKEN: &str = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+    let mut program = Program::serving(&[("GITHUB_PAT", TOKEN), ("LOG_LEVEL", "trace")]);
+    program.shake_hands("2025-11-25");
+    program.request(1, "tools/call", &json!({"name": "flows_show", "arguments": {"name": TOKEN}}));
+    program.close_input();
+    let log = program.home.path().join(".local/state/flowy/flowy.log");
+    let home = std::mem::replace(&mut program.home, tempfile::tempdir().unwrap());
+    let (_, _, errors) = program.end();
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(text.contains("answered") && !text.contains(TOKEN) && !errors.contains(TOKEN));
+    assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
+    drop(home);
+}
+
+async fn hanging() -> (GitHub, Bench, Session, i64) {
+    let github = GitHub::serving([flow("Tea", &[("n1", "T")], &[]), template("T", "Tea")]).await;
+    github.fault(Fault::hang("graphql"));
+    let bench = Bench::github(&github);
+    let mut session = bench.session().await;
+    let id = session.ask("tools/call", json!({"name": "flows_list", "arguments": {}})).await;
+    while github.count("graphql") == 0 {
+        tokio::task::yield_now().await;
+    }
+    (github, bench, session, id)
+}
+
+#[tokio::test]
+async fn a_call_that_hangs_holds_up_the_end_for_a_moment_only() {
+    let (_github, _bench, mut session, id) = hanging().await;
+    let begun = now();
+    session.shut().await;
+    let (end, rest) = session.end().await;
+    let took = since(begun);
+    assert_eq!(end, End::InputEnded);
+    assert!(took >= Duration::from_millis(1_400) && took < Duration::from_secs(4), "{took:?}");
+    assert_eq!((&rest[0]["id"], &rest[0]["result"]["structuredContent"]["code"]), (&json!(id), &json!("CANCELLED")));
+}
+
+#[tokio::test]
+async fn being_told_to_stop_cancels_at_once() {
+    let (_github, _bench, session, id) = hanging().await;
+    let begun = now();
+    session.stop.cancel();
+    let (end, rest) = session.end().await;
+    assert_eq!(end, End::Stopped);
+    assert!(since(begun) < Duration::from_secs(1));
+    assert_eq!((&rest[0]["id"], &rest[0]["result"]["isError"]), (&json!(id), &json!(true)), "{rest:?}");
+}
+
+#[tokio::test]
+async fn a_stop_before_the_first_word_is_heard() {
+    let session = Session::raw(Bench::examples().app.clone());
+    session.stop.cancel();
+    assert_eq!(session.end().await.0, End::Stopped);
+}

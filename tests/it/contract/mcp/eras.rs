@@ -1,0 +1,100 @@
+//! Both protocol eras, against the real program, and through a real client.
+
+use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};
+use rmcp::service::ClientLifecycleMode;
+use serde_json::{Value, json};
+
+use crate::support::mcp::{Bench, Program, stateless};
+
+const RUN: &str =
+    r#"{"flowName": "Marketing_Strategy", "initialVariables": {"company": "T", "market": "AI", "budget": 1}}"#;
+
+fn run() -> Value {
+    serde_json::from_str(RUN).unwrap()
+}
+
+#[test]
+fn handshake_clients_are_served() {
+    for version in ["2025-06-18", "2025-11-25"] {
+        let mut program = Program::serving(&[]);
+        let hello = program.shake_hands(version);
+        assert_eq!(hello["result"]["protocolVersion"], json!(version));
+        assert_eq!(program.request(1, "ping", &json!({}))["result"], json!({}));
+        let tools = program.request(2, "tools/list", &json!({}))["result"].clone();
+        assert!(tools.get("resultType").is_none() && tools["tools"].as_array().unwrap().len() == 4);
+        let done = program.request(3, "tools/call", &json!({"name": "flows_execute", "arguments": run()}));
+        assert_eq!(done["result"]["structuredContent"]["status"], json!("success"), "{done}");
+        program.close_input();
+        assert_eq!(program.end().0, Some(0));
+    }
+}
+
+#[test]
+fn stateless_clients_are_served() {
+    let mut program = Program::serving(&[]);
+    let found = program.request(1, "server/discover", &json!({"_meta": stateless()}))["result"].clone();
+    assert!(found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{found}");
+    let tools = program.request(2, "tools/list", &json!({"_meta": stateless()}))["result"].clone();
+    assert_eq!((&tools["resultType"], &tools["cacheScope"]), (&json!("complete"), &json!("public")));
+    assert!(tools["ttlMs"].as_u64().unwrap() >= 60_000);
+    let params = json!({"name": "flows_execute", "arguments": run(), "_meta": stateless()});
+    let done = program.request(3, "tools/call", &params)["result"].clone();
+    assert_eq!((&done["resultType"], &done["structuredContent"]["status"]), (&json!("complete"), &json!("success")));
+    program.close_input();
+    assert_eq!(program.end().0, Some(0));
+}
+
+#[test]
+fn a_client_that_probes_and_falls_back_is_served() {
+    let mut program = Program::serving(&[]);
+    program.request(1, "server/discover", &json!({"_meta": stateless()}));
+    assert_eq!(program.shake_hands("2025-11-25")["result"]["protocolVersion"], json!("2025-11-25"));
+    program.close_input();
+    assert_eq!(program.end().0, Some(0));
+}
+
+#[test]
+fn rough_lines_and_early_notifications_end_nothing() {
+    let mut program = Program::serving(&[("LOG_LEVEL", "trace")]);
+    program.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    program.send(&json!({"jsonrpc": "2.0", "id": 9, "result": {}}));
+    program.shake_hands("2025-11-25");
+    program.send_bytes(b"{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\n");
+    program.send_bytes(b"\xff\xfe\x00\n\n");
+    program.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\"params\":{\"x\":\"\xff\"}}\n");
+    program.send_bytes("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}\r\n".as_bytes());
+    assert_eq!(program.receive()["id"], json!(3));
+    // The last line counts without its line break, and is answered before the end.
+    program.send_bytes(
+        json!({"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "flows_list"}})
+            .to_string()
+            .as_bytes(),
+    );
+    program.close_input();
+    let (code, rest, errors) = program.end();
+    assert_eq!((code, &rest[0]["id"], rest.len()), (Some(0), &json!(4), 1), "{rest:?}");
+    assert!(errors.contains("answered"), "at the most talkative level logs are on stderr");
+}
+
+#[tokio::test]
+async fn a_real_client_in_both_eras_gets_the_same_answers() {
+    let bench = Bench::examples();
+    let mut answers = Vec::new();
+    for mode in [
+        ClientLifecycleMode::Initialize,
+        ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
+    ] {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (reader, writer) = tokio::io::split(theirs);
+        let served = tokio::spawn(flowy::mcp::serve_on(bench.app.clone(), reader, writer, std::future::pending()));
+        let client = rmcp::serve_client_with_lifecycle(ClientConfig::default(), ours, mode).await.unwrap();
+        let tools = client.list_all_tools().await.unwrap();
+        assert_eq!(tools.len(), 4);
+        let params = CallToolRequestParams::new("flows_list");
+        let result = client.call_tool(params).await.unwrap();
+        answers.push((serde_json::to_value(tools).unwrap(), result.structured_content.clone().unwrap()));
+        client.cancel().await.unwrap();
+        assert_eq!(served.await.unwrap().unwrap(), flowy::mcp::End::InputEnded);
+    }
+    assert_eq!(answers[0], answers[1]);
+}

@@ -1,0 +1,159 @@
+//! `flows_list`, and the contract's TC-FLOW-LIST.
+
+use serde_json::json;
+
+use super::{LIST_FAILURE, LIST_RESPONSE, as_published};
+use crate::support::github::{Fault, GitHub};
+use crate::support::mcp::{Bench, flow, template};
+
+fn three() -> Vec<(String, String)> {
+    vec![
+        flow("Alpha", &[("n1", "Text")], &[]),
+        flow("Beta", &[("n1", "Text"), ("n2", "Text")], &[("n1", "n2")]),
+        flow("Gamma", &[("n1", "Text")], &[]),
+        template("Text", "Hello {who}"),
+    ]
+}
+
+#[tokio::test]
+async fn tc_flow_list_001_three_flows_are_three_entries() {
+    let github = GitHub::serving(three()).await;
+    let mut session = Bench::github(&github).session().await;
+    let listed = session.ok("flows/list", json!({})).await;
+    as_published(LIST_RESPONSE, &listed);
+    let entry = |name: &str, nodes: usize| {
+        json!({"name": name, "description": format!("The flow {name}."), "version": "1.0.0", "nodeCount": nodes,
+               "created": "2026-01-02T09:00:00.000Z", "updated": "2026-01-03T09:00:00.000Z"})
+    };
+    assert_eq!(listed["flows"], json!([entry("Alpha", 1), entry("Beta", 2), entry("Gamma", 1)]));
+    assert_eq!((&listed["total"], &listed["cached"]), (&json!(3), &json!(false)));
+    assert_eq!(listed["commit"], json!(github.head()));
+}
+
+#[tokio::test]
+async fn tc_flow_list_002_an_empty_folder_is_an_empty_list() {
+    let github = GitHub::serving([("README.md", "nothing here")]).await;
+    let mut session = Bench::github(&github).session().await;
+    for name in ["flows/list", "flows_list"] {
+        let listed = session.ok(name, json!({"refresh": true})).await;
+        as_published(LIST_RESPONSE, &listed);
+        assert_eq!((&listed["flows"], &listed["cached"], &listed["errors"]), (&json!([]), &json!(false), &json!([])));
+    }
+}
+
+#[tokio::test]
+async fn tc_flow_list_003_a_malformed_file_is_skipped_and_named() {
+    let mut files = three();
+    files.push(("flows/Bad.json".to_owned(), "{\n  \"nodes\": [,]\n}".to_owned()));
+    let github = GitHub::serving(files).await;
+    let mut session = Bench::github(&github).session().await;
+    for round in ["fresh", "cached"] {
+        let listed = session.ok("flows/list", json!({})).await;
+        as_published(LIST_RESPONSE, &listed);
+        assert_eq!(listed["flows"].as_array().unwrap().len(), 3, "{round}");
+        let error = &listed["errors"][0];
+        assert_eq!((&error["file"], &error["code"]), (&json!("flows/Bad.json"), &json!("PARSE_ERROR")), "{round}");
+        assert_eq!(error["line"], json!(2), "{round}");
+    }
+}
+
+#[tokio::test]
+async fn tc_flow_list_004_the_second_call_comes_from_the_cache() {
+    let github = GitHub::serving(three()).await;
+    let mut session = Bench::github(&github).session().await;
+    let first = session.ok("flows/list", json!({})).await;
+    let asked = github.hits().len();
+    let second = session.ok("flows/list", json!({})).await;
+    as_published(LIST_RESPONSE, &second);
+    assert_eq!((&first["cached"], &second["cached"]), (&json!(false), &json!(true)));
+    assert_eq!((&first["flows"], github.hits().len()), (&second["flows"], asked));
+}
+
+#[tokio::test]
+async fn tc_flow_list_005_a_failing_api_is_a_github_error() {
+    let github = GitHub::serving(three()).await;
+    github.fault(Fault::status("/repos/", 500));
+    let mut session = Bench::github(&github).session().await;
+    for name in ["flows/list", "flows_list"] {
+        let failed = session.failed(name, json!({})).await;
+        as_published(LIST_FAILURE, &failed);
+        assert_eq!((&failed["code"], &failed["source"]), (&json!("GITHUB_ERROR"), &json!("flows/list")));
+        assert_eq!(failed["details"]["family"], json!("GITHUB_ERROR"));
+        assert!(failed["nextStep"].is_string());
+    }
+    github.heal();
+    assert_eq!(session.ok("flows/list", json!({})).await["total"], json!(3));
+}
+
+#[tokio::test]
+async fn every_mode_answers_as_published() {
+    let mut session = Bench::examples().session().await;
+    for mode in ["compact", "index", "standard", "detailed"] {
+        let listed = session.ok("flows_list", json!({"mode": mode})).await;
+        as_published(LIST_RESPONSE, &listed);
+        assert_eq!((&listed["mode"], &listed["returned"]), (&json!(mode), &listed["total"]));
+    }
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_without_a_gap() {
+    let mut session = Bench::examples().session().await;
+    let whole = session.ok("flows_list", json!({})).await;
+    let (mut names, mut cursor) = (Vec::new(), json!(null));
+    loop {
+        let page = session.ok("flows_list", json!({"limit": 3, "cursor": cursor})).await;
+        names.extend(page["flows"].as_array().unwrap().iter().cloned());
+        cursor = page["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(json!(names), whole["flows"]);
+}
+
+#[tokio::test]
+async fn filters_are_taken_and_told() {
+    let mut session = Bench::examples().session().await;
+    let found = session
+        .ok("flows_list", json!({"tags": ["marketing"], "complexity": "moderate", "category": "marketing"}))
+        .await;
+    let names: Vec<_> = found["flows"].as_array().unwrap().iter().map(|flow| flow["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Blog_Article", "Marketing_Strategy"]);
+    assert_eq!(found["filter"], json!({"tags": ["marketing"], "category": "marketing", "complexity": "moderate"}));
+    let none = session.ok("flows_list", json!({"names": ["Nobody"]})).await;
+    assert_eq!((&none["total"], &none["warnings"][0]["code"]), (&json!(0), &json!("UNKNOWN_NAME")));
+}
+
+#[tokio::test]
+async fn arguments_on_their_way_out_work_and_say_what_replaces_them() {
+    let mut session = Bench::examples().session().await;
+    for (arguments, mode) in [
+        (json!({"detailed": true}), "detailed"),
+        (json!({"detailed": "false"}), "standard"),
+        (json!({"tier": "index"}), "index"),
+        (json!({"tier": "index", "mode": "index"}), "index"),
+    ] {
+        let listed = session.ok("flows_list", arguments.clone()).await;
+        as_published(LIST_RESPONSE, &listed);
+        assert_eq!(listed["mode"], json!(mode), "{arguments}");
+        let warning = &listed["warnings"][0];
+        assert_eq!(warning["code"], json!("DEPRECATED"));
+        let message = warning["message"].as_str().unwrap();
+        assert!(
+            message.contains("1.0") && message.contains("docs/MIGRATION.md") && message.contains("`mode`"),
+            "{message}"
+        );
+    }
+    let failed = session.failed("flows_list", json!({"detailed": true, "mode": "compact"})).await;
+    assert_eq!(failed["code"], json!("INVALID_REQUEST"));
+    assert!(session.ok("flows_list", json!({"detailed": null})).await["warnings"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn without_metadata_there_are_no_dates() {
+    let mut session = Bench::examples().session().await;
+    for name in ["flows/list", "flows_list"] {
+        let listed = session.ok(name, json!({"includeMetadata": false, "limit": 1})).await;
+        assert!(listed["flows"][0].get("created").is_none(), "{listed}");
+    }
+}

@@ -1,0 +1,131 @@
+//! Replies stay small; what was cut can be read in full.
+
+use serde_json::{Value, json};
+
+use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, as_published};
+use crate::support::mcp::{Bench, Session, flow, template};
+
+/// Eight steps of growing texts, the last of them a fifth of a megabyte.
+fn long() -> Bench {
+    let names: Vec<String> = (1..=8).map(|n| format!("n{n}")).collect();
+    let templates: Vec<String> = (1..=8).map(|n| format!("G{n}")).collect();
+    let nodes: Vec<(&str, &str)> =
+        names.iter().zip(&templates).map(|(id, name)| (id.as_str(), name.as_str())).collect();
+    let edges: Vec<(&str, &str)> = names.windows(2).map(|pair| (pair[0].as_str(), pair[1].as_str())).collect();
+    let mut files = vec![flow("Long", &nodes, &edges)];
+    let block = "Größe „sieben“ \"quoted\" \\ and a line\n".repeat(45);
+    files.push(template("G1", &block));
+    for n in 2..=8 {
+        files.push(template(&format!("G{n}"), &format!("{n}{{n{}_result}}{{n{}_result}}", n - 1, n - 1)));
+    }
+    Bench::folder(files)
+}
+
+/// A step's whole text, page by page.
+async fn whole_text(session: &mut Session, id: &Value, node: &str) -> String {
+    let (mut text, mut cursor) = (String::new(), json!(null));
+    loop {
+        let page = session.ok("flows_status", json!({"executionId": id, "nodeId": node, "cursor": cursor})).await;
+        text.push_str(page["text"].as_str().unwrap());
+        cursor = page["nextCursor"].clone();
+        if cursor.is_null() {
+            assert_eq!(page["total"], json!(text.chars().count()));
+            return text;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_long_execution_is_cut_and_the_rest_can_be_paged() {
+    let bench = long();
+    let mut session = bench.session().await;
+    let done = session.ok("flows_execute", json!({"flowName": "Long"})).await;
+    as_published(EXECUTE_RESPONSE, &done);
+    assert_eq!((&done["status"], &done["truncated"]), (&json!("success"), &json!(true)));
+    assert!(done.to_string().len() < 100_000, "{} bytes", done.to_string().len());
+    let next = done["nextStep"].as_str().unwrap();
+    assert!(next.contains("flows_status") && next.contains(done["executionId"].as_str().unwrap()), "{next}");
+    let last = done["intermediateResults"][7].clone();
+    let whole = whole_text(&mut session, &done["executionId"], "n8").await;
+    assert_eq!(last["outputLength"], json!(whole.chars().count()));
+    assert!(whole.chars().count() > 200_000 && whole.starts_with("8765432"));
+    assert_eq!(whole_text(&mut session, &done["executionId"], "result").await, whole);
+    let kept = done["finalResult"].as_str().unwrap();
+    let kept = kept.rsplit_once("… [cut: ").unwrap().0;
+    assert!(whole.starts_with(kept) && kept.len() > 1_000, "{}", kept.len());
+}
+
+#[tokio::test]
+async fn a_large_budget_still_leaves_a_message_that_clients_take() {
+    let bench = long();
+    let mut session = bench.session().await;
+    let params = json!({"name": "flows_execute", "arguments": {"flowName": "Long", "maxTokens": 1_000_000}});
+    let answer = session.request("tools/call", params).await;
+    assert_eq!(answer["result"]["structuredContent"]["truncated"], json!(true));
+    let bytes = answer.to_string().len();
+    assert!(bytes < 1_000_000 && bytes > 500_000, "{bytes}");
+    let small = session.ok("flows_execute", json!({"flowName": "Long", "maxTokens": 2_000})).await;
+    assert!(small.to_string().len() < 10_000, "{}", small.to_string().len());
+}
+
+#[tokio::test]
+async fn a_page_of_text_is_as_large_as_a_message_may_be() {
+    let bench = Bench::folder([flow("Odd", &[("n1", "T")], &[]), template("T", &"\u{1}".repeat(150_000))]);
+    let mut session = bench.session().await;
+    let done = session.ok("flows_execute", json!({"flowName": "Odd", "detail": "final"})).await;
+    let page = json!({"executionId": done["executionId"], "nodeId": "n1", "limit": 100_000});
+    let page = session.ok("flows_status", page).await;
+    let length = page["length"].as_u64().unwrap();
+    assert!((10_000..100_000).contains(&length) && page["nextCursor"].is_string(), "{length}");
+    assert_eq!(whole_text(&mut session, &done["executionId"], "n1").await.chars().count(), 150_000);
+}
+
+#[tokio::test]
+async fn a_failure_stays_short_and_keeps_its_beginning() {
+    let nodes = [("n1", "Long"), ("n2", "Gone")];
+    let bench = Bench::folder([flow("Fails", &nodes, &[("n1", "n2")]), template("Long", &"long ".repeat(20_000))]);
+    let mut session = bench.session().await;
+    let failed = session.failed("flows_execute", json!({"flowName": "Fails"})).await;
+    as_published(EXECUTE_FAILURE, &failed);
+    assert!(failed.to_string().chars().count() <= 10_000);
+    assert_eq!((&failed["failedAt"]["nodeId"], &failed["truncated"]), (&json!("n2"), &json!(true)));
+    assert_eq!(whole_text(&mut session, &failed["executionId"], "n1").await.len(), 100_000);
+}
+
+#[tokio::test]
+async fn a_flow_with_a_thousand_faults_is_refused_briefly() {
+    let names: Vec<String> = (0..400).map(|n| format!("node {n}")).collect();
+    let nodes: Vec<(&str, &str)> = names.iter().map(|id| (id.as_str(), "T")).collect();
+    let nowhere: Vec<String> = (0..400).map(|n| format!("nowhere {n}")).collect();
+    let edges: Vec<(&str, &str)> = nowhere.iter().zip(&names).map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let bench = Bench::folder([flow("Faulty", &nodes, &edges), template("T", "x")]);
+    let failed = bench.session().await.failed("flows_execute", json!({"flowName": "Faulty"})).await;
+    as_published(EXECUTE_FAILURE, &failed);
+    assert!(failed.to_string().chars().count() <= 10_000, "{}", failed.to_string().len());
+    assert!(failed["details"]["findingsLeftOut"].as_u64().unwrap() > 100, "{failed}");
+}
+
+#[tokio::test]
+async fn a_contract_list_that_no_client_would_take_goes_on_by_cursor() {
+    let describe = |n: usize| {
+        let text = json!({"metadata": {"name": format!("F{n}"), "version": "1.0.0", "description": "\"d\" ".repeat(2_000)},
+                          "nodes": [{"id": "a", "type": "template", "data": {"template": "x"}}], "edges": []});
+        (format!("flows/F{n:03}.json"), text.to_string())
+    };
+    let bench = Bench::folder((0..150).map(describe));
+    let mut session = bench.session().await;
+    let (mut names, mut cursor, mut pages) = (Vec::new(), json!(null), 0);
+    loop {
+        let page = session.ok("flows/list", json!({"cursor": cursor})).await;
+        names.extend(page["flows"].as_array().unwrap().iter().map(|flow| flow["name"].as_str().unwrap().to_owned()));
+        cursor = page["nextCursor"].clone();
+        pages += 1;
+        if cursor.is_null() {
+            break;
+        }
+        assert!(page["nextStep"].is_string(), "{}", page["truncatedBy"]);
+    }
+    names.dedup();
+    assert_eq!(names.len(), 150);
+    assert!(pages > 2, "{pages}");
+}

@@ -1,0 +1,71 @@
+//! Putting the program into a client's configuration.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::program::Sandbox;
+
+#[test]
+fn the_entry_is_printed_alone_and_where_it_belongs_beside_it() {
+    let sandbox = Sandbox::new();
+    let said = sandbox.run(["config", "claude-desktop", "--source", "acme/flows"]);
+    assert_eq!(said.code, 0);
+    assert_eq!(
+        said.json(),
+        json!({"mcpServers": {"flowy": {"command": "[PROGRAM]", "args": ["serve", "--source", "acme/flows"]}}})
+    );
+    insta::assert_snapshot!("config-shown", said.err);
+    assert!(!sandbox.home().join(".config").exists());
+}
+
+#[test]
+fn writing_the_entry_keeps_the_rest_of_the_file_and_a_copy() {
+    let sandbox = Sandbox::new().variable("GITHUB_PAT", "github_pat_0123456789abcdefghijABCDEFGHIJ");
+    let folder = sandbox.home().join(".config/Claude");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("claude_desktop_config.json");
+    let before = r#"{"theme": "dark", "mcpServers": {"other": {"command": "/bin/other"}}}"#;
+    fs::write(&file, before).unwrap();
+    let line = ["config", "claude-desktop", "--source", "acme/flows", "--ref", "v2", "--lenient", "--write"];
+    let said = sandbox.run(line);
+    assert_eq!((said.code, said.out.as_str()), (0, ""), "{}", said.err);
+    assert!(said.err.contains("everything else in it stays"), "{}", said.err);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(!text.contains("github_pat_") && !said.err.contains("github_pat_"));
+    let written: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&written["theme"], &written["mcpServers"]["other"]["command"]), (&json!("dark"), &json!("/bin/other")));
+    assert_eq!(
+        written["mcpServers"]["flowy"]["args"],
+        json!(["serve", "--source", "acme/flows", "--ref", "v2", "--lenient"])
+    );
+    let copies: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| *path != file)
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    assert_eq!(copies, [before]);
+    let again = sandbox.run(line);
+    assert!(again.err.starts_with("Unchanged: "), "{}", again.err);
+    assert_eq!(sandbox.run(line.into_iter().chain(["--json"])).json()["change"], "unchanged");
+}
+
+#[test]
+fn claude_code_gets_a_file_in_the_project() {
+    let sandbox = Sandbox::new().file("flows/.keep", "");
+    let said = sandbox.run(["config", "claude-code", "--write"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let written: Value = serde_json::from_str(&fs::read_to_string(sandbox.here().join(".mcp.json")).unwrap()).unwrap();
+    let source = &written["mcpServers"]["flowy"]["args"][2];
+    assert_eq!(source.as_str().unwrap(), sandbox.here().to_str().unwrap());
+}
+
+#[test]
+fn a_file_that_the_client_would_not_accept_is_left_alone() {
+    let sandbox = Sandbox::new().file(".mcp.json", "{ not json");
+    let said = sandbox.run(["config", "claude-code", "--write"]);
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains(".mcp.json") && said.err.contains("left alone"), "{}", said.err);
+    assert_eq!(fs::read_to_string(sandbox.here().join(".mcp.json")).unwrap(), "{ not json");
+}

@@ -1,0 +1,72 @@
+//! Which catalog counts, and the one that is built in.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use flowy::app::EXAMPLES;
+
+use crate::support::program::{Sandbox, repository};
+
+const FLOW: &str = r#"{"metadata":{"name":"Mine","version":"1.0.0"},"nodes":[{"id":"a","type":"template","data":{"template":"mine"}}],"edges":[]}"#;
+
+#[test]
+fn the_current_folder_counts_if_it_has_flows_and_the_examples_stand_in_otherwise() {
+    let said = Sandbox::new().run(["list", "--mode", "index"]);
+    assert_eq!(said.out.lines().count(), 10);
+    let mine = Sandbox::new().file("flows/Mine.json", FLOW);
+    let said = mine.run(["list"]);
+    assert!(said.out.starts_with("Mine\t") && said.out.lines().count() == 1, "{}", said.out);
+    assert_eq!(mine.run(["run", "Mine", "-q"]).out, "mine");
+}
+
+#[test]
+fn a_folder_can_be_named_by_flag_variable_or_settings_file() {
+    let at = || Sandbox::new().file("else/flows/Mine.json", FLOW);
+    for (sandbox, line) in [
+        (at(), vec!["list", "--source", "else"]),
+        (at(), vec!["list", "--source", "./else"]),
+        (at().variable("GITHUB_REPO_URL", "./else"), vec!["list"]),
+        (at().file("flowy.toml", "source = \"./else\"\n"), vec!["list"]),
+    ] {
+        let said = sandbox.run(&line);
+        assert!(said.out.starts_with("Mine\t"), "{line:?}: {} {}", said.out, said.err);
+    }
+}
+
+#[test]
+fn the_built_in_examples_are_the_catalog_of_this_repository() {
+    fn collect(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, found);
+            } else {
+                let relative = path.strip_prefix(repository()).unwrap();
+                found.insert(relative.to_str().unwrap().replace('\\', "/"));
+            }
+        }
+    }
+    let mut files = BTreeSet::new();
+    for folder in ["flows", "templates"] {
+        collect(&repository().join(folder), &mut files);
+    }
+    let built_in: BTreeSet<String> = EXAMPLES.iter().map(|(path, _)| (*path).to_owned()).collect();
+    assert_eq!(built_in, files);
+    for (path, bytes) in EXAMPLES {
+        assert_eq!(fs::read(repository().join(path)).unwrap(), *bytes, "{path}");
+    }
+}
+
+#[test]
+fn every_example_flow_shows_draws_and_rehearses() {
+    let all = Sandbox::new().run(["list", "--json"]).json();
+    for flow in all["flows"].as_array().unwrap() {
+        let name = flow["name"].as_str().unwrap();
+        for line in [vec!["show", name], vec!["graph", name], vec!["schema", name], vec!["run", name, "--dry-run"]] {
+            let said = Sandbox::new().run(&line);
+            assert_eq!(said.code, 0, "{line:?}: {}", said.err);
+            assert!(!said.out.is_empty());
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Commands, flags, help and exit codes.
+
+use flowy::cli::Cli;
+use flowy::config::{Environment, Flags, SETTINGS, Settings};
+
+use crate::support::program::Sandbox;
+
+const COMMANDS: [&str; 9] = ["list", "show", "run", "validate", "graph", "schema", "serve", "config", "completions"];
+
+#[test]
+fn without_arguments_the_program_shows_its_help() {
+    let said = Sandbox::new().run::<_, &str>([]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    insta::assert_snapshot!("help", said.out);
+    assert_eq!(Sandbox::new().run(["--help"]).code, 0);
+}
+
+#[test]
+fn every_command_has_help_that_ends_with_an_example() {
+    for command in COMMANDS {
+        let said = Sandbox::new().run([command, "--help"]);
+        assert_eq!(said.code, 0, "{command}: {}", said.err);
+        assert!(said.out.contains("Example"), "{command}");
+        // The options of every command are in the first one's snapshot, and are not repeated.
+        let own = said.out.split("\nCatalog:\n").next().unwrap().to_owned();
+        let examples = said.out.split("\nExample").nth(1).unwrap_or_default();
+        insta::assert_snapshot!(format!("help-{command}"), format!("{own}\nExample{examples}"));
+    }
+}
+
+#[test]
+fn the_options_of_every_command() {
+    let said = Sandbox::new().run(["list", "--help"]);
+    insta::assert_snapshot!("help-options", said.out.split("\nCatalog:\n").nth(1).unwrap());
+}
+
+#[test]
+fn every_setting_with_a_flag_is_accepted_before_and_after_a_command() {
+    for flag in SETTINGS.iter().filter_map(|row| row.flag) {
+        let switch = matches!(flag, "--lenient" | "--allow-any-commit");
+        let given: Vec<&str> = if switch { vec![flag] } else { vec![flag, "1"] };
+        let before: Vec<&str> = given.iter().copied().chain(["serve"]).collect();
+        let after: Vec<&str> = ["serve"].into_iter().chain(given.iter().copied()).collect();
+        for line in [before, after] {
+            let parsed = <Cli as clap::Parser>::try_parse_from(std::iter::once("flowy").chain(line.iter().copied()));
+            assert!(parsed.is_ok(), "{line:?}: {}", parsed.err().unwrap());
+        }
+    }
+}
+
+#[test]
+fn what_is_passed_on_to_a_client_is_understood_behind_serve() {
+    let nothing: [(&str, &str); 0] = [];
+    let environment = Environment::of(nothing);
+    let flags = Flags {
+        git_ref: Some("v2".to_owned()),
+        api_url: Some("https://github.example.com/api/v3".to_owned()),
+        cache_ttl_ms: Some("60000".to_owned()),
+        max_file_size_bytes: Some("2000".to_owned()),
+        retry_attempts: Some("2".to_owned()),
+        log_level: Some("debug".to_owned()),
+        lenient: Some(true),
+        allow_any_commit: Some(true),
+        cache_dir: Some("/c".to_owned()),
+        state_dir: Some("/s".to_owned()),
+        ..Flags::default()
+    };
+    let settings = Settings::load(&flags, &environment).unwrap();
+    let passed = settings.passed_on(&environment).arguments;
+    assert_eq!(passed.iter().filter(|word| word.starts_with("--")).count(), 10);
+    let line = ["flowy", "serve"].into_iter().map(str::to_owned).chain(passed);
+    assert!(<Cli as clap::Parser>::try_parse_from(line).is_ok());
+}
+
+#[test]
+fn what_is_not_understood_exits_2_and_suggests() {
+    let said = Sandbox::new().run(["lst"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("'list'"), "{}", said.err);
+    let said = Sandbox::new().run(["list", "--tags", "x"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("'--tag'"), "{}", said.err);
+    for (line, needle) in [
+        (vec!["list", "--mode", "wide"], "compact, index, standard, detailed"),
+        (vec!["list", "--cache-ttl-ms", "soon"], "--cache-ttl-ms"),
+        (vec!["list", "--limit", "0"], "limit 0 is not allowed"),
+        (vec!["list", "--cursor", "zzz"], "leave --cursor out"),
+        (vec!["list", "--source", "no such folder/"], "no such folder"),
+        (vec!["run", "Marketing_Strategy", "--var", "company"], "--var company=TechCorp"),
+        (vec!["run", "Marketing_Strategy", "--var", "a=1", "--var", "a=2"], "given twice"),
+        (vec!["run", "Marketing_Strategy", "--var-json", "a={"], "not JSON"),
+        (vec!["run", "Marketing_Strategy", "--vars", "gone.json"], "gone.json can't be read"),
+        (vec!["run", "Marketing_Strategy", "--vars", "-", "--var-file", "a=-"], "stdin is asked for twice"),
+        (vec!["validate", "gone.json"], "gone.json"),
+    ] {
+        let said = Sandbox::new().stdin("{}").run(&line);
+        assert_eq!(said.code, 2, "{line:?}: {}", said.err);
+        assert!(said.err.contains(needle), "{line:?}: {}", said.err);
+        assert_eq!(said.out, "", "{line:?}");
+    }
+}
+
+#[test]
+fn a_catalog_that_cannot_be_reached_exits_3() {
+    // Nothing listens on port 1 of this machine.
+    let line = ["list", "--source", "acme/flows", "--api-url", "http://127.0.0.1:1", "--retry-attempts", "1"];
+    let said = Sandbox::new().run(line);
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert!(said.err.starts_with("error[NETWORK_ERROR]: "), "{}", said.err);
+    let said = Sandbox::new().run(line.into_iter().chain(["--json"]));
+    assert_eq!((said.code, said.json()["code"].as_str()), (3, Some("NETWORK_ERROR")));
+}
+
+#[test]
+fn a_setting_that_is_wrong_is_named_and_a_token_never_shown() {
+    let token = "ghp_0123456789 abcdefghijABCDEFGHIJ01234";
+    let said = Sandbox::new().variable("GITHUB_PAT", token).run(["list"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("GITHUB_PAT") && !said.err.contains("0123456789"), "{}", said.err);
+}
+
+#[test]
+fn completions_name_every_command() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let said = Sandbox::new().run(["completions", shell]);
+        assert_eq!(said.code, 0);
+        for command in COMMANDS {
+            assert!(said.out.contains(command), "{shell}: {command}");
+        }
+    }
+}

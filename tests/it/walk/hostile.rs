@@ -1,0 +1,60 @@
+//! Files made to be expensive, within the size limit of a file: answered, and soon.
+
+use flowy::validate::Reach;
+use serde_json::{Value, json};
+
+use crate::support::checking::{check, findings, told};
+use crate::support::drawing::flow;
+
+/// As many distinct placeholders as fit into about a megabyte.
+fn many_names(count: usize) -> String {
+    (0..count).map(|number| format!("{{v{number}}} ")).collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn a_thousand_steps_of_one_huge_template_are_refused_step_by_step_and_cheaply() {
+    let text = many_names(90_000);
+    let mut drawing = flow().template("Huge", &json!({"title": "h", "template": text, "variables": ["v0"]}));
+    for number in 0..1_000 {
+        drawing = drawing.saved(&format!("n{number}"), "Huge");
+    }
+    let found = drawing.findings();
+    let over: Vec<_> = found.iter().filter(|finding| finding.rule == "over-limit").collect();
+    assert_eq!(over.len(), 999);
+    assert_eq!((over[0].reach, over[0].node.as_deref()), (Reach::Step, Some("n1")));
+    assert!(over[0].message.contains("100000 are allowed"), "{}", over[0].message);
+    assert_eq!(drawing.required(), ["v0"]);
+}
+
+#[test]
+fn tens_of_thousands_of_declarations_that_nobody_uses_are_each_placed() {
+    let names: Vec<String> = (0..30_000).map(|number| format!("v{number}")).collect();
+    let drawing = flow().data("n", json!({"template": many_names(30_000).replace("{v", "{w"), "variables": names}));
+    let found = drawing.findings();
+    assert_eq!(found.iter().filter(|finding| finding.rule == "unused-variable").count(), 30_000);
+    assert_eq!(found.iter().filter(|finding| finding.rule == "unbound-placeholder").count(), 30_000);
+}
+
+#[test]
+fn thousands_of_edges_to_nowhere_in_one_line_are_each_placed() {
+    let edges: Vec<Value> = (0..5_000).map(|number| json!({"source": "n", "target": format!("m{number}")})).collect();
+    let nodes = json!([{"id": "n", "type": "template", "data": {"template": "x"}}]);
+    let file = json!({"metadata": {"name": "x"}, "nodes": nodes, "edges": edges}).to_string();
+    let found = findings(&check(&("flows/X.json".to_owned(), file.into_bytes()), &[]));
+    assert_eq!(found.len(), 5_000);
+    assert!(told(&found[4_999]).contains("`\"m4999\"`"));
+}
+
+#[test]
+fn a_long_chain_over_the_limits_is_refused_with_figures_and_without_a_crash() {
+    let ids: Vec<String> = (0..12_000).map(|number| format!("n{number}")).collect();
+    let nodes: Vec<Value> = ids.iter().map(|id| json!({"id": id, "type": "x"})).collect();
+    let edges: Vec<Value> = ids.windows(2).map(|pair| json!({"source": pair[0], "target": pair[1]})).collect();
+    let file = json!({"metadata": {"name": "x"}, "nodes": nodes, "edges": edges}).to_string();
+    let found = findings(&check(&("flows/X.json".to_owned(), file.into_bytes()), &[]));
+    let messages: Vec<_> = found.iter().filter(|f| f.rule == "over-limit").map(|f| f.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        ["the flow has 12000 nodes, and 1000 are allowed", "the flow has 11999 edges, and 5000 are allowed"]
+    );
+}
