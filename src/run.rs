@@ -15,7 +15,8 @@ pub use bind::{Bound, FilledWith};
 pub use event::{Event, Output, StepError, Timing};
 pub use given::{Given, Refusal, Unfit};
 pub use guided::{
-    Beginning, Closing, Entry, Escalation, Fate, Guided, GuidedState, Handed, Misfit, Moment, Outcome, read_output,
+    Beginning, Cancelled, Closing, Entry, Escalation, Fate, Guided, GuidedState, Handed, Misfit, Moment, Outcome,
+    read_output,
 };
 pub use state::{Counts, Limits, OnFailure, Run, State, Status, Warning};
 pub use ticket::{EscalationId, ExecutionId, Ticket};

@@ -117,14 +117,17 @@ impl Shelf {
     }
 }
 
+/// A file's path and, where it has one, its other name.
+type NamedFile<'n> = (&'n CatalogPath, Option<&'n str>);
+
 /// Which of these files goes by a name: `entries` gives each one's path and, where it has one, its
 /// other name. File stems come first; spaces and underscores are equal.
 ///
 /// # Errors
 /// [`Lookup::Missing`] with the nearest names, or [`Lookup::Ambiguous`] with the files.
-pub fn by_name<T>(name: &str, entries: &[(&CatalogPath, Option<&str>)]) -> Result<usize, Lookup<T>> {
+pub fn by_name<T>(name: &str, entries: &[NamedFile<'_>]) -> Result<usize, Lookup<T>> {
     let wanted = spaced(name);
-    let all = |fits: &dyn Fn(&(&CatalogPath, Option<&str>)) -> bool| -> Vec<usize> {
+    let all = |fits: &dyn Fn(&NamedFile<'_>) -> bool| -> Vec<usize> {
         entries.iter().enumerate().filter(|(_, entry)| fits(entry)).map(|(place, _)| place).collect()
     };
     let exact = all(&|(path, _)| path.stem() == name);

@@ -159,7 +159,7 @@ pub struct Handed {
     /// How many outputs were refused.
     pub breaches: u32,
     /// The escalation that waits for a person.
-    pub awaiting: Option<EscalationId>,
+    pub asks: Option<EscalationId>,
     /// Whether its persona is another than that of the step handed out before.
     pub new_role: bool,
 }
@@ -221,6 +221,13 @@ pub struct Closing {
     pub attempt: u32,
 }
 
+/// That an execution was cancelled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cancelled {
+    /// Why, where it was said.
+    pub reason: Option<String>,
+}
+
 /// How a guided execution stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GuidedState {
@@ -278,7 +285,7 @@ pub struct Guided {
     broken: Vec<(usize, usize)>,
     escalations: Vec<Escalation>,
     breaches: usize,
-    cancelled: Option<Option<String>>,
+    cancelled: Option<Cancelled>,
 }
 
 impl Guided {
@@ -350,7 +357,7 @@ impl Guided {
                     since: entry.at,
                     attempt: 1,
                     breaches: 0,
-                    awaiting: None,
+                    asks: None,
                     new_role,
                 });
             }
@@ -379,7 +386,7 @@ impl Guided {
                     return Err(misfit("the escalation's id was used before"));
                 }
                 let handed = self.at_work_mut(ticket).ok_or(misfit("the ticket is not that of the open step"))?;
-                handed.awaiting = Some(id.clone());
+                handed.asks = Some(id.clone());
                 let step = handed.step;
                 self.escalations.push(Escalation {
                     id: id.clone(),
@@ -397,7 +404,7 @@ impl Guided {
                 if self.tickets.contains_key(ticket) {
                     return Err(misfit("the ticket was used before"));
                 }
-                let waiting = self.handed.as_mut().filter(|handed| handed.awaiting.as_ref() == Some(id));
+                let waiting = self.handed.as_mut().filter(|handed| handed.asks.as_ref() == Some(id));
                 let escalation = self.escalations.iter_mut().find(|escalation| escalation.id == *id);
                 let (Some(handed), Some(escalation)) = (waiting, escalation) else {
                     return Err(misfit("nobody waits for that answer"));
@@ -405,7 +412,7 @@ impl Guided {
                 escalation.answer = Some((answers.clone(), entry.at, number));
                 self.tickets.insert(handed.ticket.clone(), Fate::Replaced { step: handed.step });
                 self.tickets.insert(ticket.clone(), Fate::Open);
-                handed.awaiting = None;
+                handed.asks = None;
                 handed.attempt = handed.attempt.saturating_add(1);
                 handed.ticket = ticket.clone();
                 handed.new_role = false;
@@ -419,7 +426,7 @@ impl Guided {
                 }
                 let error = StepError::new("CANCELLED", "the execution was cancelled");
                 self.run.apply(Event::Stopped { error, at: entry.at });
-                self.cancelled = Some(reason.clone());
+                self.cancelled = Some(Cancelled { reason: reason.clone() });
             }
         }
         self.entries = number;
@@ -455,11 +462,11 @@ impl Guided {
 
     /// The open step, where this is its ticket and no person is awaited.
     fn at_work(&self, ticket: &Ticket) -> Option<&Handed> {
-        self.handed.as_ref().filter(|handed| handed.ticket == *ticket && handed.awaiting.is_none())
+        self.handed.as_ref().filter(|handed| handed.ticket == *ticket && handed.asks.is_none())
     }
 
     fn at_work_mut(&mut self, ticket: &Ticket) -> Option<&mut Handed> {
-        self.handed.as_mut().filter(|handed| handed.ticket == *ticket && handed.awaiting.is_none())
+        self.handed.as_mut().filter(|handed| handed.ticket == *ticket && handed.asks.is_none())
     }
 
     /// How it began.
@@ -517,16 +524,16 @@ impl Guided {
         self.breaches
     }
 
-    /// Why it was cancelled, where it was and that was said.
-    pub fn cancelled(&self) -> Option<Option<&str>> {
-        self.cancelled.as_ref().map(Option::as_deref)
+    /// That it was cancelled, where it was.
+    pub fn cancelled(&self) -> Option<&Cancelled> {
+        self.cancelled.as_ref()
     }
 
     /// How it stands.
     pub fn state(&self) -> GuidedState {
         if self.cancelled.is_some() {
             GuidedState::Cancelled
-        } else if self.handed.as_ref().is_some_and(|handed| handed.awaiting.is_some()) {
+        } else if self.handed.as_ref().is_some_and(|handed| handed.asks.is_some()) {
             GuidedState::AwaitingHuman
         } else {
             match self.run.status() {

@@ -3,9 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::plan::{Plan, Slot, Source, Step, Work};
+use crate::plan::{OutputPart, Plan, Slot, Source, Step, Work};
 use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
-use crate::validate::OutputPart;
 
 /// How much text a run may write, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

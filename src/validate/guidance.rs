@@ -125,9 +125,14 @@ fn lookup<T>((file, code, message): (String, String, String)) -> Lookup<T> {
 }
 
 fn is_persona(path: &CatalogPath) -> bool {
-    path.as_str().strip_prefix("personas/").is_some_and(|rest| rest.ends_with(".md"))
+    path.as_str().strip_prefix("personas/").is_some_and(|rest| is_of_kind(rest, "md"))
 }
 
 fn is_contract(path: &CatalogPath) -> bool {
-    path.as_str().strip_prefix("contracts/").is_some_and(|rest| rest.ends_with(".json"))
+    path.as_str().strip_prefix("contracts/").is_some_and(|rest| is_of_kind(rest, "json"))
+}
+
+/// Extensions are told apart by case, as everywhere in a catalog.
+fn is_of_kind(name: &str, extension: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && end == extension)
 }

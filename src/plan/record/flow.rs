@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{RecordError, kind_back};
-use crate::document::Pointer;
 use crate::model::{
     Declared, Edge, EdgeKind, Flow, InputNode, InputVariable, Node, NodeKind, Refinement, Shape, TemplateNode,
     VariableSet,
@@ -150,7 +149,7 @@ impl FlowRecord {
             name: ItemName::new(&self.name)?,
             name_made_up: self.name_made_up,
             file: CatalogPath::new(&self.file)?,
-            base: Pointer::spelt(&self.base),
+            base: self.base.into(),
             place_in_file: self.place_in_file,
             flows_in_file: self.flows_in_file,
             shape: if self.flat { Shape::Flat } else { Shape::Export },
@@ -180,7 +179,7 @@ impl SetRecord {
     }
 
     pub(super) fn back(self) -> VariableSet {
-        VariableSet { name: self.name, values: self.values, pointer: Pointer::spelt(&self.pointer) }
+        VariableSet { name: self.name, values: self.values, pointer: self.pointer.into() }
     }
 }
 
@@ -204,7 +203,7 @@ fn refinement_back(record: RefinementRecord) -> Result<Refinement, RecordError> 
         required: record.required,
         default: record.default,
         choices: record.choices,
-        pointer: Pointer::spelt(&record.pointer),
+        pointer: record.pointer.into(),
     })
 }
 
@@ -253,7 +252,7 @@ fn node_back(record: NodeRecord) -> Result<Node, RecordError> {
                 .map(|variable| InputVariable {
                     name: variable.name,
                     default: variable.default,
-                    pointer: Pointer::spelt(&variable.pointer),
+                    pointer: variable.pointer.into(),
                 })
                 .collect(),
         }),
@@ -293,7 +292,7 @@ fn declared_back(record: DeclaredRecord) -> Result<Declared, RecordError> {
         kind: kind_back(record.kind)?,
         default: record.default,
         description: record.description,
-        pointer: Pointer::spelt(&record.pointer),
+        pointer: record.pointer.into(),
     })
 }
 

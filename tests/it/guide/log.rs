@@ -207,7 +207,7 @@ proptest! {
                 Some(handed) if !other => handed.ticket.clone(),
                 _ => Ticket::named(&format!("t{}", number / 2)),
             };
-            let awaited = life.guided.handed().and_then(|handed| handed.awaiting.clone());
+            let awaited = life.guided.handed().and_then(|handed| handed.asks.clone());
             let ready = life.guided.run().ready().next();
             let moment = match kind {
                 0 | 1 => Moment::Opened {
