@@ -1,20 +1,25 @@
-//! What a flow is, after parsing: nodes, edges, templates, variables, in one model for every
-//! shape a file may have.
+//! What a flow is, after parsing: nodes, edges, templates, variables, personas and contracts, in one
+//! model for every shape a file may have.
 //!
 //! Nothing here is checked beyond what the types force; [`wire`] alone reads files and says what
 //! it could not read. No I/O, no time, no graph.
 
+mod contract;
 mod edge;
+mod example;
 mod flow;
 mod node;
+mod persona;
 mod shelf;
 mod template;
 mod variable;
 pub mod wire;
 
+pub use contract::{Breach, Contract, MOST_BREACHES, NoSchema};
 pub use edge::{Edge, EdgeKind};
 pub use flow::{Flow, Shape};
 pub use node::{InputNode, Node, NodeKind, TemplateNode};
-pub use shelf::{Directory, Listed, Lookup, Shelf, spaced};
+pub use persona::{Persona, PersonaError};
+pub use shelf::{Directory, Listed, Lookup, Shelf, by_name, spaced};
 pub use template::{Syntax, Template};
 pub use variable::{Declared, InputVariable, Refinement, ValueType, VariableSet, text_of};

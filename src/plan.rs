@@ -5,6 +5,7 @@
 //! equal inputs give an equal plan. No I/O, no time.
 
 mod inputs;
+mod record;
 mod slots;
 
 use std::collections::{HashMap, HashSet};
@@ -12,15 +13,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::{Flow, NodeKind, ValueType, VariableSet};
+use crate::model::{Contract, Flow, NodeKind, Persona, ValueType, VariableSet};
 use crate::render::Outline;
 use crate::validate::{Body, CheckedFlow};
 
 // What bindings are made of, so that who follows a plan needs no checker.
 pub use crate::validate::{MappedBy, OutputPart, output_names};
 
+pub use record::{PlanRecord, RecordError};
+
 /// A flow, ready to be shown or executed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     flow: Arc<Flow>,
     steps: Vec<Step>,
@@ -31,7 +34,7 @@ pub struct Plan {
 }
 
 /// One step of a plan. Steps are numbered in the order in which they are reported.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// The node's number in the file.
     pub node: usize,
@@ -52,7 +55,7 @@ pub struct Step {
 }
 
 /// What is done when a step is reached.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Work {
     /// A text is rendered.
     Render(Rendering),
@@ -66,7 +69,7 @@ pub enum Work {
 }
 
 /// A text with its bindings.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Rendering {
     /// How results name it.
     pub template_name: String,
@@ -82,9 +85,20 @@ pub struct Rendering {
     pub sets: Vec<VariableSet>,
     /// The role a model should take on.
     pub persona: Option<String>,
-    /// The contract its output must meet.
+    /// The contract its output must meet: a name or a schema, as the node has it.
     pub contract: Option<Value>,
+    /// The persona, read; none where the catalog has none that can be used.
+    pub role: Option<Arc<Persona>>,
+    /// The contract, compiled; none where the node has none that can be used.
+    pub terms: Option<Arc<Contract>>,
+    /// Whether a model that carries the flow out may skip the step.
+    pub optional: bool,
+    /// After how many refused outputs a model is advised to ask a person.
+    pub max_attempts: u32,
 }
+
+/// How many refused outputs it takes where the node doesn't say.
+pub const MAX_ATTEMPTS: u32 = 5;
 
 /// One name that a step's text reads, and where its value comes from.
 #[derive(Debug, Clone, PartialEq)]

@@ -72,7 +72,7 @@ pub fn placeholders(text: &str, syntax: Syntax) -> Vec<Placeholder> {
 }
 
 /// The brace groups of a text, and the distinct names among them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline {
     /// The brace groups, in order.
     pub placeholders: Vec<Placeholder>,
@@ -86,7 +86,12 @@ pub struct Outline {
 impl Outline {
     /// Looks through a text once.
     pub fn of(text: &str, syntax: Syntax) -> Self {
-        let mut outline = Self { placeholders: placeholders(text, syntax), ..Self::default() };
+        Self::made_of(placeholders(text, syntax))
+    }
+
+    /// From brace groups that were found before.
+    pub fn made_of(placeholders: Vec<Placeholder>) -> Self {
+        let mut outline = Self { placeholders, ..Self::default() };
         for (place, placeholder) in outline.placeholders.iter().enumerate() {
             let number = match outline.numbers.get(placeholder.name.as_str()) {
                 Some(number) => *number,

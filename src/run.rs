@@ -7,9 +7,16 @@
 mod bind;
 mod event;
 mod given;
+mod guided;
 mod state;
+mod ticket;
 
 pub use bind::{Bound, FilledWith};
 pub use event::{Event, Output, StepError, Timing};
 pub use given::{Given, Refusal, Unfit};
+pub use guided::{
+    Beginning, Cancelled, Closing, Entry, Escalation, Fate, Guided, GuidedState, Handed, Misfit, Moment, Outcome,
+    read_output,
+};
 pub use state::{Counts, Limits, OnFailure, Run, State, Status, Warning};
+pub use ticket::{EscalationId, ExecutionId, Ticket};

@@ -1,12 +1,13 @@
 //! Rules, findings, and the only maker of a [`CheckedFlow`].
 //!
 //! A bad file is data, not an error: checking it gives findings and, where none reaches the flow,
-//! a checked flow whose steps are ready or faulty. What must be known of the outside (templates)
-//! comes in as values, so the command line, the server and CI say the same. How findings look is
+//! a checked flow whose steps are ready or faulty. What must be known of the outside (templates,
+//! personas, contracts) comes in as values, so the command line, the server and CI say the same. How findings look is
 //! not known here, and nothing is read or fetched.
 
 mod checked;
 mod finding;
+mod guidance;
 mod rule;
 mod rules;
 mod scope;
@@ -20,6 +21,7 @@ use crate::names::CatalogPath;
 
 pub use checked::CheckedFlow;
 pub use finding::{Draft, Drafts, Finding, Reach, Related, Severity};
+pub use guidance::{Guidance, GuidanceReferences};
 pub use rule::{Check, FileSubject, FlowSubject, Rule};
 pub use rules::REGISTRY;
 pub use scope::{
@@ -34,7 +36,7 @@ pub const MAX_EDGES: usize = 5_000;
 /// What the checker is told of the outside.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// The templates that the flows name, looked up.
+    /// The templates, personas and contracts that the flows name, looked up.
     pub shelf: &'a Shelf,
     /// Names that flows of other files have too, with those files: asking for them is ambiguous.
     pub twins: &'a [(String, Vec<String>)],

@@ -14,7 +14,7 @@ use crate::model::{Directory, Listed};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
 
-pub(super) use build::{broken, problem as left_out, stem};
+pub(super) use build::{broken, guidance, problem as left_out, stem};
 pub use prepare::Prepared;
 
 /// Under which name the index is kept beside a revision. The number is part of the name: another

@@ -11,7 +11,7 @@ use crate::config::{Environment, Settings};
 use crate::model::{Directory, Listed, Lookup, Shelf};
 use crate::names::CatalogPath;
 use crate::source::{Ask, Source, SourceSpec, View};
-use crate::validate::{self, Finding, Known, Options, Parsed, Severity};
+use crate::validate::{self, Finding, GuidanceReferences, Known, Options, Parsed, Severity};
 
 /// What is to be checked.
 #[derive(Debug, Clone, Default)]
@@ -250,9 +250,11 @@ async fn check_view(
     let twins = twins(&parsed);
     // What is found in a template while a flow is checked is told with the template, once.
     let mut by_file: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+    let guidance = super::catalog::guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
     let mut flows = BTreeMap::new();
     for (path, parsed) in &parsed {
-        let shelf = shelf(parsed, &directory, &templates);
+        let mut shelf = shelf(parsed, &directory, &templates);
+        guidance.put_on(&mut shelf, &GuidanceReferences::of(parsed));
         let check = validate::flow_file(
             path,
             parsed,

@@ -51,6 +51,13 @@ impl Pointer {
     }
 }
 
+impl From<String> for Pointer {
+    /// A pointer that is already spelt as RFC 6901 wants it.
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
 impl fmt::Display for Pointer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -24,7 +24,7 @@ impl fmt::Display for EdgeKind {
 }
 
 /// One edge.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Edge {
     /// Its id, where it has one.
     pub id: Option<String>,

@@ -14,7 +14,7 @@ pub enum Shape {
 }
 
 /// One flow of a catalog.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Flow {
     /// The name it is listed under: the file's stem where the file holds one flow, else `meta.name`.
     pub name: ItemName,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::model::{Declared, InputVariable, VariableSet};
 
 /// One node.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// Its id, as written.
     pub id: String,
@@ -20,7 +20,7 @@ pub struct Node {
 }
 
 /// The kinds of nodes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
     /// `multi_input` or `input`: declares inputs; nothing runs.
     Input(InputNode),
@@ -43,14 +43,14 @@ pub enum NodeKind {
 }
 
 /// What an input node declares.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct InputNode {
     /// Variables in file order.
     pub variables: Vec<InputVariable>,
 }
 
 /// What a template node carries.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TemplateNode {
     /// `selectedTemplateId`, when not empty.
     pub selected: Option<String>,

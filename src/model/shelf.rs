@@ -1,4 +1,4 @@
-//! Finding the template that a node names.
+//! Finding the template, the persona and the contract that a node names.
 //!
 //! A catalog's templates are known by listing ([`Listed`]); [`Directory`] says which of them a
 //! `selectedTemplateId` means; the answers, read, come to the checker as a [`Shelf`].
@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::Template;
-use crate::names::nearest;
+use crate::model::{Contract, Persona, Template};
+use crate::names::{CatalogPath, nearest};
 
 /// What is known of one template file without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,21 +21,21 @@ pub struct Listed {
 }
 
 /// What became of one look-up.
-#[derive(Debug, Clone)]
-pub enum Lookup {
-    /// The template.
-    Found(Arc<Template>),
+#[derive(Debug)]
+pub enum Lookup<T = Template> {
+    /// What was asked for.
+    Found(Arc<T>),
     /// Nothing goes by that name; the nearest names there are.
     Missing {
         /// Names that are spelt alike.
         nearest: Vec<String>,
     },
-    /// Several templates answer to that id or title.
+    /// Several of them answer to that name.
     Ambiguous {
         /// Their files.
         files: Vec<String>,
     },
-    /// The template's file can't be used.
+    /// The file can't be used.
     Broken {
         /// The file.
         file: String,
@@ -48,17 +48,34 @@ pub enum Lookup {
     NotChecked,
 }
 
-/// The templates that one flow names, looked up.
+// By hand, because what is found is shared and need not be `Clone` itself.
+impl<T> Clone for Lookup<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Found(found) => Self::Found(found.clone()),
+            Self::Missing { nearest } => Self::Missing { nearest: nearest.clone() },
+            Self::Ambiguous { files } => Self::Ambiguous { files: files.clone() },
+            Self::Broken { file, code, message } => {
+                Self::Broken { file: file.clone(), code: code.clone(), message: message.clone() }
+            }
+            Self::NotChecked => Self::NotChecked,
+        }
+    }
+}
+
+/// The templates, personas and contracts that one flow names, looked up.
 #[derive(Debug, Clone, Default)]
 pub struct Shelf {
     found: HashMap<String, Lookup>,
+    personas: HashMap<String, Lookup<Persona>>,
+    contracts: HashMap<String, Lookup<Contract>>,
     unchecked: bool,
 }
 
 impl Shelf {
     /// A shelf for a file that stands alone: nothing on it is missing, it is not checked.
     pub fn unchecked() -> Self {
-        Self { found: HashMap::new(), unchecked: true }
+        Self { unchecked: true, ..Self::default() }
     }
 
     /// Puts the answer for one `selectedTemplateId` on the shelf.
@@ -66,13 +83,65 @@ impl Shelf {
         self.found.insert(reference.to_owned(), lookup);
     }
 
+    /// Puts the answer for one `persona` on the shelf.
+    pub fn put_persona(&mut self, name: &str, lookup: Lookup<Persona>) {
+        self.personas.insert(name.to_owned(), lookup);
+    }
+
+    /// Puts the answer for one `contract` on the shelf.
+    pub fn put_contract(&mut self, name: &str, lookup: Lookup<Contract>) {
+        self.contracts.insert(name.to_owned(), lookup);
+    }
+
     /// The answer for one `selectedTemplateId`.
     pub fn get(&self, reference: &str) -> Lookup {
-        match self.found.get(reference) {
+        self.answer(self.found.get(reference))
+    }
+
+    /// The answer for one `persona`.
+    pub fn persona(&self, name: &str) -> Lookup<Persona> {
+        self.answer(self.personas.get(name))
+    }
+
+    /// The answer for one `contract` that is a name.
+    pub fn contract(&self, name: &str) -> Lookup<Contract> {
+        self.answer(self.contracts.get(name))
+    }
+
+    fn answer<T>(&self, found: Option<&Lookup<T>>) -> Lookup<T> {
+        match found {
             Some(lookup) => lookup.clone(),
             None if self.unchecked => Lookup::NotChecked,
             None => Lookup::Missing { nearest: Vec::new() },
         }
+    }
+}
+
+/// A file's path and, where it has one, its other name.
+type NamedFile<'n> = (&'n CatalogPath, Option<&'n str>);
+
+/// Which of these files goes by a name: `entries` gives each one's path and, where it has one, its
+/// other name. File stems come first; spaces and underscores are equal.
+///
+/// # Errors
+/// [`Lookup::Missing`] with the nearest names, or [`Lookup::Ambiguous`] with the files.
+pub fn by_name<T>(name: &str, entries: &[NamedFile<'_>]) -> Result<usize, Lookup<T>> {
+    let wanted = spaced(name);
+    let all = |fits: &dyn Fn(&NamedFile<'_>) -> bool| -> Vec<usize> {
+        entries.iter().enumerate().filter(|(_, entry)| fits(entry)).map(|(place, _)| place).collect()
+    };
+    let exact = all(&|(path, _)| path.stem() == name);
+    let alike = if exact.is_empty() { all(&|(path, _)| spaced(path.stem()) == wanted) } else { exact };
+    let found = if alike.is_empty() { all(&|(_, other)| other.is_some_and(|o| spaced(o) == wanted)) } else { alike };
+    match found.as_slice() {
+        [one] => Ok(*one),
+        [] => {
+            let names = entries.iter().flat_map(|(path, other)| std::iter::once(path.stem()).chain(*other));
+            Err(Lookup::Missing { nearest: nearest(name, names, 3).into_iter().map(str::to_owned).collect() })
+        }
+        several => Err(Lookup::Ambiguous {
+            files: several.iter().filter_map(|place| entries.get(*place)).map(|(path, _)| path.to_string()).collect(),
+        }),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::document::Pointer;
 
 /// A variable that a node or a template declares for its text.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Declared {
     /// The name as written.
     pub name: String,
@@ -25,7 +25,7 @@ pub struct Declared {
 }
 
 /// A variable that an input node declares.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct InputVariable {
     /// The name as written.
     pub name: String,
@@ -36,7 +36,7 @@ pub struct InputVariable {
 }
 
 /// What a flow's `inputs` says of one variable; it wins over input nodes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Refinement {
     /// The name as written.
     pub name: String,
@@ -55,7 +55,7 @@ pub struct Refinement {
 }
 
 /// A named set of values that a caller may choose.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct VariableSet {
     /// Its name.
     pub name: String,

@@ -1,11 +1,12 @@
 //! Bindings: for every name a step's text reads, where its value comes from.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::{InputNode, NodeKind, Refinement};
-use crate::plan::{Open, Rendering, Slot, Source, Step, Work, faulty};
+use crate::model::{InputNode, Lookup, NodeKind, Refinement};
+use crate::plan::{MAX_ATTEMPTS, Open, Rendering, Slot, Source, Step, Work, faulty};
 use crate::validate::{Body, CheckedFlow, InputScope, Mapped, OutputPart, ReadSource, StepScope};
 
 /// A checked flow with what the bindings need at hand.
@@ -31,9 +32,11 @@ impl<'a> View<'a> {
             .map(|read| Slot { name: read.name.clone(), source: self.source(node, scope, &read.name, &read.source) })
             .collect();
         let (mut sets, mut persona, mut contract) = (Vec::new(), None, None);
+        let (mut optional, mut max_attempts) = (false, MAX_ATTEMPTS);
         if let Some(NodeKind::Template(step)) = self.checked.flow().nodes.get(node).map(|node| &node.kind) {
             sets.extend(step.sets.iter().cloned());
             (persona, contract) = (step.persona.clone(), step.contract.clone());
+            (optional, max_attempts) = (step.optional, step.max_attempts.unwrap_or(MAX_ATTEMPTS));
         }
         sets.extend(template.iter().flat_map(|template| template.sets.iter().cloned()));
         Work::Render(Rendering {
@@ -45,6 +48,10 @@ impl<'a> View<'a> {
             sets,
             persona,
             contract,
+            role: found(scope.persona.as_ref()),
+            terms: found(scope.contract.as_ref()),
+            optional,
+            max_attempts,
         })
     }
 
@@ -112,6 +119,13 @@ impl<'a> View<'a> {
             .find(|(from, _)| before.contains(from))
             .or_else(|| with_default().next())
             .map(|(_, default)| default.clone())
+    }
+}
+
+fn found<T>(lookup: Option<&Lookup<T>>) -> Option<Arc<T>> {
+    match lookup {
+        Some(Lookup::Found(found)) => Some(found.clone()),
+        _ => None,
     }
 }
 

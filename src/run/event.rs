@@ -74,6 +74,14 @@ pub enum Event {
         /// When, and how long it took.
         timing: Timing,
     },
+    /// A step is left out, although nothing failed: so are the steps that read its output, and the
+    /// others go on.
+    Omitted {
+        /// The step.
+        step: usize,
+        /// Why.
+        why: String,
+    },
     /// Nothing more is to begin: the caller cancelled, or the time is up.
     Stopped {
         /// Why, as the error of every step that was under way or next.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::plan::{Plan, Slot, Source, Step, Work};
+use crate::plan::{OutputPart, Plan, Slot, Source, Step, Work};
 use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
 
 /// How much text a run may write, in bytes.
@@ -59,6 +59,13 @@ pub enum State {
         /// The step whose failure is at the root.
         because: usize,
     },
+    /// It is left out, although nothing failed.
+    Omitted {
+        /// The step that was left out first: this one, or the one whose output it reads.
+        because: usize,
+        /// Why that one was.
+        why: Arc<str>,
+    },
 }
 
 /// How a run ended, or stands.
@@ -109,14 +116,16 @@ impl Warning {
 pub struct Counts {
     /// All steps.
     pub steps: usize,
-    /// Done, failed or skipped.
+    /// Done, failed, skipped or omitted.
     pub ended: usize,
     /// Done.
     pub done: usize,
+    /// Omitted.
+    pub omitted: usize,
 }
 
 /// One walk over a plan.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     plan: Arc<Plan>,
     given: Given,
@@ -148,7 +157,8 @@ impl Run {
         Ok(Self::unchecked(plan, given, limits, OnFailure::Continue))
     }
 
-    fn unchecked(plan: Arc<Plan>, given: Given, limits: Limits, on_failure: OnFailure) -> Self {
+    /// Begins a run that was allowed before.
+    pub(super) fn unchecked(plan: Arc<Plan>, given: Given, limits: Limits, on_failure: OnFailure) -> Self {
         let count = plan.steps().len();
         let mut run = Self {
             given,
@@ -213,7 +223,7 @@ impl Run {
     pub fn status(&self) -> Status {
         if !self.ended() {
             Status::Running
-        } else if self.counts.done == self.counts.steps {
+        } else if self.counts.done + self.counts.omitted == self.counts.steps {
             Status::Success
         } else if self.counts.done > 0 {
             Status::Partial
@@ -252,6 +262,11 @@ impl Run {
                     self.fail(step, error, timing);
                 }
             }
+            Event::Omitted { step, why } => {
+                if self.open(step) {
+                    self.omit(step, &Arc::from(why));
+                }
+            }
             Event::Stopped { error, at } => {
                 // Every step that waits has one that is open, or failed, before it: failing those
                 // skips it, each because of what it really waited for.
@@ -288,13 +303,59 @@ impl Run {
 
     fn release(&mut self, step: usize) {
         let plan = self.plan.clone();
-        for child in plan.step(step).map(|step| step.children.as_slice()).unwrap_or_default() {
-            let Some(left) = self.waiting_for.get_mut(*child) else { continue };
-            *left = left.saturating_sub(1);
-            if *left == 0 && self.state(*child) == Some(&State::Waiting) {
-                self.make_ready(*child);
+        let mut released = vec![step];
+        while let Some(step) = released.pop() {
+            for child in plan.step(step).map(|step| step.children.as_slice()).unwrap_or_default() {
+                let Some(left) = self.waiting_for.get_mut(*child) else { continue };
+                *left = left.saturating_sub(1);
+                if *left > 0 {
+                    continue;
+                }
+                match self.state(*child) {
+                    Some(State::Waiting) => self.make_ready(*child),
+                    // What is left out passes order on, once everything before it has ended.
+                    Some(State::Omitted { .. }) => released.push(*child),
+                    _ => {}
+                }
             }
         }
+    }
+
+    fn omit(&mut self, first: usize, why: &Arc<str>) {
+        let (mut omitted, mut next) = (Vec::new(), vec![first]);
+        while let Some(step) = next.pop() {
+            if !matches!(self.state(step), Some(State::Waiting | State::Ready | State::Running)) {
+                continue;
+            }
+            self.unready(step);
+            // Whether it waits is looked at before anything is released: what a release brings to
+            // its turn releases what follows by itself.
+            let waits = self.waiting_for.get(step) != Some(&0);
+            self.set(step, State::Omitted { because: first, why: why.clone() });
+            self.counts.omitted += 1;
+            self.counts.ended += 1;
+            if !waits {
+                omitted.push(step);
+            }
+            next.extend((step + 1..self.states.len()).filter(|reader| self.reads(*reader, step)));
+        }
+        for step in omitted {
+            self.release(step);
+        }
+    }
+
+    /// Whether a step can't be rendered without another one's output.
+    fn reads(&self, reader: usize, from: usize) -> bool {
+        let Some(step) = self.plan.step(reader) else { return false };
+        slots(step).iter().any(|slot| match &slot.source {
+            Source::Step { step, part, .. } => *step == from && *part == OutputPart::Result,
+            Source::Open(open) => {
+                open.auto == Some(from)
+                    && open.default.is_none()
+                    && !self.given.values.contains_key(&open.input)
+                    && self.given.of_set(&step.work, &open.input).is_none()
+            }
+        })
     }
 
     fn fail(&mut self, step: usize, error: StepError, timing: Timing) {
@@ -312,6 +373,7 @@ impl Run {
                 Some(State::Skipped { because }) if *because > step => {
                     self.set(child, State::Skipped { because: step });
                 }
+                Some(State::Omitted { .. }) => {}
                 _ => continue,
             }
             below.extend(children(child));
@@ -326,7 +388,7 @@ impl Run {
     }
 
     /// Why a step may not write that much, if so.
-    pub(super) fn too_large(&self, step: usize, bytes: usize) -> Option<StepError> {
+    pub fn too_large(&self, step: usize, bytes: usize) -> Option<StepError> {
         let left = self.limits.whole.saturating_sub(self.written);
         let (what, limit) = if bytes > self.limits.step {
             ("a step", self.limits.step)

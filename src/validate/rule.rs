@@ -2,8 +2,8 @@
 
 use crate::document::{Document, Place};
 use crate::graph::{Graph, Order};
-use crate::model::Flow;
 use crate::model::wire::Unread;
+use crate::model::{Flow, NodeKind};
 use crate::render::Placeholder;
 use crate::validate::rules::schema::Violation;
 use crate::validate::{Body, Draft, Drafts, Known, Reach, Scope, Severity, StepScope};
@@ -68,6 +68,14 @@ impl FlowSubject<'_> {
     /// The id of a node, as written.
     pub fn id(&self, node: usize) -> &str {
         self.flow.nodes.get(node).map_or("", |node| node.id.as_str())
+    }
+
+    /// The persona that a node names.
+    pub fn persona(&self, node: usize) -> Option<&str> {
+        match &self.flow.nodes.get(node)?.kind {
+            NodeKind::Template(step) => step.persona.as_deref(),
+            _ => None,
+        }
     }
 
     /// Notes a finding at a placeholder of a step's text, in whichever file the text stands.

@@ -4,6 +4,7 @@ use crate::validate::Rule;
 
 mod ambiguous_name;
 mod ambiguous_output;
+mod bad_contract;
 mod bad_version;
 mod cycle;
 mod dangling_edge;
@@ -16,6 +17,7 @@ mod empty_step;
 mod invalid_variable_name;
 mod misfit_default;
 mod missing_name;
+mod missing_persona;
 mod missing_template;
 mod over_limit;
 mod path_into_text;
@@ -46,6 +48,8 @@ pub static REGISTRY: &[Rule] = &[
     unknown_node_kind::RULE,
     empty_step::RULE,
     missing_template::RULE,
+    missing_persona::RULE,
+    bad_contract::RULE,
     ambiguous_name::RULE,
     ambiguous_output::RULE,
     unreachable_reference::RULE,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::document::Pointer;
 use crate::graph::{Ancestors, Graph, Order};
-use crate::model::{Flow, Lookup, Node, NodeKind, Shelf, Syntax, Template, TemplateNode, ValueType};
+use crate::model::{Contract, Flow, Lookup, Node, NodeKind, Persona, Shelf, Syntax, Template, TemplateNode, ValueType};
 use crate::names::VariableName;
 use crate::render::{Outline, Placeholder};
 
@@ -59,11 +59,16 @@ pub struct StepScope {
     pub outline: Arc<Outline>,
     /// The distinct names its text reads, in order of appearance: one for each name of the outline.
     pub reads: Vec<Read>,
+    /// The role it asks for, looked up.
+    pub persona: Option<Lookup<Persona>>,
+    /// What its output must meet, looked up or compiled.
+    pub contract: Option<Lookup<Contract>>,
 }
 
 impl StepScope {
     fn without_text(node: usize, body: Body) -> Self {
-        Self { node, body, declared: Vec::new(), outline: Arc::default(), reads: Vec::new() }
+        let outline = Arc::default();
+        Self { node, body, declared: Vec::new(), outline, reads: Vec::new(), persona: None, contract: None }
     }
 
     /// What the text reads under a name (in NFC), if it does.
@@ -258,7 +263,12 @@ impl Scope {
         for (number, node) in flow.nodes.iter().enumerate().filter(|(_, node)| node.runnable()) {
             let incoming = incoming.get(number).map(Vec::as_slice).unwrap_or_default();
             let edges = Incoming { flow, edges, numbers: incoming };
-            steps.push(scope.step((number, node), &edges, ancestors.as_ref(), &mut texts));
+            let mut step = scope.step((number, node), &edges, ancestors.as_ref(), &mut texts);
+            if let NodeKind::Template(template) = &node.kind {
+                step.persona = template.persona.as_deref().map(|name| shelf.persona(name));
+                step.contract = template.contract.as_ref().map(|contract| contract_of(contract, flow, shelf));
+            }
+            steps.push(step);
         }
         scope.steps = steps;
         scope
@@ -306,7 +316,7 @@ impl Scope {
             Some(Read { name, placeholder: *place, source })
         });
         let reads = reads.collect();
-        StepScope { node: number, body, declared, outline, reads }
+        StepScope { node: number, body, declared, outline, reads, persona: None, contract: None }
     }
 
     /// Whether a name stands for a step's output, and of which step.
@@ -320,6 +330,21 @@ impl Scope {
         let (node, part) = *givers.first()?;
         let before = ancestors.is_none_or(|ancestors| ancestors.reaches(node, reader));
         Some(if before { ReadSource::Output { node, part } } else { ReadSource::Unreachable { node } })
+    }
+}
+
+/// What a node's `contract` means: a name, or the schema itself.
+fn contract_of(contract: &Value, flow: &Flow, shelf: &Shelf) -> Lookup<Contract> {
+    match contract {
+        Value::String(name) => shelf.contract(name),
+        schema => match Contract::compile(None, schema.clone()) {
+            Ok(contract) => Lookup::Found(Arc::new(contract)),
+            Err(error) => Lookup::Broken {
+                file: flow.file.to_string(),
+                code: "VALIDATION_ERROR".to_owned(),
+                message: error.to_string(),
+            },
+        },
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod architecture;
 mod contract;
+mod guide;
 mod story;
 mod support;
 mod surface;

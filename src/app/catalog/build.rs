@@ -14,7 +14,7 @@ use crate::model::{Directory, Flow, Listed, Lookup, NodeKind, Shelf, Template};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
 use crate::source::{Files, Problem, ProblemKind, Snapshot, SourceError};
-use crate::validate::{self, Finding, Known, Options, Severity};
+use crate::validate::{self, Finding, Guidance, GuidanceReferences, Known, Options, Severity};
 
 /// A file's bytes, or why they can't be had.
 type Text = (CatalogPath, Result<Arc<[u8]>, SourceError>);
@@ -89,6 +89,7 @@ fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> 
             })
             .collect(),
     );
+    let guidance = guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
     let mut flows: Vec<Entry> = Vec::new();
     let mut categories: Vec<Category> = Vec::new();
     for (path, bytes) in texts.iter().filter(|(path, _)| in_folder(path, "flows")) {
@@ -132,6 +133,7 @@ fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> 
             };
             shelf.put(&reference, lookup);
         }
+        guidance.put_on(&mut shelf, &GuidanceReferences::of(&parsed));
         let known = Known { shelf: &shelf, twins: &[], options: Options { lenient, ..Options::default() } };
         let check = validate::flow_file(path, &parsed, known);
         note_findings(&mut problems, &check.findings);
@@ -143,6 +145,20 @@ fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> 
     }
     note_twins(&mut problems, &flows);
     Index::new(flows, templates, problems, categories)
+}
+
+/// Reads the personas and contracts among the files.
+pub(in crate::app) fn guidance<'t>(
+    texts: impl Iterator<Item = (&'t CatalogPath, &'t Result<Arc<[u8]>, SourceError>)>,
+) -> Guidance {
+    let mut guidance = Guidance::default();
+    for (path, bytes) in texts.filter(|(path, _)| Guidance::is_guidance(path)) {
+        match bytes {
+            Ok(bytes) => guidance.read(path, bytes),
+            Err(error) => guidance.unreadable(path, code_of(error).word(), &error.to_string()),
+        }
+    }
+    guidance
 }
 
 /// Reads every template file: its listing entry, and its templates or what is wrong with it.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use super::build::{broken, code_of_finding, in_folder};
+use super::build::{broken, code_of_finding, guidance, in_folder};
 use super::{Catalog, READY_FLOWS};
 use crate::app::failure::code_of;
 use crate::app::{Code, Error};
@@ -10,7 +10,7 @@ use crate::discover::Entry;
 use crate::model::{Flow, Lookup, Shelf, Template};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
-use crate::validate::{self, Finding, Known, Options, Severity};
+use crate::validate::{self, Finding, Guidance, GuidanceReferences, Known, Options, Severity};
 
 /// A flow with everything it needs.
 #[derive(Debug)]
@@ -104,7 +104,11 @@ impl Catalog {
         let path = CatalogPath::new(&entry.file).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
         let bytes = self.snapshot.read(&path).await?;
         let parsed = validate::parse(&path, &bytes);
-        let (shelf, lasting) = self.shelf(&validate::template_references(&parsed)).await;
+        let (mut shelf, mut lasting) = self.shelf(&validate::template_references(&parsed)).await;
+        let names = GuidanceReferences::of(&parsed);
+        if !names.is_empty() {
+            lasting &= self.put_guidance(&mut shelf, &names).await?;
+        }
         let twins = [];
         let known =
             Known { shelf: &shelf, twins: &twins, options: Options { lenient: self.lenient, ..Options::default() } };
@@ -136,6 +140,17 @@ impl Catalog {
             shelf.put(reference, lookup);
         }
         (shelf, lasting)
+    }
+
+    /// Looks up and reads the personas and contracts of these names; whether that will stay so.
+    async fn put_guidance(&self, shelf: &mut Shelf, names: &GuidanceReferences) -> Result<bool, Error> {
+        let files = self.snapshot.files().await?;
+        let mut texts = Vec::new();
+        for (path, _) in files.iter().filter(|(path, _)| Guidance::is_guidance(path)) {
+            texts.push((path.clone(), self.snapshot.read(path).await));
+        }
+        guidance(texts.iter().map(|(path, bytes)| (path, bytes))).put_on(shelf, names);
+        Ok(texts.iter().all(|(_, bytes)| bytes.is_ok()))
     }
 
     /// Reads one template of a file.

@@ -37,5 +37,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
 }
 
 fn is_text(subject: &FlowSubject<'_>, node: usize) -> bool {
-    subject.flow.nodes.get(node).is_some_and(|node| matches!(node.kind, NodeKind::Template(_)))
+    // With a contract the step's output may well have fields, once a model makes it.
+    let node = subject.flow.nodes.get(node);
+    node.is_some_and(|node| matches!(&node.kind, NodeKind::Template(step) if step.contract.is_none()))
 }

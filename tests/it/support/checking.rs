@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use flowy::model::{Directory, Listed, Lookup, Shelf};
 use flowy::names::CatalogPath;
 use flowy::validate::{
-    FileCheck, Finding, Known, Options, Parsed, TemplateCheck, flow_file, parse, template_file, template_references,
+    FileCheck, Finding, Guidance, GuidanceReferences, Known, Options, Parsed, TemplateCheck, flow_file, parse,
+    template_file, template_references,
 };
 
 /// A file of a catalog: its path in it, and its bytes.
@@ -17,7 +18,7 @@ pub(crate) fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every `.json` file of a folder and its subfolders, sorted, as entries under `under`.
+/// Every `.json` and `.md` file of a folder and its subfolders, sorted, as entries under `under`.
 pub(crate) fn entries(folder: &Path, under: &str) -> Vec<Entry> {
     let mut found = Vec::new();
     let Ok(listing) = std::fs::read_dir(folder) else { return found };
@@ -27,7 +28,9 @@ pub(crate) fn entries(folder: &Path, under: &str) -> Vec<Entry> {
         let path = format!("{under}/{name}");
         if item.file_type().unwrap().is_dir() {
             found.extend(entries(&item.path(), &path));
-        } else if Path::new(&name).extension().is_some_and(|end| end == "json") && name != "_category.json" {
+        } else if Path::new(&name).extension().is_some_and(|end| end == "json" || end == "md")
+            && !["_category.json", "README.md"].contains(&name.as_str())
+        {
             found.push((path, std::fs::read(item.path()).unwrap()));
         }
     }
@@ -53,10 +56,12 @@ pub(crate) fn check_with(
     flow_file(&path, &parsed, Known { shelf: &shelf, twins, options })
 }
 
-/// Looks up every template that the flows of a file name.
+/// Looks up every template, persona and contract that the flows of a file name; `templates` are told
+/// from the others by their folder.
 pub(crate) fn shelf(flow: &Parsed, templates: &[Entry]) -> Shelf {
     let checked: Vec<(CatalogPath, TemplateCheck)> = templates
         .iter()
+        .filter(|(path, _)| !path.starts_with("personas/") && !path.starts_with("contracts/"))
         .map(|(path, bytes)| {
             let path = CatalogPath::new(path).unwrap();
             let check = template_file(&path, &parse(&path, bytes));
@@ -87,6 +92,11 @@ pub(crate) fn shelf(flow: &Parsed, templates: &[Entry]) -> Shelf {
         };
         shelf.put(&reference, lookup);
     }
+    let mut guidance = Guidance::default();
+    for (path, bytes) in templates {
+        guidance.read(&CatalogPath::new(path).unwrap(), bytes);
+    }
+    guidance.put_on(&mut shelf, &GuidanceReferences::of(flow));
     shelf
 }
 

@@ -3,6 +3,7 @@
 mod catalogs;
 mod edges;
 mod files;
+mod guidance;
 mod names;
 mod registry;
 mod values;
@@ -15,7 +16,9 @@ fn fixture(rule: &str, which: &str) -> (Vec<Finding>, Vec<Finding>) {
     let folder = repository().join("tests/fixtures/flows/err").join(rule);
     let bytes = std::fs::read(folder.join(which)).unwrap();
     let flow: Entry = (format!("flows/{which}"), bytes);
-    let all = findings(&check(&flow, &entries(&folder.join("templates"), "templates")));
+    let beside: Vec<Entry> =
+        ["templates", "personas", "contracts"].iter().flat_map(|name| entries(&folder.join(name), name)).collect();
+    let all = findings(&check(&flow, &beside));
     let own = all.iter().filter(|finding| finding.rule == rule).cloned().collect();
     (all, own)
 }

@@ -146,7 +146,7 @@ fn edge() -> impl Strategy<Value = Value> {
 
 /// Any flow, good or bad. Edges mostly lead from a smaller id to a larger one, so that a good part
 /// of the flows have no ring.
-fn file() -> impl Strategy<Value = (Value, bool)> {
+pub(crate) fn file() -> impl Strategy<Value = (Value, bool)> {
     let inputs = prop::collection::vec((word(), any::<bool>(), value()), 0..2);
     (prop::collection::vec(node(), 0..14), prop::collection::vec(edge(), 0..30), inputs, 0_usize..8, any::<bool>())
         .prop_map(|(mut nodes, mut edges, inputs, wild, lenient)| {
@@ -170,7 +170,7 @@ fn file() -> impl Strategy<Value = (Value, bool)> {
         })
 }
 
-fn templates() -> Vec<Entry> {
+pub(crate) fn templates() -> Vec<Entry> {
     let saved = json!({"templates": [
         {"id": "17", "title": "T", "template": "{a} {n1_result} {b.title}", "variables": ["a", "bad name"]},
         {"id": "18", "title": "Deep Sea", "template": "{c} {{a}}", "variableValueSets": [{"name": "s", "values": {"c": 1}}]},

@@ -3,7 +3,7 @@
 mod driving;
 mod endings;
 mod hostile;
-mod laws;
+pub(crate) mod laws;
 mod names;
 mod order;
 mod shapes;

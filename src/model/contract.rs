@@ -1,0 +1,340 @@
+//! Contracts: JSON Schemas (2020-12) that a step's output must meet, and the words for what doesn't.
+//!
+//! A schema stands alone: a reference out of it is refused, nothing is ever fetched. Whoever meets a
+//! contract is shown an example made from it; whoever breaks it is told each breach by its place.
+
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{ValidationError, Validator};
+use serde_json::Value;
+
+use crate::document::Pointer;
+use crate::model::example::example_of;
+use crate::names::{quoted, shown};
+
+/// The most breaches that are told of one output.
+pub const MOST_BREACHES: usize = 50;
+
+/// A schema that outputs are held to.
+#[derive(Debug)]
+pub struct Contract {
+    name: Option<String>,
+    schema: Value,
+    // Compiled when first asked for: replaying a long log needs no validator at all.
+    validator: OnceLock<Result<Validator, String>>,
+    example: OnceLock<Option<Value>>,
+}
+
+/// One way in which an output does not meet its contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breach {
+    /// Where: `output`, `output.artifacts[0].type`.
+    pub path: String,
+    /// What is wrong there, in words.
+    pub message: String,
+}
+
+/// A schema that is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoSchema(pub String);
+
+static USUAL: LazyLock<Arc<Contract>> = LazyLock::new(|| {
+    let schema = serde_json::from_str(include_str!("../../schemas/step-output.schema.json")).unwrap_or(Value::Null);
+    Arc::new(Contract::stored(None, schema))
+});
+
+impl PartialEq for Contract {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.schema) == (&other.name, &other.schema)
+    }
+}
+
+impl Contract {
+    /// A contract that is known to be a schema: `name` is the file's stem, none for an inline one.
+    ///
+    /// # Errors
+    /// When it is no schema of the 2020-12 dialect, or refers to something outside of itself.
+    pub fn compile(name: Option<String>, schema: Value) -> Result<Self, NoSchema> {
+        if !schema.is_object() {
+            return Err(NoSchema("a contract is a JSON object".to_owned()));
+        }
+        let contract = Self::stored(name, schema);
+        match contract.validator() {
+            Ok(_) => Ok(contract),
+            Err(why) => Err(NoSchema(why.to_owned())),
+        }
+    }
+
+    /// A contract that was compiled before, as it was kept.
+    pub fn stored(name: Option<String>, schema: Value) -> Self {
+        Self { name, schema, validator: OnceLock::new(), example: OnceLock::new() }
+    }
+
+    /// The contract of steps that name none: a summary, and whatever else there is to say.
+    pub fn usual() -> Arc<Self> {
+        USUAL.clone()
+    }
+
+    /// The name it is asked for by; none for an inline one and the usual one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    /// An output that meets it; none where none could be made up.
+    pub fn example(&self) -> Option<&Value> {
+        let made = self.example.get_or_init(|| {
+            let example = example_of(&self.schema);
+            self.validator().is_ok_and(|validator| validator.is_valid(&example)).then_some(example)
+        });
+        made.as_ref()
+    }
+
+    fn validator(&self) -> Result<&Validator, &str> {
+        let compiled = self.validator.get_or_init(|| {
+            jsonschema::draft202012::options().offline().build(&self.schema).map_err(|error| in_words_of_schema(&error))
+        });
+        compiled.as_ref().map_err(String::as_str)
+    }
+
+    /// Every way in which an output does not meet it, at most [`MOST_BREACHES`]; none when it does.
+    pub fn breaches(&self, output: &Value) -> Vec<Breach> {
+        let validator = match self.validator() {
+            Ok(validator) => validator,
+            Err(why) => return vec![Breach { path: "output".to_owned(), message: format!("the contract: {why}") }],
+        };
+        if validator.is_valid(output) {
+            return Vec::new();
+        }
+        let mut breaches = Vec::new();
+        for error in validator.iter_errors(output) {
+            tell(&error, &mut breaches);
+            if breaches.len() >= MOST_BREACHES {
+                break;
+            }
+        }
+        breaches.truncate(MOST_BREACHES);
+        breaches
+    }
+}
+
+fn in_words_of_schema(error: &ValidationError<'_>) -> String {
+    let place = error.instance_path().as_str();
+    let words = match error.kind() {
+        ValidationErrorKind::Referencing(problem) => {
+            format!("{}: a contract refers to nothing outside of itself", shown(&reference(problem), 200))
+        }
+        _ => shown(&error.to_string(), 200),
+    };
+    if place.is_empty() { words } else { format!("{}: {words}", shown(place, 100)) }
+}
+
+/// What a reference that leads nowhere is about.
+fn reference(problem: &jsonschema::ReferencingError) -> String {
+    match problem {
+        jsonschema::ReferencingError::Unretrievable { uri, .. } => format!("{} is elsewhere", quoted(uri)),
+        other => other.to_string(),
+    }
+}
+
+fn tell(error: &ValidationError<'_>, breaches: &mut Vec<Breach>) {
+    let pointer = Pointer::spelt(error.instance_path().as_str());
+    let mut say = |pointer: &Pointer, message: String| {
+        let breach = Breach { path: path(pointer), message };
+        if !breaches.contains(&breach) {
+            breaches.push(breach);
+        }
+    };
+    match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            say(&pointer.key(name), "is missing, and the contract requires it".to_owned());
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+            for name in unexpected {
+                say(&pointer.key(name), "is not a field of the contract; leave it out".to_owned());
+            }
+        }
+        ValidationErrorKind::Type { kind: TypeKind::Single(kind) } => {
+            let wanted = kind.to_string();
+            say(&pointer, format!("is {}, and must be {}", kind_of(error.instance()), a(&wanted)));
+        }
+        ValidationErrorKind::Enum { options } => {
+            let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+            let mut listed: Vec<String> = options.iter().take(12).map(|value| shown(&value.to_string(), 60)).collect();
+            if options.len() > listed.len() {
+                listed.push(format!("{} more", options.len() - listed.len()));
+            }
+            let given = shown(&error.instance().to_string(), 60);
+            say(&pointer, format!("is {given}, and must be one of {}", listed.join(", ")));
+        }
+        ValidationErrorKind::MaxLength { limit } => {
+            let length = error.instance().as_str().map_or(0, |text| text.chars().count());
+            say(&pointer, format!("has {length} characters, and {limit} are allowed; shorten it"));
+        }
+        ValidationErrorKind::MinLength { limit } => {
+            let length = error.instance().as_str().map_or(0, |text| text.chars().count());
+            say(&pointer, format!("has {length} characters, and needs at least {limit}"));
+        }
+        ValidationErrorKind::Pattern { pattern } => {
+            say(&pointer, format!("does not match the pattern {}", quoted(pattern)));
+        }
+        ValidationErrorKind::FalseSchema if error.schema_path().as_str().ends_with("/additionalProperties") => {
+            say(&pointer, "holds a field that the contract does not allow; leave it out".to_owned());
+        }
+        ValidationErrorKind::FalseSchema => say(&pointer, "is not allowed here; leave it out".to_owned()),
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            // What the nearest of the shapes lacks says more than that none of them fits.
+            let nearest = context.iter().min_by_key(|errors| (wrong_kind(errors, &pointer), errors.len()));
+            match nearest {
+                Some(errors) if !errors.is_empty() => errors.iter().for_each(|error| tell(error, breaches)),
+                _ => say(&pointer, "fits none of the shapes that the contract allows".to_owned()),
+            }
+        }
+        ValidationErrorKind::OneOfMultipleValid { .. } => {
+            say(&pointer, "fits several of the shapes of which exactly one is allowed".to_owned());
+        }
+        _ => say(&pointer, shown(&error.masked_with("it").to_string(), 300)),
+    }
+}
+
+/// Whether the value as a whole is of another kind than the shape wants.
+fn wrong_kind(errors: &[ValidationError<'_>], at: &Pointer) -> bool {
+    errors.iter().any(|error| {
+        matches!(error.kind(), ValidationErrorKind::Type { .. }) && error.instance_path().as_str() == at.as_str()
+    })
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn a(kind: &str) -> &str {
+    match kind {
+        "object" => "an object",
+        "array" => "a list",
+        "string" => "text",
+        "number" => "a number",
+        "integer" => "a whole number",
+        "boolean" => "true or false",
+        other => other,
+    }
+}
+
+/// A pointer as somebody who writes JSON by hand would say it.
+fn path(pointer: &Pointer) -> String {
+    let mut text = String::from("output");
+    for step in pointer.steps() {
+        if !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) {
+            text.push('[');
+            text.push_str(&step);
+            text.push(']');
+        } else {
+            text.push('.');
+            text.push_str(&shown(&step, 100));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn contract(schema: Value) -> Contract {
+        Contract::compile(None, schema).expect("a schema")
+    }
+
+    fn told(contract: &Contract, output: &Value) -> Vec<String> {
+        contract.breaches(output).iter().map(|breach| format!("{} {}", breach.path, breach.message)).collect()
+    }
+
+    #[test]
+    fn the_usual_contract_is_a_schema_and_its_example_meets_it() {
+        let usual = Contract::usual();
+        assert!(usual.validator().is_ok(), "{:?}", usual.validator());
+        assert!(usual.example().is_some_and(|example| usual.breaches(example).is_empty()));
+        assert!(usual.breaches(&json!({"summary": "Done.", "something": "else"})).is_empty());
+    }
+
+    #[test]
+    fn every_breach_is_told_at_its_place_in_words() {
+        let output = json!({
+            "artifacts": [{"type": "file", "title": "a"}, 7],
+            "decisions": ["fine", {"title": "x"}],
+            "findings": [{"severity": "urgent", "description": "d"}],
+            "confidence": 2,
+            "summary": "x".repeat(5001)
+        });
+        let mut told = told(&Contract::usual(), &output);
+        told.sort();
+        assert_eq!(
+            told,
+            [
+                "output.artifacts[0].content is missing, and the contract requires it",
+                "output.artifacts[1] is a number, and must be an object",
+                "output.confidence it is greater than the maximum of 1",
+                "output.decisions[1].rationale is missing, and the contract requires it",
+                "output.findings[0].severity is \"urgent\", and must be one of \"critical\", \"high\", \"medium\", \"low\", \"info\"",
+                "output.summary has 5001 characters, and 5000 are allowed; shorten it",
+            ]
+        );
+    }
+
+    #[test]
+    fn text_where_an_object_is_due_is_told_as_such() {
+        let fields = json!({"type": "object", "properties": {"y": true}, "additionalProperties": false});
+        let contract = contract(fields);
+        assert_eq!(told(&contract, &json!("done")), ["output is text, and must be an object"]);
+        assert_eq!(told(&contract, &json!({"x": 1})), ["output.x is not a field of the contract; leave it out"]);
+    }
+
+    #[test]
+    fn a_value_is_never_repeated_at_length() {
+        let contract = contract(json!({"properties": {"a": {"const": 1}, "b": {"enum": [1]}}}));
+        let long = "x".repeat(10_000);
+        for told in told(&contract, &json!({"a": long, "b": long})) {
+            assert!(told.len() < 400, "{}", told.len());
+        }
+    }
+
+    #[test]
+    fn breaches_are_bounded() {
+        let contract = contract(json!({"type": "array", "items": {"type": "integer"}}));
+        assert_eq!(contract.breaches(&json!(vec!["x"; 1_000])).len(), MOST_BREACHES);
+    }
+
+    #[test]
+    fn what_is_no_schema_and_what_refers_elsewhere_is_refused() {
+        for (schema, words) in [
+            (json!({"type": "text"}), "text"),
+            (json!({"required": "summary"}), "summary"),
+            (json!({"$ref": "https://example.org/contract.json"}), "outside of itself"),
+            (json!({"properties": {"a": {"$ref": "file:///etc/passwd"}}}), "outside of itself"),
+            (json!({"$ref": "other.json"}), "outside of itself"),
+            (json!({"properties": {"a": {"$ref": "#/$defs/gone"}}}), "outside of itself"),
+            (json!({"pattern": "("}), "("),
+            (json!(true), "object"),
+            (json!("Design"), "object"),
+        ] {
+            let why = Contract::compile(None, schema.clone()).expect_err(&schema.to_string());
+            assert!(why.to_string().contains(words), "{schema}: {why}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Making up a value that meets a schema, to show what one looks like.
+//!
+//! It is made from what the schema says (constants, examples, defaults, choices, types, lengths) and
+//! knows nothing of conditions; whoever shows it checks it first.
+
+use serde_json::{Map, Number, Value};
+
+/// How deep references and nesting are followed.
+const DEEPEST: usize = 12;
+
+/// A value that probably meets a schema, small rather than complete: required fields, and those
+/// whose value the schema itself gives.
+pub(super) fn example_of(schema: &Value) -> Value {
+    made(schema, schema, DEEPEST)
+}
+
+fn made(schema: &Value, root: &Value, depth: usize) -> Value {
+    let Some(schema) = schema.as_object().filter(|_| depth > 0) else { return Value::from("text") };
+    if let Some(given) = given(schema) {
+        return given.clone();
+    }
+    if let Some(target) = schema.get("$ref").and_then(Value::as_str).and_then(|to| referred(to, root)) {
+        return made(target, root, depth - 1);
+    }
+    for key in ["anyOf", "oneOf"] {
+        if let Some(first) = schema.get(key).and_then(Value::as_array).and_then(|shapes| shapes.first())
+            && !schema.contains_key("properties")
+        {
+            return made(first, root, depth - 1);
+        }
+    }
+    match kind(schema) {
+        "object" => object(schema, root, depth),
+        "array" => {
+            let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0).clamp(1, 20);
+            let prefix = schema.get("prefixItems").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let any = Value::Bool(true);
+            let items = schema.get("items").unwrap_or(&any);
+            let count = usize::try_from(least).unwrap_or(1).max(prefix.len());
+            (0..count).map(|place| made(prefix.get(place).unwrap_or(items), root, depth - 1)).collect()
+        }
+        kind @ ("number" | "integer") => number(schema, kind == "integer"),
+        "boolean" => Value::Bool(true),
+        "null" => Value::Null,
+        _ => Value::String(text(schema)),
+    }
+}
+
+/// A value that the schema itself gives.
+fn given(schema: &Map<String, Value>) -> Option<&Value> {
+    let first = |key: &str| schema.get(key).and_then(Value::as_array).and_then(|list| list.first());
+    schema.get("const").or_else(|| first("examples")).or_else(|| schema.get("default")).or_else(|| first("enum"))
+}
+
+fn referred<'s>(reference: &str, root: &'s Value) -> Option<&'s Value> {
+    if reference == "#" { Some(root) } else { root.pointer(reference.strip_prefix('#')?) }
+}
+
+fn kind(schema: &Map<String, Value>) -> &str {
+    let said = match schema.get("type") {
+        Some(Value::String(kind)) => Some(kind.as_str()),
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
+        _ => None,
+    };
+    said.unwrap_or_else(|| {
+        if schema.contains_key("properties") || schema.contains_key("required") || schema.contains_key("allOf") {
+            "object"
+        } else if schema.contains_key("items") || schema.contains_key("prefixItems") {
+            "array"
+        } else if schema.contains_key("minimum") || schema.contains_key("maximum") {
+            "number"
+        } else {
+            "string"
+        }
+    })
+}
+
+fn object(schema: &Map<String, Value>, root: &Value, depth: usize) -> Value {
+    let mut example = Map::new();
+    for part in schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default() {
+        if let Value::Object(fields) = made(part, root, depth - 1) {
+            example.extend(fields);
+        }
+    }
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let none = Map::new();
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    for (name, property) in properties {
+        if required.contains(&name.as_str()) || property.as_object().is_some_and(|fields| given(fields).is_some()) {
+            example.insert(name.clone(), made(property, root, depth - 1));
+        }
+    }
+    for name in required {
+        if !example.contains_key(name) {
+            let other = schema.get("additionalProperties").cloned().unwrap_or(Value::Bool(true));
+            example.insert(name.to_owned(), made(&other, root, depth - 1));
+        }
+    }
+    Value::Object(example)
+}
+
+fn number(schema: &Map<String, Value>, whole: bool) -> Value {
+    let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
+    let step = limit("multipleOf").filter(|step| *step > 0.0);
+    let (least, most) =
+        (limit("minimum").or(limit("exclusiveMinimum")), limit("maximum").or(limit("exclusiveMaximum")));
+    let value = match (least, most) {
+        (Some(least), Some(most)) => f64::midpoint(least, most),
+        (Some(least), None) => least + 1.0,
+        (None, Some(most)) => most - 1.0,
+        (None, None) => 1.0,
+    };
+    let value = match step {
+        Some(step) => (value / step).ceil() * step,
+        None if whole => value.ceil(),
+        None => value,
+    };
+    let written = format!("{value}");
+    written.parse::<Number>().map_or_else(|_| Value::from(1), Value::Number)
+}
+
+fn text(schema: &Map<String, Value>) -> String {
+    let fixed = match schema.get("format").and_then(Value::as_str) {
+        Some("date-time") => Some("2026-01-31T09:00:00Z"),
+        Some("date") => Some("2026-01-31"),
+        Some("time") => Some("09:00:00Z"),
+        Some("email") => Some("name@example.org"),
+        Some("uri") => Some("https://example.org/"),
+        Some("uuid") => Some("6f1f4a8e-3f0f-4c53-9a9e-0d2a4c1b7e55"),
+        _ => None,
+    };
+    let length = |key: &str| schema.get(key).and_then(Value::as_u64).and_then(|length| usize::try_from(length).ok());
+    let (least, most) = (length("minLength").unwrap_or(0).min(2_000), length("maxLength").unwrap_or(usize::MAX));
+    let said = schema.get("description").and_then(Value::as_str).filter(|text| text.chars().count() <= 120);
+    let mut text: String = fixed.or(said).unwrap_or("text").chars().take(most).collect();
+    while text.chars().count() < least {
+        text.push('.');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::model::Contract;
+
+    #[test]
+    fn an_example_meets_the_schema_it_is_made_from() {
+        for schema in [
+            json!({"type": "object", "required": ["a", "b"], "properties": {"a": {"type": "string", "minLength": 30, "description": "Why."}, "b": {"type": ["null", "integer"], "minimum": 3}, "c": {"type": "string"}}}),
+            json!({"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/x"}, "$defs": {"x": {"enum": ["red", "blue"]}}}),
+            json!({"allOf": [{"required": ["a"], "properties": {"a": {"type": "boolean"}}}, {"required": ["b"], "properties": {"b": {"const": 7}}}]}),
+            json!({"type": "object", "required": ["when", "share"], "properties": {"when": {"type": "string", "format": "date"}, "share": {"type": "number", "exclusiveMinimum": 0, "maximum": 1}}}),
+            json!({"anyOf": [{"type": "string", "maxLength": 2}, {"type": "number"}]}),
+            json!({"type": "object", "required": ["tree"], "properties": {"tree": {"$ref": "#/$defs/node"}}, "$defs": {"node": {"type": "object", "properties": {"child": {"$ref": "#/$defs/node"}}}}}),
+            json!({"required": ["x"], "additionalProperties": {"type": "integer"}}),
+        ] {
+            let contract = Contract::compile(None, schema.clone()).expect("a schema");
+            assert!(contract.example().is_some(), "{schema}: {}", super::example_of(&schema));
+        }
+    }
+
+    #[test]
+    fn where_none_can_be_made_up_there_is_none() {
+        let endless = json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}});
+        for schema in [json!({"type": "string", "pattern": "^[a-f]{9}$"}), endless] {
+            assert_eq!(Contract::compile(None, schema).expect("a schema").example(), None);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Personas: role texts that a model takes on for a step, as `personas/*.md` hold them.
+//!
+//! A file is Markdown with an optional front matter of `name` and `description`. What is unusual in
+//! the front matter is left out; what could change how the text around it is shown is refused.
+
+use std::sync::Arc;
+
+use crate::names::{CatalogPath, unprintable};
+
+/// One role text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Persona {
+    /// The name it goes by: the front matter's, else the file's stem.
+    pub name: String,
+    /// The file it stands in.
+    pub file: CatalogPath,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The text, without front matter and with plain line ends.
+    pub text: Arc<str>,
+}
+
+/// Why a file is no persona.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PersonaError {
+    /// It is not text.
+    #[error("byte {at} is not UTF-8")]
+    NotUtf8 {
+        /// The first such byte, from 0.
+        at: usize,
+    },
+    /// It holds a character that changes how the text around it is shown.
+    #[error("line {line} holds a control or bidirectional character (U+{:04X})", u32::from(*character))]
+    Unprintable {
+        /// The line, from 1.
+        line: usize,
+        /// The character.
+        character: char,
+    },
+    /// There is no text.
+    #[error("there is no text after the front matter")]
+    Empty,
+    /// The front matter begins and does not end.
+    #[error("the front matter that begins with --- has no closing ---")]
+    Unclosed,
+}
+
+impl Persona {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it is not UTF-8, holds control or bidirectional characters, or says nothing.
+    pub fn read(file: CatalogPath, bytes: &[u8]) -> Result<Self, PersonaError> {
+        let text = std::str::from_utf8(bytes).map_err(|error| PersonaError::NotUtf8 { at: error.valid_up_to() })?;
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).replace("\r\n", "\n");
+        for (number, line) in text.split('\n').enumerate() {
+            if let Some(character) = line.chars().find(|c| *c != '\t' && unprintable(*c)) {
+                return Err(PersonaError::Unprintable { line: number + 1, character });
+            }
+        }
+        let (front, body) = match text.strip_prefix("---\n") {
+            Some(rest) => split_front(rest).ok_or(PersonaError::Unclosed)?,
+            None => ("", text.as_str()),
+        };
+        let body = body.trim();
+        if body.is_empty() {
+            return Err(PersonaError::Empty);
+        }
+        let name = front_value(front, "name").unwrap_or_else(|| file.stem().to_owned());
+        Ok(Self { name, description: front_value(front, "description"), text: Arc::from(body), file })
+    }
+}
+
+/// The front matter and what follows it.
+fn split_front(rest: &str) -> Option<(&str, &str)> {
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            return Some((rest.get(..at)?, rest.get(at + line.len()..)?));
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// One text of the front matter: on its line, or indented below a `>` or `|`.
+fn front_value(front: &str, key: &str) -> Option<String> {
+    let mut lines = front.lines();
+    let value = lines.find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix(':'))?.trim();
+    let text = if value.starts_with(['>', '|']) {
+        let indented: Vec<&str> =
+            lines.take_while(|line| line.starts_with([' ', '\t']) || line.is_empty()).map(str::trim).collect();
+        indented.join(" ").trim().to_owned()
+    } else {
+        let quoted = ['"', '\''].into_iter().find_map(|mark| value.strip_prefix(mark)?.strip_suffix(mark));
+        quoted.unwrap_or(value).trim().to_owned()
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Persona, PersonaError> {
+        Persona::read(CatalogPath::new("personas/reviewer.md").expect("fine"), text.as_bytes())
+    }
+
+    #[test]
+    fn the_front_matter_names_and_the_rest_is_the_role() {
+        let persona = read("---\r\nname: \"Reviewer\"\r\ndescription: >\r\n  Finds what\r\n  is wrong.\r\ntags: [a]\r\n---\r\n\r\nYou review.\r\n").expect("fine");
+        assert_eq!((persona.name.as_str(), &*persona.text), ("Reviewer", "You review."));
+        assert_eq!(persona.description.as_deref(), Some("Finds what is wrong."));
+    }
+
+    #[test]
+    fn without_front_matter_the_stem_is_the_name() {
+        let persona = read("\u{FEFF}You review.\n\n---\nKindly.").expect("fine");
+        assert_eq!((persona.name.as_str(), &*persona.text), ("reviewer", "You review.\n\n---\nKindly."));
+        assert_eq!(persona.description, None);
+    }
+
+    #[test]
+    fn what_moves_the_cursor_or_says_nothing_is_no_persona() {
+        assert_eq!(read("You\nre\u{1b}[31mview"), Err(PersonaError::Unprintable { line: 2, character: '\u{1b}' }));
+        assert_eq!(read("a\u{202E}b"), Err(PersonaError::Unprintable { line: 1, character: '\u{202E}' }));
+        assert_eq!(read("---\nname: x\n---\n \n"), Err(PersonaError::Empty));
+        assert_eq!(read("---\nname: x\nYou"), Err(PersonaError::Unclosed));
+        let file = CatalogPath::new("personas/x.md").expect("fine");
+        assert_eq!(Persona::read(file, b"a\xFF"), Err(PersonaError::NotUtf8 { at: 1 }));
+        assert!(read("a\tb\n").is_ok());
+    }
+}

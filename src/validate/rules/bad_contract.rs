@@ -1,0 +1,59 @@
+//! `bad-contract`: what a step's output must meet is no schema, or isn't there.
+
+use crate::document::Place;
+use crate::model::{Lookup, NodeKind};
+use crate::names::{quoted, shown};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule. A direct execution holds no output to a contract; a guided one does not begin on an
+/// error.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "bad-contract",
+    severity: Severity::Error,
+    reach: Reach::None,
+    summary: "The contract of a node is a JSON Schema that refers to nothing outside of itself.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for step in &subject.scope.steps {
+        let Some(lookup) = &step.contract else { continue };
+        let Some(NodeKind::Template(node)) = subject.flow.nodes.get(step.node).map(|node| &node.kind) else { continue };
+        let place = Place::value(subject.flow.node_pointer(step.node).key("data").key("contract"));
+        let id = subject.id(step.node);
+        let name = node.contract.as_ref().and_then(serde_json::Value::as_str);
+        let named = match name {
+            Some(name) => format!("node {} names contract {}", quoted(id), quoted(name)),
+            None => format!("the contract of node {}", quoted(id)),
+        };
+        match lookup {
+            Lookup::Missing { nearest } => {
+                drafts
+                    .find(place, format!("{named}, and there is none by that file name"))
+                    .did_you_mean(name.unwrap_or_default(), nearest.iter().map(String::as_str))
+                    .node(id)
+                    .hint("add it to contracts/, write the schema into the node, or mend the name");
+            }
+            Lookup::Ambiguous { files } => {
+                let files: Vec<String> = files.iter().map(|file| shown(file, 100)).collect();
+                drafts
+                    .find(place, format!("{named}, and several go by that name: {}", files.join(", ")))
+                    .node(id)
+                    .hint("give each contract a file name of its own");
+            }
+            Lookup::Broken { file, message, .. } if name.is_some() => {
+                drafts
+                    .find(place, format!("{named}, whose file {} can't be used: {message}", shown(file, 200)))
+                    .node(id)
+                    .hint("mend that file: it holds one JSON Schema (2020-12) that stands alone");
+            }
+            Lookup::Broken { message, .. } => {
+                drafts
+                    .find(place, format!("{named} is no schema: {message}"))
+                    .node(id)
+                    .hint("write a JSON Schema (2020-12) that stands alone");
+            }
+            Lookup::Found(_) | Lookup::NotChecked => {}
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `missing-persona`: the role a step asks for isn't there, or can't be used.
+
+use crate::document::Place;
+use crate::model::Lookup;
+use crate::names::{quoted, shown};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule. A direct execution needs no persona; a guided one does not begin on an error.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "missing-persona",
+    severity: Severity::Error,
+    reach: Reach::None,
+    summary: "The persona that a node names is in the catalog and can be used.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for step in &subject.scope.steps {
+        let (Some(lookup), Some(name)) = (&step.persona, subject.persona(step.node)) else { continue };
+        let place = Place::value(subject.flow.node_pointer(step.node).key("data").key("persona"));
+        let id = subject.id(step.node);
+        let named = format!("node {} names persona {}", quoted(id), quoted(name));
+        match lookup {
+            Lookup::Missing { nearest } => {
+                drafts
+                    .find(place, format!("{named}, and there is none by that file name or name"))
+                    .did_you_mean(name, nearest.iter().map(String::as_str))
+                    .node(id)
+                    .hint("add it to personas/ as a Markdown file, or mend the name");
+            }
+            Lookup::Ambiguous { files } => {
+                let files: Vec<String> = files.iter().map(|file| shown(file, 100)).collect();
+                drafts
+                    .find(place, format!("{named}, and several go by that name: {}", files.join(", ")))
+                    .node(id)
+                    .hint("give each persona a file name of its own");
+            }
+            Lookup::Broken { file, message, .. } => {
+                drafts
+                    .find(place, format!("{named}, whose file {} can't be used: {message}", shown(file, 200)))
+                    .node(id)
+                    .hint("mend that file");
+            }
+            Lookup::Found(_) | Lookup::NotChecked => {}
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What the log of a guided execution says, entry by entry.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use flowy::clock::Clock;
+use flowy::plan::Plan;
+use flowy::run::{
+    Beginning, Entry, EscalationId, ExecutionId, Fate, Guided, GuidedState, Limits, Moment, Outcome, State, Ticket,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::support::drawing::flow;
+use crate::support::walking::{clock, given};
+
+/// A log that is being lived.
+struct Life {
+    guided: Guided,
+    log: Vec<Entry>,
+    clock: Arc<flowy::clock::ManualClock>,
+}
+
+impl Life {
+    fn begin(plan: Arc<Plan>, variables: &Value) -> Self {
+        let clock = clock();
+        let beginning = Beginning {
+            id: ExecutionId::named("x"),
+            plan,
+            given: given(variables),
+            task: None,
+            limits: Limits::default(),
+            git_ref: None,
+            commit: None,
+        };
+        let entry = Entry { at: clock.now(), moment: Moment::Begun(Arc::new(beginning)) };
+        Self { guided: Guided::begin(&entry).unwrap(), log: vec![entry], clock }
+    }
+
+    fn try_live(&mut self, moment: Moment) -> Result<(), String> {
+        self.clock.advance(Duration::from_secs(1));
+        let entry = Entry { at: self.clock.now(), moment };
+        self.guided.apply(&entry).map_err(|misfit| misfit.why.to_owned())?;
+        self.log.push(entry);
+        Ok(())
+    }
+
+    #[track_caller]
+    fn live(&mut self, moment: Moment) {
+        self.try_live(moment).unwrap();
+    }
+
+    fn number(&self, id: &str) -> usize {
+        self.guided.run().plan().steps().iter().position(|step| step.id == id).expect(id)
+    }
+
+    /// Hands a step out; its ticket is its id.
+    #[track_caller]
+    fn open(&mut self, id: &str) {
+        let step = self.number(id);
+        self.live(Moment::Opened { step, ticket: Ticket::named(id) });
+    }
+
+    #[track_caller]
+    fn close(&mut self, ticket: &str, outcome: Outcome, output: Value) {
+        self.live(Moment::Closed { ticket: Ticket::named(ticket), outcome, output });
+    }
+
+    fn ready(&self) -> Vec<&str> {
+        self.guided.run().ready().map(|step| self.guided.run().plan().steps()[step].id.as_str()).collect()
+    }
+
+    fn state(&self, id: &str) -> &State {
+        self.guided.run().state(self.number(id)).unwrap()
+    }
+}
+
+fn escalated(id: &str, ticket: &str) -> Moment {
+    Moment::Escalated {
+        id: EscalationId::named(id),
+        ticket: Ticket::named(ticket),
+        reason: "unclear".to_owned(),
+        questions: vec!["Which?".to_owned()],
+        context: None,
+    }
+}
+
+#[test]
+fn later_steps_read_the_result_else_the_summary_else_the_plain_text() {
+    let plan = flow().text("a", "A.").text("b", "{a_result}").edges("a > b").plan();
+    for (output, read) in [
+        (json!({"summary": "s", "result": "r"}), "r"),
+        (json!({"summary": "s"}), "s"),
+        (json!("plain"), "plain"),
+        (json!({"summary": "s", "result": {"n": 1}}), r#"{"n":1}"#),
+    ] {
+        let mut life = Life::begin(plan.clone(), &json!({}));
+        life.open("a");
+        life.close("a", Outcome::Done, output);
+        life.open("b");
+        let b = life.number("b");
+        let bound = life.guided.run().bind(b, life.guided.rendering(b).unwrap()).unwrap();
+        assert_eq!(bound.text, read);
+    }
+}
+
+#[test]
+fn a_step_that_is_left_out_takes_those_that_read_it_along_and_nobody_else() {
+    let plan = flow()
+        .text("a", "A.")
+        .data("b", json!({"template": "B.", "optional": true}))
+        .text("c", "{b_result}")
+        .text("d", "after")
+        .edges("a > b > c > d")
+        .plan();
+    let mut life = Life::begin(plan, &json!({}));
+    life.open("a");
+    life.close("a", Outcome::Done, json!("done"));
+    life.open("b");
+    life.close("b", Outcome::Skipped, json!({"reason": "not needed"}));
+    assert!(matches!(life.state("c"), State::Omitted { because: 1, why } if &**why == "not needed"));
+    assert_eq!(life.ready(), ["d"]);
+    life.open("d");
+    life.close("d", Outcome::Done, json!("done"));
+    assert_eq!(life.guided.state(), GuidedState::Completed);
+    assert_eq!(life.guided.run().status(), flowy::run::Status::Success);
+}
+
+#[test]
+fn what_follows_a_step_that_was_left_out_early_still_waits_for_what_came_before_that_step() {
+    let plan = flow()
+        .data("x", json!({"template": "X.", "optional": true}))
+        .text("f", "F.")
+        .text("o", "{x_result}")
+        .text("c", "{f_result}")
+        .edges("x > o, f > o > c")
+        .plan();
+    let mut life = Life::begin(plan, &json!({}));
+    life.open("x");
+    life.close("x", Outcome::Skipped, json!(null));
+    assert_eq!(life.ready(), ["f"]);
+    life.open("f");
+    let mut failed = Life { guided: life.guided.clone(), log: life.log.clone(), clock: life.clock.clone() };
+    life.close("f", Outcome::Done, json!("done"));
+    assert_eq!(life.ready(), ["c"]);
+    failed.close("f", Outcome::Failed, json!({"reason": "no"}));
+    assert!(matches!(failed.state("c"), State::Skipped { .. }));
+    assert!(failed.guided.run().ended());
+}
+
+#[test]
+fn nothing_advances_while_a_person_is_awaited_and_the_old_ticket_is_replaced() {
+    let plan = flow().text("a", "A.").plan();
+    let mut life = Life::begin(plan, &json!({}));
+    life.open("a");
+    for round in 0..3 {
+        let (id, old, new) = (format!("e{round}"), ["a", "t1", "t2"][round], ["t1", "t2", "t3"][round]);
+        life.live(escalated(&id, old));
+        assert_eq!(life.guided.state(), GuidedState::AwaitingHuman);
+        let closing = Moment::Closed { ticket: Ticket::named(old), outcome: Outcome::Done, output: json!("x") };
+        assert!(life.try_live(closing).is_err());
+        assert!(life.try_live(escalated("again", old)).is_err());
+        let answers = json!(["this one"]);
+        life.live(Moment::Answered { id: EscalationId::named(&id), answers, ticket: Ticket::named(new) });
+        assert_eq!(life.guided.fate(&Ticket::named(old)), Some(Fate::Replaced { step: 0 }));
+    }
+    let late = Moment::Answered { id: EscalationId::named("e0"), answers: json!(1), ticket: Ticket::named("t4") };
+    assert!(life.try_live(late).is_err());
+    life.close("t3", Outcome::Done, json!("x"));
+    assert_eq!(life.guided.state(), GuidedState::Completed);
+}
+
+#[test]
+fn a_cancelled_execution_takes_nothing_more() {
+    let mut life = Life::begin(flow().text("a", "A.").text("b", "B.").edges("a > b").plan(), &json!({}));
+    life.open("a");
+    life.live(Moment::Cancelled { reason: None });
+    assert_eq!(life.guided.state(), GuidedState::Cancelled);
+    assert_eq!(life.guided.fate(&Ticket::named("a")), Some(Fate::Void));
+    let closing = Moment::Closed { ticket: Ticket::named("a"), outcome: Outcome::Done, output: json!("x") };
+    assert!(life.try_live(closing).is_err());
+    assert!(life.try_live(Moment::Cancelled { reason: None }).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    /// Entries that fit and entries that don't, in any order: what is refused changes nothing, and
+    /// every prefix of the log replays to what was lived.
+    #[test]
+    fn replaying_any_prefix_of_a_log_equals_having_lived_it(
+        choices in prop::collection::vec((0_usize..8, 0_usize..6, any::<bool>()), 0..40)
+    ) {
+        let plan = flow()
+            .text("a", "A.")
+            .data("b", json!({"template": "{a_result}", "optional": true}))
+            .text("c", "{a_result}")
+            .text("d", "{b_result} {c_result}")
+            .text("e", "after")
+            .text("f", "{d_result}")
+            .edges("a > b > d > f, a > c > d, b > e")
+            .plan();
+        let mut life = Life::begin(plan, &json!({}));
+        let mut lived = vec![life.guided.clone()];
+        for (number, (kind, step, other)) in choices.into_iter().enumerate() {
+            let ticket = match life.guided.handed() {
+                Some(handed) if !other => handed.ticket.clone(),
+                _ => Ticket::named(&format!("t{}", number / 2)),
+            };
+            let awaited = life.guided.handed().and_then(|handed| handed.asks.clone());
+            let ready = life.guided.run().ready().next();
+            let moment = match kind {
+                0 | 1 => Moment::Opened {
+                    step: ready.filter(|_| !other).unwrap_or(step),
+                    ticket: Ticket::named(&format!("t{number}")),
+                },
+                2 => Moment::Closed { ticket, outcome: Outcome::Done, output: json!(format!("o{number}")) },
+                3 => Moment::Closed { ticket, outcome: Outcome::ALL[step % 3].0, output: json!({"reason": "r"}) },
+                4 => Moment::Breached { ticket, breaches: Vec::new() },
+                5 => escalated(&format!("e{number}"), ticket.as_str()),
+                6 => Moment::Answered {
+                    id: awaited.unwrap_or_else(|| EscalationId::named("e0")),
+                    answers: json!([number]),
+                    ticket: Ticket::named(&format!("t{number}")),
+                },
+                _ if step == 0 => Moment::Cancelled { reason: None },
+                _ => Moment::Broke { step, error: flowy::run::StepError::new("EXECUTION_ERROR", "no") },
+            };
+            let before = life.guided.clone();
+            match life.try_live(moment) {
+                Ok(()) => lived.push(life.guided.clone()),
+                Err(_) => prop_assert_eq!(&life.guided, &before),
+            }
+        }
+        for (length, lived) in lived.iter().enumerate() {
+            prop_assert_eq!(&Guided::replay(&life.log[..=length]).unwrap(), lived);
+        }
+        if life.guided.handed().is_none() && !life.guided.state().ended() {
+            prop_assert!(life.guided.run().ready().next().is_some(), "nothing is open and nothing is ready");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Guided executions: what a log says, and a plan's stored form.
+
+mod log;
+mod record;

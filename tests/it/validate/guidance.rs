@@ -1,0 +1,75 @@
+//! What only a guided execution needs: personas and contracts.
+
+use flowy::validate::Reach;
+
+use super::{fixture, says};
+use crate::support::drawing::flow;
+
+#[test]
+fn a_persona_that_is_not_there_or_cannot_be_used_is_told_with_its_name() {
+    says(
+        "missing-persona",
+        r#"
+error none bad.json:13:20 /nodes/0/data/persona `"skiper"`
+  node "sail" names persona "skiper", and there is none by that file name or name
+  hint: did you mean "skipper"?
+  hint: add it to personas/ as a Markdown file, or mend the name
+error none bad.json:22:20 /nodes/1/data/persona `"Pilot"`
+  node "moor" names persona "Pilot", and there is none by that file name or name
+  hint: add it to personas/ as a Markdown file, or mend the name
+error none bad.json:31:20 /nodes/2/data/persona `"ghost"`
+  node "land" names persona "ghost", whose file personas/ghost.md can't be used: line 1 holds a control or bidirectional character (U+001B)
+  hint: mend that file
+error none bad.json:40:20 /nodes/3/data/persona `"mate"`
+  node "rest" names persona "mate", and several go by that name: personas/a/mate.md, personas/b/mate.md
+  hint: give each persona a file name of its own
+"#,
+    );
+}
+
+#[test]
+fn a_contract_that_is_no_schema_is_told_with_the_reason() {
+    says(
+        "bad-contract",
+        r#"
+error none bad.json:13:21 /nodes/0/data/contract `"rout"`
+  node "sail" names contract "rout", and there is none by that file name
+  hint: did you mean "route"?
+  hint: add it to contracts/, write the schema into the node, or mend the name
+error none bad.json:22:21 /nodes/1/data/contract `"berth"`
+  node "moor" names contract "berth", whose file contracts/berth.json can't be used: /required: "berth" is not of type "array"
+  hint: mend that file: it holds one JSON Schema (2020-12) that stands alone
+error none bad.json:31:21 /nodes/2/data/contract `{
+          "type": "text"
+        }`
+  the contract of node "land" is no schema: /type: "text" is not valid under any of the schemas listed in the 'anyOf' keyword
+  hint: write a JSON Schema (2020-12) that stands alone
+error none bad.json:42:21 /nodes/3/data/contract `{
+          "$ref": "https://example.org/rest.json"
+        }`
+  the contract of node "rest" is no schema: "https://example.org/rest.json" is elsewhere: a contract refers to nothing outside of itself
+  hint: write a JSON Schema (2020-12) that stands alone
+"#,
+    );
+}
+
+#[test]
+fn neither_keeps_a_direct_execution_from_running() {
+    for rule in ["missing-persona", "bad-contract"] {
+        let (all, _) = fixture(rule, "bad.json");
+        assert!(all.len() >= 3 && all.iter().all(|finding| finding.reach == Reach::None), "{rule}");
+    }
+    let drawing = flow().data("a", serde_json::json!({"template": "Hello.", "persona": "nobody", "contract": "none"}));
+    assert_eq!(drawing.rules(), ["missing-persona", "bad-contract"]);
+    assert_eq!(drawing.run(serde_json::json!({})).text("a"), "Hello.");
+}
+
+#[test]
+fn a_path_into_the_output_of_a_step_with_a_contract_is_fine() {
+    let contract = serde_json::json!({"type": "object"});
+    let drawing = flow()
+        .data("a", serde_json::json!({"template": "Make it.", "contract": contract}))
+        .text("b", "About {a_result.title}.")
+        .edges("a > b");
+    assert!(drawing.rules().is_empty(), "{:?}", drawing.rules());
+}
