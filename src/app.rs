@@ -10,6 +10,7 @@ mod examples;
 mod execute;
 mod failure;
 mod graph;
+mod guide;
 mod list;
 mod memory;
 mod show;
@@ -19,14 +20,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{Environment, Settings};
+use crate::guide::Guide;
 use crate::names::RefName;
 use crate::source::slug::parse;
 use crate::source::{Ask, Pace, Source, SourceSpec, View};
+use crate::store::Store;
 
 // What requests and answers are made of, so that a surface needs no other room to ask.
 pub use crate::clock::{Clock, SystemClock};
 pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, Mode, Selection};
-pub use crate::run::OnFailure;
+pub use crate::guide::{Answering, Asker, Story, Turn};
+pub use crate::run::{Escalation, GuidedState, OnFailure, Outcome as StepOutcome};
+pub use crate::store::{Summary, Tally};
 pub use crate::validate::{REGISTRY as RULES, Severity};
 
 pub use catalog::{Catalog, Origin, Prepared};
@@ -35,10 +40,11 @@ pub use examples::EXAMPLES;
 pub use execute::{Caller, Detail, ExecuteRequest, OnStep, Outcome, Pending, Rehearsal, StepDone};
 pub use failure::{Code, EXIT_CODES, Error};
 pub use graph::{GraphRequest, InputsRequest};
+pub use guide::{BeginRequest, Begun, CompleteRequest, EscalateRequest, PruneRequest, Pruned, ResumeRequest};
 pub use list::{ListRequest, Listing};
 pub use memory::{Finished, Memory, Recorded};
 pub use show::{ShowRequest, Shown, ShownTemplate};
-pub use status::{STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
+pub use status::{Listed, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
 
 /// The product, open on one source.
 pub struct App {
@@ -47,6 +53,7 @@ pub struct App {
     clock: Arc<dyn Clock>,
     catalogs: catalog::Catalogs,
     memory: Arc<Memory>,
+    guide: Guide,
 }
 
 impl App {
@@ -67,7 +74,8 @@ impl App {
     pub fn open_at(spec: SourceSpec, settings: Settings, clock: Arc<dyn Clock>, pace: Pace) -> Result<Self, Error> {
         let source = Source::open_at(spec, &settings, clock.clone(), pace)?;
         let catalogs = catalog::Catalogs::new();
-        Ok(Self { source, catalogs, memory: Arc::new(Memory::new(clock.clone())), clock, settings })
+        let guide = Guide::new(Store::at(&settings.state_dir), clock.clone());
+        Ok(Self { source, catalogs, memory: Arc::new(Memory::new(clock.clone())), guide, clock, settings })
     }
 
     fn choose(settings: &Settings, environment: &Environment) -> Result<SourceSpec, Error> {

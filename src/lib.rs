@@ -27,8 +27,10 @@ pub mod config;
 
 pub mod cache;
 pub mod source;
+pub mod store;
 
 pub mod execute;
+pub mod guide;
 
 pub mod app;
 pub mod report;

@@ -1,4 +1,4 @@
-//! The MCP server: four tools over stdio, for handshake clients and for 2026-07-28 clients alike.
+//! The MCP server: nine tools over stdio, for handshake clients and for 2026-07-28 clients alike.
 //!
 //! A tool's file in `tools/` holds what a model sees of it: name, description, arguments. Everything
 //! it does is a function of app, and everything it answers is a shape of report; this room turns

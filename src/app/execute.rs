@@ -100,6 +100,16 @@ pub enum Outcome {
     Running(Pending),
 }
 
+impl Outcome {
+    /// The execution's id.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Finished { id, .. } => id,
+            Self::Running(pending) => &pending.id,
+        }
+    }
+}
+
 /// An execution that goes on.
 #[derive(Debug, Clone)]
 pub struct Pending {
@@ -224,7 +234,7 @@ impl App {
     }
 
     /// A fresh id: the flow's name as ASCII, the time, and a random end.
-    fn execution_id(&self, flow: &str) -> String {
+    pub(super) fn execution_id(&self, flow: &str) -> String {
         let mut slug: String =
             flow.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(40).collect();
         if !slug.contains(|c: char| c.is_ascii_alphanumeric()) {
@@ -242,7 +252,7 @@ async fn patience_ends(patience: Option<Duration>) {
 }
 
 /// Why nothing ran, for whoever asked.
-fn refused(flow: &str, refusal: &Refusal) -> Error {
+pub(super) fn refused(flow: &str, refusal: &Refusal) -> Error {
     let names = |names: &[String]| Value::Array(names.iter().cloned().map(Value::String).collect());
     match refusal {
         Refusal::UnknownSet { known, .. } => {

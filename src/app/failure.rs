@@ -63,6 +63,12 @@ codes! {
     GithubError = "GITHUB_ERROR", "up to 3 tries", "GitHub answered with an error.";
     NetworkError = "NETWORK_ERROR", "up to 3 tries", "GitHub could not be reached.";
     ExecutionNotFound = "EXECUTION_NOT_FOUND", "no", "No execution goes by that id, or it is no longer kept.";
+    InvalidStepToken = "INVALID_STEP_TOKEN", "no", "The step token is not, or no longer, that of the open step.";
+    StepAlreadyCompleted = "STEP_ALREADY_COMPLETED", "no", "The step was completed before, with another output.";
+    ContractViolation = "CONTRACT_VIOLATION", "no", "The output does not meet the step's contract; `details.issues` lists every place. The token stays good.";
+    AwaitingHuman = "AWAITING_HUMAN", "no", "A person is asked, and nothing goes on before the answer.";
+    EscalationNotFound = "ESCALATION_NOT_FOUND", "no", "No question to a person is open under that id.";
+    StoreError = "STORE_ERROR", "no", "Guided executions can't be kept or read on this machine; everything else works.";
     InternalError = "INTERNAL_ERROR", "no", "A bug; the message holds an id that is found in the log.";
 }
 

@@ -1,8 +1,15 @@
-//! Asking for a direct execution again: where it stands, and long texts page by page.
+//! Asking for an execution again, direct or guided: where it stands, and long texts page by page.
 
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::app::guide::unkept;
 use crate::app::memory::{Finished, Kept};
 use crate::app::{App, Code, Error, Outcome};
+use crate::guide::Story;
 use crate::names::quoted;
+use crate::run::{GuidedState, Run};
+use crate::store::{Filter, Summary};
 
 /// What is asked for.
 #[derive(Debug, Clone, Default)]
@@ -29,10 +36,34 @@ pub struct StatusRequest {
 pub enum Section {
     /// Each step's state and output.
     Steps,
+    /// What steps handed in besides: files, documents, data.
+    Artifacts,
+    /// What steps noticed, critical first.
+    Findings,
+    /// The texts that steps were handed.
+    Prompts,
+    /// Everything that happened, in order.
+    Events,
+}
+
+impl Section {
+    /// Every section, by its word.
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Steps, "steps"),
+        (Self::Artifacts, "artifacts"),
+        (Self::Findings, "findings"),
+        (Self::Prompts, "prompts"),
+        (Self::Events, "events"),
+    ];
+
+    /// Reads a section's word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, name)| *name == word).map(|(section, _)| *section)
+    }
 }
 
 /// The states an execution can be in, as they are written.
-pub const STATES: [&str; 3] = ["running", "completed", "failed"];
+pub const STATES: [&str; 5] = ["running", "awaiting_human", "completed", "failed", "cancelled"];
 
 /// The answer.
 #[derive(Debug, Clone)]
@@ -44,24 +75,62 @@ pub enum StatusAnswer {
         /// What to add.
         include: Vec<Section>,
     },
+    /// One guided execution.
+    Guided {
+        /// Its log, and what that says.
+        story: Box<Story>,
+        /// What to add.
+        include: Vec<Section>,
+    },
     /// A page of one step's text.
     Text(TextPage),
     /// Executions, the newest first.
     List {
         /// How each stands.
-        executions: Vec<Outcome>,
+        executions: Vec<Listed>,
         /// How many there are in all.
         total: usize,
         /// Where the next page begins.
         next_cursor: Option<String>,
+        /// Why the guided ones are not among them, where they can't be read.
+        trouble: Option<Box<Error>>,
     },
+}
+
+/// One execution of a list.
+#[derive(Debug, Clone)]
+pub enum Listed {
+    /// The server did its steps.
+    Direct {
+        /// How it stands.
+        outcome: Outcome,
+        /// When it began.
+        begun: DateTime<Utc>,
+    },
+    /// The client's model does them.
+    Guided(Summary),
+}
+
+impl Listed {
+    fn place(&self) -> (i64, &str) {
+        match self {
+            Self::Direct { outcome, begun } => (begun.timestamp_micros(), outcome.id()),
+            Self::Guided(summary) => (summary.begun_at.timestamp_micros(), &summary.id),
+        }
+    }
+
+    /// The position in a list, as a cursor.
+    fn cursor(&self) -> String {
+        let (micros, id) = self.place();
+        format!("{micros}_{id}")
+    }
 }
 
 impl StatusAnswer {
     /// How many entries or characters this page holds; 1 where the answer has no pages.
     pub fn returned(&self) -> usize {
         match self {
-            Self::One { .. } => 1,
+            Self::One { .. } | Self::Guided { .. } => 1,
             Self::Text(page) => page.text.chars().count(),
             Self::List { executions, .. } => executions.len(),
         }
@@ -98,8 +167,8 @@ impl App {
     /// Where executions stand; changes nothing.
     ///
     /// # Errors
-    /// An unknown execution or step, or a request that can't be understood.
-    pub fn status(&self, request: &StatusRequest) -> Result<StatusAnswer, Error> {
+    /// An unknown execution or step, a request that can't be understood, or a store that fails.
+    pub async fn status(&self, request: &StatusRequest) -> Result<StatusAnswer, Error> {
         let limit = match request.limit {
             None => None,
             Some(limit @ 1..) => Some(usize::try_from(limit).unwrap_or(usize::MAX)),
@@ -116,48 +185,65 @@ impl App {
                 format!("state {} is not known: it is one of {}", quoted(unknown), STATES.join(", ")),
             ));
         }
-        let Some(id) = &request.execution else { return self.executions(request, limit) };
-        let kept = self.memory.get(id).ok_or_else(|| {
-            Error::new(Code::ExecutionNotFound, format!("there is no execution {}", quoted(id)))
-                .next("executions are kept for an hour, the newest 100, in this process: call flows_execute again")
-        })?;
-        match &request.node {
-            None => Ok(StatusAnswer::One { outcome: kept.outcome(), include: request.include.clone() }),
-            Some(node) => text_of(&kept, node, request.cursor.as_deref(), limit).map(StatusAnswer::Text),
+        let Some(id) = &request.execution else { return self.executions(request, limit).await };
+        let (node, cursor) = (request.node.as_deref(), request.cursor.as_deref());
+        if let Some(kept) = self.memory.get(id) {
+            return match node {
+                None => Ok(StatusAnswer::One { outcome: kept.outcome(), include: request.include.clone() }),
+                Some(node) => text_of(&kept, node, cursor, limit).map(StatusAnswer::Text),
+            };
+        }
+        let story = self.story(id).await?;
+        match node {
+            None => Ok(StatusAnswer::Guided { story: Box::new(story), include: request.include.clone() }),
+            Some(node) => guided_text(&story, node, cursor, limit).map(StatusAnswer::Text),
         }
     }
 
-    fn executions(&self, request: &StatusRequest, limit: Option<usize>) -> Result<StatusAnswer, Error> {
-        let wanted: Vec<Kept> = self
-            .memory
-            .all()
-            .into_iter()
-            .filter(|kept| request.flow.as_ref().is_none_or(|flow| kept.flow == *flow))
-            .filter(|kept| {
-                request.states.is_empty() || request.states.iter().any(|state| state == state_of(&kept.outcome()))
-            })
-            .collect();
-        // The cursor is the id after which to go on: new executions come in front and move nothing.
-        let start = match &request.cursor {
-            None => 0,
-            Some(cursor) => match wanted.iter().position(|kept| kept.id == *cursor) {
-                Some(place) => place + 1,
-                None => {
-                    return Err(Error::new(Code::InvalidCursor, "the cursor does not go on with this list")
-                        .next("leave `cursor` out to begin anew"));
-                }
-            },
-        };
+    /// Both kinds in one list. The cursor is the place after which to go on: new executions come in
+    /// front and move nothing.
+    async fn executions(&self, request: &StatusRequest, limit: Option<usize>) -> Result<StatusAnswer, Error> {
+        let after = request.cursor.as_deref().map(place).transpose()?;
         let limit = limit.unwrap_or(LIST_LIMIT).min(super::memory::MOST);
-        let page: Vec<&Kept> = wanted.iter().skip(start).take(limit).collect();
-        let next_cursor =
-            if start + page.len() < wanted.len() { page.last().map(|kept| kept.id.clone()) } else { None };
-        Ok(StatusAnswer::List {
-            executions: page.iter().map(|kept| kept.outcome()).collect(),
-            total: wanted.len(),
-            next_cursor,
-        })
+        let wanted = |kept: &Kept| {
+            request.flow.as_ref().is_none_or(|flow| kept.flow == *flow)
+                && (request.states.is_empty() || request.states.iter().any(|state| state == state_of(&kept.outcome())))
+        };
+        let direct: Vec<Kept> = self.memory.all().into_iter().filter(wanted).collect();
+        let mut total = direct.len();
+        let mut listed: Vec<Listed> =
+            direct.into_iter().map(|kept| Listed::Direct { outcome: kept.outcome(), begun: kept.begun }).collect();
+        if let Some((micros, id)) = &after {
+            listed.retain(|one| one.place() < (*micros, id.as_str()));
+        }
+        let filter = Filter {
+            flow: request.flow.clone(),
+            states: request.states.iter().filter_map(|word| GuidedState::named(word)).collect(),
+            after: after.and_then(|(micros, id)| Some((DateTime::from_timestamp_micros(micros)?, id))),
+            idle_since: None,
+        };
+        let trouble = match self.guide.store().page(filter, limit + 1).await {
+            Ok(page) => {
+                total += page.total;
+                listed.extend(page.executions.into_iter().map(Listed::Guided));
+                None
+            }
+            Err(error) => Some(Box::new(unkept(error))),
+        };
+        listed.sort_by(|one, other| other.place().cmp(&one.place()));
+        let more = listed.len() > limit;
+        listed.truncate(limit);
+        let next_cursor = listed.last().filter(|_| more).map(Listed::cursor);
+        Ok(StatusAnswer::List { executions: listed, total, next_cursor, trouble })
     }
+}
+
+fn place(cursor: &str) -> Result<(i64, String), Error> {
+    let split = cursor.split_once('_').and_then(|(micros, id)| Some((micros.parse().ok()?, id.to_owned())));
+    split.ok_or_else(|| {
+        Error::new(Code::InvalidCursor, "the cursor does not go on with this list")
+            .next("leave `cursor` out to begin anew")
+    })
 }
 
 /// The state of an execution, in the words that direct and guided ones share.
@@ -179,22 +265,67 @@ fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) 
             .next("ask for its status without nodeId"));
     };
     let run = &recorded.executed.run;
-    let ids = || run.plan().steps().iter().map(|step| step.id.as_str());
-    let named = run.plan().steps().iter().position(|step| step.id == node);
-    // A step of that id comes first; else it may mean what gives the final result, or one of several.
-    let last = || run.plan().last().filter(|_| node == RESULT);
-    let labelled = || run.plan().results().iter().find(|mark| mark.label == node).and_then(|mark| mark.step);
-    let Some(step) = named.or_else(last).or_else(labelled) else {
-        return Err(Error::not_found(Code::InvalidRequest, "step", node, ids()));
-    };
+    let Some(step) = step_named(run, node) else { return Err(no_step(run, node)) };
     let node = run.plan().step(step).map_or(node, |step| step.id.as_str());
-    let Some(output) = run.output_of(step) else {
-        return Err(Error::new(
+    match run.output_of(step) {
+        Some(output) => page(&kept.id, node, &output.text, cursor, limit),
+        None => Err(Error::new(
             Code::InvalidRequest,
             format!("step {} has no output: it failed or was skipped", quoted(node)),
-        ));
+        )),
+    }
+}
+
+/// A step's output; of the open step, what it was handed; of `step/artifacts/0`, that artifact.
+fn guided_text(story: &Story, node: &str, cursor: Option<&str>, limit: Option<usize>) -> Result<TextPage, Error> {
+    let guided = &story.guided;
+    let (run, id) = (guided.run(), guided.beginning().id.as_str());
+    let Some(step) = step_named(run, node) else {
+        return match artifact(story, node) {
+            Some(text) => page(id, node, &text, cursor, limit),
+            None => Err(no_step(run, node)),
+        };
     };
-    let total = output.text.chars().count();
+    let name = run.plan().step(step).map_or(node, |step| step.id.as_str());
+    if let Some(output) = run.output_of(step) {
+        return page(id, name, &output.text, cursor, limit);
+    }
+    let open = guided.handed().filter(|handed| handed.step == step);
+    let bound = open.and_then(|_| run.bind(step, guided.rendering(step)?).ok());
+    match bound {
+        Some(bound) => page(id, name, &bound.text, cursor, limit),
+        None => Err(Error::new(
+            Code::InvalidRequest,
+            format!("step {} has no text: it was not reached, failed or was left out", quoted(name)),
+        )),
+    }
+}
+
+fn artifact(story: &Story, node: &str) -> Option<String> {
+    let (rest, number) = node.rsplit_once('/')?;
+    let step = step_named(story.guided.run(), rest.strip_suffix("/artifacts")?)?;
+    let artifact = story.guided.closing(step)?.output.get("artifacts")?.get(number.parse::<usize>().ok()?)?;
+    match artifact.get("content")? {
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// A step of that id comes first; else it may mean what gives the final result, or one of several.
+fn step_named(run: &Run, node: &str) -> Option<usize> {
+    let plan = run.plan();
+    let named = plan.steps().iter().position(|step| step.id == node);
+    let last = || plan.last().filter(|_| node == RESULT);
+    let labelled = || plan.results().iter().find(|mark| mark.label == node).and_then(|mark| mark.step);
+    named.or_else(last).or_else(labelled)
+}
+
+fn no_step(run: &Run, node: &str) -> Error {
+    Error::not_found(Code::InvalidRequest, "step", node, run.plan().steps().iter().map(|step| step.id.as_str()))
+}
+
+fn page(id: &str, node: &str, whole: &str, cursor: Option<&str>, limit: Option<usize>) -> Result<TextPage, Error> {
+    let total = whole.chars().count();
     let offset = match cursor {
         None => 0,
         Some(cursor) => cursor.parse::<usize>().ok().filter(|offset| *offset < total).ok_or_else(|| {
@@ -203,10 +334,10 @@ fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) 
         })?,
     };
     let length = limit.unwrap_or(TEXT_LIMIT).min(MOST_TEXT);
-    let text: String = output.text.chars().skip(offset).take(length).collect();
+    let text: String = whole.chars().skip(offset).take(length).collect();
     let end = offset + text.chars().count();
     Ok(TextPage {
-        execution: kept.id.clone(),
+        execution: id.to_owned(),
         node: node.to_owned(),
         text,
         offset,

@@ -99,6 +99,11 @@ impl Arguments {
         self.values.get(name).and_then(Value::as_object).cloned().unwrap_or_default()
     }
 
+    /// Whatever was given.
+    pub(super) fn anything(&self, name: &str) -> Option<Value> {
+        self.values.get(name).cloned()
+    }
+
     /// The arguments given that are on their way out, each with what to use instead.
     pub(super) fn deprecated(&self, tool: &Definition) -> Vec<(&'static str, &'static str)> {
         let given = tool.parameters.iter().filter(|parameter| self.values.contains_key(parameter.name));
@@ -163,6 +168,7 @@ impl Parameter {
                 Value::String(word) => Err(self.no_such_word(word, words)),
                 _ => Err(self.misfit(&value, &format!("one of {}", words.join(", ")))),
             },
+            Kind::Anything => Ok(value),
             Kind::Texts => self.list(value),
             Kind::Words(words) => {
                 let list = self.list(value)?;

@@ -32,6 +32,8 @@ pub(super) enum Kind {
     Words(&'static [&'static str]),
     /// An object of anything, which is never looked into.
     Values,
+    /// Usually an object, but whatever it is, it is taken as it is.
+    Anything,
 }
 
 /// One argument of a tool.
@@ -96,7 +98,8 @@ impl Parameter {
             Kind::Word(words) => json!({"type": "string", "enum": words}),
             Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Kind::Words(words) => json!({"type": "array", "items": {"type": "string", "enum": words}}),
-            Kind::Values => json!({"type": "object"}),
+            // Models that are told "an object" give one; that others are taken too need not cost tokens.
+            Kind::Values | Kind::Anything => json!({"type": "object"}),
         };
         if let Value::Object(object) = &mut schema {
             if let Ok(default) = serde_json::from_str::<Value>(self.default) {
@@ -137,6 +140,8 @@ pub(super) struct Definition {
     pub(super) idempotent: bool,
     /// Whether it changes nothing at all.
     pub(super) read_only: bool,
+    /// Whether it does something that can't be undone.
+    pub(super) destructive: bool,
     /// Its arguments, in the order in which they are shown.
     pub(super) parameters: &'static [Parameter],
     /// How it fails.
@@ -162,7 +167,7 @@ impl Definition {
         let annotations = ToolAnnotations::from_raw(
             None,
             Some(self.read_only),
-            Some(false),
+            Some(self.destructive),
             Some(self.idempotent),
             Some(self.open_world),
         );

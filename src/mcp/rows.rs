@@ -63,5 +63,6 @@ fn kind(kind: Kind) -> String {
         Kind::Texts => "list of texts".to_owned(),
         Kind::Words(words) => format!("list of {}", words.join(", ")),
         Kind::Values => "object".to_owned(),
+        Kind::Anything => "object or text".to_owned(),
     }
 }

@@ -1,17 +1,34 @@
 //! The tools, sorted by name: this list is what clients see, whatever the catalog holds.
 
+mod begin;
+mod cancel;
+mod complete_step;
+mod escalate;
 mod execute;
 mod list;
+mod resume;
 mod show;
 mod status;
 
 use super::definition::Definition;
 
 /// Every tool.
-pub(super) const ALL: [Definition; 4] = [execute::TOOL, list::TOOL, show::TOOL, status::TOOL];
+pub(super) const ALL: [Definition; 9] = [
+    begin::TOOL,
+    cancel::TOOL,
+    complete_step::TOOL,
+    escalate::TOOL,
+    execute::TOOL,
+    list::TOOL,
+    resume::TOOL,
+    show::TOOL,
+    status::TOOL,
+];
 
 /// The same sentence for the same argument of several tools.
 const REF: &str = "Branch, tag or commit; default: the source's own.";
+const EXECUTION: &str = "Id from flows_begin.";
+const TOKEN: &str = "Token of the open step.";
 
 #[cfg(test)]
 mod tests {
@@ -48,6 +65,7 @@ mod tests {
                 Kind::Word(words) => default.as_str().is_some_and(|word| words.contains(&word)),
                 Kind::Texts | Kind::Words(_) => default.is_array(),
                 Kind::Values => default.is_object(),
+                Kind::Anything => true,
             };
             assert!(fits, "{}", parameter.name);
         }

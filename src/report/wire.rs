@@ -6,17 +6,19 @@
 mod execution;
 mod finding;
 mod flow;
+mod guided;
 mod listing;
 mod size;
 
 use serde_json::{Map, Value, json};
 
-use crate::app::{Error, StatusAnswer};
+use crate::app::{Error, Listed, StatusAnswer};
 
 pub use execution::{execution, outcome, refusal, rehearsal};
 pub use finding::{checkup, finding};
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};
+pub use guided::{begun, events, guided_status, guided_summary, pruned, tallies, turn};
 pub use listing::{contract_listing, listing};
 pub use size::{FAILURE_CHARACTERS, LARGEST_FRAME, MAX_TOKENS, fit, frame_fits};
 
@@ -67,16 +69,21 @@ fn details(error: &Error) -> Option<Value> {
 pub fn status(answer: &StatusAnswer) -> Value {
     match answer {
         StatusAnswer::One { outcome, include } => execution::status(outcome, include),
-        StatusAnswer::List { executions, total, next_cursor } => {
+        StatusAnswer::Guided { story, include } => guided_status(story, include),
+        StatusAnswer::List { executions, total, next_cursor, trouble } => {
             let mut object = Map::new();
-            object.insert(
-                "executions".to_owned(),
-                executions.iter().map(|outcome| execution::status(outcome, &[])).collect(),
-            );
+            let listed = executions.iter().map(|listed| match listed {
+                Listed::Direct { outcome, .. } => execution::status(outcome, &[]),
+                Listed::Guided(summary) => guided_summary(summary),
+            });
+            object.insert("executions".to_owned(), listed.collect());
             object.insert("total".to_owned(), json!(total));
             object.insert("returned".to_owned(), json!(executions.len()));
             if let Some(cursor) = next_cursor {
                 object.insert("nextCursor".to_owned(), json!(cursor));
+            }
+            if let Some(trouble) = trouble {
+                object.insert("warnings".to_owned(), json!([error(trouble, "flows/status")]));
             }
             Value::Object(object)
         }

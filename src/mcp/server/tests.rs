@@ -27,6 +27,7 @@ const fn tool(name: &'static str, run: crate::mcp::definition::Run) -> Definitio
         open_world: false,
         idempotent: true,
         read_only: true,
+        destructive: false,
         parameters: &[],
         failure: FailureShape::Error,
         run,

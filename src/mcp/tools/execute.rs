@@ -29,6 +29,7 @@ pub(super) const TOOL: Definition = Definition {
     open_world: true,
     idempotent: true,
     read_only: true,
+    destructive: false,
     parameters: &[
         Parameter::new("flowName", Kind::Text, "Name of the flow, as flows_list shows it.").required().also(&["name"]),
         Parameter::new("initialVariables", Kind::Values, "Values by variable name. _variableSet chooses a named set.")

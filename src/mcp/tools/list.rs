@@ -24,6 +24,7 @@ pub(super) const TOOL: Definition = Definition {
     open_world: true,
     idempotent: true,
     read_only: true,
+    destructive: false,
     parameters: &[
         Parameter::new(
             "mode",

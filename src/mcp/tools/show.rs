@@ -20,6 +20,7 @@ pub(super) const TOOL: Definition = Definition {
     open_world: true,
     idempotent: true,
     read_only: true,
+    destructive: false,
     parameters: &[
         Parameter::new("name", Kind::Text, "Name of the flow or template, as flows_list shows it.")
             .required()

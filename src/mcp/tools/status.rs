@@ -10,24 +10,27 @@ use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
 use crate::report::wire;
 
+const SECTIONS: [&str; 5] = ["steps", "artifacts", "findings", "prompts", "events"];
+
 pub(super) const TOOL: Definition = Definition {
     name: "flows_status",
     source: "flows/status",
     title: "Status of executions",
-    description: "Says where an execution stands, or lists executions, newest first. Use it when flows_execute answered \
-                  status running or cut a text: with nodeId it gives that step's whole text, page by page. Executions \
-                  are kept for an hour. Next: go on with nextCursor until there is none.",
+    description: "Says where an execution stands, or lists executions, newest first. Use it to go on after a lost reply or \
+                  a restart (a guided one comes with its open step and stepToken), when flows_execute answered status \
+                  running, or for a whole text. Next: nextStep; or nextCursor until there is none.",
     open_world: false,
     idempotent: true,
     read_only: true,
+    destructive: false,
     parameters: &[
-        Parameter::new("executionId", Kind::Text, "Id from flows_execute. Without it: a list."),
+        Parameter::new("executionId", Kind::Text, "Without it: a list."),
         Parameter::new("nodeId", Kind::Text, "A step whose whole text is wanted; \"result\" is the final result."),
         Parameter::new("flowName", Kind::Text, "List: only executions of this flow.").also(&["name"]),
         Parameter::new("state", Kind::Words(&STATES), "List: only executions in these states."),
-        Parameter::new("include", Kind::Words(&["steps"]), "steps adds each step's output."),
+        Parameter::new("include", Kind::Words(&SECTIONS), "What to add; a direct execution has steps only."),
         Parameter::new("limit", Kind::Count(1), "Most entries (default 20) or characters of a text (default 20,000)."),
-        Parameter::new("cursor", Kind::Text, "nextCursor of the page before, to go on."),
+        Parameter::new("cursor", Kind::Text, "nextCursor of the page before."),
     ],
     failure: FailureShape::Error,
     run,
@@ -40,7 +43,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
                 Code::InvalidRequest,
                 "`nodeId` is a step of an execution, and `executionId` is missing",
             )
-            .next("give `executionId`, as flows_execute answered it")
+            .next("give `executionId`, as flows_execute or flows_begin answered it")
             .detail("argument", json!("executionId")));
         }
         let include = arguments.texts("include");
@@ -49,12 +52,12 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             node: arguments.owned("nodeId"),
             flow: arguments.owned("flowName"),
             states: arguments.texts("state"),
-            include: if include.is_empty() { Vec::new() } else { vec![Section::Steps] },
+            include: include.iter().filter_map(|word| Section::named(word)).collect(),
             limit: arguments.count("limit"),
             cursor: arguments.owned("cursor"),
         };
         loop {
-            let answer = call.app.status(&request)?;
+            let answer = call.unless_cancelled(call.app.status(&request).boxed()).await?;
             let value = wire::status(&answer);
             let returned = answer.returned();
             if wire::frame_fits(&value) || returned <= 1 {

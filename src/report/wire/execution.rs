@@ -12,6 +12,9 @@ use crate::validate::{Finding, Severity};
 
 /// The name errors of executions carry.
 const SOURCE: &str = "flows/execute";
+/// What is said where steps have personas or contracts, and nobody answered them.
+const BEGIN_HINT: &str = "these steps ask for a model to answer them, and here their rendered texts are the outputs; \
+flows_begin hands you one step after the other instead";
 
 /// How an execution stands, and whether that is a failure for whoever asked.
 ///
@@ -38,7 +41,7 @@ pub fn outcome(outcome: &Outcome, detail: Detail, max_tokens: Option<usize>) -> 
 }
 
 /// Whether a reply has at most so many estimated tokens, and fits into one message.
-fn within(value: &Value, most: usize) -> bool {
+pub(super) fn within(value: &Value, most: usize) -> bool {
     frame_fits(value) && tokens::estimate(&value.to_string()) <= most
 }
 
@@ -78,6 +81,17 @@ fn tail(object: &mut Map<String, Value>, recorded: &Recorded) {
     object.insert("mappings".to_owned(), mappings(run));
     object.insert("omitted".to_owned(), json!([]));
     object.insert("warnings".to_owned(), warnings(&recorded.executed.warnings, &recorded.findings, &recorded.origin));
+    if asks_for_a_model(run) {
+        object.insert("hint".to_owned(), json!(BEGIN_HINT));
+    }
+}
+
+/// Whether a step says as whom, or in which shape, a model is to answer it.
+fn asks_for_a_model(run: &Run) -> bool {
+    run.plan().steps().iter().any(|step| match &step.work {
+        Work::Render(rendering) => rendering.role.is_some() || rendering.terms.is_some(),
+        Work::Faulty { .. } => false,
+    })
 }
 
 fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
@@ -130,7 +144,7 @@ fn next_step(code: Option<&str>) -> &'static str {
     }
 }
 
-fn failed(run: &Run, step: usize, error: &StepError) -> Value {
+pub(super) fn failed(run: &Run, step: usize, error: &StepError) -> Value {
     let step = run.plan().step(step);
     json!({
         "nodeId": step.map(|step| step.id.as_str()),
@@ -139,7 +153,7 @@ fn failed(run: &Run, step: usize, error: &StepError) -> Value {
     })
 }
 
-fn skipped(run: &Run) -> Value {
+pub(super) fn skipped(run: &Run) -> Value {
     let id = |step: usize| run.plan().step(step).map(|step| step.id.as_str());
     let steps = (0..run.plan().steps().len()).filter_map(|step| match run.state(step) {
         Some(State::Skipped { because }) => Some(json!({"nodeId": id(step), "because": id(*because)})),
@@ -280,7 +294,7 @@ fn running(pending: &Pending) -> Value {
     })
 }
 
-fn results(object: &mut Map<String, Value>, run: &Run) {
+pub(super) fn results(object: &mut Map<String, Value>, run: &Run) {
     object.insert("finalResult".to_owned(), run.final_output().map_or(Value::Null, text));
     let results = run.results();
     if !results.is_empty() {
@@ -290,7 +304,7 @@ fn results(object: &mut Map<String, Value>, run: &Run) {
     }
 }
 
-fn text(output: &Output) -> Value {
+pub(super) fn text(output: &Output) -> Value {
     output.value.clone().unwrap_or_else(|| json!(&*output.text))
 }
 
@@ -347,7 +361,7 @@ fn mappings(run: &Run) -> Value {
 }
 
 /// What the caller should know: of the values given, of auto-mapping, of the file.
-fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin) -> Value {
+pub(super) fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin) -> Value {
     let mut all: Vec<Value> = Vec::new();
     if let Some(reason) = &origin.stale {
         all.push(json!({"code": "STALE", "message": format!("an older copy was used ({} s old): {reason}", origin.age_seconds)}));

@@ -1,0 +1,405 @@
+//! Guided executions: begun, carried on step by step, escalated, cancelled, pruned.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+
+use crate::app::execute::refused;
+use crate::app::{App, Code, Error, Origin};
+use crate::guide::{Asker, Closure, GuideError, Order, Question, Story, Turn};
+use crate::model::Contract;
+use crate::names::{ItemName, quoted};
+use crate::run::{EscalationId, ExecutionId, Given, GuidedState, Outcome, Run, Ticket, Warning};
+use crate::store::{Filter, StoreError, Summary, Tally};
+use crate::validate::{Finding, Severity};
+
+/// What is to be carried out step by step.
+#[derive(Debug, Clone)]
+pub struct BeginRequest {
+    /// The flow's name.
+    pub flow: String,
+    /// What the whole is for, in the caller's words.
+    pub task: Option<String>,
+    /// The values given.
+    pub variables: Map<String, Value>,
+    /// Branch, tag or commit; none for the source's own.
+    pub git_ref: Option<String>,
+}
+
+/// An execution that has begun.
+#[derive(Debug, Clone)]
+pub struct Begun {
+    /// How it stands.
+    pub turn: Turn,
+    /// What the caller should know of the values given.
+    pub warnings: Vec<Warning>,
+    /// What was noticed about the flow.
+    pub findings: Vec<Finding>,
+    /// Where the flow comes from.
+    pub origin: Origin,
+}
+
+/// What closes a step.
+#[derive(Debug, Clone)]
+pub struct CompleteRequest {
+    /// The execution.
+    pub execution: String,
+    /// The step's token.
+    pub ticket: String,
+    /// What is handed in.
+    pub output: Option<Value>,
+    /// How it went.
+    pub outcome: Outcome,
+    /// The step to go on with, where several are ready.
+    pub next: Option<String>,
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone)]
+pub struct EscalateRequest {
+    /// The execution.
+    pub execution: String,
+    /// The step's token.
+    pub ticket: String,
+    /// Why.
+    pub reason: String,
+    /// The questions.
+    pub questions: Vec<String>,
+    /// What the person should know.
+    pub context: Option<Value>,
+}
+
+/// What a person answered.
+#[derive(Debug, Clone)]
+pub struct ResumeRequest {
+    /// The execution.
+    pub execution: String,
+    /// What is answered; none for whatever is being asked.
+    pub escalation: Option<String>,
+    /// The answers.
+    pub answers: Value,
+}
+
+/// Which executions are to be forgotten.
+#[derive(Debug, Clone, Default)]
+pub struct PruneRequest {
+    /// Only those of this flow.
+    pub flow: Option<String>,
+    /// Only those in these states; without any, those that have ended.
+    pub states: Vec<GuidedState>,
+    /// Only those that nothing happened to since.
+    pub idle_since: Option<DateTime<Utc>>,
+    /// Only these.
+    pub ids: Vec<String>,
+    /// Only say which these are.
+    pub rehearse: bool,
+}
+
+/// What was forgotten, or would be.
+#[derive(Debug, Clone)]
+pub struct Pruned {
+    /// The executions.
+    pub executions: Vec<Summary>,
+    /// Whether nothing was done.
+    pub rehearsed: bool,
+}
+
+/// The longest task that is kept, in bytes.
+const LONGEST_TASK: usize = 100_000;
+/// The most characters of a contract that a failure shows; the step shows it whole.
+const CONTRACT_CHARACTERS: usize = 4_000;
+/// How many executions are looked at together when some are to be forgotten.
+const BATCH: usize = 1_000;
+
+impl App {
+    /// Begins a guided execution and hands out its first step.
+    ///
+    /// # Errors
+    /// When the flow isn't there or has errors, values are missing, or the execution can't be kept.
+    pub async fn begin(&self, request: &BeginRequest) -> Result<Begun, Error> {
+        ItemName::new(&request.flow).map_err(|error| {
+            Error::new(Code::InvalidRequest, error.to_string()).next("ask for a flow by the name that flows_list shows")
+        })?;
+        if request.task.as_ref().is_some_and(|task| task.len() > LONGEST_TASK) {
+            return Err(Error::new(Code::LimitExceeded, format!("`task` is longer than {LONGEST_TASK} bytes"))
+                .next("say in a few sentences what is to be done"));
+        }
+        let catalog = self.catalog(request.git_ref.as_deref(), false).await?;
+        let prepared = catalog.prepare(&request.flow).await?;
+        let plan = prepared.plan()?.clone();
+        let errors: Vec<Finding> =
+            prepared.findings.iter().filter(|finding| finding.severity == Severity::Error).cloned().collect();
+        if let Some(first) = errors.first() {
+            let more = if errors.len() > 1 { format!(" (and {} more)", errors.len() - 1) } else { String::new() };
+            let message = format!(
+                "flow {} has errors, and a guided execution does not begin on one: {}{more}",
+                quoted(&request.flow),
+                first.message
+            );
+            let mut error = Error::new(Code::ValidationError, message)
+                .next("mend the file (`flowy validate` shows every place); flows_execute runs what can be run");
+            error.findings = errors;
+            return Err(error);
+        }
+        if plan.steps().is_empty() {
+            return Err(Error::new(Code::ValidationError, format!("flow {} has no steps", quoted(&request.flow))));
+        }
+        let given = Given::read(&request.variables).map_err(|refusal| refused(&request.flow, &refusal))?;
+        let origin = catalog.origin().clone();
+        let warnings = Run::rehearse(plan.clone(), given.clone(), crate::run::Limits::default())
+            .map_err(|refusal| refused(&request.flow, &refusal))?
+            .warnings_about_given();
+        let order = Order {
+            plan,
+            given,
+            task: request.task.clone(),
+            git_ref: origin.git_ref.clone(),
+            commit: origin.commit.clone(),
+        };
+        let name = || ExecutionId::named(&self.execution_id(&request.flow));
+        let turn = self.guide.begin(order, &name).await.map_err(|error| self.told(&request.flow, error))?;
+        tracing::info!(flow = request.flow, execution = %turn.guided.beginning().id, "a guided execution began");
+        Ok(Begun { turn, warnings, findings: prepared.findings.clone(), origin })
+    }
+
+    /// Closes the open step and hands out the next.
+    ///
+    /// # Errors
+    /// A token that is not that of the open step, an output that does not meet the contract, a
+    /// person who is awaited, or a store that fails.
+    pub async fn complete_step(&self, request: &CompleteRequest) -> Result<Turn, Error> {
+        let closure = Closure {
+            ticket: Ticket::named(&request.ticket),
+            output: request.output.clone(),
+            outcome: request.outcome,
+            next: request.next.clone(),
+        };
+        let id = ExecutionId::named(&request.execution);
+        self.guide.complete(&id, &closure).await.map_err(|error| self.told(&request.execution, error))
+    }
+
+    /// Hands the open step to a person, who is asked at once where that is possible.
+    ///
+    /// # Errors
+    /// As [`App::complete_step`].
+    pub async fn escalate(&self, request: &EscalateRequest, asker: Option<&dyn Asker>) -> Result<Turn, Error> {
+        let question = Question {
+            ticket: Ticket::named(&request.ticket),
+            reason: request.reason.clone(),
+            questions: request.questions.clone(),
+            context: request.context.clone(),
+        };
+        let id = ExecutionId::named(&request.execution);
+        self.guide.escalate(&id, &question, asker).await.map_err(|error| self.told(&request.execution, error))
+    }
+
+    /// Brings a person's answers.
+    ///
+    /// # Errors
+    /// When nobody is awaited under that id, or the store fails.
+    pub async fn resume(&self, request: &ResumeRequest) -> Result<Turn, Error> {
+        let id = ExecutionId::named(&request.execution);
+        let escalation = request.escalation.as_deref().map(EscalationId::named);
+        self.guide
+            .resume(&id, escalation.as_ref(), &request.answers)
+            .await
+            .map_err(|error| self.told(&request.execution, error))
+    }
+
+    /// Cancels a guided execution.
+    ///
+    /// # Errors
+    /// When it has ended otherwise, or the store fails.
+    pub async fn cancel(&self, execution: &str, reason: Option<&str>) -> Result<Turn, Error> {
+        if self.memory.get(execution).is_some() {
+            return Err(Error::new(
+                Code::InvalidRequest,
+                format!("execution {} is a direct one: it ends by itself", quoted(execution)),
+            )
+            .next("flows_cancel is for executions that flows_begin began"));
+        }
+        let id = ExecutionId::named(execution);
+        self.guide.cancel(&id, reason).await.map_err(|error| self.told(execution, error))
+    }
+
+    /// A guided execution with its whole log.
+    ///
+    /// # Errors
+    /// When there is none of that id, or its log can't be read.
+    pub async fn story(&self, execution: &str) -> Result<Story, Error> {
+        let id = ExecutionId::named(execution);
+        self.guide.story(&id).await.map_err(|error| self.told(execution, error))
+    }
+
+    /// Forgets executions: those that have ended, unless other states are named. One that waits for a
+    /// person goes only when its state or its id is named.
+    ///
+    /// # Errors
+    /// When the store fails, or an id is not known.
+    pub async fn prune(&self, request: &PruneRequest) -> Result<Pruned, Error> {
+        let ended = [GuidedState::Completed, GuidedState::Failed, GuidedState::Cancelled];
+        let states = match (request.states.is_empty(), request.ids.is_empty()) {
+            (false, _) => request.states.clone(),
+            (true, true) => ended.to_vec(),
+            (true, false) => Vec::new(),
+        };
+        let mut filter = Filter { flow: request.flow.clone(), states, after: None, idle_since: request.idle_since };
+        let mut executions: Vec<Summary> = Vec::new();
+        loop {
+            let page = self.guide.store().page(filter.clone(), BATCH).await.map_err(unkept)?;
+            let Some(last) = page.executions.last() else { break };
+            filter.after = Some((last.begun_at, last.id.clone()));
+            let wanted = |summary: &Summary| request.ids.is_empty() || request.ids.contains(&summary.id);
+            executions.extend(page.executions.into_iter().filter(wanted));
+        }
+        if let Some(unknown) = request.ids.iter().find(|id| executions.iter().all(|found| found.id != **id)) {
+            return Err(not_found(unknown));
+        }
+        if !request.rehearse {
+            let ids: Vec<String> = executions.iter().map(|summary| summary.id.clone()).collect();
+            self.guide.store().forget(ids).await.map_err(unkept)?;
+        }
+        Ok(Pruned { executions, rehearsed: request.rehearse })
+    }
+
+    /// How each flow's guided executions went. One that goes on counts as abandoned when nothing
+    /// happened to it since `idle_since`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn tallies(&self, idle_since: DateTime<Utc>) -> Result<Vec<Tally>, Error> {
+        self.guide.store().tallies(idle_since).await.map_err(unkept)
+    }
+
+    /// What went wrong, for whoever asked. `about` is the flow (when it begins) or the execution.
+    fn told(&self, about: &str, error: GuideError) -> Error {
+        let status = || format!("call flows_status with executionId {about}: it shows the open step and its stepToken");
+        let made = |code: Code| Error::new(code, error.to_string());
+        match &error {
+            GuideError::Refused(refusal) => refused(about, refusal),
+            GuideError::Store(store) => unkept(store.clone()),
+            GuideError::NotFound { .. } if self.memory.get(about).is_some() => Error::new(
+                Code::InvalidRequest,
+                format!("execution {} is a direct one: the server did its steps", quoted(about)),
+            )
+            .next("flows_status shows it; flows_begin begins one whose steps you do"),
+            GuideError::NotFound { .. } => not_found(about),
+            GuideError::Torn { .. } => {
+                made(Code::StoreError).next("the stored log is damaged: begin anew with flows_begin, and report this")
+            }
+            GuideError::Crowded => made(Code::StoreError).next("call again"),
+            GuideError::UnknownTicket { state } if state.ended() => made(Code::InvalidStepToken)
+                .next(format!("the execution has ended: flows_status with executionId {about} shows its result")),
+            GuideError::UnknownTicket { .. } | GuideError::Replaced { .. } => {
+                made(Code::InvalidStepToken).next(status())
+            }
+            GuideError::AlreadyCompleted { step } => made(Code::StepAlreadyCompleted)
+                .next(format!("what was handed in first counts; {}", status()))
+                .detail("nodeId", json!(step)),
+            GuideError::AwaitingHuman { id, questions } => made(Code::AwaitingHuman)
+                .next(format!(
+                    "ask your user these questions and bring the answers with flows_resume, executionId {about} and \
+                     escalationId {id}"
+                ))
+                .detail("escalationId", json!(id.as_str()))
+                .detail("questions", json!(questions)),
+            GuideError::Cancelled => {
+                made(Code::Cancelled).next("begin anew with flows_begin if it should be done after all")
+            }
+            GuideError::Ended { state } => made(Code::InvalidRequest)
+                .next(format!("flows_status with executionId {about} shows its result"))
+                .detail("state", json!(state.word())),
+            GuideError::Breached { step, breaches, terms, attempts, most } => {
+                let issues: Vec<Value> =
+                    breaches.iter().map(|breach| json!({"path": breach.path, "message": breach.message})).collect();
+                let next = if attempts >= most {
+                    "ask a person with flows_escalate: this step was refused as often as it may be; or mend every issue \
+                     and call flows_complete_step again with the same stepToken"
+                } else {
+                    "mend every issue and call flows_complete_step again with the same stepToken; example shows an output \
+                     that is accepted"
+                };
+                let error = made(Code::ContractViolation)
+                    .next(next)
+                    .detail("nodeId", json!(step))
+                    .detail("issues", Value::Array(issues));
+                shape(error, terms).detail("attempts", json!(attempts)).detail("maxAttempts", json!(most))
+            }
+            GuideError::NotOptional { .. } => made(Code::InvalidRequest)
+                .next("do the step, or close it with outcome failed and output {\"reason\": …}"),
+            GuideError::TooLarge { .. } => made(Code::LimitExceeded)
+                .next("shorten it: keep large files where they are and hand in a summary with where to find them"),
+            GuideError::Full(_) => made(Code::LimitExceeded)
+                .next("shorten the output, or close the step with outcome failed and output {\"reason\": …}"),
+            GuideError::NotReady { ready, .. } => {
+                let next = if ready.is_empty() {
+                    "leave `next` out: nothing else is ready".to_owned()
+                } else {
+                    format!("leave `next` out, or choose one of {}", ready.join(", "))
+                };
+                made(Code::InvalidRequest).next(next).detail("ready", json!(ready))
+            }
+            GuideError::Missing(name) => made(Code::InvalidRequest)
+                .next(format!("give `{name}`; {}", needed(name)))
+                .detail("argument", json!(name)),
+            GuideError::NoEscalation { awaited, .. } => {
+                let next = match awaited {
+                    Some(id) => format!("the question that is open has escalationId {id}"),
+                    None => status(),
+                };
+                made(Code::EscalationNotFound).next(next)
+            }
+        }
+    }
+}
+
+fn needed(name: &str) -> &'static str {
+    match name {
+        "output" => "it is the step's output, as its contract says",
+        "reason" => "it says why a person is needed",
+        "questions" => "one to twenty questions, each as a text of its own",
+        "answers" => "what the person said, as an object or a text",
+        _ => "it is needed",
+    }
+}
+
+/// What an output has to look like, where that is short enough for a failure.
+fn shape(error: Error, terms: &Arc<Contract>) -> Error {
+    let short = |value: &Value| value.to_string().chars().count() <= CONTRACT_CHARACTERS;
+    let mut error = error;
+    if short(terms.schema()) {
+        error = error.detail("expectedSchema", terms.schema().clone());
+    }
+    if let Some(example) = terms.example().filter(|example| short(example)) {
+        error = error.detail("example", example.clone());
+    }
+    error
+}
+
+pub(super) fn not_found(id: &str) -> Error {
+    Error::new(Code::ExecutionNotFound, format!("there is no execution {}", quoted(id))).next(
+        "flows_status without executionId lists the executions there are. Those of flows_execute are kept for an hour, \
+         the newest 100, in the process that did them; those of flows_begin until they are pruned",
+    )
+}
+
+/// Executions can't be kept or read: what a person can do about it.
+pub(super) fn unkept(error: StoreError) -> Error {
+    let next = match &error {
+        StoreError::Closed { .. } | StoreError::ReadOnly { .. } => {
+            "make the state folder writable for this user; flows_execute works without it"
+        }
+        StoreError::Locked { .. } => "call again; if it stays so, end the other process that holds the file",
+        StoreError::Full { .. } => "make room on the disk, or forget old executions with `flowy executions prune`",
+        StoreError::Damaged { .. } => {
+            "move the file aside (a new one is made), or restore a copy; flows_execute works without it"
+        }
+        StoreError::Newer { .. } => "use the newer version of flowy that wrote the file",
+        StoreError::Torn { .. } => "this execution can't go on: begin anew with flows_begin, and report this",
+        StoreError::Unkeepable(_) => "hand in something simpler, and report this",
+        StoreError::Other(_) => "call again; if it stays so, report this with the lines of the log",
+    };
+    tracing::error!(%error, "the store failed");
+    Error::new(Code::StoreError, format!("guided executions can't be kept or read: {error}")).next(next)
+}

@@ -1,0 +1,280 @@
+//! Drives a stored run: hands out one step at a time, checks and keeps what comes back, and waits
+//! for a person where one is asked.
+//!
+//! What may follow what is the run's to say, what is kept is the store's. A reply is made of the
+//! log up to the end of the call that it answers, so the same call again gets the same reply.
+//! Protocols are not known here: a person is reached through [`Asker`].
+
+mod calls;
+mod error;
+mod handing;
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::clock::Clock;
+use crate::plan::Plan;
+use crate::run::{
+    Beginning, Entry, Escalation, EscalationId, ExecutionId, Given, Guided, Limits, Moment, Outcome, Ticket,
+};
+use crate::store::{Appended, Store};
+
+pub use error::GuideError;
+use handing::hand_out;
+
+/// How long a person is waited for within one call; some clients drop calls after 60 seconds.
+pub const PATIENCE: Duration = Duration::from_secs(45);
+/// How often a call is decided anew because another one was faster, before it gives up.
+const TRIES: usize = 50;
+
+/// What a person answers, or that nobody did.
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Value>> + Send + 'a>>;
+
+/// Somebody who can put questions to a person at once.
+pub trait Asker: Send + Sync {
+    /// Asks; `None` where the person does not want to answer or can't be reached.
+    fn ask<'a>(&'a self, escalation: &'a Escalation) -> Answering<'a>;
+}
+
+/// What is to be carried out.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// What the caller gives.
+    pub given: Given,
+    /// What the whole is for.
+    pub task: Option<String>,
+    /// Branch, tag or commit of the flow; none for a folder.
+    pub git_ref: Option<String>,
+    /// The commit; none for a folder.
+    pub commit: Option<String>,
+}
+
+/// What closes a step.
+#[derive(Debug, Clone)]
+pub struct Closure {
+    /// The step's ticket.
+    pub ticket: Ticket,
+    /// What is handed in.
+    pub output: Option<Value>,
+    /// How it went.
+    pub outcome: Outcome,
+    /// The id of the step to go on with, where several are ready.
+    pub next: Option<String>,
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The ticket of the step that can't go on.
+    pub ticket: Ticket,
+    /// Why.
+    pub reason: String,
+    /// The questions.
+    pub questions: Vec<String>,
+    /// What the person should know.
+    pub context: Option<Value>,
+}
+
+/// An execution right after a call, and what the call did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// The execution, as of the end of that call.
+    pub guided: Guided,
+    /// What the call did.
+    pub done: Deed,
+}
+
+/// What a call did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deed {
+    /// It began the execution.
+    Began,
+    /// It closed a step.
+    Closed {
+        /// The step.
+        step: usize,
+    },
+    /// It asked a person, who is awaited.
+    Asked(EscalationId),
+    /// It brought a person's answers.
+    Answered(EscalationId),
+    /// It cancelled the execution.
+    Cancelled,
+}
+
+/// An execution with its log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Story {
+    /// The log.
+    pub entries: Vec<Entry>,
+    /// What it says.
+    pub guided: Guided,
+}
+
+/// What a call comes to, given the log.
+enum Decision {
+    /// It was made before: the reply is rebuilt from the log.
+    Before(Turn),
+    /// These moments are added; what is told then.
+    Now(Vec<Moment>, Result<Deed, GuideError>),
+}
+
+/// Drives stored runs.
+#[derive(Clone)]
+pub struct Guide {
+    store: Store,
+    clock: Arc<dyn Clock>,
+}
+
+impl Guide {
+    /// Over a store.
+    pub fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock }
+    }
+
+    /// Where executions are kept.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Begins an execution under an id that `name` makes, and hands out its first step.
+    ///
+    /// # Errors
+    /// When values are missing or don't fit, or the execution can't be kept.
+    pub async fn begin(
+        &self,
+        order: Order,
+        name: &(dyn Fn() -> ExecutionId + Send + Sync),
+    ) -> Result<Turn, GuideError> {
+        order.given.check(&order.plan)?;
+        for _ in 0..TRIES {
+            let beginning = Beginning {
+                id: name(),
+                plan: order.plan.clone(),
+                given: order.given.clone(),
+                task: order.task.clone(),
+                limits: Limits::default(),
+                git_ref: order.git_ref.clone(),
+                commit: order.commit.clone(),
+            };
+            let id = beginning.id.clone();
+            let first = Entry::new(self.clock.now(), Moment::Begun(Arc::new(beginning)));
+            let mut guided = Guided::begin(&first).map_err(|misfit| GuideError::Torn { id: id.clone(), misfit })?;
+            let mut entries = vec![first];
+            for moment in hand_out(&guided, None, &*self.clock) {
+                self.live(&mut guided, &mut entries, moment)?;
+            }
+            if self.store.begin(entries, &guided).await? == Appended::Kept {
+                return Ok(Turn { guided, done: Deed::Began });
+            }
+        }
+        Err(GuideError::Crowded)
+    }
+
+    /// Closes the open step and hands out the next.
+    ///
+    /// # Errors
+    /// A ticket that is not that of the open step, an output that does not meet the contract, a
+    /// person who is awaited; then the step stays as it is.
+    pub async fn complete(&self, id: &ExecutionId, closure: &Closure) -> Result<Turn, GuideError> {
+        self.change(id, |story| calls::complete(story, closure, &*self.clock)).await
+    }
+
+    /// Hands the open step to a person, and where there is an asker waits a while for the answers.
+    ///
+    /// # Errors
+    /// As [`Guide::complete`], without a contract.
+    pub async fn escalate(
+        &self,
+        id: &ExecutionId,
+        question: &Question,
+        asker: Option<&dyn Asker>,
+    ) -> Result<Turn, GuideError> {
+        let fresh = EscalationId::fresh(self.clock.fresh(), self.clock.fresh());
+        let turn = self.change(id, |story| calls::escalate(story, question, &fresh)).await?;
+        let (Some(asker), Deed::Asked(escalation)) = (asker, &turn.done) else { return Ok(turn) };
+        let Some(open) = turn.guided.escalations().iter().find(|open| open.id == *escalation) else { return Ok(turn) };
+        match tokio::time::timeout(PATIENCE, asker.ask(open)).await {
+            // Somebody may have answered elsewhere meanwhile; the first answer counts.
+            Ok(Some(answers)) => match self.resume(id, Some(escalation), &answers).await {
+                Err(GuideError::NoEscalation { .. }) => {
+                    let story = self.story(id).await?;
+                    Ok(Turn { guided: story.guided, done: Deed::Answered(escalation.clone()) })
+                }
+                answered => answered,
+            },
+            _ => Ok(turn),
+        }
+    }
+
+    /// Brings a person's answers: the same step goes on, under a new ticket. Without an id they
+    /// answer what is being asked.
+    ///
+    /// # Errors
+    /// When nobody is awaited under that id.
+    pub async fn resume(
+        &self,
+        id: &ExecutionId,
+        escalation: Option<&EscalationId>,
+        answers: &Value,
+    ) -> Result<Turn, GuideError> {
+        self.change(id, |story| calls::resume(story, escalation, answers, &*self.clock)).await
+    }
+
+    /// Cancels an execution.
+    ///
+    /// # Errors
+    /// When it has come to its end already.
+    pub async fn cancel(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Turn, GuideError> {
+        self.change(id, |story| calls::cancel(story, reason)).await
+    }
+
+    /// An execution with its log; changes nothing.
+    ///
+    /// # Errors
+    /// When there is none of that id, or its log can't be read.
+    pub async fn story(&self, id: &ExecutionId) -> Result<Story, GuideError> {
+        let entries = self.store.log(id).await?.ok_or_else(|| GuideError::NotFound { id: id.clone() })?;
+        let guided = Guided::replay(&entries).map_err(|misfit| GuideError::Torn { id: id.clone(), misfit })?;
+        Ok(Story { entries, guided })
+    }
+
+    /// Decides on what the log says, and adds to it unless somebody else did so meanwhile: then it
+    /// is decided anew.
+    async fn change(
+        &self,
+        id: &ExecutionId,
+        decide: impl Fn(&Story) -> Result<Decision, GuideError> + Send + Sync,
+    ) -> Result<Turn, GuideError> {
+        for _ in 0..TRIES {
+            let story = self.story(id).await?;
+            let after = story.entries.len();
+            let (moments, told) = match decide(&story)? {
+                Decision::Before(turn) => return Ok(turn),
+                Decision::Now(moments, told) => (moments, told),
+            };
+            let (mut guided, mut entries) = (story.guided, Vec::with_capacity(moments.len()));
+            for moment in moments {
+                self.live(&mut guided, &mut entries, moment)?;
+            }
+            if self.store.append(after, entries, &guided).await? == Appended::Kept {
+                return told.map(|done| Turn { guided, done });
+            }
+        }
+        Err(GuideError::Crowded)
+    }
+
+    fn live(&self, guided: &mut Guided, entries: &mut Vec<Entry>, moment: Moment) -> Result<(), GuideError> {
+        // Clocks of several processes may differ; a log's times never run backwards.
+        let entry = Entry::new(self.clock.now().max(guided.updated_at()), moment);
+        let id = guided.beginning().id.clone();
+        guided.apply(&entry).map_err(|misfit| GuideError::Torn { id, misfit })?;
+        entries.push(entry);
+        Ok(())
+    }
+}

@@ -1,0 +1,226 @@
+//! What each call comes to, given the log: pure decisions, made again when the log has grown.
+
+use serde_json::Value;
+
+use super::handing::{breaches, bytes, fresh_ticket, hand_out, taken_in};
+use super::{Closure, Decision, Deed, GuideError, Question, Story, Turn};
+use crate::clock::Clock;
+use crate::run::{Entry, Escalation, EscalationId, Fate, Guided, Handed, Moment, Outcome, Ticket, read_output};
+
+/// The most questions to a person at once.
+const MOST_QUESTIONS: usize = 20;
+/// The most that is kept of a reason, a question or answers, in bytes.
+const LARGEST_NOTE: usize = 100_000;
+
+impl Story {
+    /// The execution after its first `entries` entries.
+    fn as_of(&self, entries: usize) -> Result<Guided, GuideError> {
+        let beginning = self.entries.iter().take(entries);
+        Guided::replay(beginning).map_err(|misfit| GuideError::Torn { id: self.guided.beginning().id.clone(), misfit })
+    }
+
+    /// How many entries there were when the call had ended that wrote this one (from 1): after a
+    /// step was closed, the next is handed out in the same breath.
+    fn end_of_call(&self, entry: usize) -> usize {
+        let follows = |moment: &Moment| matches!(moment, Moment::Broke { .. } | Moment::Opened { .. });
+        let following = self.entries.iter().skip(entry).take_while(|entry: &&Entry| follows(&entry.moment));
+        entry + following.count()
+    }
+
+    fn step_id(&self, step: usize) -> String {
+        self.guided.run().plan().step(step).map(|step| step.id.clone()).unwrap_or_default()
+    }
+
+    fn before(&self, entry: usize, done: Deed) -> Result<Decision, GuideError> {
+        Ok(Decision::Before(Turn { guided: self.as_of(entry)?, done }))
+    }
+
+    /// The open step, where that is its ticket.
+    fn open(&self, ticket: &Ticket) -> Result<&Handed, GuideError> {
+        match self.guided.fate(ticket) {
+            None => Err(GuideError::UnknownTicket { state: self.guided.state() }),
+            Some(Fate::Void) => Err(GuideError::Cancelled),
+            Some(Fate::Replaced { step }) => Err(GuideError::Replaced { step: self.step_id(step) }),
+            Some(Fate::Closed { step, .. }) => Err(GuideError::AlreadyCompleted { step: self.step_id(step) }),
+            Some(Fate::Open) => {
+                let handed = self.guided.handed().filter(|handed| handed.ticket == *ticket);
+                handed.ok_or(GuideError::UnknownTicket { state: self.guided.state() })
+            }
+        }
+    }
+
+    fn awaited(&self, handed: &Handed) -> Result<(), GuideError> {
+        let awaited = handed.asks.as_ref();
+        let open = awaited.and_then(|id| self.guided.escalations().iter().find(|open| open.id == *id));
+        match open {
+            None => Ok(()),
+            Some(open) => Err(GuideError::AwaitingHuman { id: open.id.clone(), questions: open.questions.clone() }),
+        }
+    }
+}
+
+pub(super) fn complete(story: &Story, closure: &Closure, clock: &dyn Clock) -> Result<Decision, GuideError> {
+    let guided = &story.guided;
+    let in_form = |step: usize, output: Value| {
+        let usual = guided.rendering(step).is_none_or(|rendering| rendering.terms.is_none());
+        match closure.outcome {
+            Outcome::Done => taken_in(output, &guided.terms(step), usual),
+            Outcome::Failed | Outcome::Skipped => taken_in(output, &crate::model::Contract::usual(), true),
+        }
+    };
+    let output = closure.output.clone().unwrap_or(Value::Null);
+    if let Some(Fate::Closed { step, entry }) = guided.fate(&closure.ticket)
+        && let Some(closing) = guided.closing(step)
+        && closing.outcome == closure.outcome
+        && closing.output == in_form(step, output.clone())
+    {
+        return story.before(story.end_of_call(entry), Deed::Closed { step });
+    }
+    let handed = story.open(&closure.ticket)?;
+    story.awaited(handed)?;
+    let step = handed.step;
+    let limits = guided.beginning().limits;
+    if bytes(&output) > limits.step {
+        return Err(GuideError::TooLarge { bytes: bytes(&output), limit: limits.step });
+    }
+    let output = in_form(step, output);
+    match closure.outcome {
+        Outcome::Done => {
+            if output.is_null() {
+                return Err(GuideError::Missing("output"));
+            }
+            let (terms, own) = (guided.terms(step), guided.rendering(step));
+            let usual = own.is_none_or(|rendering| rendering.terms.is_none());
+            let breaches = breaches(&output, &terms, usual);
+            if !breaches.is_empty() {
+                let violation = GuideError::Breached {
+                    step: story.step_id(step),
+                    breaches: breaches.clone(),
+                    terms,
+                    attempts: handed.breaches.saturating_add(1),
+                    most: own.map_or(crate::plan::MAX_ATTEMPTS, |rendering| rendering.max_attempts),
+                };
+                let moment = Moment::Breached { ticket: closure.ticket.clone(), breaches };
+                return Ok(Decision::Now(vec![moment], Err(violation)));
+            }
+            if let Some(error) = guided.run().too_large(step, read_output(&output, usual).text.len()) {
+                return Err(GuideError::Full(error));
+            }
+        }
+        Outcome::Skipped if !guided.rendering(step).is_some_and(|rendering| rendering.optional) => {
+            return Err(GuideError::NotOptional { step: story.step_id(step) });
+        }
+        Outcome::Failed | Outcome::Skipped => {}
+    }
+    let closed = Moment::Closed { ticket: closure.ticket.clone(), outcome: closure.outcome, output };
+    let mut after = guided.clone();
+    let entry = Entry::new(guided.updated_at(), closed.clone());
+    after.apply(&entry).map_err(|misfit| GuideError::Torn { id: guided.beginning().id.clone(), misfit })?;
+    let next = chosen(&after, closure.next.as_deref())?;
+    let mut moments = vec![closed];
+    moments.extend(hand_out(&after, next, clock));
+    Ok(Decision::Now(moments, Ok(Deed::Closed { step })))
+}
+
+/// The step that the caller wants to go on with.
+fn chosen(after: &Guided, next: Option<&str>) -> Result<Option<usize>, GuideError> {
+    let Some(wanted) = next.filter(|_| !after.run().ended()) else { return Ok(None) };
+    let ready: Vec<usize> = after.run().ready().collect();
+    let id = |step: usize| after.run().plan().step(step).map(|step| step.id.clone()).unwrap_or_default();
+    match ready.iter().find(|step| id(**step) == wanted) {
+        Some(step) => Ok(Some(*step)),
+        None => Err(GuideError::NotReady { wanted: wanted.to_owned(), ready: ready.into_iter().map(id).collect() }),
+    }
+}
+
+pub(super) fn escalate(story: &Story, question: &Question, fresh: &EscalationId) -> Result<Decision, GuideError> {
+    let questions = &question.questions;
+    if question.reason.trim().is_empty() {
+        return Err(GuideError::Missing("reason"));
+    }
+    if questions.iter().all(|question| question.trim().is_empty()) || questions.len() > MOST_QUESTIONS {
+        return Err(GuideError::Missing("questions"));
+    }
+    let size = question.reason.len()
+        + questions.iter().map(String::len).sum::<usize>()
+        + question.context.as_ref().map_or(0, bytes);
+    if size > LARGEST_NOTE {
+        return Err(GuideError::TooLarge { bytes: size, limit: LARGEST_NOTE });
+    }
+    let context = question.context.clone().filter(|context| !context.is_null());
+    let same = |asked: &&Escalation| {
+        asked.ticket == question.ticket
+            && asked.reason == question.reason
+            && asked.questions == *questions
+            && asked.context == context
+    };
+    if let Some(asked) = story.guided.escalations().iter().find(same) {
+        return match &asked.answer {
+            None if story.guided.cancelled().is_some() => Err(GuideError::Cancelled),
+            None => story.before(asked.entry, Deed::Asked(asked.id.clone())),
+            Some((_, _, entry)) => story.before(*entry, Deed::Answered(asked.id.clone())),
+        };
+    }
+    let handed = story.open(&question.ticket)?;
+    story.awaited(handed)?;
+    let moment = Moment::Escalated {
+        id: fresh.clone(),
+        ticket: question.ticket.clone(),
+        reason: question.reason.clone(),
+        questions: questions.clone(),
+        context,
+    };
+    Ok(Decision::Now(vec![moment], Ok(Deed::Asked(fresh.clone()))))
+}
+
+pub(super) fn resume(
+    story: &Story,
+    escalation: Option<&EscalationId>,
+    answers: &Value,
+    clock: &dyn Clock,
+) -> Result<Decision, GuideError> {
+    let empty = match answers {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    if empty {
+        return Err(GuideError::Missing("answers"));
+    }
+    if bytes(answers) > LARGEST_NOTE {
+        return Err(GuideError::TooLarge { bytes: bytes(answers), limit: LARGEST_NOTE });
+    }
+    let awaited = story.guided.handed().and_then(|handed| handed.asks.clone());
+    let unknown = |answered| GuideError::NoEscalation { id: escalation.cloned(), answered, awaited: awaited.clone() };
+    let Some(id) = escalation.or(awaited.as_ref()) else { return Err(unknown(false)) };
+    let Some(asked) = story.guided.escalations().iter().find(|asked| asked.id == *id) else {
+        return Err(unknown(false));
+    };
+    match &asked.answer {
+        Some((before, _, entry)) if before == answers => story.before(*entry, Deed::Answered(id.clone())),
+        Some(_) => Err(unknown(true)),
+        None if story.guided.cancelled().is_some() => Err(GuideError::Cancelled),
+        None => {
+            let ticket = fresh_ticket(&story.guided, clock);
+            let moment = Moment::Answered { id: id.clone(), answers: answers.clone(), ticket };
+            Ok(Decision::Now(vec![moment], Ok(Deed::Answered(id.clone()))))
+        }
+    }
+}
+
+pub(super) fn cancel(story: &Story, reason: Option<&str>) -> Result<Decision, GuideError> {
+    if story.guided.cancelled().is_some() {
+        return story.before(story.entries.len(), Deed::Cancelled);
+    }
+    let state = story.guided.state();
+    if state.ended() {
+        return Err(GuideError::Ended { state });
+    }
+    let reason = reason.map(str::trim).filter(|reason| !reason.is_empty()).map(str::to_owned);
+    if let Some(bytes) = reason.as_ref().map(String::len).filter(|bytes| *bytes > LARGEST_NOTE) {
+        return Err(GuideError::TooLarge { bytes, limit: LARGEST_NOTE });
+    }
+    Ok(Decision::Now(vec![Moment::Cancelled { reason }], Ok(Deed::Cancelled)))
+}

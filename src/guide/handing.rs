@@ -1,0 +1,112 @@
+//! Which step comes next, and how an output is taken in.
+
+use serde_json::Value;
+
+use crate::clock::Clock;
+use crate::model::{Breach, Contract};
+use crate::plan::Work;
+use crate::run::{Guided, Moment, StepError, Ticket};
+
+/// How deep an output's lists and objects may lie in each other; JSON readers stop at 128.
+const DEEPEST: usize = 100;
+
+/// The moments that hand out the next step: the one wanted, else the first in the file. A step
+/// that can't be rendered breaks, and another one is looked for.
+pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, clock: &dyn Clock) -> Vec<Moment> {
+    let mut run = guided.run().clone();
+    let mut moments = Vec::new();
+    let mut wanted = wanted;
+    loop {
+        let chosen = wanted.take().filter(|step| run.ready().any(|ready| ready == *step));
+        let Some(step) = chosen.or_else(|| run.ready().next()) else { return moments };
+        let broken = match run.plan().step(step).map(|step| &step.work) {
+            Some(Work::Render(rendering)) => run.bind(step, rendering).err(),
+            Some(Work::Faulty { code, message }) => Some(StepError::new(code, message.clone())),
+            None => Some(StepError::new("INTERNAL_ERROR", "the step is not part of the plan")),
+        };
+        let Some(error) = broken else {
+            moments.push(Moment::Opened { step, ticket: fresh_ticket(guided, clock) });
+            return moments;
+        };
+        // What breaks here is only foreseen; the entries say it again, with their time.
+        let timing = crate::run::Timing { at: guided.updated_at(), took: std::time::Duration::ZERO };
+        run.apply(crate::run::Event::Failed { step, error: error.clone(), timing });
+        moments.push(Moment::Broke { step, error });
+    }
+}
+
+/// A ticket that this execution has not had.
+pub(super) fn fresh_ticket(guided: &Guided, clock: &dyn Clock) -> Ticket {
+    loop {
+        let ticket = Ticket::fresh(clock.fresh(), clock.fresh());
+        if guided.fate(&ticket).is_none() {
+            return ticket;
+        }
+    }
+}
+
+/// An output as it is kept: a text that holds an object is that object, unless a contract of the
+/// step's own wants the text.
+pub(super) fn taken_in(output: Value, terms: &Contract, usual: bool) -> Value {
+    let Value::String(text) = &output else { return output };
+    match serde_json::from_str::<Value>(text) {
+        Ok(object @ Value::Object(_)) if usual || !terms.breaches(&output).is_empty() => object,
+        _ => output,
+    }
+}
+
+/// In which ways an output does not meet its contract. Plain text is fine under the usual one.
+pub(super) fn breaches(output: &Value, terms: &Contract, usual: bool) -> Vec<Breach> {
+    let breach = |message: &str| vec![Breach { path: "output".to_owned(), message: message.to_owned() }];
+    match output {
+        value if deeper_than(value, DEEPEST) => breach("is nested too deeply: 100 levels are allowed"),
+        Value::String(text) if usual && text.trim().is_empty() => breach("is empty"),
+        Value::String(_) if usual => Vec::new(),
+        other => terms.breaches(other),
+    }
+}
+
+fn deeper_than(value: &Value, levels: usize) -> bool {
+    let Some(left) = levels.checked_sub(1) else { return matches!(value, Value::Array(_) | Value::Object(_)) };
+    match value {
+        Value::Array(items) => items.iter().any(|item| deeper_than(item, left)),
+        Value::Object(fields) => fields.values().any(|item| deeper_than(item, left)),
+        _ => false,
+    }
+}
+
+/// How many bytes a value takes as JSON.
+pub(super) fn bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        other => other.to_string().len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_text_that_holds_an_object_is_the_object_unless_the_contract_wants_the_text() {
+        let usual = Contract::usual();
+        let text = json!(r#"{"summary": "s"}"#);
+        assert_eq!(taken_in(text.clone(), &usual, true), json!({"summary": "s"}));
+        assert_eq!(taken_in(json!("[1]"), &usual, true), json!("[1]"));
+        let wants_text = Contract::compile(None, json!({"type": "string"})).unwrap();
+        assert_eq!(taken_in(text.clone(), &wants_text, false), text);
+    }
+
+    #[test]
+    fn what_is_nested_too_deeply_is_a_breach() {
+        let mut value = json!(1);
+        for _ in 0..100 {
+            value = json!([value]);
+        }
+        let open = Contract::compile(None, json!({})).unwrap();
+        assert!(breaches(&value, &open, false).is_empty());
+        assert_eq!(breaches(&json!([value]), &open, false).len(), 1);
+    }
+}

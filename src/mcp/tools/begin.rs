@@ -1,0 +1,46 @@
+//! `flows_begin`.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::REF;
+use crate::app::{BeginRequest, Error};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::reply::{Call, Reply};
+use crate::report::wire;
+
+pub(super) const TOOL: Definition = Definition {
+    name: "flows_begin",
+    source: "flows/begin",
+    title: "Begin a guided execution",
+    description: "Begins a flow that you carry out yourself: hands you one step at a time with its prompt, the persona to \
+                  take on and the contract your output must meet, and keeps everything. Use it for flows with personas or \
+                  contracts, or for long work. Next: do the step, then flows_complete_step.",
+    open_world: true,
+    idempotent: false,
+    read_only: false,
+    destructive: false,
+    parameters: &[
+        Parameter::new("flowName", Kind::Text, "Name of the flow, as flows_list shows it.").required().also(&["name"]),
+        Parameter::new("task", Kind::Text, "What your user wants done, in a few sentences."),
+        Parameter::new("initialVariables", Kind::Values, "Values by variable name.").also(&["variables"]),
+        Parameter::new("ref", Kind::Text, REF),
+    ],
+    failure: FailureShape::Error,
+    run,
+};
+
+fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+    async move {
+        let request = BeginRequest {
+            flow: arguments.owned("flowName").unwrap_or_default(),
+            task: arguments.owned("task"),
+            variables: arguments.values("initialVariables"),
+            git_ref: arguments.owned("ref"),
+        };
+        let begun = call.unless_cancelled(call.app.begin(&request).boxed()).await?;
+        Ok(Reply::of(wire::begun(&begun)))
+    }
+    .boxed()
+}

@@ -1,0 +1,38 @@
+//! `flows_cancel`.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::EXECUTION;
+use crate::app::Error;
+use crate::mcp::arguments::Arguments;
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::reply::{Call, Reply};
+use crate::report::wire;
+
+pub(super) const TOOL: Definition = Definition {
+    name: "flows_cancel",
+    source: "flows/cancel",
+    title: "Cancel a guided execution",
+    description: "Ends a guided execution for good; it stays readable. Use it when your user no longer wants the result. \
+                  Next: flows_status shows what was done.",
+    open_world: false,
+    idempotent: true,
+    read_only: false,
+    destructive: true,
+    parameters: &[
+        Parameter::new("executionId", Kind::Text, EXECUTION).required(),
+        Parameter::new("reason", Kind::Text, "Why, for the record."),
+    ],
+    failure: FailureShape::Error,
+    run,
+};
+
+fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+    async move {
+        let id = arguments.text("executionId").unwrap_or_default();
+        let turn = call.unless_cancelled(call.app.cancel(id, arguments.text("reason")).boxed()).await?;
+        Ok(Reply::of(wire::turn(&turn)))
+    }
+    .boxed()
+}

@@ -1,0 +1,49 @@
+//! `flows_complete_step`.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::{EXECUTION, TOKEN};
+use crate::app::{CompleteRequest, Error, StepOutcome};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::reply::{Call, Reply};
+use crate::report::wire;
+
+pub(super) const TOOL: Definition = Definition {
+    name: "flows_complete_step",
+    source: "flows/complete_step",
+    title: "Complete a step",
+    description: "Hands in the open step's output, which is checked against its contract and kept, and gives you the next \
+                  step or the final result. Use it when a step is done; after a lost reply call it again unchanged. Next: \
+                  do the step it hands out; on CONTRACT_VIOLATION mend every issue and repeat.",
+    open_world: false,
+    idempotent: true,
+    read_only: false,
+    destructive: false,
+    parameters: &[
+        Parameter::new("executionId", Kind::Text, EXECUTION).required(),
+        Parameter::new("stepToken", Kind::Text, TOKEN).required(),
+        Parameter::new("output", Kind::Anything, "As contract says; for failed and skipped {reason}."),
+        Parameter::new("outcome", Kind::Word(&["done", "failed", "skipped"]), "skipped: optional steps only.")
+            .default("\"done\""),
+        Parameter::new("next", Kind::Text, "Which step of ready comes next."),
+    ],
+    failure: FailureShape::Error,
+    run,
+};
+
+fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+    async move {
+        let request = CompleteRequest {
+            execution: arguments.owned("executionId").unwrap_or_default(),
+            ticket: arguments.owned("stepToken").unwrap_or_default(),
+            output: arguments.anything("output"),
+            outcome: arguments.text("outcome").and_then(StepOutcome::named).unwrap_or(StepOutcome::Done),
+            next: arguments.owned("next"),
+        };
+        let turn = call.unless_cancelled(call.app.complete_step(&request).boxed()).await?;
+        Ok(Reply::of(wire::turn(&turn)))
+    }
+    .boxed()
+}

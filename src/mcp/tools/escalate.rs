@@ -1,0 +1,48 @@
+//! `flows_escalate`.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::{EXECUTION, TOKEN};
+use crate::app::{Error, EscalateRequest};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::reply::{Call, Reply};
+use crate::report::wire;
+
+pub(super) const TOOL: Definition = Definition {
+    name: "flows_escalate",
+    source: "flows/escalate",
+    title: "Ask a person",
+    description: "Puts questions to your user; nothing goes on before the answer. Use it when a decision or a fact is \
+                  missing that only a person can give, or a step is refused again and again. Next: ask your user, then \
+                  flows_resume, unless the reply holds the answers already.",
+    open_world: false,
+    idempotent: true,
+    read_only: false,
+    destructive: false,
+    parameters: &[
+        Parameter::new("executionId", Kind::Text, EXECUTION).required(),
+        Parameter::new("stepToken", Kind::Text, TOKEN).required(),
+        Parameter::new("reason", Kind::Text, "Why a person is needed.").required(),
+        Parameter::new("questions", Kind::Texts, "Each question by itself.").required().also(&["questionsForHuman"]),
+        Parameter::new("context", Kind::Anything, "What the person should know."),
+    ],
+    failure: FailureShape::Error,
+    run,
+};
+
+fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+    async move {
+        let request = EscalateRequest {
+            execution: arguments.owned("executionId").unwrap_or_default(),
+            ticket: arguments.owned("stepToken").unwrap_or_default(),
+            reason: arguments.owned("reason").unwrap_or_default(),
+            questions: arguments.texts("questions"),
+            context: arguments.anything("context"),
+        };
+        let turn = call.unless_cancelled(call.app.escalate(&request, None).boxed()).await?;
+        Ok(Reply::of(wire::turn(&turn)))
+    }
+    .boxed()
+}

@@ -1,0 +1,174 @@
+//! The step that is handed out, whole: what it is for, what to do, as whom, and in which shape.
+
+use serde_json::{Map, Value, json};
+use sha1::{Digest as _, Sha1};
+
+use super::{id_of, time};
+use crate::model::{Contract, Persona};
+use crate::plan::Source;
+use crate::report::wire::size::frame_fits;
+use crate::run::{FilledWith, Guided, Handed, State};
+
+/// How much of an earlier output is shown, in characters; the prompt holds what it reads.
+const SUMMARY: usize = 600;
+/// How much of a given value is shown beside the prompt, in characters.
+const INPUT: usize = 300;
+/// The shortest that a text of a step is cut to, in characters.
+const SHORTEST: usize = 2_000;
+
+pub(super) fn step(guided: &Guided, handed: &Handed, whole_persona: bool) -> Value {
+    let number = handed.step;
+    let run = guided.run();
+    let mut object = Map::new();
+    let Some(step) = run.plan().step(number) else { return Value::Null };
+    object.insert("id".to_owned(), json!(step.id));
+    object.insert("index".to_owned(), json!(number + 1));
+    object.insert("of".to_owned(), json!(run.plan().steps().len()));
+    object.insert("label".to_owned(), json!(step.label));
+    if let Some(description) = &step.description {
+        object.insert("description".to_owned(), json!(description));
+    }
+    if let Some(task) = &guided.beginning().task {
+        object.insert("task".to_owned(), json!(task));
+    }
+    let prompt = guided.rendering(number).and_then(|rendering| run.bind(number, rendering).ok());
+    object.insert("prompt".to_owned(), json!(prompt.map(|bound| bound.text)));
+    object.insert("context".to_owned(), json!({"inputs": inputs(guided, number), "answers": answers(guided, number)}));
+    object.insert("previousOutput".to_owned(), previous(guided, number));
+    if let Some(role) = guided.role(number) {
+        object.insert("persona".to_owned(), persona(role, whole_persona || handed.new_role));
+    }
+    let terms = guided.terms(number);
+    object.insert("contract".to_owned(), contract(&terms));
+    if let Some(example) = terms.example() {
+        object.insert("example".to_owned(), example.clone());
+    }
+    if guided.rendering(number).is_some_and(|rendering| rendering.optional) {
+        object.insert("optional".to_owned(), json!(true));
+    }
+    object.insert("attempt".to_owned(), json!(handed.attempt));
+    Value::Object(object)
+}
+
+/// The schema, without what only tools read.
+fn contract(terms: &Contract) -> Value {
+    let mut schema = terms.schema().clone();
+    if let Value::Object(fields) = &mut schema {
+        for key in ["$schema", "$id", "examples"] {
+            fields.remove(key);
+        }
+    }
+    schema
+}
+
+fn persona(role: &Persona, whole: bool) -> Value {
+    let mut object = Map::new();
+    object.insert("name".to_owned(), json!(role.name));
+    if whole {
+        object.insert("instructions".to_owned(), json!(&*role.text));
+    }
+    let hash: String = Sha1::digest(role.text.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    object.insert("hash".to_owned(), json!(hash));
+    Value::Object(object)
+}
+
+/// What callers gave of what the step reads.
+fn inputs(guided: &Guided, step: usize) -> Value {
+    let given = guided.run().slots(step).into_iter().filter_map(|(slot, with)| match (&slot.source, with) {
+        (Source::Open(_), FilledWith::Value(value)) => Some((
+            slot.name.clone(),
+            match &*value {
+                Value::String(text) => json!(cut(text, INPUT)),
+                other if other.to_string().chars().count() > INPUT => json!(cut(&other.to_string(), INPUT)),
+                other => other.clone(),
+            },
+        )),
+        _ => None,
+    });
+    Value::Object(given.collect())
+}
+
+/// What a person answered about this step, in order.
+pub(super) fn answers(guided: &Guided, step: usize) -> Value {
+    let asked = guided.escalations().iter().filter(|asked| asked.step == step);
+    let told = asked.filter_map(|asked| {
+        let (answers, at, _) = asked.answer.as_ref()?;
+        Some(json!({
+            "escalationId": asked.id.as_str(),
+            "reason": asked.reason,
+            "questions": asked.questions,
+            "answers": answers,
+            "answeredAt": time(*at),
+        }))
+    });
+    told.collect()
+}
+
+/// What the steps before gave, in short, and where the whole is.
+fn previous(guided: &Guided, step: usize) -> Value {
+    let run = guided.run();
+    let parents = run.plan().step(step).map(|step| step.parents.as_slice()).unwrap_or_default();
+    let told = parents.iter().filter_map(|parent| {
+        let Some(State::Done { output, .. }) = run.state(*parent) else { return None };
+        let said = guided.closing(*parent).and_then(|closing| closing.output.get("summary")).and_then(Value::as_str);
+        let id = id_of(guided, *parent);
+        let whole = format!("execution://{}/{}", guided.beginning().id, id);
+        Some((id, json!({"summary": cut(said.unwrap_or(&output.text), SUMMARY), "ref": whole})))
+    });
+    Value::Object(told.collect())
+}
+
+pub(super) fn cut(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(longest).collect();
+    format!("{kept}…")
+}
+
+/// Cuts a step's longest texts until the answer fits; says how long they were and how to read the rest.
+pub(super) fn shortened(mut value: Value, id: &str, fits: &dyn Fn(&Value) -> bool) -> Value {
+    let mut cut_once = false;
+    // A persona is delivered whole as long as a message can hold it; what gives way first is the
+    // prompt, which can be paged.
+    while !fits(&value) {
+        let Some(step) = value.get_mut("step") else { return value };
+        let node = step.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let length =
+            |pointer: &str| step.pointer(pointer).and_then(Value::as_str).map_or(0, |text| text.chars().count());
+        let longest = ["/prompt", "/task"].into_iter().map(|pointer| (length(pointer), pointer)).max();
+        match longest.filter(|(length, _)| *length > SHORTEST) {
+            Some((length, pointer)) => {
+                if let Some(Value::String(text)) = step.pointer_mut(pointer) {
+                    *text = text.chars().take(length / 2).collect();
+                }
+                if let (false, Value::Object(step)) = (step.get("promptLength").is_some(), &mut *step)
+                    && pointer == "/prompt"
+                {
+                    step.insert("promptLength".to_owned(), json!(length));
+                    step.insert("truncated".to_owned(), json!(true));
+                    let rest = format!("flows_status with executionId {id} and nodeId {node} pages the whole prompt");
+                    step.insert("restOfPrompt".to_owned(), json!(rest));
+                }
+                cut_once = true;
+            }
+            None if frame_fits(&value) => return value,
+            None => {
+                // What is left is a persona or a contract of enormous size.
+                if let Some(Value::Object(step)) = value.get_mut("step") {
+                    if step.remove("example").is_none() && step.remove("contract").is_none() {
+                        if let Some(Value::String(text)) =
+                            step.get_mut("persona").and_then(|role| role.get_mut("instructions"))
+                        {
+                            *text = text.chars().take(text.chars().count() / 2).collect();
+                            continue;
+                        }
+                        return value;
+                    }
+                }
+            }
+        }
+    }
+    let _ = cut_once;
+    value
+}

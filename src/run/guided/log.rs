@@ -1,0 +1,146 @@
+//! What the log of a guided execution is made of: entries, each a moment and its time.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, SubsecRound as _, Utc};
+use serde_json::Value;
+
+use crate::model::Breach;
+use crate::plan::Plan;
+use crate::run::{EscalationId, ExecutionId, Given, Limits, StepError, Ticket};
+
+/// Everything an execution needs to be finished, however the catalog changes: its first entry.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beginning {
+    /// The execution's id.
+    pub id: ExecutionId,
+    /// The plan that is followed, with its texts, personas and contracts.
+    pub plan: Arc<Plan>,
+    /// What the caller gave.
+    pub given: Given,
+    /// What the whole is for, in the caller's words.
+    pub task: Option<String>,
+    /// How much may be written.
+    pub limits: Limits,
+    /// Branch, tag or commit the flow was read from; none for a folder.
+    pub git_ref: Option<String>,
+    /// The commit; none for a folder.
+    pub commit: Option<String>,
+}
+
+/// How a step was closed by whoever did it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It is done.
+    Done,
+    /// It could not be done.
+    Failed,
+    /// It was left out, which only optional steps may be.
+    Skipped,
+}
+
+impl Outcome {
+    /// Every outcome, by its word.
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::Done, "done"), (Self::Failed, "failed"), (Self::Skipped, "skipped")];
+
+    /// Reads an outcome's word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, name)| *name == word).map(|(outcome, _)| *outcome)
+    }
+
+    /// The outcome's word.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(outcome, _)| *outcome == self).map_or("done", |(_, word)| word)
+    }
+}
+
+/// One entry of an execution's log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// When it happened.
+    pub at: DateTime<Utc>,
+    /// What happened.
+    pub moment: Moment,
+}
+
+impl Entry {
+    /// An entry of this time, in the microseconds that a log keeps.
+    pub fn new(at: DateTime<Utc>, moment: Moment) -> Self {
+        Self { at: at.trunc_subsecs(6), moment }
+    }
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Moment {
+    /// The execution began; always the first entry, and only that.
+    Begun(Arc<Beginning>),
+    /// A step was handed out.
+    Opened {
+        /// The step.
+        step: usize,
+        /// Its ticket.
+        ticket: Ticket,
+    },
+    /// The open step was closed.
+    Closed {
+        /// Its ticket.
+        ticket: Ticket,
+        /// How.
+        outcome: Outcome,
+        /// What was handed in, as it was handed in.
+        output: Value,
+    },
+    /// A step could not even be handed out.
+    Broke {
+        /// The step.
+        step: usize,
+        /// Why.
+        error: StepError,
+    },
+    /// An output did not meet its contract; it is not kept.
+    Breached {
+        /// The open step's ticket.
+        ticket: Ticket,
+        /// In which ways.
+        breaches: Vec<Breach>,
+    },
+    /// The open step was handed to a person.
+    Escalated {
+        /// The escalation's id.
+        id: EscalationId,
+        /// The open step's ticket.
+        ticket: Ticket,
+        /// Why.
+        reason: String,
+        /// What the person is asked.
+        questions: Vec<String>,
+        /// What the person should know.
+        context: Option<Value>,
+    },
+    /// The person answered: the same step is open again, under a new ticket.
+    Answered {
+        /// The escalation's id.
+        id: EscalationId,
+        /// The answers.
+        answers: Value,
+        /// The step's new ticket.
+        ticket: Ticket,
+    },
+    /// The execution was cancelled.
+    Cancelled {
+        /// Why, where it was said.
+        reason: Option<String>,
+    },
+}
+
+/// Why an entry can't be part of a log.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("entry {number} does not follow from the ones before: {why}")]
+pub struct Misfit {
+    /// The entry's number, from 1.
+    pub number: usize,
+    /// What does not fit.
+    pub why: &'static str,
+}

@@ -1,0 +1,35 @@
+//! What later steps read of an output that was handed in.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::model::text_of;
+use crate::run::Output;
+
+/// What later steps read of an output that was handed in. Under the usual contract that is its
+/// `result`, else its `summary`, and a plain text is read as it is; with a contract of the node's
+/// own it is the whole, whose fields dot paths lead to.
+pub fn read_output(output: &Value, usual: bool) -> Output {
+    let read = match output {
+        Value::Object(fields) if usual => {
+            let result = fields.get("result").filter(|result| !result.is_null());
+            result.or_else(|| fields.get("summary")).unwrap_or(&Value::Null)
+        }
+        whole => whole,
+    };
+    let fields = matches!(read, Value::Object(_) | Value::Array(_)).then(|| read.clone());
+    Output { text: Arc::from(text_of(read).as_ref()), value: fields }
+}
+
+/// Why a step failed or was left out, as whoever closed it says.
+pub(super) fn reason_of(output: &Value) -> String {
+    let said = match output {
+        Value::Object(fields) => fields.get("reason").or_else(|| fields.get("summary")).map(text_of),
+        Value::Null => None,
+        other => Some(text_of(other)),
+    };
+    said.map(|reason| reason.trim().to_owned())
+        .filter(|reason| !reason.is_empty())
+        .unwrap_or_else(|| "no reason was given".to_owned())
+}

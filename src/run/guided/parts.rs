@@ -1,0 +1,130 @@
+//! What a guided execution tells of itself: the open step, escalations, tickets, how it stands.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::run::{EscalationId, Outcome, Ticket};
+
+/// The step that is handed out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handed {
+    /// The step.
+    pub step: usize,
+    /// Its valid ticket.
+    pub ticket: Ticket,
+    /// When it was first handed out.
+    pub since: DateTime<Utc>,
+    /// Which attempt this is, from 1: refused outputs and answers of a person count.
+    pub attempt: u32,
+    /// How many outputs were refused.
+    pub breaches: u32,
+    /// The escalation that waits for a person.
+    pub asks: Option<EscalationId>,
+    /// Whether its persona is another than that of the step handed out before.
+    pub new_role: bool,
+}
+
+/// A step that was handed to a person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Escalation {
+    /// Its id.
+    pub id: EscalationId,
+    /// The step.
+    pub step: usize,
+    /// The ticket it was asked with.
+    pub ticket: Ticket,
+    /// Why.
+    pub reason: String,
+    /// What the person is asked.
+    pub questions: Vec<String>,
+    /// What the person should know.
+    pub context: Option<Value>,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// The answers, when, and the number of the entry that holds them.
+    pub answer: Option<(Value, DateTime<Utc>, usize)>,
+    /// The number of the entry that asked.
+    pub entry: usize,
+}
+
+/// What a step's ticket is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// The step is open.
+    Open,
+    /// The step was closed with it, by this entry (from 1).
+    Closed {
+        /// The step.
+        step: usize,
+        /// The entry's number.
+        entry: usize,
+    },
+    /// A newer ticket took its place.
+    Replaced {
+        /// The step.
+        step: usize,
+    },
+    /// The execution was cancelled.
+    Void,
+}
+
+/// What a step was closed with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Closing {
+    /// How.
+    pub outcome: Outcome,
+    /// What was handed in.
+    pub output: Value,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// Which attempt it was.
+    pub attempt: u32,
+}
+
+/// That an execution was cancelled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cancelled {
+    /// Why, where it was said.
+    pub reason: Option<String>,
+}
+
+/// How a guided execution stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GuidedState {
+    /// A step is open.
+    Running,
+    /// A person is awaited.
+    AwaitingHuman,
+    /// Everything has ended and something is there.
+    Completed,
+    /// Everything has ended and nothing is there.
+    Failed,
+    /// It was cancelled.
+    Cancelled,
+}
+
+impl GuidedState {
+    /// Every state, by its word.
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Running, "running"),
+        (Self::AwaitingHuman, "awaiting_human"),
+        (Self::Completed, "completed"),
+        (Self::Failed, "failed"),
+        (Self::Cancelled, "cancelled"),
+    ];
+
+    /// Reads a state's word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, name)| *name == word).map(|(state, _)| *state)
+    }
+
+    /// The state's word.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(state, _)| *state == self).map_or("running", |(_, word)| word)
+    }
+
+    /// Whether nothing more will happen.
+    pub fn ended(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}

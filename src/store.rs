@@ -1,0 +1,329 @@
+//! Guided executions in one SQLite file: their logs, and a table of how each stands.
+//!
+//! The log is the truth and only ever grows; the table is what a replay of it says, kept so that
+//! lists need no replay. Several processes write to one file at a time, and none overwrites
+//! another's entry: who appends says which entry was the last one known. What may follow what is
+//! not decided here.
+
+mod error;
+mod opening;
+mod rows;
+mod schema;
+mod summary;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use rusqlite::{Connection, OptionalExtension as _, ToSql, TransactionBehavior, params, params_from_iter};
+
+use crate::run::{Entry, ExecutionId, Guided, GuidedState};
+
+pub use error::StoreError;
+use opening::Opened;
+use rows::{decoded, encoded, micros};
+pub use summary::{Summary, Tally};
+
+/// The file's name in the state folder.
+pub const FILE: &str = "flowy.db";
+/// How long another process may hold the file before we give up, in milliseconds.
+const BUSY_MS: u64 = 5_000;
+
+/// The file, opened when it is first needed.
+#[derive(Debug, Clone)]
+pub struct Store {
+    file: Arc<PathBuf>,
+    busy: Duration,
+    connection: Arc<Mutex<Option<Opened>>>,
+}
+
+/// Which executions are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only those of this flow.
+    pub flow: Option<String>,
+    /// Only those in these states; in any where there are none.
+    pub states: Vec<GuidedState>,
+    /// Only those that come after this one, the newest first.
+    pub after: Option<(DateTime<Utc>, String)>,
+    /// Only those that nothing happened to since.
+    pub idle_since: Option<DateTime<Utc>>,
+}
+
+/// Some executions, the newest first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Page {
+    /// How each stands.
+    pub executions: Vec<Summary>,
+    /// How many fit the filter, wherever a page begins.
+    pub total: usize,
+}
+
+/// What became of an attempt to add to a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Appended {
+    /// It is on the disk.
+    Kept,
+    /// Somebody else was faster; nothing was written.
+    Outrun,
+}
+
+impl Store {
+    /// The file in a folder; nothing is opened or made yet.
+    pub fn at(folder: &Path) -> Self {
+        Self::patient(folder, Duration::from_millis(BUSY_MS))
+    }
+
+    /// The same with another patience for other processes.
+    pub fn patient(folder: &Path, busy: Duration) -> Self {
+        Self { file: Arc::new(folder.join(FILE)), busy, connection: Arc::default() }
+    }
+
+    /// Where it is.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Keeps the beginning of an execution. When it returns, that survives a loss of power.
+    ///
+    /// # Errors
+    /// When it can't be kept, or (`Outrun`) the id is taken.
+    pub async fn begin(&self, entries: Vec<Entry>, guided: &Guided) -> Result<Appended, StoreError> {
+        let summary = Summary::of(guided);
+        self.write(move |connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let taken = transaction
+                .query_row("SELECT 1 FROM executions WHERE id = ?1", [&summary.id], |_| Ok(()))
+                .optional()?;
+            if taken.is_some() {
+                return Ok(Appended::Outrun);
+            }
+            summary.insert(&transaction)?;
+            insert(&transaction, &summary.id, 0, &entries)?;
+            transaction.commit()?;
+            Ok(Appended::Kept)
+        })
+        .await
+    }
+
+    /// Adds to a log that had `after` entries when it was last seen. When it returns, the entries
+    /// survive a loss of power.
+    ///
+    /// # Errors
+    /// When they can't be kept; `Outrun` where the log has grown or gone.
+    pub async fn append(&self, after: usize, entries: Vec<Entry>, guided: &Guided) -> Result<Appended, StoreError> {
+        let summary = Summary::of(guided);
+        self.write(move |connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            if !summary.update(&transaction, after)? {
+                return Ok(Appended::Outrun);
+            }
+            insert(&transaction, &summary.id, after, &entries)?;
+            transaction.commit()?;
+            Ok(Appended::Kept)
+        })
+        .await
+    }
+
+    /// A whole log; none where there is no such execution.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub async fn log(&self, id: &ExecutionId) -> Result<Option<Vec<Entry>>, StoreError> {
+        self.since(id, 0).await
+    }
+
+    /// What a log has beyond its first `after` entries; none where there is no such execution.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub async fn since(&self, id: &ExecutionId, after: usize) -> Result<Option<Vec<Entry>>, StoreError> {
+        let id = id.as_str().to_owned();
+        let read = self.read(move |connection| {
+            let transaction = connection.transaction()?;
+            let there =
+                transaction.query_row("SELECT 1 FROM executions WHERE id = ?1", [&id], |_| Ok(())).optional()?;
+            if there.is_none() {
+                return Ok(None);
+            }
+            let mut statement = transaction.prepare_cached(
+                "SELECT seq, at, kind, body FROM events WHERE execution = ?1 AND seq > ?2 ORDER BY seq",
+            )?;
+            let mut rows = statement.query(params![id, number(after)])?;
+            let mut entries = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (seq, at): (i64, i64) = (row.get(0)?, row.get(1)?);
+                let (kind, body) = (row.get_ref(2)?.as_str()?, row.get_ref(3)?.as_str()?);
+                let expected = number(after + entries.len() + 1);
+                let entry = if seq == expected { decoded(at, kind, body) } else { Err("an entry is missing".into()) };
+                entries.push(entry.map_err(|why| StoreError::Torn { id: id.clone(), entry: seq, why })?);
+            }
+            Ok(Some(entries))
+        });
+        Ok(read.await?.flatten())
+    }
+
+    /// The executions that fit, the newest first.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    pub async fn page(&self, filter: Filter, limit: usize) -> Result<Page, StoreError> {
+        let read = self.read(move |connection| {
+            let mut page = Page::default();
+            let whole = Filter { after: None, ..filter.clone() }.conditions();
+            let sql = format!("SELECT count(*) FROM executions{}", whole.sql());
+            let total: i64 =
+                connection.prepare_cached(&sql)?.query_row(params_from_iter(whole.values()), |row| row.get(0))?;
+            page.total = usize::try_from(total).unwrap_or(0);
+            let wanted = filter.conditions();
+            let columns = summary::COLUMNS;
+            let sql = format!(
+                "SELECT {columns} FROM executions{} ORDER BY begun_at DESC, id DESC LIMIT {limit}",
+                wanted.sql(),
+                limit = i64::try_from(limit).unwrap_or(i64::MAX),
+            );
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query(params_from_iter(wanted.values()))?;
+            while let Some(row) = rows.next()? {
+                page.executions.push(Summary::read(row)?);
+            }
+            Ok(page)
+        });
+        Ok(read.await?.unwrap_or_default())
+    }
+
+    /// How each flow's executions went, by the flow's name. An execution that still goes on counts
+    /// as abandoned when nothing happened to it since `idle_since`, unless a person is awaited.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    pub async fn tallies(&self, idle_since: DateTime<Utc>) -> Result<Vec<Tally>, StoreError> {
+        Ok(self.read(move |connection| Tally::all(connection, idle_since)).await?.unwrap_or_default())
+    }
+
+    /// Forgets the executions of these ids, with their logs; says how many there were.
+    ///
+    /// # Errors
+    /// When they can't be deleted; then all are still there.
+    pub async fn forget(&self, ids: Vec<String>) -> Result<usize, StoreError> {
+        if !self.file.exists() {
+            return Ok(0);
+        }
+        self.write(move |connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut gone = 0;
+            {
+                let mut statement = transaction.prepare_cached("DELETE FROM executions WHERE id = ?1")?;
+                for id in &ids {
+                    gone += statement.execute([id])?;
+                }
+            }
+            transaction.commit()?;
+            Ok(gone)
+        })
+        .await
+    }
+
+    /// Reads; nothing where there is no file, which reading does not make.
+    async fn read<T, F>(&self, work: F) -> Result<Option<T>, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        if !self.file.exists() {
+            return Ok(None);
+        }
+        self.write(work).await.map(Some)
+    }
+
+    /// Works on the file, on a thread that may block.
+    async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        let (file, busy, shared) = (self.file.clone(), self.busy, self.connection.clone());
+        let done = tokio::task::spawn_blocking(move || {
+            let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            // A file that was moved away or deleted meanwhile is no place to keep anything.
+            if held.as_ref().is_some_and(|opened| !opened.is_still_at(&file)) {
+                *held = None;
+            }
+            let opened = match held.as_mut() {
+                Some(opened) => opened,
+                None => held.insert(Opened::at(&file, busy)?),
+            };
+            let done = work(&mut opened.connection);
+            if done.as_ref().is_err_and(StoreError::is_of_the_file) {
+                *held = None;
+            }
+            done
+        });
+        let done =
+            done.await.map_err(|_| StoreError::Other("the store was stopped by an internal error".to_owned()))?;
+        done.map_err(|error| error.at(&self.file))
+    }
+}
+
+/// A position in a log as SQLite counts.
+fn number(position: usize) -> i64 {
+    i64::try_from(position).unwrap_or(i64::MAX)
+}
+
+fn insert(connection: &Connection, id: &str, after: usize, entries: &[Entry]) -> Result<(), StoreError> {
+    let mut statement =
+        connection.prepare_cached("INSERT INTO events (execution, seq, at, kind, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for (place, entry) in entries.iter().enumerate() {
+        let (kind, body) = encoded(&entry.moment).map_err(StoreError::Unkeepable)?;
+        // What could not be read again is not written: the execution would be lost.
+        let again = decoded(micros(entry.at), kind, &body).map_err(StoreError::Unkeepable)?;
+        if again != *entry {
+            return Err(StoreError::Unkeepable("it would read differently".to_owned()));
+        }
+        statement.execute(params![id, number(after + place + 1), micros(entry.at), kind, body])?;
+    }
+    Ok(())
+}
+
+/// The `WHERE` of a filter, with its values.
+struct Conditions {
+    terms: Vec<&'static str>,
+    values: Vec<Box<dyn ToSql>>,
+}
+
+impl Conditions {
+    fn sql(&self) -> String {
+        if self.terms.is_empty() { String::new() } else { format!(" WHERE {}", self.terms.join(" AND ")) }
+    }
+
+    fn values(&self) -> impl Iterator<Item = &dyn ToSql> {
+        self.values.iter().map(AsRef::as_ref)
+    }
+}
+
+impl Filter {
+    fn conditions(&self) -> Conditions {
+        let mut made = Conditions { terms: Vec::new(), values: Vec::new() };
+        if let Some(flow) = &self.flow {
+            made.terms.push("flow = ?");
+            made.values.push(Box::new(flow.clone()));
+        }
+        if !self.states.is_empty() {
+            // There are five states; a list of them is as good as a mask.
+            made.terms.push("instr(?, ',' || state || ',') > 0");
+            let words: Vec<&str> = self.states.iter().map(|state| state.word()).collect();
+            made.values.push(Box::new(format!(",{},", words.join(","))));
+        }
+        if let Some((at, id)) = &self.after {
+            made.terms.push("(begun_at, id) < (?, ?)");
+            made.values.push(Box::new(micros(*at)));
+            made.values.push(Box::new(id.clone()));
+        }
+        if let Some(since) = self.idle_since {
+            made.terms.push("updated_at < ?");
+            made.values.push(Box::new(micros(since)));
+        }
+        made
+    }
+}

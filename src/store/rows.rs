@@ -1,0 +1,216 @@
+//! Entries of a log as rows of a table, both ways.
+//!
+//! The stored forms are types of their own: a change of the domain types is no change of what is
+//! stored. No form is tagged from within or flattened, because numbers would lose their digits.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::model::Breach;
+use crate::plan::PlanRecord;
+use crate::run::{Beginning, Entry, EscalationId, ExecutionId, Given, Limits, Moment, Outcome, StepError, Ticket};
+
+/// Microseconds since 1970, which is what times are kept in.
+pub(super) fn micros(at: DateTime<Utc>) -> i64 {
+    at.timestamp_micros()
+}
+
+/// The time of these microseconds.
+pub(super) fn time(micros: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp_micros(micros).unwrap_or_default()
+}
+
+#[derive(Serialize, Deserialize)]
+struct BegunForm {
+    id: String,
+    plan: PlanRecord,
+    values: BTreeMap<String, Value>,
+    set: Option<String>,
+    task: Option<String>,
+    step_limit: usize,
+    whole_limit: usize,
+    git_ref: Option<String>,
+    commit: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OpenedForm {
+    step: usize,
+    ticket: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ClosedForm {
+    ticket: String,
+    outcome: String,
+    output: Value,
+}
+
+#[derive(Serialize, Deserialize)]
+struct BrokeForm {
+    step: usize,
+    code: String,
+    message: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct BreachedForm {
+    ticket: String,
+    breaches: Vec<BreachForm>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct BreachForm {
+    path: String,
+    message: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct EscalatedForm {
+    id: String,
+    ticket: String,
+    reason: String,
+    questions: Vec<String>,
+    context: Option<Value>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AnsweredForm {
+    id: String,
+    answers: Value,
+    ticket: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CancelledForm {
+    reason: Option<String>,
+}
+
+/// A moment's kind and its body as JSON.
+///
+/// # Errors
+/// In words, when it can't be written.
+pub(super) fn encoded(moment: &Moment) -> Result<(&'static str, String), String> {
+    match moment {
+        Moment::Begun(beginning) => written("begun", &begun(beginning)),
+        Moment::Opened { step, ticket } => written("opened", &OpenedForm { step: *step, ticket: ticket.to_string() }),
+        Moment::Closed { ticket, outcome, output } => written(
+            "closed",
+            &ClosedForm { ticket: ticket.to_string(), outcome: outcome.word().to_owned(), output: output.clone() },
+        ),
+        Moment::Broke { step, error } => {
+            written("broke", &BrokeForm { step: *step, code: error.code.clone(), message: error.message.clone() })
+        }
+        Moment::Breached { ticket, breaches } => {
+            let form = |breach: &Breach| BreachForm { path: breach.path.clone(), message: breach.message.clone() };
+            let breaches = breaches.iter().map(form).collect();
+            written("breached", &BreachedForm { ticket: ticket.to_string(), breaches })
+        }
+        Moment::Escalated { id, ticket, reason, questions, context } => written(
+            "escalated",
+            &EscalatedForm {
+                id: id.to_string(),
+                ticket: ticket.to_string(),
+                reason: reason.clone(),
+                questions: questions.clone(),
+                context: context.clone(),
+            },
+        ),
+        Moment::Answered { id, answers, ticket } => written(
+            "answered",
+            &AnsweredForm { id: id.to_string(), answers: answers.clone(), ticket: ticket.to_string() },
+        ),
+        Moment::Cancelled { reason } => written("cancelled", &CancelledForm { reason: reason.clone() }),
+    }
+}
+
+/// The entry that a row holds.
+///
+/// # Errors
+/// In words, when the row can't be understood.
+pub(super) fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> {
+    let moment = match kind {
+        "begun" => Moment::Begun(Arc::new(begun_back(read(body)?)?)),
+        "opened" => {
+            let form: OpenedForm = read(body)?;
+            Moment::Opened { step: form.step, ticket: Ticket::named(&form.ticket) }
+        }
+        "closed" => {
+            let form: ClosedForm = read(body)?;
+            let outcome = Outcome::named(&form.outcome);
+            let outcome = outcome.ok_or_else(|| format!("{} is no outcome", form.outcome))?;
+            Moment::Closed { ticket: Ticket::named(&form.ticket), outcome, output: form.output }
+        }
+        "broke" => {
+            let form: BrokeForm = read(body)?;
+            Moment::Broke { step: form.step, error: StepError { code: form.code, message: form.message } }
+        }
+        "breached" => {
+            let form: BreachedForm = read(body)?;
+            let back = |breach: BreachForm| Breach { path: breach.path, message: breach.message };
+            Moment::Breached {
+                ticket: Ticket::named(&form.ticket),
+                breaches: form.breaches.into_iter().map(back).collect(),
+            }
+        }
+        "escalated" => {
+            let form: EscalatedForm = read(body)?;
+            Moment::Escalated {
+                id: EscalationId::named(&form.id),
+                ticket: Ticket::named(&form.ticket),
+                reason: form.reason,
+                questions: form.questions,
+                context: form.context,
+            }
+        }
+        "answered" => {
+            let form: AnsweredForm = read(body)?;
+            Moment::Answered {
+                id: EscalationId::named(&form.id),
+                answers: form.answers,
+                ticket: Ticket::named(&form.ticket),
+            }
+        }
+        "cancelled" => Moment::Cancelled { reason: read::<CancelledForm>(body)?.reason },
+        other => return Err(format!("{} is no kind of entry that this program knows", crate::names::quoted(other))),
+    };
+    Ok(Entry { at: time(at), moment })
+}
+
+fn written<T: Serialize>(kind: &'static str, form: &T) -> Result<(&'static str, String), String> {
+    serde_json::to_string(form).map(|body| (kind, body)).map_err(|error| error.to_string())
+}
+
+fn read<'b, T: Deserialize<'b>>(body: &'b str) -> Result<T, String> {
+    serde_json::from_str(body).map_err(|error| error.to_string())
+}
+
+fn begun(beginning: &Beginning) -> BegunForm {
+    BegunForm {
+        id: beginning.id.to_string(),
+        plan: PlanRecord::of(&beginning.plan),
+        values: beginning.given.values.clone(),
+        set: beginning.given.set.clone(),
+        task: beginning.task.clone(),
+        step_limit: beginning.limits.step,
+        whole_limit: beginning.limits.whole,
+        git_ref: beginning.git_ref.clone(),
+        commit: beginning.commit.clone(),
+    }
+}
+
+fn begun_back(form: BegunForm) -> Result<Beginning, String> {
+    Ok(Beginning {
+        id: ExecutionId::named(&form.id),
+        plan: Arc::new(form.plan.plan().map_err(|error| error.to_string())?),
+        given: Given { values: form.values, set: form.set },
+        task: form.task,
+        limits: Limits { step: form.step_limit, whole: form.whole_limit },
+        git_ref: form.git_ref,
+        commit: form.commit,
+    })
+}

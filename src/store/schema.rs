@@ -1,0 +1,71 @@
+//! The tables, and how an older file becomes a newer one.
+//!
+//! Each version is one text that turns the one before into it; what was once released is never
+//! changed. To add a table, add a text at the end and a fixture of the version before.
+
+use std::path::PathBuf;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::StoreError;
+
+/// What makes each version of the one before; the first makes the tables of an empty file.
+const VERSIONS: [&str; 1] = [
+    // 1: logs of guided executions, and how each stands. Times are microseconds since 1970.
+    "
+    CREATE TABLE executions (
+        id          TEXT PRIMARY KEY,
+        flow        TEXT NOT NULL,
+        task        TEXT,
+        state       TEXT NOT NULL,
+        current     TEXT,
+        begun_at    INTEGER NOT NULL,
+        updated_at  INTEGER NOT NULL,
+        steps       INTEGER NOT NULL,
+        ended       INTEGER NOT NULL,
+        done        INTEGER NOT NULL,
+        closed      INTEGER NOT NULL,
+        breaches    INTEGER NOT NULL,
+        escalations INTEGER NOT NULL,
+        last_seq    INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX executions_by_age ON executions (begun_at, id);
+
+    CREATE TABLE events (
+        execution TEXT NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
+        seq       INTEGER NOT NULL,
+        at        INTEGER NOT NULL,
+        kind      TEXT NOT NULL,
+        body      TEXT NOT NULL,
+        UNIQUE (execution, seq)
+    ) STRICT;
+    CREATE TRIGGER events_stay BEFORE UPDATE ON events
+    BEGIN
+        SELECT raise(ABORT, 'what has happened is not changed');
+    END;
+    ",
+];
+
+/// Brings a file to the newest version, one process at a time.
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    let known = i64::try_from(VERSIONS.len()).unwrap_or(i64::MAX);
+    if version(connection)? == known {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have done it while this one waited.
+    let found = version(&transaction)?;
+    if found > known {
+        return Err(StoreError::Newer { file: PathBuf::new(), found, known });
+    }
+    for sql in VERSIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        transaction.execute_batch(sql)?;
+    }
+    transaction.pragma_update(None, "user_version", known)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn version(connection: &Connection) -> Result<i64, StoreError> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
