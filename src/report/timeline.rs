@@ -164,14 +164,17 @@ fn drawing(page: &mut String, story: &Story) {
         let name: String = label(guided, step).chars().take(LABEL).collect();
         let _ = writeln!(
             page,
-            "<text x=\"{}\" y=\"{}\" class=\"lane\">{}</text><line x1=\"{LEFT}\" x2=\"{width}\" y1=\"{2}\" y2=\"{2}\" \
-             class=\"rule\"/>",
+            "<text x=\"{}\" y=\"{}\" class=\"lane\">{}</text><line x1=\"{LEFT}\" x2=\"{width}\" y1=\"{line}\" \
+             y2=\"{line}\" class=\"rule\"/>",
             LEFT - 10,
-            y + 16,
+            y + 14,
             Shown(&name),
+            line = y + ROW - 4,
         );
     }
     let mut open: Option<(usize, usize, &'static str)> = None;
+    // Drawn last, so that no bar covers them.
+    let mut marks = String::new();
     let bar = |page: &mut String, (step, from, class): (usize, usize, &'static str), to: usize| {
         let (x, y) = (LEFT + from * COLUMN, step * ROW + 4);
         let width = (to.saturating_sub(from) * COLUMN).max(6);
@@ -201,7 +204,7 @@ fn drawing(page: &mut String, story: &Story) {
                     bar(page, begun, place);
                     let (x, y) = (LEFT + place * COLUMN, begun.0 * ROW + 13);
                     let _ = writeln!(
-                        page,
+                        marks,
                         "<circle cx=\"{x}\" cy=\"{y}\" r=\"6\" class=\"{0}\"><title>{0}</title></circle>",
                         outcome.word()
                     );
@@ -211,7 +214,7 @@ fn drawing(page: &mut String, story: &Story) {
                 if let Some((step, ..)) = open {
                     let (x, y) = (LEFT + place * COLUMN, step * ROW + 13);
                     let _ = writeln!(
-                        page,
+                        marks,
                         "<path d=\"M{x} {} l6 11 h-12 z\" class=\"breach\"><title>{} breaches of the contract</title></path>",
                         y - 7,
                         breaches.len()
@@ -224,6 +227,7 @@ fn drawing(page: &mut String, story: &Story) {
     if let Some(begun) = open {
         bar(page, begun, drawn);
     }
+    page.push_str(&marks);
     page.push_str("</svg>\n</div>\n<p class=\"key\"><span class=\"work\"></span> a step is open <span class=\"waits\"></span> a person is awaited <span class=\"breach\">▲</span> a contract was not met</p>\n");
     if story.entries.len() > drawn {
         let _ = writeln!(page, "<p>The first {drawn} of {} entries are drawn.</p>", story.entries.len());
@@ -264,6 +268,51 @@ fn long(page: &mut String, what: &str, text: &str) {
     }
 }
 
+/// A value under its name: lists and objects of short texts as lists, anything else as text.
+fn part(page: &mut String, what: &str, value: &Value) {
+    if !(value.is_array() || value.is_object()) || !short(value, 3) {
+        return long(page, what, &as_text(value));
+    }
+    let _ = writeln!(page, "<p class=\"what\">{}</p>", Shown(what));
+    listed(page, value);
+}
+
+/// Whether every text in a value is short, and it is not deeper than `depth`.
+fn short(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::String(text) => text.chars().count() <= FOLDED && !text.contains('\n'),
+        Value::Array(items) => depth > 0 && items.len() <= 100 && items.iter().all(|item| short(item, depth - 1)),
+        Value::Object(fields) => depth > 0 && fields.values().all(|value| short(value, depth - 1)),
+        _ => true,
+    }
+}
+
+fn listed(page: &mut String, value: &Value) {
+    match value {
+        Value::Array(items) => {
+            page.push_str("<ul>");
+            for item in items {
+                page.push_str("<li>");
+                listed(page, item);
+                page.push_str("</li>");
+            }
+            page.push_str("</ul>\n");
+        }
+        Value::Object(fields) => {
+            page.push_str("<dl class=\"fields\">");
+            for (name, value) in fields {
+                let _ = write!(page, "<dt>{}</dt><dd>", Shown(name));
+                listed(page, value);
+                page.push_str("</dd>");
+            }
+            page.push_str("</dl>\n");
+        }
+        other => {
+            let _ = write!(page, "{}", Shown(&as_text(other)));
+        }
+    }
+}
+
 fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -282,7 +331,7 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
             let values = &beginning.given.values;
             if !values.is_empty() {
                 let values = values.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-                long(page, "Values given", &as_text(&Value::Object(values)));
+                part(page, "Values given", &Value::Object(values));
             }
         }
         Moment::Opened { step, .. } => {
@@ -301,7 +350,7 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
             match output {
                 Value::Object(fields) => {
                     for (key, value) in fields {
-                        long(page, key, &as_text(value));
+                        part(page, key, value);
                     }
                 }
                 other => long(page, "Output", &as_text(other)),
@@ -327,12 +376,12 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
             }
             page.push_str("</ol>\n");
             if let Some(context) = context {
-                long(page, "Context", &as_text(context));
+                part(page, "Context", context);
             }
         }
         Moment::Answered { answers, .. } => {
             begin(page, "answered", "The person answered");
-            long(page, "Answers", &as_text(answers));
+            part(page, "Answers", answers);
         }
         Moment::Cancelled { reason } => {
             begin(page, "cancelled", "The execution was cancelled");
