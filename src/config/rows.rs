@@ -87,7 +87,7 @@ pub(super) const MAX_CONCURRENT_REQUESTS: SettingRow = SettingRow {
     variables: &["MAX_CONCURRENT_REQUESTS"],
     key: Some("max_concurrent_requests"),
     default: "20",
-    meaning: "how many tool calls are handled at once",
+    meaning: "how many tool calls are handled at once; also how many requests to GitHub, of which there are never more than 4",
     ..PLAIN
 };
 pub(super) const LOG_LEVEL: SettingRow = SettingRow {

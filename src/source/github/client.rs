@@ -129,7 +129,8 @@ impl Client {
             request_timeout: settings.request_timeout,
             attempts: settings.retry_attempts.max(1),
             pace,
-            permits: Semaphore::new(AT_ONCE),
+            // Whoever wants fewer calls at once wants no more requests at once, either.
+            permits: Semaphore::new(AT_ONCE.min(settings.max_concurrent_requests).max(1)),
             limited: Mutex::new(None),
             lines: OnceLock::new(),
         })
