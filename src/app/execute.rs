@@ -93,6 +93,8 @@ pub enum Outcome {
         id: String,
         /// The flow's name.
         flow: String,
+        /// When it began.
+        begun: DateTime<Utc>,
         /// How.
         finished: Finished,
     },
@@ -107,6 +109,8 @@ pub struct Pending {
     pub id: String,
     /// The flow's name.
     pub flow: String,
+    /// When it began.
+    pub begun: DateTime<Utc>,
     /// Until when it can be asked for.
     pub kept_until: DateTime<Utc>,
     /// The last step that ended.

@@ -18,7 +18,7 @@ pub use finding::{checkup, finding};
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};
 pub use listing::{contract_listing, listing};
-pub use size::{FAILURE_CHARACTERS, LARGEST_FRAME, MAX_TOKENS, fit, frame_fits};
+pub use size::{FAILURE_CHARACTERS, LARGEST_FRAME, Limit, MAX_TOKENS, Travels, fit, frame_fits};
 
 /// An error: `{code, message, source, nextStep?, details?}`.
 pub fn error(error: &Error, source: &str) -> Value {

@@ -1,9 +1,9 @@
 //! Executions: what ran, what failed, what would run.
 
-use chrono::SecondsFormat;
+use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
-use super::size::{FAILURE_CHARACTERS, MAX_TOKENS, fit, frame_fits};
+use super::size::{FAILURE_CHARACTERS, Limit, MAX_TOKENS, fit, rest_of_execution};
 use crate::app::{Detail, Error, Finished, Origin, Outcome, Pending, Recorded, Rehearsal, Section, state_of};
 use crate::plan::{Step, Work};
 use crate::run::{FilledWith, Output, Run, State, Status, StepError, Timing, Warning};
@@ -22,24 +22,16 @@ pub fn outcome(outcome: &Outcome, detail: Detail, max_tokens: Option<usize>) -> 
         Outcome::Finished { flow, finished: Finished::Refused(error), .. } => {
             (refusal(error, Some(flow), SOURCE), true)
         }
-        Outcome::Finished { id, flow, finished: Finished::Ran(recorded) } => {
+        Outcome::Finished { id, flow, finished: Finished::Ran(recorded), .. } => {
             let whole = execution(id, flow, recorded, detail);
             let failed = recorded.executed.run.status() != Status::Success;
-            let fitted = match (failed, max_tokens) {
-                (true, None) => fit(whole, id, &|value| value.to_string().chars().count() <= FAILURE_CHARACTERS),
-                (_, max) => {
-                    let most = max.unwrap_or(MAX_TOKENS);
-                    fit(whole, id, &|value| within(value, most))
-                }
+            let limit = match (failed, max_tokens) {
+                (true, None) => Limit::characters(FAILURE_CHARACTERS),
+                (_, most) => Limit::tokens(most.unwrap_or(MAX_TOKENS)),
             };
-            (fitted, failed)
+            (fit(whole, &limit, &rest_of_execution(id)), failed)
         }
     }
-}
-
-/// Whether a reply has at most so many estimated tokens, and fits into one message.
-fn within(value: &Value, most: usize) -> bool {
-    frame_fits(value) && tokens::estimate(&value.to_string()) <= most
 }
 
 /// An execution that ended, whole: the success shape, or the failure shape when a step failed.
@@ -96,8 +88,8 @@ fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
     object.insert("flowName".to_owned(), json!(flow));
     object.insert("executionId".to_owned(), json!(id));
     results(&mut object, run);
-    let shown = if detail == Detail::Final { Value::Array(Vec::new()) } else { steps(run, detail) };
-    object.insert("partialResults".to_owned(), shown);
+    // What finished is never lost, however little was asked for.
+    object.insert("partialResults".to_owned(), steps(run, detail));
     tail(&mut object, recorded);
     Value::Object(object)
 }
@@ -192,8 +184,8 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> Value {
     object.insert("omitted".to_owned(), json!([]));
     let noted: Vec<Warning> = rehearsal.executed.warnings.clone();
     object.insert("warnings".to_owned(), warnings(&noted, &rehearsal.findings, &rehearsal.origin));
-    let most = max_tokens.unwrap_or(MAX_TOKENS);
-    fit(Value::Object(object), "", &|value| within(value, most))
+    let limit = Limit::tokens(max_tokens.unwrap_or(MAX_TOKENS));
+    fit(Value::Object(object), &limit, "texts were cut to fit; a larger maxTokens shows more of them")
 }
 
 /// Each step's rendered text with its length, without the times of a real execution.
@@ -219,9 +211,10 @@ pub(super) fn status(outcome: &Outcome, include: &[Section]) -> Value {
     let mut object = Map::new();
     match outcome {
         Outcome::Running(pending) => return running(pending),
-        Outcome::Finished { id, flow, finished } => {
+        Outcome::Finished { id, flow, begun, finished } => {
             object.insert("executionId".to_owned(), json!(id));
             object.insert("flowName".to_owned(), json!(flow));
+            object.insert("startedAt".to_owned(), json!(began(*begun)));
             object.insert("state".to_owned(), json!(state_of(outcome)));
             match finished {
                 Finished::Refused(error) => {
@@ -231,7 +224,7 @@ pub(super) fn status(outcome: &Outcome, include: &[Section]) -> Value {
                     let run = &recorded.executed.run;
                     object.insert("status".to_owned(), json!(run.status().word()));
                     let counts = run.counts();
-                    object.insert("progress".to_owned(), json!("100%"));
+                    object.insert("progress".to_owned(), json!(percent(counts.done, counts.steps)));
                     object.insert("stepsDone".to_owned(), json!(counts.done));
                     object.insert("stepsTotal".to_owned(), json!(counts.steps));
                     let ids = |wanted: fn(&State) -> bool| -> Value {
@@ -255,7 +248,7 @@ pub(super) fn status(outcome: &Outcome, include: &[Section]) -> Value {
                         results(&mut object, run);
                         object.insert("steps".to_owned(), steps(run, Detail::Full));
                         object.insert("totalExecutionTimeMs".to_owned(), json!(millis(recorded.executed.took)));
-                        return fit(Value::Object(object), id, &|value| within(value, MAX_TOKENS));
+                        return fit(Value::Object(object), &Limit::tokens(MAX_TOKENS), &rest_of_execution(id));
                     }
                 }
             }
@@ -264,15 +257,24 @@ pub(super) fn status(outcome: &Outcome, include: &[Section]) -> Value {
     Value::Object(object)
 }
 
+/// How much of the work is done; nothing is done of an execution whose steps are not known yet.
+fn percent(done: usize, steps: usize) -> String {
+    format!("{}%", done.saturating_mul(100).checked_div(steps).unwrap_or(0))
+}
+
+fn began(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
 fn running(pending: &Pending) -> Value {
     let (ended, steps) = pending.progress.as_ref().map_or((0, 0), |progress| (progress.ended, progress.steps));
-    let percent = (ended * 100).checked_div(steps).unwrap_or(0);
     json!({
         "flowName": pending.flow,
         "executionId": pending.id,
         "status": "running",
         "state": "running",
-        "progress": format!("{percent}%"),
+        "startedAt": began(pending.begun),
+        "progress": percent(ended, steps),
         "stepsDone": ended,
         "stepsTotal": steps,
         "keptUntil": pending.kept_until.to_rfc3339_opts(SecondsFormat::Secs, true),
