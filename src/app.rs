@@ -38,7 +38,7 @@ pub use graph::{GraphRequest, InputsRequest};
 pub use list::{ListRequest, Listing};
 pub use memory::{Finished, Memory, Recorded};
 pub use show::{ShowRequest, Shown, ShownTemplate};
-pub use status::{STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
+pub use status::{MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
 
 /// The product, open on one source.
 pub struct App {
@@ -100,10 +100,10 @@ impl App {
     }
 
     async fn view(&self, git_ref: Option<&str>, refresh: bool) -> Result<View, Error> {
-        let git_ref = git_ref
-            .map(RefName::new)
-            .transpose()
-            .map_err(|error| Error::new(Code::InvalidRequest, error.to_string()))?;
+        let git_ref = git_ref.map(RefName::new).transpose().map_err(|error| {
+            Error::new(Code::InvalidRequest, error.to_string())
+                .next("name a branch, a tag or a commit, or leave `ref` out for the source's own")
+        })?;
         Ok(self.source.snapshot(&Ask { git_ref, refresh }).await?)
     }
 

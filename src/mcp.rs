@@ -9,6 +9,7 @@ mod aliases;
 mod arguments;
 mod definition;
 mod failure;
+mod lines;
 mod log;
 mod progress;
 mod reply;
@@ -16,6 +17,7 @@ mod rows;
 mod serve;
 mod server;
 mod tools;
+mod unknown;
 
 pub use log::start_logging;
 pub use rows::{ArgumentRow, ToolRow, tool_rows};

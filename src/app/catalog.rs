@@ -36,7 +36,7 @@ pub struct Origin {
     pub commit: Option<String>,
     /// What a cursor is pinned to: the commit, or a hash of a folder's state.
     pub revision: String,
-    /// Whether nobody was asked for this answer.
+    /// Whether this is a copy that was kept: nobody was asked, or in vain.
     pub cached: bool,
     /// How old the answer is, in whole seconds.
     pub age_seconds: u64,
@@ -121,7 +121,8 @@ fn origin(view: &View) -> Origin {
         git_ref: view.snapshot.git_ref().map(ToString::to_string),
         commit: view.snapshot.commit().map(ToString::to_string),
         revision: view.snapshot.revision().to_owned(),
-        cached: view.cached,
+        // An older copy is one that was kept, also when somebody was asked in vain.
+        cached: view.cached || view.stale.is_some(),
         age_seconds: view.age.as_secs(),
         stale: view.stale.as_ref().map(|stale| stale.reason.to_string()),
         fresh_for_ms: u64::try_from(view.fresh_for.as_millis()).unwrap_or(u64::MAX),
@@ -187,31 +188,7 @@ impl Catalog {
         })?;
         match self.index().find(name) {
             Found::One(row) => Ok(row),
-            Found::Several(rows) => {
-                let files: Vec<String> = rows
-                    .iter()
-                    .filter_map(|row| self.index().entry(*row))
-                    .map(|entry| format!("{} in {}", quoted(&entry.name), entry.file))
-                    .collect();
-                let ids: Vec<String> = rows
-                    .iter()
-                    .filter_map(|row| self.index().entry(*row))
-                    .filter_map(|entry| entry.flow_id.or(entry.meta_name))
-                    .filter(|id| id != name)
-                    .collect();
-                let next = if ids.is_empty() {
-                    "rename one of the files".to_owned()
-                } else {
-                    format!("ask for one of them by its own name or id: {}", ids.join(", "))
-                };
-                let candidates = files.iter().map(|file| serde_json::Value::String(file.clone())).collect();
-                Err(Error::new(
-                    Code::AmbiguousName,
-                    format!("several flows go by {}: {}", quoted(name), files.join(", ")),
-                )
-                .next(next)
-                .detail("candidates", candidates))
-            }
+            Found::Several(rows) => Err(self.ambiguous(name, &rows)),
             Found::Nothing => {
                 // A file that can't be read lists no flow; asked for by its stem it says why.
                 if let Some(problem) = self
@@ -221,8 +198,7 @@ impl Catalog {
                     .find(|problem| problem.file.starts_with("flows/") && build::stem(&problem.file) == name)
                 {
                     let code = Code::named(&problem.code).unwrap_or(Code::ParseError);
-                    let mut error = Error::new(code, format!("{}: {}", problem.file, problem.message))
-                        .next("`flowy validate` shows the place")
+                    let mut error = Error::about_file(code, format!("{}: {}", problem.file, problem.message))
                         .detail("file", problem.file.into());
                     if let (Some(line), Some(column)) = (problem.line, problem.column) {
                         error.message = format!("{} (line {line}, column {column})", error.message);
@@ -230,8 +206,36 @@ impl Catalog {
                     }
                     return Err(error);
                 }
+                if self.template_file(name).is_some() {
+                    let message = format!("{} is a template, not a flow", quoted(name));
+                    return Err(Error::new(Code::FlowNotFound, message).next(
+                        "call flows_show with that name: it shows the text, and in usedBy the flows to execute",
+                    ));
+                }
                 Err(Error::not_found(Code::FlowNotFound, "flow", name, self.index().names()))
             }
         }
+    }
+
+    /// Several flows go by a name: the advice names only what would find one of them.
+    fn ambiguous(&self, name: &str, rows: &[usize]) -> Error {
+        let (mut files, mut ways) = (Vec::new(), Vec::new());
+        for (row, entry) in rows.iter().filter_map(|row| Some((*row, self.index().entry(*row)?))) {
+            files.push(format!("{} in {}", quoted(&entry.name), entry.file));
+            let stem = entry.stem().to_owned();
+            let names = [Some(entry.name), Some(stem), entry.meta_name, entry.flow_id].into_iter().flatten();
+            let way =
+                names.into_iter().find(|other| matches!(self.index().find(other), Found::One(found) if found == row));
+            ways.extend(way.map(|way| format!("{} ({})", quoted(&way), entry.file)));
+        }
+        let next = if ways.is_empty() {
+            "no other name tells them apart: give one of the files another name or `meta.id`".to_owned()
+        } else {
+            format!("ask for one of them as {}", ways.join(" or "))
+        };
+        let candidates = files.iter().map(|file| serde_json::Value::String(file.clone())).collect();
+        Error::new(Code::AmbiguousName, format!("several flows go by {}: {}", quoted(name), files.join(", ")))
+            .next(next)
+            .detail("candidates", candidates)
     }
 }

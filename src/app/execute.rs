@@ -222,7 +222,8 @@ impl App {
         };
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Err(Error::new(Code::Cancelled, "the call was cancelled")),
+            () = cancel.cancelled() => Err(Error::new(Code::Cancelled, "the call was cancelled")
+                .next("call again when you want the answer")),
             read = read => read,
         }
     }
@@ -257,7 +258,8 @@ fn refused(flow: &str, refusal: &Refusal) -> Error {
             };
             Error::new(Code::InvalidRequest, refusal.to_string()).next(next).detail("variableSets", names(known))
         }
-        Refusal::SetNotText => Error::new(Code::InvalidRequest, refusal.to_string()),
+        Refusal::SetNotText => Error::new(Code::InvalidRequest, refusal.to_string())
+            .next("give `_variableSet` the name of one of the flow's sets, as flows_show lists them"),
         Refusal::Misfit(unfit) => {
             let all = unfit.iter().map(|unfit| Value::String(unfit.name.clone())).collect();
             Error::new(Code::InvalidRequest, format!("values that don't fit: {refusal}"))

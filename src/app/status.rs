@@ -91,8 +91,10 @@ const RESULT: &str = "result";
 const LIST_LIMIT: usize = 20;
 /// Characters of a text page, unless another number is asked for.
 const TEXT_LIMIT: usize = 20_000;
+/// The most entries of a list page: no more are kept.
+const MOST_ENTRIES: i64 = 100;
 /// The most characters of a text page.
-const MOST_TEXT: usize = 100_000;
+pub const MOST_CHARACTERS: i64 = 100_000;
 
 impl App {
     /// Where executions stand; changes nothing.
@@ -100,21 +102,26 @@ impl App {
     /// # Errors
     /// An unknown execution or step, or a request that can't be understood.
     pub fn status(&self, request: &StatusRequest) -> Result<StatusAnswer, Error> {
+        let (most, of) = match (&request.execution, &request.node) {
+            (Some(_), Some(_)) => (MOST_CHARACTERS, "characters of a text"),
+            _ => (MOST_ENTRIES, "executions"),
+        };
         let limit = match request.limit {
             None => None,
-            Some(limit @ 1..) => Some(usize::try_from(limit).unwrap_or(usize::MAX)),
+            Some(limit) if (1..=most).contains(&limit) => usize::try_from(limit).ok(),
             Some(limit) => {
-                return Err(Error::new(
-                    Code::InvalidRequest,
-                    format!("limit {limit} is not allowed: it is a number from 1"),
-                ));
+                let message = format!("limit {limit} is not allowed: it is a number of {of} from 1 to {most}");
+                return Err(Error::new(Code::InvalidRequest, message)
+                    .next("give a smaller `limit`, and go on with nextCursor")
+                    .detail("argument", "limit".into()));
             }
         };
         if let Some(unknown) = request.states.iter().find(|state| !STATES.contains(&state.as_str())) {
             return Err(Error::new(
                 Code::InvalidRequest,
                 format!("state {} is not known: it is one of {}", quoted(unknown), STATES.join(", ")),
-            ));
+            )
+            .next(format!("choose from {}", STATES.join(", "))));
         }
         let Some(id) = &request.execution else { return self.executions(request, limit) };
         let kept = self.memory.get(id).ok_or_else(|| {
@@ -148,7 +155,7 @@ impl App {
                 }
             },
         };
-        let limit = limit.unwrap_or(LIST_LIMIT).min(super::memory::MOST);
+        let limit = limit.unwrap_or(LIST_LIMIT);
         let page: Vec<&Kept> = wanted.iter().skip(start).take(limit).collect();
         let next_cursor =
             if start + page.len() < wanted.len() { page.last().map(|kept| kept.id.clone()) } else { None };
@@ -192,7 +199,8 @@ fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) 
         return Err(Error::new(
             Code::InvalidRequest,
             format!("step {} has no output: it failed or was skipped", quoted(node)),
-        ));
+        )
+        .next("ask for the execution's status without nodeId: it says why"));
     };
     let total = output.text.chars().count();
     let offset = match cursor {
@@ -202,7 +210,7 @@ fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) 
                 .next("leave `cursor` out to begin anew")
         })?,
     };
-    let length = limit.unwrap_or(TEXT_LIMIT).min(MOST_TEXT);
+    let length = limit.unwrap_or(TEXT_LIMIT);
     let text: String = output.text.chars().skip(offset).take(length).collect();
     let end = offset + text.chars().count();
     Ok(TextPage {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, Code, Error, OnStep};
+use crate::report::wire::Travels;
 
 /// A call, as far as a tool needs to know it.
 pub(super) struct Call {
@@ -18,6 +19,8 @@ pub(super) struct Call {
     pub(super) progress: Option<OnStep>,
     /// Whether the contract's own name was called: its shape and defaults hold.
     pub(super) contract: bool,
+    /// How often the answer travels in its message.
+    pub(super) travels: Travels,
 }
 
 impl Call {

@@ -134,9 +134,9 @@ fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> 
         }
         let known = Known { shelf: &shelf, twins: &[], options: Options { lenient, ..Options::default() } };
         let check = validate::flow_file(path, &parsed, known);
-        note_findings(&mut problems, &check.findings);
+        note_findings(&mut problems, &check.findings, code_of_finding);
         for flow in check.flows {
-            note_findings(&mut problems, &flow.findings);
+            note_findings(&mut problems, &flow.findings, |finding| code_in_flow(finding, &flow.flow, &shelf));
             let plan = flow.checked.as_ref().map(Plan::of);
             flows.push(entry(&flow.flow, plan.as_ref(), oid(path)));
         }
@@ -167,7 +167,7 @@ fn read_templates(
             }
             Ok(bytes) => {
                 let check = validate::template_file(path, &validate::parse(path, bytes));
-                note_findings(problems, &check.findings);
+                note_findings(problems, &check.findings, code_of_finding);
                 entry.titles = check
                     .templates
                     .iter()
@@ -301,19 +301,32 @@ fn note(problems: &mut Vec<FileProblem>, problem: FileProblem) {
     }
 }
 
-fn note_findings(problems: &mut Vec<FileProblem>, findings: &[Finding]) {
+fn note_findings(problems: &mut Vec<FileProblem>, findings: &[Finding], code: impl Fn(&Finding) -> Code) {
     for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
         note(
             problems,
             FileProblem {
                 file: finding.file.to_string(),
-                code: code_of_finding(finding).word().to_owned(),
+                code: code(finding).word().to_owned(),
                 message: finding.message.clone(),
                 line: Some(finding.position.line),
                 column: Some(finding.position.column),
             },
         );
     }
+}
+
+/// The same for a finding of a flow: a template whose file can't be had or read is not one that isn't there.
+fn code_in_flow(finding: &Finding, flow: &Flow, shelf: &Shelf) -> Code {
+    let selected = |node: &crate::model::Node| match &node.kind {
+        NodeKind::Template(step) if Some(&node.id) == finding.node.as_ref() => step.selected.clone(),
+        _ => None,
+    };
+    let broken = flow.nodes.iter().find_map(selected).and_then(|selected| match shelf.get(&selected) {
+        Lookup::Broken { code, .. } => Code::named(&code),
+        _ => None,
+    });
+    broken.filter(|_| finding.rule == "missing-template").unwrap_or_else(|| code_of_finding(finding))
 }
 
 /// The error code that a finding of severity error stands for.

@@ -129,8 +129,8 @@ pub fn fit(whole: Value, limit: &Limit, rest: &str) -> Value {
         &|value| squeeze(value, Part::Seen, limit, FLOOR),
         &|value| squeeze(value, Part::PutOut, limit, FLOOR),
         &|value| squeeze(value, Part::Final, limit, FINAL),
-        &|value| leave_out(value, "inputVariables", limit),
-        &|value| leave_out(value, "output", limit),
+        &|value| leave_out(value, "inputVariables", &json!({}), limit),
+        &|value| leave_out(value, "output", &Value::Null, limit),
         &|value| shorten_lists(value, limit),
         &|value| squeeze(value, Part::Final, limit, FLOOR),
         &|value| squeeze_as_text(value, limit),
@@ -209,7 +209,8 @@ fn each_text(value: &mut Value, part: Part, act: &mut Act<'_>) {
     for key in STEPS {
         let Some(Value::Array(steps)) = object.get_mut(key) else { continue };
         for step in steps.iter_mut().filter_map(Value::as_object_mut) {
-            let cut = step.iter_mut().filter(|(key, _)| part.of_step(key)).filter_map(|(_, value)| texts(value, act)).max();
+            let cut =
+                step.iter_mut().filter(|(key, _)| part.of_step(key)).filter_map(|(_, value)| texts(value, act)).max();
             if let Some(whole) = cut {
                 step.insert("truncated".to_owned(), json!(true));
                 if part == Part::PutOut && step.get("output").is_some_and(Value::is_string) {
@@ -313,7 +314,8 @@ fn longest_fitting(wholes: &[String], without: Size, limit: &Limit, least: usize
                 longer_than_that.push(rest);
             }
         }
-        let marks = Size { characters: MARKS.characters * cuts, bytes: MARKS.bytes * cuts, tokens: MARKS.tokens * cuts };
+        let marks =
+            Size { characters: MARKS.characters * cuts, bytes: MARKS.bytes * cuts, tokens: MARKS.tokens * cuts };
         if !limit.holds(begun.plus(marks)) {
             return best;
         }
@@ -355,14 +357,15 @@ fn beginning(whole: &str, kept: usize) -> (String, Option<usize>) {
 
 const SAID_BEHIND: &str = " characters in all]";
 
-/// Leaves something out of every step, and counts the steps that had it.
-fn leave_out(value: &mut Value, key: &str, limit: &Limit) -> bool {
+/// Empties something in every step, and counts the steps that had it.
+fn leave_out(value: &mut Value, key: &str, empty: &Value, limit: &Limit) -> bool {
     let Value::Object(object) = value else { return false };
     let mut count = 0_usize;
     for list in STEPS {
         let steps = object.get_mut(list).and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
-        for step in steps.iter_mut().filter_map(Value::as_object_mut) {
-            count += usize::from(step.shift_remove(key).is_some());
+        for there in steps.iter_mut().filter_map(|step| step.get_mut(key)).filter(|there| *there != empty) {
+            empty.clone_into(there);
+            count += 1;
         }
     }
     if count > 0 {
@@ -380,11 +383,25 @@ fn left_out(object: &mut Map<String, Value>, what: &str, count: usize) {
 /// For very many entries: the later ones are named no more, only counted.
 fn shorten_lists(value: &mut Value, limit: &Limit) -> bool {
     const LISTS: [&str; 14] = [
-        "intermediateResults", "partialResults", "steps", "completedSteps", "skipped", "mappings", "warnings", "missing",
-        "nodes", "edges", "findings", "usedBy", "inputs", "failures",
+        "intermediateResults",
+        "partialResults",
+        "steps",
+        "completedSteps",
+        "skipped",
+        "mappings",
+        "warnings",
+        "missing",
+        "nodes",
+        "edges",
+        "findings",
+        "usedBy",
+        "inputs",
+        "failures",
     ];
     for key in LISTS {
-        let Some(items) = value.get_mut(key).and_then(Value::as_array_mut).filter(|items| items.len() > 1) else { continue };
+        let Some(items) = value.get_mut(key).and_then(Value::as_array_mut).filter(|items| items.len() > 1) else {
+            continue;
+        };
         let mut items = std::mem::take(items);
         let all = items.len();
         let mut begun = limit.measure(&value.to_string()).plus(MARKS);

@@ -79,6 +79,7 @@ impl Remote {
                     repo: ground.slug.to_string(),
                     git_ref: self.commit.to_string(),
                     default_branch: None,
+                    nearest: Vec::new(),
                 })?;
                 Ok(listed.sorted(ground.largest))
             })

@@ -7,6 +7,8 @@ mod ending;
 mod eras;
 mod executing;
 mod listing;
+mod malformed;
+mod refusals;
 mod sizes;
 mod together;
 

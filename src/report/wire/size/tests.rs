@@ -48,16 +48,24 @@ fn what_steps_saw_goes_before_what_they_put_out() {
 fn a_long_final_result_keeps_its_beginning() {
     let fitted = fit(reply("y", "é", &"f".repeat(500_000)), &Limit::characters(10_000), "read on");
     let text = fitted["finalResult"].as_str().expect("text");
-    assert!(text.starts_with("fff") && text.ends_with("… [cut: 500000 characters in all]"), "{}", &text[text.len() - 60..]);
+    assert!(
+        text.starts_with("fff") && text.ends_with("… [cut: 500000 characters in all]"),
+        "{}",
+        &text[text.len() - 60..]
+    );
     let all = fitted.to_string().chars().count();
     assert!((7_000..=10_000).contains(&all), "{all}");
 }
 
 #[test]
 fn under_a_small_limit_steps_are_named_only_and_counted() {
-    let fitted = fit(reply(&"y ".repeat(500), &"é ".repeat(500), &"so it is ".repeat(20)), &Limit::tokens(150), "read on");
+    let fitted =
+        fit(reply(&"y ".repeat(500), &"é ".repeat(500), &"so it is ".repeat(20)), &Limit::tokens(150), "read on");
     assert!(tokens::estimate(&fitted.to_string()) <= 150, "{fitted}");
-    assert_eq!((&fitted["leftOut"], &step(&fitted)["nodeId"]), (&json!({"inputVariables": 1, "output": 1}), &json!("a")));
+    assert_eq!(
+        (&fitted["leftOut"], &step(&fitted)["nodeId"]),
+        (&json!({"inputVariables": 1, "output": 1}), &json!("a"))
+    );
     assert_eq!(characters(&fitted["finalResult"]), 180);
 }
 
