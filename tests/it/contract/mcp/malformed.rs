@@ -84,6 +84,6 @@ async fn an_unknown_method_is_answered_with_what_there_is() {
         assert!(error["code"] == json!(-32601) && message.contains("tools/call"), "{error}");
         assert!(message.contains(&format!("name {tool}")), "{message}");
     }
-    let misread = session.request("tools/list", json!({"cursor": {}})).await["error"].clone();
+    let misread = session.request("initialize", json!({"protocolVersion": {}})).await["error"].clone();
     assert_eq!(misread["code"], json!(-32602), "{misread}");
 }
