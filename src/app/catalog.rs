@@ -2,6 +2,7 @@
 
 mod build;
 mod prepare;
+mod problems;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -14,8 +15,9 @@ use crate::model::{Directory, Listed};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
 
-pub(super) use build::{broken, problem as left_out, stem};
+pub(super) use build::{broken, stem};
 pub use prepare::Prepared;
+pub(super) use problems::problem as left_out;
 
 /// Under which name the index is kept beside a revision. The number is part of the name: another
 /// version of the program builds its own.

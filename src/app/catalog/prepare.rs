@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, PoisonError};
 
-use super::build::{broken, code_of_finding, in_folder};
+use super::build::{broken, in_folder};
+use super::problems::code_of_finding;
 use super::{Catalog, READY_FLOWS};
 use crate::app::failure::code_of;
 use crate::app::{Code, Error};
