@@ -39,7 +39,7 @@ pub fn up_to(text: &str, most: usize) -> usize {
     while !rest.is_empty() && so_far <= most {
         let (piece, after) = pieces::first(rest);
         rest = after;
-        match vocabulary::tokens(piece.as_bytes()) {
+        match vocabulary::tokens(piece.as_bytes(), most) {
             1 => whole += 1,
             several if is_latin(piece) => latin += several,
             several => other += several,

@@ -102,9 +102,9 @@ impl App {
     /// # Errors
     /// An unknown execution or step, or a request that can't be understood.
     pub fn status(&self, request: &StatusRequest) -> Result<StatusAnswer, Error> {
-        let (most, of) = match (&request.execution, &request.node) {
-            (Some(_), Some(_)) => (MOST_CHARACTERS, "characters of a text"),
-            _ => (MOST_ENTRIES, "executions"),
+        let (most, of) = match &request.execution {
+            Some(_) => (MOST_CHARACTERS, "characters of a text"),
+            None => (MOST_ENTRIES, "executions"),
         };
         let limit = match request.limit {
             None => None,

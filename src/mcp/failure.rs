@@ -49,7 +49,8 @@ pub(super) fn unknown_method<'n>(method: &str, tools: impl Iterator<Item = &'n s
         format!("{what} is no method but a tool: send tools/call with name {tool}")
     } else {
         let tools = tools.collect::<Vec<_>>().join(", ");
-        let methods = MCP.into_iter().chain(aliases::METHODS).collect::<Vec<_>>().join(", ");
+        let methods = MCP.into_iter().chain(aliases::METHODS).filter(|name| *name != method);
+        let methods = methods.collect::<Vec<_>>().join(", ");
         format!("there is no method {what}; this server has tools only ({tools}) and answers {methods}")
     };
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)

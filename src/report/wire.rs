@@ -6,6 +6,7 @@
 mod execution;
 mod finding;
 mod flow;
+mod limit;
 mod listing;
 mod size;
 
@@ -17,8 +18,9 @@ pub use execution::{execution, outcome, refusal, rehearsal};
 pub use finding::{checkup, finding};
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};
+pub use limit::{FAILURE_CHARACTERS, LARGEST_FRAME, Limit, MAX_TOKENS, Travels, frame_fits};
 pub use listing::{contract_listing, listing};
-pub use size::{FAILURE_CHARACTERS, LARGEST_FRAME, Limit, MAX_TOKENS, Travels, fit, frame_fits};
+pub use size::fit;
 
 /// An error: `{code, message, source, nextStep?, details?}`.
 pub fn error(error: &Error, source: &str) -> Value {

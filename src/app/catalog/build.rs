@@ -342,3 +342,22 @@ fn category(path: &CatalogPath, document: &Document) -> Option<Category> {
         sort_order: object.get("sortOrder").and_then(Value::as_i64),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_of_many_items_stands_in_their_order() {
+        for count in [0, 1, MANY - 1, MANY, 1_001] {
+            let items: Vec<usize> = (0..count).collect();
+            assert_eq!(spread(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "on purpose")]
+    fn a_panic_on_any_processor_is_one_of_the_whole() {
+        spread(&(0..1_000).collect::<Vec<_>>(), |item| assert!(*item != 999, "on purpose"));
+    }
+}

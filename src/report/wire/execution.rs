@@ -3,7 +3,8 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
-use super::size::{FAILURE_CHARACTERS, Limit, MAX_TOKENS, fit, rest_of_execution};
+use super::limit::{FAILURE_CHARACTERS, Limit, MAX_TOKENS};
+use super::size::{fit, rest_of_execution};
 use crate::app::{Detail, Error, Finished, Origin, Outcome, Pending, Recorded, Rehearsal, Section, state_of};
 use crate::plan::{Step, Work};
 use crate::run::{FilledWith, Output, Run, State, Status, StepError, Timing, Warning};

@@ -9,17 +9,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::tokens;
+use super::limit::{Limit, Size};
 
-/// How many estimated tokens a reply may have unless the caller says otherwise.
-pub const MAX_TOKENS: usize = 20_000;
-/// How many characters a failure may have unless the caller says otherwise: some clients cut
-/// error results near 11,000.
-pub const FAILURE_CHARACTERS: usize = 10_000;
-/// The largest message to a client, in bytes: some refuse results from 1 MiB on.
-pub const LARGEST_FRAME: usize = 1_000_000;
-/// What a message has around its result, in bytes; ids and names of it are short.
-const AROUND: usize = 4_096;
 /// The shortest beginning that a cut text keeps, in characters; with what is said behind it, about 120.
 const FLOOR: usize = 80;
 /// How much of the final result is kept as long as anything else can give way, in characters.
@@ -29,94 +20,6 @@ const FINAL: usize = 4_000;
 const SAID: usize = 40;
 /// What a cut adds to a reply, at the most: the words behind the text, and the marks at its step.
 const MARKS: Size = Size { characters: 120, bytes: 280, tokens: 40 };
-
-/// How often a reply travels in its message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Travels {
-    /// As JSON: the result of a JSON-RPC method.
-    Once,
-    /// As JSON and as a text of that JSON: the result of a tool.
-    Twice,
-}
-
-impl Travels {
-    /// The bytes that a text of JSON takes in a message.
-    pub fn bytes(self, json: &str) -> usize {
-        match self {
-            Self::Once => json.len(),
-            Self::Twice => bytes_twice(json),
-        }
-    }
-
-    /// How many bytes a reply may take.
-    pub const fn room() -> usize {
-        LARGEST_FRAME - AROUND
-    }
-}
-
-/// Whether a reply can be sent as a tool's result.
-pub fn frame_fits(value: &Value) -> bool {
-    Travels::Twice.bytes(&value.to_string()) <= Travels::room()
-}
-
-fn bytes_twice(json: &str) -> usize {
-    // In a text, quotation marks and backslashes take one byte more; nothing else is left to escape.
-    let escapes = json.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
-    json.len().saturating_mul(2).saturating_add(escapes)
-}
-
-/// What a reply may be at the most. The message that carries it is bounded in any case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit(Size);
-
-impl Limit {
-    /// What a message may be, and nothing less.
-    pub const FRAME: Self = Self(Size { characters: usize::MAX, bytes: Travels::room(), tokens: usize::MAX });
-
-    /// So many estimated tokens.
-    pub fn tokens(most: usize) -> Self {
-        Self(Size { tokens: most, ..Self::FRAME.0 })
-    }
-
-    /// So many characters.
-    pub fn characters(most: usize) -> Self {
-        Self(Size { characters: most, ..Self::FRAME.0 })
-    }
-
-    /// How large a piece of JSON is, as far as this limit asks; tokens beyond it are not counted.
-    fn measure(&self, json: &str) -> Size {
-        Size {
-            characters: if self.0.characters == usize::MAX { 0 } else { json.chars().count() },
-            bytes: bytes_twice(json),
-            tokens: if self.0.tokens == usize::MAX { 0 } else { tokens::up_to(json, self.0.tokens) },
-        }
-    }
-
-    fn holds(&self, size: Size) -> bool {
-        size.characters <= self.0.characters && size.bytes <= self.0.bytes && size.tokens <= self.0.tokens
-    }
-
-    fn fits(&self, value: &Value) -> bool {
-        self.holds(self.measure(&value.to_string()))
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Size {
-    characters: usize,
-    bytes: usize,
-    tokens: usize,
-}
-
-impl Size {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            characters: self.characters.saturating_add(other.characters),
-            bytes: self.bytes.saturating_add(other.bytes),
-            tokens: self.tokens.saturating_add(other.tokens),
-        }
-    }
-}
 
 /// Cuts a reply until it is within its limit; `rest` is a sentence that says how the whole is had.
 pub fn fit(whole: Value, limit: &Limit, rest: &str) -> Value {
@@ -265,7 +168,9 @@ fn squeeze(value: &mut Value, part: Part, limit: &Limit, least: usize) -> bool {
         None
     });
     let without = limit.measure(&value.to_string());
-    let mut kept = longest_fitting(&wholes, without, limit, least);
+    // Where all else is too much already, nothing of these texts can help.
+    let hopeless = !limit.holds(without);
+    let mut kept = if hopeless { least } else { longest_fitting(&wholes, without, limit, least) };
     loop {
         let mut whole = wholes.iter();
         each_text(value, part, &mut |text| {
@@ -274,7 +179,7 @@ fn squeeze(value: &mut Value, part: Part, limit: &Limit, least: usize) -> bool {
             *text = cut;
             length
         });
-        let fits = limit.fits(value);
+        let fits = !hopeless && limit.fits(value);
         if fits || kept <= least {
             return fits;
         }

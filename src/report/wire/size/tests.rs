@@ -4,6 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::tokens;
 
 fn reply(seen: &str, put_out: &str, last: &str) -> Value {
     json!({
@@ -106,7 +107,7 @@ fn a_final_result_that_is_no_text_gives_way_too() {
 
 /// Lengths, most of them small.
 fn length() -> impl Strategy<Value = usize> {
-    prop_oneof![4 => 0..200_usize, 2 => 0..3_000_usize, 1 => 0..30_000_usize]
+    prop_oneof![4 => 0..200_usize, 2 => 0..3_000_usize, 1 => 0..12_000_usize]
 }
 
 /// What texts are made of.
@@ -120,7 +121,7 @@ fn limit() -> impl Strategy<Value = Limit> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn a_reply_is_within_its_limit_or_has_nothing_left_to_give(
