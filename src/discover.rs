@@ -19,7 +19,7 @@ pub use cursor::CursorFault;
 pub use mode::Mode;
 pub use packed::{Found, Packed};
 pub use page::{DiscoverError, LARGEST_BUDGET, LARGEST_LIMIT, Page, Selection, TruncatedBy, page};
-pub use rows::to_value;
+pub use rows::{EntriesJson, to_value};
 pub use shown::{CompactEntry, ContractEntry, DetailedEntry, Shown, ShownInput, StandardEntry};
 pub use text::{index_line, input_summary, truncated};
 

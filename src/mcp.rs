@@ -11,6 +11,7 @@ mod definition;
 mod failure;
 mod lines;
 mod log;
+mod outbox;
 mod progress;
 mod reply;
 mod rows;

@@ -46,6 +46,8 @@ pub struct Origin {
     pub stale: Option<String>,
     /// How much longer the answer is fresh, in milliseconds.
     pub fresh_for_ms: u64,
+    /// The ref that was asked for, where the source has none: a folder is read as it lies there.
+    pub ignored_ref: Option<String>,
 }
 
 /// One revision's flows.
@@ -128,6 +130,7 @@ fn origin(view: &View) -> Origin {
         age_seconds: view.age.as_secs(),
         stale: view.stale.as_ref().map(|stale| stale.reason.to_string()),
         fresh_for_ms: u64::try_from(view.fresh_for.as_millis()).unwrap_or(u64::MAX),
+        ignored_ref: view.ignored_ref.as_ref().map(ToString::to_string),
     }
 }
 

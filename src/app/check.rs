@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::catalog::Catalog;
-use crate::app::{App, Code, Error};
+use crate::app::{App, Code, Error, has_flows};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings};
 use crate::model::{Directory, Listed, Lookup, Shelf};
@@ -42,13 +42,24 @@ pub struct CheckedFile {
 pub struct Checkup {
     /// The files, in the order in which they were checked.
     pub files: Vec<CheckedFile>,
+    /// How many of them are flow files of a catalog, readable or not.
+    pub flow_files: usize,
     /// How many flows were in them.
     pub flows: usize,
     /// How many templates were in them.
     pub templates: usize,
+    /// The catalogs that were checked, whole or in part, in words; empty for files that stand alone.
+    pub catalogs: Vec<String>,
+    /// Whether whole catalogs were checked, not single files.
+    pub whole: bool,
 }
 
 impl Checkup {
+    /// Whether a whole catalog was checked and it holds no flow file.
+    pub fn nothing_there(&self) -> bool {
+        self.whole && self.flow_files == 0
+    }
+
     /// How many findings there are of a severity; unreadable files count as errors.
     pub fn count(&self, severity: Severity) -> usize {
         let findings =
@@ -69,15 +80,17 @@ impl App {
     /// When the catalog can't be reached.
     pub async fn check(&self, request: &CheckRequest) -> Result<Checkup, Error> {
         let view = self.view(request.git_ref.as_deref(), request.refresh).await?;
-        check_view(&view, None, &|path| path.to_string(), self.settings.lenient).await
+        let checkup = check_view(&view, None, &|path| path.to_string(), self.settings.lenient).await?;
+        Ok(Checkup { catalogs: vec![self.describe()], whole: true, ..checkup })
     }
 }
 
 /// Checks files and folders given by path; without any, the catalog in the current folder, else the
-/// source that the settings name, else the examples.
+/// source that the settings name.
 ///
 /// # Errors
-/// When a path is not there, or the catalog can't be reached.
+/// When a path is not there, the catalog can't be reached, or nothing says what is to be checked:
+/// a check in the wrong folder must not pass on the examples.
 pub async fn check_paths(
     request: &CheckRequest,
     settings: &Settings,
@@ -86,15 +99,15 @@ pub async fn check_paths(
 ) -> Result<Checkup, Error> {
     let here = environment.current_folder();
     if request.paths.is_empty() {
-        let spec = if settings.source.is_none() || !here.join("flows").is_dir() {
-            None
-        } else {
+        let app = if has_flows(here) {
             // The checker prefers what lies before the maintainer's eyes.
-            Some(SourceSpec::Folder(here.to_owned()))
-        };
-        let app = match spec {
-            Some(spec) => App::open_at(spec, settings.clone(), clock, crate::source::Pace::Real)?,
-            None => App::open(settings.clone(), environment, clock)?,
+            let spec = SourceSpec::Folder(here.to_owned());
+            App::open_at(spec, settings.clone(), clock, crate::source::Pace::Real)?
+        } else if settings.source.is_some() {
+            App::open(settings.clone(), environment, clock)?
+        } else {
+            return Err(Error::new(Code::InvalidRequest, format!("there is no flows/ in {}", here.display()))
+                .next("go to the folder that holds flows/, or give a path (flowy validate PATH) or --source"));
         };
         return app.check(request).await;
     }
@@ -141,8 +154,11 @@ pub async fn check_paths(
         let found = check_view(&view, Some(&chosen), &shown, settings.lenient).await?;
         let before = checkup.files.len();
         checkup.files.extend(found.files);
+        checkup.flow_files += found.flow_files;
         checkup.flows += found.flows;
         checkup.templates += found.templates;
+        checkup.catalogs.push(source.describe());
+        checkup.whole |= wanted.iter().any(|(_, path)| root.starts_with(path));
         for (given, path) in &wanted {
             if path.is_file()
                 && !checkup.files.iter().skip(before).any(|file| file.shown == given.display().to_string())
@@ -283,6 +299,7 @@ async fn check_view(
         }
         let unreadable = bytes.as_ref().err().map(|error| Error::from(error.clone()));
         if wanted(path) {
+            checkup.flow_files += usize::from(Catalog::holds(path, "flows") && path.stem() != "_category");
             checkup.flows += flows.get(path.as_str()).copied().unwrap_or(0);
             if let Some(check) = templates.get(path.as_str()) {
                 checkup.templates += check.templates.len();
@@ -304,6 +321,7 @@ async fn check_view(
             && CatalogPath::new(&problem.file).is_ok_and(|path| wanted(&path))
         {
             let error = Error::new(Code::named(&problem.code).unwrap_or(Code::InvalidRequest), problem.message);
+            checkup.flow_files += usize::from(problem.file.starts_with("flows/"));
             let shown = CatalogPath::new(&problem.file).map_or(problem.file, |path| shown(&path));
             checkup.files.push(CheckedFile { shown, findings: Vec::new(), alone: false, unreadable: Some(error) });
         }

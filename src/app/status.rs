@@ -179,6 +179,9 @@ pub fn state_of(outcome: &Outcome) -> &'static str {
     }
 }
 
+/// How many steps an error names.
+const NAMED: usize = 12;
+
 fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) -> Result<TextPage, Error> {
     let finished = kept.finished.borrow().clone();
     let Some(Finished::Ran(recorded)) = finished else {
@@ -192,7 +195,15 @@ fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) 
     let last = || run.plan().last().filter(|_| node == RESULT);
     let labelled = || run.plan().results().iter().find(|mark| mark.label == node).and_then(|mark| mark.step);
     let Some(step) = named.or_else(last).or_else(labelled) else {
-        return Err(Error::not_found(Code::InvalidRequest, "step", node, ids()));
+        let near = crate::names::nearest(node, ids(), 3);
+        let some: Vec<String> = ids().take(NAMED).map(quoted).collect();
+        let more = if ids().count() > NAMED { " and others" } else { "" };
+        let next = match near.first() {
+            Some(near) => format!("did you mean {}? The steps are {}{more}", quoted(near), some.join(", ")),
+            None => format!("nodeId is one of {}{more}, or \"{RESULT}\" for the final result", some.join(", ")),
+        };
+        let message = format!("execution {} has no step {}", quoted(&kept.id), quoted(node));
+        return Err(Error::new(Code::InvalidRequest, message).next(next).detail("nodeIds", ids().collect()));
     };
     let node = run.plan().step(step).map_or(node, |step| step.id.as_str());
     let Some(output) = run.output_of(step) else {

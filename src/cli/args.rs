@@ -160,9 +160,9 @@ pub(super) enum Command {
     /// Check flow and template files, and show each finding at its place
     #[command(
         long_about = "Check flow and template files, and show each finding at its place.\n\nWithout paths, the catalog in \
-                      the current folder is checked, else the one that --source names. A file is checked together with \
+                      the current folder is checked, else the one that --source names; without either, nothing is. A file is checked together with \
                       the catalog around it; one that stands alone has nothing to look its references up in, which is \
-                      said. Errors exit 1; warnings alone exit 0, unless --strict is given.",
+                      said. Errors exit 1; warnings alone, or a catalog without flows, exit 0, unless --strict is given.",
         after_help = "Examples:\n  flowy validate\n  flowy validate flows/My_Flow.json\n  flowy validate --strict --quiet"
     )]
     Validate(ValidateArgs),

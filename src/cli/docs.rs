@@ -11,6 +11,7 @@ use super::args::Cli;
 use crate::app::{Code, EXIT_CODES, RULES};
 use crate::config::{SETTINGS, SURROUNDINGS};
 use crate::mcp::tool_rows;
+use crate::report::wire::glossary::{FIELDS, STATUSES, WARNINGS};
 
 /// Every block there is: its name and its Markdown.
 pub fn blocks() -> Vec<(&'static str, String)> {
@@ -23,6 +24,9 @@ pub fn blocks() -> Vec<(&'static str, String)> {
         ("environment", environment()),
         ("rules", rules()),
         ("codes", codes()),
+        ("fields", fields()),
+        ("statuses", statuses()),
+        ("warnings", warnings()),
         ("exit-codes", exit_codes()),
     ]
 }
@@ -171,10 +175,29 @@ fn environment() -> String {
 }
 
 fn rules() -> String {
-    let rows = RULES
-        .iter()
-        .map(|rule| vec![code(rule.id), rule.severity.to_string(), rule.reach.to_string(), rule.summary.to_owned()]);
+    let rows = RULES.iter().map(|rule| {
+        let (mut severity, mut reach) = (rule.severity.to_string(), rule.reach.to_string());
+        for (when, other, stops) in rule.also {
+            let _ = write!(severity, "; {when}: {other}");
+            let _ = write!(reach, "; {when}: {stops}");
+        }
+        vec![code(rule.id), severity, reach, rule.summary.to_owned()]
+    });
     table(&["rule", "severity", "stops", "what it notices"], rows)
+}
+
+fn fields() -> String {
+    let rows = FIELDS.iter().map(|field| vec![code(field.name), field.value.to_owned(), field.meaning.to_owned()]);
+    table(&["field", "value", "what it says"], rows)
+}
+
+fn statuses() -> String {
+    let rows = STATUSES.iter().map(|(field, word, meaning)| vec![code(field), code(word), (*meaning).to_owned()]);
+    table(&["field", "word", "when"], rows)
+}
+
+fn warnings() -> String {
+    table(&["code", "when"], WARNINGS.iter().map(|(name, meaning)| vec![code(name), (*meaning).to_owned()]))
 }
 
 fn codes() -> String {

@@ -1,9 +1,11 @@
 //! One page: which flows a selection means, how many of them fit, and how to go on.
 
+use std::sync::OnceLock;
+
 use super::cursor::{CursorFault, Mark};
 use super::mode::Mode;
 use super::packed::{Found, Packed};
-use super::rows::cost;
+use super::rows::{EntriesJson, cost};
 use super::shown::Shown;
 
 /// The most entries on a page of an offered mode; asking for more gets this many.
@@ -136,6 +138,15 @@ pub struct Page {
     pub unknown_names: Vec<String>,
     /// Flows that come in their shortest form because each alone would pass the budget.
     pub shortened: Vec<String>,
+    written: OnceLock<EntriesJson>,
+}
+
+impl Page {
+    /// The entries as a JSON array, written the first time they are asked for: a page is kept and
+    /// sent many times.
+    pub fn json(&self) -> &EntriesJson {
+        self.written.get_or_init(|| EntriesJson::of(&self.entries))
+    }
 }
 
 /// One page of what a selection means in a catalog at a revision.
@@ -175,6 +186,7 @@ pub fn page(packed: &Packed, selection: &Selection, revision: &str) -> Result<Pa
         estimated_tokens: selection.envelope_tokens.saturating_add(1),
         unknown_names,
         shortened: Vec::new(),
+        written: OnceLock::new(),
     };
     let room = budget.saturating_sub(page.estimated_tokens);
     let mut reached = before;

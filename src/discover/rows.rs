@@ -94,6 +94,23 @@ pub fn to_value(shown: &Shown) -> Value {
     Value::Object(map)
 }
 
+/// The entries of a page as a JSON array, written once for every reply that carries them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntriesJson {
+    /// The array.
+    pub plain: String,
+    /// The array as it stands inside a JSON text, without the quotation marks around it.
+    pub quoted: String,
+}
+
+impl EntriesJson {
+    pub(super) fn of(entries: &[Shown]) -> Self {
+        let plain = Value::Array(entries.iter().map(to_value).collect()).to_string();
+        let quoted = Value::from(plain.as_str()).to_string();
+        Self { quoted: quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned(), plain }
+    }
+}
+
 fn put_dates(put: &mut impl FnMut(&str, Value), created: Option<&str>, updated: Option<&str>) {
     for (key, date) in [("created", created), ("updated", updated)] {
         if let Some(date) = date {

@@ -47,8 +47,8 @@ pub fn input_summary(inputs: &[super::Input]) -> String {
 /// `name(inputs, optional?) – purpose [tags]`: one line, also for texts with line breaks.
 ///
 /// Name and inputs, sorted by name, always stay whole: they are what a call needs. The purpose is
-/// the description's first sentence, cut to 40 characters. Where the line would pass 80 characters, tags give
-/// way first (`…` stands for them), then the purpose, down to 24 characters. A flow without inputs reads `name()`;
+/// the description's first sentence, cut to 40 characters. Where the line would pass 80 characters, tags but the
+/// first give way (`…` stands for them), then the purpose, down to 24 characters, then the first tag. A flow without inputs reads `name()`;
 /// without a description or tags, that part and its mark are absent.
 pub fn index_line(name: &str, description: &str, tags: &[&str], inputs: &[super::Input]) -> String {
     line(name, description, tags, inputs.iter().map(named).collect())
@@ -94,7 +94,8 @@ pub(super) fn line(name: &str, description: &str, tags: &[&str], mut inputs: Vec
     let purpose = first_sentence(description);
     if !purpose.is_empty() {
         // Three characters for the dash and its blanks, three for the dots of a cut.
-        let left = LONGEST_LINE.saturating_sub(length + 6).clamp(SHORTEST_PURPOSE, LONGEST_PURPOSE);
+        let most = LONGEST_LINE.saturating_sub(length + 6);
+        let left = most.saturating_sub(for_tags(tags, most)).clamp(SHORTEST_PURPOSE, LONGEST_PURPOSE);
         let purpose = truncated(&purpose, left);
         length += 3 + purpose.chars().count();
         out.push_str(" – ");
@@ -102,6 +103,14 @@ pub(super) fn line(name: &str, description: &str, tags: &[&str], mut inputs: Vec
     }
     push_tags(&mut out, length, tags);
     out
+}
+
+/// How much of the room a purpose leaves to tags, in characters: what the first one takes, if the
+/// shortest purpose has room beside it.
+fn for_tags(tags: &[&str], room: usize) -> usize {
+    let Some(first) = tags.first() else { return 0 };
+    let needs = 3 + first.chars().count() + if tags.len() > 1 { 3 } else { 0 };
+    if SHORTEST_PURPOSE + needs <= room { needs } else { 0 }
 }
 
 fn push_tags(out: &mut String, mut length: usize, tags: &[&str]) {

@@ -18,6 +18,7 @@ use tokio_util::bytes::{Buf as _, Bytes, BytesMut};
 use tokio_util::codec::{BytesCodec, Decoder, FramedRead, FramedWrite};
 use tokio_util::sync::CancellationToken;
 
+use super::outbox::Outbox;
 use crate::names::shown;
 
 /// The longest line that is read, in bytes.
@@ -33,6 +34,7 @@ pub(super) struct Lines<R, W> {
     writer: Arc<Mutex<Option<FramedWrite<W, BytesCodec>>>>,
     /// What is to be said to a line that can't be read.
     answer: Answer,
+    outbox: Outbox,
     begun: bool,
     ended: CancellationToken,
 }
@@ -50,12 +52,14 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Over two streams; `ended` is cancelled when nothing more can be read.
-    pub(super) fn new(reader: R, writer: W, ended: CancellationToken) -> Self {
+    /// Over two streams; `ended` is cancelled when nothing more can be read. Replies that wait in
+    /// `outbox` go out with their messages.
+    pub(super) fn new(reader: R, writer: W, ended: CancellationToken, outbox: Outbox) -> Self {
         Self {
             reader: FramedRead::new(reader, Split::default()),
             writer: Arc::new(Mutex::new(Some(FramedWrite::new(writer, BytesCodec::new())))),
             answer: Answer::None,
+            outbox,
             begun: false,
             ended,
         }
@@ -92,10 +96,9 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let writer = self.writer.clone();
+        let (writer, outbox) = (self.writer.clone(), self.outbox.clone());
         async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
+            let line = outbox.line(&message)?;
             writer.lock().await.as_mut().ok_or_else(closed)?.send(Bytes::from(line)).await
         }
     }

@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::lines::Lines;
+use super::outbox::Outbox;
 use super::server::{Ends, Server};
 use super::unknown::Named;
 use crate::app::App;
@@ -69,9 +70,10 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let ends = Ends::default();
-    let server = Named(Server::new(app, ends.clone()));
+    let outbox = Outbox::new(app.clock().fresh());
+    let server = Named(Server::new(app, ends.clone(), outbox.clone()));
     let mut stop = std::pin::pin!(stop);
-    let lines = Lines::new(reader, writer, ends.input.clone());
+    let lines = Lines::new(reader, writer, ends.input.clone(), outbox);
     let serving = CancellationToken::new();
     let running = tokio::select! {
         biased;

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelledNotificationParam, CustomRequest,
+    CustomResult, ErrorCode, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+    ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::arguments::Arguments;
 use super::definition::Definition;
+use super::outbox::Outbox;
 use super::progress::Progress;
 use super::reply::{Call, Reply, cancelled};
 use super::unknown::MCP;
@@ -61,17 +63,19 @@ pub(super) struct Server {
     tools: &'static [Definition],
     at_once: Arc<Semaphore>,
     ends: Ends,
+    /// Where replies wait as they are written; none where somebody else writes the messages.
+    outbox: Option<Outbox>,
 }
 
 impl Server {
     /// A server for one session.
-    pub(super) fn new(app: Arc<App>, ends: Ends) -> Self {
-        Self::with_tools(app, ends, &tools::ALL)
+    pub(super) fn new(app: Arc<App>, ends: Ends, outbox: Outbox) -> Self {
+        Self { outbox: Some(outbox), ..Self::with_tools(app, ends, &tools::ALL) }
     }
 
     fn with_tools(app: Arc<App>, ends: Ends, tools: &'static [Definition]) -> Self {
         let at_once = Arc::new(Semaphore::new(app.settings().max_concurrent_requests.max(1)));
-        Self { app, tools, at_once, ends }
+        Self { app, tools, at_once, ends, outbox: None }
     }
 
     /// A `tools/call` that rmcp can't read. Some clients send the arguments as a JSON text; what
@@ -90,11 +94,9 @@ impl Server {
         };
         let sent = sent.ok_or_else(|| malformed("arguments is not an object"))?;
         let stateless = stateless(&context);
-        let CallToolResponse::Complete(result) = self.call(&name, sent, &context).await? else {
-            return Err(malformed("it has no plain answer"));
-        };
-        let mut result =
-            serde_json::to_value(result).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        let reply = self.call(&name, sent, &context).await?;
+        let mut result = serde_json::to_value(reply.into_result())
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         if let (false, Value::Object(object)) = (stateless, &mut result) {
             object.remove(RESULT_TYPE);
         }
@@ -106,12 +108,24 @@ impl Server {
         called: &str,
         sent: Map<String, Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+    ) -> Result<Reply, ErrorData> {
         let (name, contract) = aliases::tool(called);
         let Some(tool) = self.find(&name) else {
             return Err(failure::unknown_tool(called, self.tool_names()));
         };
-        Ok(self.answer(tool, (contract, Travels::Twice), sent, context).await.into_result().into())
+        Ok(self.answer(tool, (contract, Travels::Twice), sent, context).await)
+    }
+
+    /// A reply as rmcp takes it: where there is an outbox, what is written waits there.
+    fn sent(&self, reply: Reply, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let (Some(outbox), None) = (&self.outbox, &reply.text) else { return reply.into_result() };
+        let failed = reply.failed;
+        let result = outbox.keep(context.id.clone(), reply.into_written(), failed);
+        if !context.ct.is_cancelled() {
+            return result;
+        }
+        // Nobody may fetch it any more: its message, if there is one at all, holds it itself.
+        outbox.take(&context.id).map_or(result, |written| Reply { failed, ..Reply::written(written) }.into_result())
     }
 
     /// The names of the tools.
@@ -231,7 +245,14 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.call(&request.name, request.arguments.unwrap_or_default(), &context).await
+        let reply = self.call(&request.name, request.arguments.unwrap_or_default(), &context).await?;
+        Ok(self.sent(reply, &context).into())
+    }
+
+    async fn on_cancelled(&self, notification: CancelledNotificationParam, _context: NotificationContext<RoleServer>) {
+        if let (Some(outbox), Some(id)) = (&self.outbox, &notification.request_id) {
+            drop(outbox.take(id));
+        }
     }
 
     async fn on_custom_request(

@@ -123,6 +123,18 @@ impl ValueType {
             _ => false,
         }
     }
+
+    /// A fitting value as this type has it: the number or boolean that a text reads as, and the text
+    /// that a number or boolean stands for. Anything else is left as it is.
+    pub fn read(self, value: &Value) -> Value {
+        match (self, value) {
+            (Self::Number | Self::Integer | Self::Boolean, Value::String(text)) if self.fits(value) => {
+                serde_json::from_str(text.trim()).unwrap_or_else(|_| value.clone())
+            }
+            (Self::String, Value::Number(_) | Value::Bool(_)) => Value::String(value.to_string()),
+            _ => value.clone(),
+        }
+    }
 }
 
 impl fmt::Display for ValueType {
@@ -210,5 +222,21 @@ mod tests {
         assert_eq!(text_of(&json!(0)), "0");
         assert_eq!(text_of(&json!(false)), "false");
         assert_eq!(text_of(&json!("a\"b")), "a\"b");
+    }
+
+    #[test]
+    fn a_default_reads_as_its_type() {
+        use serde_json::json;
+        for (kind, given, read) in [
+            (ValueType::Number, json!("80"), json!(80)),
+            (ValueType::Number, json!(" 1.50 "), serde_json::from_str("1.50").unwrap()),
+            (ValueType::Integer, json!("1.5"), json!("1.5")),
+            (ValueType::Boolean, json!("true"), json!(true)),
+            (ValueType::Boolean, json!("yes"), json!("yes")),
+            (ValueType::String, json!(80), json!("80")),
+            (ValueType::String, json!("80"), json!("80")),
+        ] {
+            assert_eq!(kind.read(&given), read, "{kind} {given}");
+        }
     }
 }

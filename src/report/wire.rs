@@ -6,9 +6,11 @@
 mod execution;
 mod finding;
 mod flow;
+pub mod glossary;
 mod limit;
 mod listing;
 mod size;
+mod written;
 
 use serde_json::{Map, Value, json};
 
@@ -19,8 +21,9 @@ pub use finding::{checkup, finding};
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};
 pub use limit::{FAILURE_CHARACTERS, LARGEST_FRAME, Limit, MAX_TOKENS, Travels, frame_fits};
-pub use listing::{contract_listing, listing};
+pub use listing::{contract_listing, listing, written_listing};
 pub use size::fit;
+pub use written::Written;
 
 /// An error: `{code, message, source, nextStep?, details?}`.
 pub fn error(error: &Error, source: &str) -> Value {

@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 
 use sha1::{Digest as _, Sha1};
 
-use super::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex};
+use super::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex, is_read};
 use super::{Body, Snapshot, SourceError};
 use crate::cache::lock;
 use crate::names::{CatalogPath, quoted, shown};
@@ -201,6 +201,9 @@ impl Walk {
         }
         if !about.is_file() {
             return self.problem(name, ProblemKind::NotAFile);
+        }
+        if !is_read(name) {
+            return;
         }
         if about.len() > self.largest {
             return self.problem(name, ProblemKind::TooLarge { size: about.len(), limit: self.largest });

@@ -17,6 +17,8 @@ pub struct Rule {
     pub severity: Severity,
     /// What that keeps from running, unless it says otherwise.
     pub reach: Reach,
+    /// What else it may say, and when: in this case, that severity and reach.
+    pub also: &'static [(&'static str, Severity, Reach)],
     /// What it looks for, in one sentence, for tables and help.
     pub summary: &'static str,
     /// The check.

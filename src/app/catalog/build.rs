@@ -308,14 +308,22 @@ fn input(input: &crate::plan::Input) -> Input {
         kind: input.kind.map(|kind| kind.name().to_owned()),
         description: input.description.clone(),
         required: input.required,
-        default: input.default.clone(),
+        default: input.typed_default(),
         choices: input.choices.clone(),
     }
 }
 
-/// The inputs of a flow that can't be planned: what its input nodes say.
+/// The inputs of a flow that can't be planned: what `inputs` and its input nodes say.
 fn declared_inputs(flow: &Flow) -> Vec<Input> {
-    let mut inputs: Vec<Input> = Vec::new();
+    let refined = flow.inputs.iter().map(|said| Input {
+        name: said.name.clone(),
+        kind: said.kind.map(|kind| kind.name().to_owned()),
+        description: said.description.clone(),
+        required: said.required.unwrap_or(said.default.is_none()),
+        default: said.default.clone(),
+        choices: said.choices.clone(),
+    });
+    let mut inputs: Vec<Input> = refined.collect();
     for node in &flow.nodes {
         let NodeKind::Input(node) = &node.kind else { continue };
         for variable in &node.variables {

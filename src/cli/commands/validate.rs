@@ -18,6 +18,9 @@ pub(super) fn validate(args: ValidateArgs, world: &World<'_>) -> Done {
     } else {
         printer.out(&human::checkup(&checkup, printer.out_look()));
     }
+    if args.strict && checkup.nothing_there() {
+        return Ok(1);
+    }
     let bad = checkup.count(Severity::Error) + if args.strict { checkup.count(Severity::Warning) } else { 0 };
     Ok(u8::from(bad > 0))
 }

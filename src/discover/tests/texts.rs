@@ -85,6 +85,9 @@ fn a_long_index_line_gives_up_tags_then_purpose_but_never_name_or_inputs() {
     let line = index_line("brand_review", purpose, &tags, &inputs);
     assert_eq!(line, "brand_review(audience, language?, source) – Compares how a brand describes...");
 
+    let line = index_line("brand_review", purpose, &tags, &inputs[..1]);
+    assert_eq!(line, "brand_review(source) – Compares how a brand describes itself... [marketing, …]");
+
     let long = "n".repeat(120);
     let line = index_line(&long, purpose, &tags, &inputs);
     assert!(line.starts_with(&format!("{long}(audience, language?, source) – Compares how a brand...")), "{line}");

@@ -81,17 +81,28 @@ fn summary(checkup: &Checkup, look: Look) -> String {
         .filter(|(number, ..)| *number > 0)
         .map(|(number, one, many, style)| look.paint(style, &count(number, one, many)))
         .collect();
-    if said.is_empty() {
+    let of = match checkup.catalogs.as_slice() {
+        [] => String::new(),
+        catalogs => format!(" of {}", shown(&catalogs.join(", "), 300)),
+    };
+    if checkup.nothing_there() {
+        let note = "no flow file in it; flows are files like flows/My_Flow.json";
+        let _ = writeln!(text, "{} nothing was checked{of}: {note}", look.paint(DOUBTFUL, "warning:"));
+    } else if said.is_empty() {
         let what = format!(
             "{} and {}",
             count(checkup.flows, "flow", "flows"),
             count(checkup.templates, "template", "templates")
         );
-        let _ =
-            writeln!(text, "{}: {what} in {}, nothing found", look.paint(GOOD, "ok"), count(files, "file", "files"));
+        let _ = writeln!(
+            text,
+            "{}: {what} in {}{of}, nothing found",
+            look.paint(GOOD, "ok"),
+            count(files, "file", "files")
+        );
     } else {
         let with = checkup.files.iter().filter(|file| !file.findings.is_empty() || file.unreadable.is_some()).count();
-        let _ = writeln!(text, "{} in {with} of {}", said.join(", "), count(files, "file", "files"));
+        let _ = writeln!(text, "{} in {with} of {}{of}", said.join(", "), count(files, "file", "files"));
     }
     text
 }

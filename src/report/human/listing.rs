@@ -206,6 +206,12 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
             shown(reason, 300)
         )));
     }
+    if let Some(ignored) = &listing.origin.ignored_ref {
+        text.push_str(&warn(&format!(
+            "the source is not a repository and has no refs: {} was ignored",
+            quoted(ignored)
+        )));
+    }
     if !page.unknown_names.is_empty() {
         let names: Vec<String> = page.unknown_names.iter().map(|name| quoted(name)).collect();
         text.push_str(&warn(&format!("no flow goes by {}", names.join(", "))));

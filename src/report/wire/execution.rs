@@ -4,6 +4,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
 use super::limit::{FAILURE_CHARACTERS, Limit, MAX_TOKENS};
+use super::listing::ignored_ref;
 use super::size::{fit, rest_of_execution};
 use crate::app::{Detail, Error, Finished, Origin, Outcome, Pending, Recorded, Rehearsal, Section, state_of};
 use crate::plan::{Step, Work};
@@ -172,7 +173,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> Value {
     let mut object = Map::new();
     object.insert("flowName".to_owned(), json!(rehearsal.flow));
     object.insert("dryRun".to_owned(), json!(true));
-    object.insert("status".to_owned(), json!(if rehearsal.missing.is_empty() { "ready" } else { "missing variables" }));
+    object.insert("status".to_owned(), json!(if rehearsal.missing.is_empty() { "ready" } else { "missing_variables" }));
     let missing = rehearsal.missing.iter().map(|(name, steps)| json!({"name": name, "neededBy": steps}));
     object.insert("missing".to_owned(), missing.collect());
     results(&mut object, run);
@@ -355,6 +356,7 @@ fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin) -> Value {
     if let Some(reason) = &origin.stale {
         all.push(json!({"code": "STALE", "message": format!("an older copy was used ({} s old): {reason}", origin.age_seconds)}));
     }
+    all.extend(ignored_ref(origin));
     for warning in noted {
         let mut object = Map::new();
         object.insert("code".to_owned(), json!(warning.code));

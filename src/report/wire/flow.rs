@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::finding::finding;
-use super::listing::origin;
+use super::listing::{ignored_ref, origin};
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
 use crate::model::{Flow, NodeKind};
 use crate::names::shown as safe;
@@ -71,6 +71,9 @@ fn flow(prepared: &Prepared, from: &Origin, full: bool) -> Value {
 fn where_from(object: &mut Map<String, Value>, from: &Origin) {
     origin(object, from);
     object.remove("revision");
+    if let Some(warning) = ignored_ref(from) {
+        object.insert("warnings".to_owned(), json!([warning]));
+    }
 }
 
 fn type_of(kind: &NodeKind) -> &str {
@@ -89,8 +92,8 @@ fn input(input: &Input, plan: &Plan) -> Value {
     object.insert("name".to_owned(), json!(input.name));
     object.insert("type".to_owned(), json!(input.kind.map_or("string", crate::model::ValueType::name)));
     object.insert("required".to_owned(), json!(input.required));
-    if let Some(default) = &input.default {
-        object.insert("default".to_owned(), default.clone());
+    if let Some(default) = input.typed_default() {
+        object.insert("default".to_owned(), default);
     }
     if let Some(description) = &input.description {
         object.insert("description".to_owned(), json!(description));
@@ -277,8 +280,8 @@ pub fn input_schema(plan: &Plan) -> Value {
         if !input.choices.is_empty() {
             property.insert("enum".to_owned(), Value::Array(input.choices.clone()));
         }
-        if let Some(default) = &input.default {
-            property.insert("default".to_owned(), default.clone());
+        if let Some(default) = input.typed_default() {
+            property.insert("default".to_owned(), default);
         }
         properties.insert(input.name.clone(), Value::Object(property));
         if input.required {

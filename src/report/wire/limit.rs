@@ -81,7 +81,14 @@ impl Limit {
     }
 
     pub(super) fn fits(&self, value: &Value) -> bool {
-        self.holds(self.measure(&value.to_string()))
+        let json = value.to_string();
+        self.fits_at_once(&json) || self.holds(self.measure(&json))
+    }
+
+    /// Whether it is plain that a piece of JSON is within it: neither a token nor a character is
+    /// shorter than a byte, so most replies need no counting.
+    fn fits_at_once(&self, json: &str) -> bool {
+        json.len() <= self.0.tokens.min(self.0.characters) && bytes_twice(json) <= self.0.bytes
     }
 }
 

@@ -2,14 +2,28 @@
 
 use serde_json::{Map, Value, json};
 
+use super::written::Written;
 use crate::app::{Listing, Origin};
 use crate::discover::{FileProblem, to_value};
 
 /// What `flows_list` answers. `warnings` are those of the call itself, in front of the listing's own.
 pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
+    let mut object = Map::new();
+    object.insert("flows".to_owned(), listing.page.entries.iter().map(to_value).collect());
+    object.extend(around(listing, warnings));
+    Value::Object(object)
+}
+
+/// The same as [`listing`], written: the entries of a kept page are not written again.
+pub fn written_listing(listing: &Listing, warnings: &[Value]) -> Written {
+    let around = Value::Object(around(listing, warnings)).to_string();
+    Written::of_page("{\"flows\":", listing.page.clone(), &around.replacen('{', ",", 1))
+}
+
+/// What stands around the flows.
+fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
     let page = &listing.page;
     let mut object = Map::new();
-    object.insert("flows".to_owned(), page.entries.iter().map(to_value).collect());
     object.insert("mode".to_owned(), json!(page.mode.as_str()));
     object.insert("filter".to_owned(), filter(listing));
     object.insert("total".to_owned(), json!(page.total));
@@ -26,6 +40,7 @@ pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
     object.insert("estimatedTokens".to_owned(), json!(page.estimated_tokens));
     origin(&mut object, &listing.origin);
     let mut all: Vec<Value> = warnings.to_vec();
+    all.extend(ignored_ref(&listing.origin));
     if !page.unknown_names.is_empty() {
         let names: Vec<String> = page.unknown_names.iter().map(|name| crate::names::quoted(name)).collect();
         all.push(json!({"code": "UNKNOWN_NAME", "message": format!("no flow goes by {}", names.join(", "))}));
@@ -40,7 +55,7 @@ pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
     }
     object.insert("warnings".to_owned(), Value::Array(all));
     object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
-    Value::Object(object)
+    object
 }
 
 /// What the contract's own `flows/list` answers: every flow, in the contract's shape.
@@ -90,6 +105,13 @@ pub(super) fn origin(object: &mut Map<String, Value>, origin: &Origin) {
         object.insert("stale".to_owned(), json!(true));
         object.insert("staleReason".to_owned(), json!(reason));
     }
+}
+
+/// A warning that the ref asked for was not used, where it wasn't.
+pub(super) fn ignored_ref(origin: &Origin) -> Option<Value> {
+    let named = crate::names::quoted(origin.ignored_ref.as_deref()?);
+    let message = format!("the source is not a repository and has no refs: {named} was ignored");
+    Some(json!({"code": "REF_IGNORED", "message": message}))
 }
 
 fn problem(problem: &FileProblem) -> Value {

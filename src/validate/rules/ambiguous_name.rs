@@ -10,6 +10,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "ambiguous-name",
     severity: Severity::Error,
     reach: Reach::Step,
+    also: &[("two flows of one name", Severity::Error, Reach::None)],
     summary: "A name means one flow or one template.",
     check: Check::Flow(check),
 };

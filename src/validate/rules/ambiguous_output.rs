@@ -12,6 +12,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "ambiguous-output",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[("when no step reads the name", Severity::Warning, Reach::None)],
     summary: "No two node ids give one variable name.",
     check: Check::Flow(check),
 };

@@ -11,6 +11,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "dangling-edge",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[("with `--lenient`", Severity::Warning, Reach::None)],
     summary: "Both ends of an edge are nodes of the flow.",
     check: Check::Flow(check),
 };

@@ -11,6 +11,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-template",
     severity: Severity::Error,
     reach: Reach::Step,
+    also: &[("where an inline text stands in", Severity::Warning, Reach::None)],
     summary: "The template that a node names is in the catalog.",
     check: Check::Flow(check),
 };

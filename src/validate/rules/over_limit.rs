@@ -9,6 +9,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "over-limit",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[("too many names in one step", Severity::Error, Reach::Step)],
     summary: "A flow has at most 1,000 nodes and 5,000 edges, and its ids at most 50 characters.",
     check: Check::Flow(check),
 };

@@ -16,6 +16,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "schema",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[("a field that only describes", Severity::Warning, Reach::None)],
     summary: "The file has the fields and types of the published JSON Schema (schemas/).",
     check: Check::File(check),
 };

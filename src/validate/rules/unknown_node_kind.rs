@@ -10,6 +10,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-node-kind",
     severity: Severity::Warning,
     reach: Reach::None,
+    also: &[("a tool or flow node", Severity::Error, Reach::Step)],
     summary: "A node is of a type that is known: multi_input, template or result.",
     check: Check::Flow(check),
 };
