@@ -54,6 +54,8 @@ pub struct Entry {
     pub steps: Vec<String>,
     /// Everything a caller may give; names are distinct.
     pub inputs: Vec<Input>,
+    /// Whether what a caller may give is not known, because the flow has errors.
+    pub inputs_unknown: bool,
     /// Its results.
     pub outputs: Vec<Output>,
     /// The file it stands in, as a path of the catalog.

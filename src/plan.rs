@@ -154,14 +154,6 @@ pub struct Input {
     pub needed_by: Vec<usize>,
 }
 
-impl Input {
-    /// The default as the type that is shown has it: `80` where a file says `"80"` for a number.
-    pub fn typed_default(&self) -> Option<Value> {
-        let kind = self.kind.unwrap_or(ValueType::String);
-        self.default.as_ref().map(|value| kind.read(value))
-    }
-}
-
 /// A result node, and the step whose output it marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultMark {

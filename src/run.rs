@@ -8,8 +8,10 @@ mod bind;
 mod event;
 mod given;
 mod state;
+mod warning;
 
 pub use bind::{Bound, FilledWith};
 pub use event::{Event, Output, StepError, Timing};
 pub use given::{Given, Refusal, Unfit};
-pub use state::{Counts, Limits, OnFailure, Run, State, Status, Warning};
+pub use state::{Counts, Limits, OnFailure, Run, State, Status};
+pub use warning::{Warning, WarningKind};

@@ -72,8 +72,6 @@ pub struct View {
     pub fresh_for: Duration,
     /// Set when the newest state could not be had and this is an older one.
     pub stale: Option<Stale>,
-    /// The ref that was asked for, where the source has none: a folder is read as it lies there.
-    pub ignored_ref: Option<RefName>,
 }
 
 /// Why an older state is served.
@@ -152,23 +150,15 @@ impl Source {
                 let git_ref = ask.git_ref.clone().or_else(|| self.git_ref.clone());
                 repository.snapshot(git_ref, ask.refresh).await
             }
-            Kind::Folder(folder) => folder.snapshot().await.map(|snapshot| View::of_now(snapshot, false, ask)),
-            Kind::Examples(snapshot) => Ok(View::of_now(snapshot.clone(), true, ask)),
+            Kind::Folder(folder) => folder.snapshot().await.map(|snapshot| View::of_now(snapshot, false)),
+            Kind::Examples(snapshot) => Ok(View::of_now(snapshot.clone(), true)),
         }
     }
 }
 
 impl View {
-    /// Of a source that has no refs.
-    fn of_now(snapshot: Arc<Snapshot>, cached: bool, ask: &Ask) -> Self {
-        Self {
-            snapshot,
-            cached,
-            age: Duration::ZERO,
-            fresh_for: Duration::ZERO,
-            stale: None,
-            ignored_ref: ask.git_ref.clone(),
-        }
+    fn of_now(snapshot: Arc<Snapshot>, cached: bool) -> Self {
+        Self { snapshot, cached, age: Duration::ZERO, fresh_for: Duration::ZERO, stale: None }
     }
 }
 

@@ -46,8 +46,23 @@ pub struct Origin {
     pub stale: Option<String>,
     /// How much longer the answer is fresh, in milliseconds.
     pub fresh_for_ms: u64,
-    /// The ref that was asked for, where the source has none: a folder is read as it lies there.
-    pub ignored_ref: Option<String>,
+    /// A ref that was asked for and that the source can't have.
+    pub ignored_ref: Option<IgnoredRef>,
+}
+
+/// A branch, tag or commit that was asked of a source without any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IgnoredRef {
+    /// What was asked for.
+    pub git_ref: String,
+    /// The source in words.
+    pub source: String,
+}
+
+impl std::fmt::Display for IgnoredRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the ref {} is not used: there are no versions of {}", quoted(&self.git_ref), self.source)
+    }
 }
 
 /// One revision's flows.
@@ -83,8 +98,13 @@ impl Catalogs {
     }
 
     /// The flows of a view, from memory, from the kept index, or by reading every file.
-    pub(super) async fn of(&self, view: View, settings: &Settings) -> Result<Arc<Catalog>, Error> {
-        let origin = origin(&view);
+    pub(super) async fn of(
+        &self,
+        view: View,
+        ignored_ref: Option<IgnoredRef>,
+        settings: &Settings,
+    ) -> Result<Arc<Catalog>, Error> {
+        let origin = Origin { ignored_ref, ..origin(&view) };
         let lenient = settings.lenient;
         let key = format!("{}{}", origin.revision, if lenient { " lenient" } else { "" });
         let shared = match self.kept(&key, &view.snapshot) {
@@ -130,7 +150,7 @@ fn origin(view: &View) -> Origin {
         age_seconds: view.age.as_secs(),
         stale: view.stale.as_ref().map(|stale| stale.reason.to_string()),
         fresh_for_ms: u64::try_from(view.fresh_for.as_millis()).unwrap_or(u64::MAX),
-        ignored_ref: view.ignored_ref.as_ref().map(ToString::to_string),
+        ignored_ref: None,
     }
 }
 

@@ -192,6 +192,9 @@ impl From<DiscoverError> for Error {
     }
 }
 
+/// What can be named as a source.
+const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
+
 /// The code that a source's error has for callers.
 pub(super) fn code_of(error: &SourceError) -> Code {
     match error {
@@ -243,6 +246,7 @@ impl From<SourceError> for Error {
                 };
                 made.detail("repository", json!(repo)).next(step)
             }
+            SourceError::NotAFolder { .. } | SourceError::BadSource { .. } => made.next(SOURCES),
             SourceError::RefNotFound { default_branch, nearest, .. } => {
                 let branch = default_branch.as_deref().map(|branch| format!(" {branch}")).unwrap_or_default();
                 let default = format!("leave `ref` out to read the default branch{branch}");
@@ -267,8 +271,6 @@ impl From<SourceError> for Error {
             SourceError::NotRead { .. } => made.next("put a plain file of that content into the catalog"),
             SourceError::NoSuchFile { .. } => made.next("call flows_list with refresh: true to see what there is now"),
             SourceError::Unreadable { .. } => made.next("check that the file can be read by this user"),
-            SourceError::NotAFolder { .. } => made.next("name a folder that holds flows/"),
-            SourceError::BadSource { .. } => made.next("give owner/repo, owner/repo@ref, a GitHub address or a folder"),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Asking for a direct execution again: where it stands, and long texts page by page.
 
+use serde_json::Value;
+
 use crate::app::memory::{Finished, Kept};
 use crate::app::{App, Code, Error, Outcome};
-use crate::names::quoted;
+use crate::names::{nearest, quoted};
+use crate::plan::Plan;
 
 /// What is asked for.
 #[derive(Debug, Clone, Default)]
@@ -179,8 +182,20 @@ pub fn state_of(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// How many steps an error names.
-const NAMED: usize = 12;
+/// The most steps that an error names.
+const NAMED: usize = 30;
+
+/// There is no such step; this execution's steps are what helps.
+fn no_step(plan: &Plan, node: &str) -> Error {
+    let ids = || plan.steps().iter().map(|step| step.id.as_str());
+    let steps: Vec<&str> = ids().take(NAMED).collect();
+    let listed = if plan.steps().len() > NAMED { "the first of its steps are" } else { "its steps are" };
+    let near: Vec<String> = nearest(node, ids(), 3).into_iter().map(quoted).collect();
+    let meant = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) };
+    Error::new(Code::InvalidRequest, format!("the execution has no step {}", quoted(node)))
+        .next(format!("{meant}{listed} {}; \"{RESULT}\" is the final result", steps.join(", ")))
+        .detail("steps", steps.iter().map(|id| Value::String((*id).to_owned())).collect())
+}
 
 fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) -> Result<TextPage, Error> {
     let finished = kept.finished.borrow().clone();
@@ -189,21 +204,12 @@ fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) 
             .next("ask for its status without nodeId"));
     };
     let run = &recorded.executed.run;
-    let ids = || run.plan().steps().iter().map(|step| step.id.as_str());
     let named = run.plan().steps().iter().position(|step| step.id == node);
     // A step of that id comes first; else it may mean what gives the final result, or one of several.
     let last = || run.plan().last().filter(|_| node == RESULT);
     let labelled = || run.plan().results().iter().find(|mark| mark.label == node).and_then(|mark| mark.step);
     let Some(step) = named.or_else(last).or_else(labelled) else {
-        let near = crate::names::nearest(node, ids(), 3);
-        let some: Vec<String> = ids().take(NAMED).map(quoted).collect();
-        let more = if ids().count() > NAMED { " and others" } else { "" };
-        let next = match near.first() {
-            Some(near) => format!("did you mean {}? The steps are {}{more}", quoted(near), some.join(", ")),
-            None => format!("nodeId is one of {}{more}, or \"{RESULT}\" for the final result", some.join(", ")),
-        };
-        let message = format!("execution {} has no step {}", quoted(&kept.id), quoted(node));
-        return Err(Error::new(Code::InvalidRequest, message).next(next).detail("nodeIds", ids().collect()));
+        return Err(no_step(run.plan(), node));
     };
     let node = run.plan().step(step).map_or(node, |step| step.id.as_str());
     let Some(output) = run.output_of(step) else {

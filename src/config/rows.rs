@@ -31,7 +31,7 @@ pub(super) const SOURCE: SettingRow = SettingRow {
     variables: &["GITHUB_REPO_URL"],
     key: Some("source"),
     default: "the current folder if it has flows/, else the built-in examples",
-    meaning: "the catalog: owner/repo, owner/repo@ref, a GitHub address, or a folder",
+    meaning: "the catalog: owner/repo, owner/repo@ref, a GitHub address, a folder, or examples for the built-in ones",
     ..PLAIN
 };
 pub(super) const GIT_REF: SettingRow = SettingRow {

@@ -123,16 +123,17 @@ impl ValueType {
             _ => false,
         }
     }
+}
 
-    /// A fitting value as this type has it: the number or boolean that a text reads as, and the text
-    /// that a number or boolean stands for. Anything else is left as it is.
-    pub fn read(self, value: &Value) -> Value {
-        match (self, value) {
-            (Self::Number | Self::Integer | Self::Boolean, Value::String(text)) if self.fits(value) => {
-                serde_json::from_str(text.trim()).unwrap_or_else(|_| value.clone())
+impl ValueType {
+    /// A value of this type where the value's text reads as one: the app writes every default as a
+    /// text. What does not fit stays as it is.
+    pub fn typed(self, value: Value) -> Value {
+        match (self, &value) {
+            (Self::Number | Self::Integer | Self::Boolean, Value::String(text)) if self.fits(&value) => {
+                serde_json::from_str(text.trim()).unwrap_or(value)
             }
-            (Self::String, Value::Number(_) | Value::Bool(_)) => Value::String(value.to_string()),
-            _ => value.clone(),
+            _ => value,
         }
     }
 }
@@ -216,27 +217,27 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_reads_as_a_number_or_boolean_becomes_one_where_that_is_due() {
+        for (kind, text, typed) in [
+            (ValueType::Number, "80", "80"),
+            (ValueType::Number, " 1.50 ", "1.50"),
+            (ValueType::Integer, "3", "3"),
+            (ValueType::Boolean, "true", "true"),
+            (ValueType::Boolean, "yes", "\"yes\""),
+            (ValueType::Number, "many", "\"many\""),
+            (ValueType::String, "80", "\"80\""),
+            (ValueType::Array, "[1]", "\"[1]\""),
+        ] {
+            assert_eq!(kind.typed(json!(text)).to_string(), typed, "{kind} {text}");
+        }
+    }
+
+    #[test]
     fn values_read_as_people_expect() {
         let value: Value = serde_json::from_str(r#"{"tone":"dry","len":2.50}"#).expect("json");
         assert_eq!(text_of(&value), r#"{"tone":"dry","len":2.50}"#);
         assert_eq!(text_of(&json!(0)), "0");
         assert_eq!(text_of(&json!(false)), "false");
         assert_eq!(text_of(&json!("a\"b")), "a\"b");
-    }
-
-    #[test]
-    fn a_default_reads_as_its_type() {
-        use serde_json::json;
-        for (kind, given, read) in [
-            (ValueType::Number, json!("80"), json!(80)),
-            (ValueType::Number, json!(" 1.50 "), serde_json::from_str("1.50").unwrap()),
-            (ValueType::Integer, json!("1.5"), json!("1.5")),
-            (ValueType::Boolean, json!("true"), json!(true)),
-            (ValueType::Boolean, json!("yes"), json!("yes")),
-            (ValueType::String, json!(80), json!("80")),
-            (ValueType::String, json!("80"), json!("80")),
-        ] {
-            assert_eq!(kind.read(&given), read, "{kind} {given}");
-        }
     }
 }

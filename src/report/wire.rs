@@ -6,23 +6,24 @@
 mod execution;
 mod finding;
 mod flow;
-pub mod glossary;
 mod limit;
 mod listing;
 mod size;
+mod warning;
 mod written;
 
 use serde_json::{Map, Value, json};
 
 use crate::app::{Error, StatusAnswer};
 
-pub use execution::{execution, outcome, refusal, rehearsal};
+pub use execution::{STATUSES, execution, outcome, refusal, rehearsal};
 pub use finding::{checkup, finding};
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};
 pub use limit::{FAILURE_CHARACTERS, LARGEST_FRAME, Limit, MAX_TOKENS, Travels, frame_fits};
 pub use listing::{contract_listing, listing, written_listing};
 pub use size::fit;
+pub use warning::{WarningCode, warning};
 pub use written::Written;
 
 /// An error: `{code, message, source, nextStep?, details?}`.

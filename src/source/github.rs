@@ -127,7 +127,6 @@ impl Repository {
             age: age(now, loaded.checked_at),
             fresh_for: loaded.fresh_until.map_or(LONG, |until| age(until, now)),
             stale: found.stale.map(|stale| Stale { reason: stale.reason, since: stale.since }),
-            ignored_ref: None,
         })
     }
 }

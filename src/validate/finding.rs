@@ -162,12 +162,7 @@ impl<'a> Drafts<'a> {
             flow: None,
             ring: Vec::new(),
         });
-        Draft {
-            locator: self.locator,
-            rule: self.rule,
-            finding: self.found.last_mut(),
-            comparisons: &mut self.comparisons,
-        }
+        Draft { locator: self.locator, finding: self.found.last_mut(), comparisons: &mut self.comparisons }
     }
 
     pub(super) fn finish(self) -> Vec<Finding> {
@@ -194,7 +189,6 @@ impl<'a> Drafts<'a> {
 /// A finding that is being worded.
 pub struct Draft<'d> {
     locator: &'d Locator<'d>,
-    rule: Option<&'static Rule>,
     finding: Option<&'d mut Finding>,
     comparisons: &'d mut usize,
 }
@@ -232,21 +226,17 @@ impl Draft<'_> {
     /// Only a warning that keeps nothing from running.
     #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn only_warn(self) -> Self {
-        self.instead(Severity::Warning, Reach::None)
+        self.with(|finding| {
+            finding.severity = Severity::Warning;
+            finding.reach = Reach::None;
+        })
     }
 
     /// An error of another reach than the rule's own.
     #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn error(self, reach: Reach) -> Self {
-        self.instead(Severity::Error, reach)
-    }
-
-    /// Departs from what the rule says as a rule; its row in the tables says when it does.
-    fn instead(self, severity: Severity, reach: Reach) -> Self {
-        let says = |rule: &Rule| rule.also.iter().any(|(_, other, stops)| (*other, *stops) == (severity, reach));
-        debug_assert!(self.rule.is_none_or(says), "a rule departs from its row: {:?}", self.rule);
         self.with(|finding| {
-            finding.severity = severity;
+            finding.severity = Severity::Error;
             finding.reach = reach;
         })
     }

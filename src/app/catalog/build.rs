@@ -12,7 +12,7 @@ use crate::app::{Code, Error};
 use crate::discover::{Category, Entry, FileProblem, Index, Input, Output, Packed, TemplateEntry, TemplateTitle};
 use crate::document::Document;
 use crate::model::{Directory, Flow, Listed, Lookup, NodeKind, Shelf, Template};
-use crate::names::CatalogPath;
+use crate::names::{CatalogPath, VariableName};
 use crate::plan::Plan;
 use crate::source::{Files, Problem, Snapshot, SourceError};
 use crate::validate::{self, Finding, Known, Options, Severity};
@@ -264,9 +264,11 @@ pub(in crate::app) fn broken(finding: &Finding) -> (String, String) {
     (code.word().to_owned(), message)
 }
 
-/// Whether a path lies below a top folder.
+/// Whether a path is that of a JSON file below a top folder; a `.gitkeep` or a README beside the
+/// flows is none of ours.
 pub(super) fn in_folder(path: &CatalogPath, folder: &str) -> bool {
-    path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    let is_json = path.as_str().rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("json"));
+    is_json && path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// What a flow's listing entry shows: from its plan, or from the file alone where there is none.
@@ -280,7 +282,9 @@ fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
         let step = plan?.step(mark.step?)?;
         Some(Output { label: mark.label.clone(), node: step.id.clone() })
     });
+    let inputs = if plan.is_some() { inputs.iter().map(input).collect() } else { declared_inputs(flow) };
     Entry {
+        inputs_unknown: plan.is_none() && inputs.is_empty(),
         name: flow.name.to_string(),
         description: flow.description.clone().unwrap_or_default(),
         tags: flow.tags.clone(),
@@ -292,7 +296,7 @@ fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
         created: flow.created.clone(),
         updated: flow.updated.clone(),
         steps,
-        inputs: if plan.is_some() { inputs.iter().map(input).collect() } else { declared_inputs(flow) },
+        inputs,
         outputs: outputs.collect(),
         file: flow.file.to_string(),
         flow_id: flow.id.clone(),
@@ -308,34 +312,43 @@ fn input(input: &crate::plan::Input) -> Input {
         kind: input.kind.map(|kind| kind.name().to_owned()),
         description: input.description.clone(),
         required: input.required,
-        default: input.typed_default(),
+        default: input.default.clone(),
         choices: input.choices.clone(),
     }
 }
 
-/// The inputs of a flow that can't be planned: what `inputs` and its input nodes say.
+/// The inputs of a flow that can't be planned: what its input nodes and `inputs` say.
 fn declared_inputs(flow: &Flow) -> Vec<Input> {
-    let refined = flow.inputs.iter().map(|said| Input {
-        name: said.name.clone(),
-        kind: said.kind.map(|kind| kind.name().to_owned()),
-        description: said.description.clone(),
-        required: said.required.unwrap_or(said.default.is_none()),
-        default: said.default.clone(),
-        choices: said.choices.clone(),
-    });
-    let mut inputs: Vec<Input> = refined.collect();
+    let mut inputs: Vec<Input> = Vec::new();
+    let place = |inputs: &mut Vec<Input>, name: &str| {
+        let name = VariableName::normal(name).ok()?.as_str().to_owned();
+        Some(inputs.iter().position(|input| input.name == name).unwrap_or_else(|| {
+            inputs.push(Input { name, required: true, ..Input::default() });
+            inputs.len() - 1
+        }))
+    };
     for node in &flow.nodes {
         let NodeKind::Input(node) = &node.kind else { continue };
         for variable in &node.variables {
-            if !inputs.iter().any(|input| input.name == variable.name) {
-                inputs.push(Input {
-                    name: variable.name.clone(),
-                    required: variable.default.is_none(),
-                    default: variable.default.clone(),
-                    ..Input::default()
-                });
-            }
+            let Some(input) = place(&mut inputs, &variable.name).and_then(|at| inputs.get_mut(at)) else { continue };
+            input.default = input.default.take().or_else(|| variable.default.clone());
         }
+    }
+    for said in &flow.inputs {
+        let Some(input) = place(&mut inputs, &said.name).and_then(|at| inputs.get_mut(at)) else { continue };
+        input.kind = said.kind.map(|kind| kind.name().to_owned());
+        input.description.clone_from(&said.description);
+        input.default = said.default.clone().or(input.default.take());
+        if let Some(kind) = said.kind {
+            input.default = input.default.take().map(|default| kind.typed(default));
+            input.choices = said.choices.iter().cloned().map(|choice| kind.typed(choice)).collect();
+        } else {
+            input.choices.clone_from(&said.choices);
+        }
+        input.required = said.required.unwrap_or(true);
+    }
+    for input in &mut inputs {
+        input.required &= input.default.is_none();
     }
     inputs
 }

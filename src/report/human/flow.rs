@@ -35,8 +35,6 @@ fn from(origin: &Origin) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(origin.git_ref.as_deref().map(one));
     parts.extend(origin.commit.as_deref().map(|commit| format!("commit {}", safe(commit, 10))));
-    let ignored = origin.ignored_ref.as_deref().map(|name| format!("no refs here, {} was ignored", one(name)));
-    parts.extend(ignored);
     parts.extend(origin.stale.as_deref().map(|reason| format!("an older copy: {}", one(reason))));
     parts.join(", ")
 }

@@ -4,8 +4,8 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
 use super::limit::{FAILURE_CHARACTERS, Limit, MAX_TOKENS};
-use super::listing::ignored_ref;
 use super::size::{fit, rest_of_execution};
+use super::warning::{WarningCode, about, of_origin, of_run, warning};
 use crate::app::{Detail, Error, Finished, Origin, Outcome, Pending, Recorded, Rehearsal, Section, state_of};
 use crate::plan::{Step, Work};
 use crate::run::{FilledWith, Output, Run, State, Status, StepError, Timing, Warning};
@@ -14,6 +14,24 @@ use crate::validate::{Finding, Severity};
 
 /// The name errors of executions carry.
 const SOURCE: &str = "flows/execute";
+
+/// Every status word, who gives it, and what it means.
+pub const STATUSES: [(&str, &str, &str); 6] = [
+    ("success", "flows_execute, flows_status", "Every step gave its output."),
+    (
+        "partial",
+        "flows_execute, flows_status",
+        "A step failed, and others gave their output; a failure for the caller.",
+    ),
+    ("failed", "flows_execute, flows_status", "Nothing ran, or no step gave an output."),
+    ("running", "flows_execute, flows_status", "It goes on; flows_status says how far it is."),
+    (READY, "flows_execute with dryRun", "Every required value is given."),
+    (MISSING, "flows_execute with dryRun", "Required values are missing; `missing` lists them."),
+];
+/// The status of a rehearsal that lacks nothing.
+const READY: &str = "ready";
+/// The status of a rehearsal that lacks values.
+const MISSING: &str = "missing_variables";
 
 /// How an execution stands, and whether that is a failure for whoever asked.
 ///
@@ -173,7 +191,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> Value {
     let mut object = Map::new();
     object.insert("flowName".to_owned(), json!(rehearsal.flow));
     object.insert("dryRun".to_owned(), json!(true));
-    object.insert("status".to_owned(), json!(if rehearsal.missing.is_empty() { "ready" } else { "missing_variables" }));
+    object.insert("status".to_owned(), json!(if rehearsal.missing.is_empty() { READY } else { MISSING }));
     let missing = rehearsal.missing.iter().map(|(name, steps)| json!({"name": name, "neededBy": steps}));
     object.insert("missing".to_owned(), missing.collect());
     results(&mut object, run);
@@ -352,28 +370,19 @@ fn mappings(run: &Run) -> Value {
 
 /// What the caller should know: of the values given, of auto-mapping, of the file.
 fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin) -> Value {
-    let mut all: Vec<Value> = Vec::new();
+    let mut all: Vec<Value> = of_origin(origin).into_iter().collect();
     if let Some(reason) = &origin.stale {
-        all.push(json!({"code": "STALE", "message": format!("an older copy was used ({} s old): {reason}", origin.age_seconds)}));
+        let message = format!("an older copy was used ({} s old): {reason}", origin.age_seconds);
+        all.push(warning(WarningCode::Stale, &message));
     }
-    all.extend(ignored_ref(origin));
-    for warning in noted {
-        let mut object = Map::new();
-        object.insert("code".to_owned(), json!(warning.code));
-        object.insert("message".to_owned(), json!(warning.message));
-        if let Some(node) = &warning.node {
-            object.insert("nodeId".to_owned(), json!(node));
-        }
-        let value = Value::Object(object);
+    for value in noted.iter().map(of_run) {
         if !all.contains(&value) {
             all.push(value);
         }
     }
-    // Of what the checker noticed, only what changed how the flow ran; the rest is for its author.
-    for finding in findings {
-        let changes = matches!(finding.rule, "missing-template" | "dangling-edge" | "unknown-node-kind");
-        if finding.severity == Severity::Warning && changes {
-            all.push(json!({"code": finding.rule.to_uppercase().replace('-', "_"), "message": finding.message, "nodeId": finding.node}));
+    for finding in findings.iter().filter(|finding| finding.severity == Severity::Warning) {
+        if let Some(code) = WarningCode::of_rule(finding.rule) {
+            all.push(about(code, &finding.message, finding.node.as_deref()));
         }
     }
     Value::Array(all)

@@ -49,16 +49,13 @@ pub fn checkup(checkup: &Checkup) -> Value {
         }
         Value::Object(object)
     });
-    let mut object = json!({
-        "catalog": (!checkup.catalogs.is_empty()).then(|| checkup.catalogs.join(", ")),
+    json!({
+        "catalogs": checkup.catalogs,
         "files": files.collect::<Vec<_>>(),
         "flows": checkup.flows,
         "templates": checkup.templates,
+        "empty": checkup.empty,
         "errors": checkup.count(Severity::Error),
         "warnings": checkup.count(Severity::Warning),
-    });
-    if let (true, Value::Object(object)) = (checkup.nothing_there(), &mut object) {
-        object.insert("nextStep".to_owned(), json!("there is no flow file: add one to flows/ (docs/AUTHORING.md)"));
-    }
-    object
+    })
 }

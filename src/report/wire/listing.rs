@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::warning::{WarningCode, of_origin, warning};
 use super::written::Written;
 use crate::app::{Listing, Origin};
 use crate::discover::{FileProblem, to_value};
@@ -40,10 +41,10 @@ fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
     object.insert("estimatedTokens".to_owned(), json!(page.estimated_tokens));
     origin(&mut object, &listing.origin);
     let mut all: Vec<Value> = warnings.to_vec();
-    all.extend(ignored_ref(&listing.origin));
+    all.extend(of_origin(&listing.origin));
     if !page.unknown_names.is_empty() {
         let names: Vec<String> = page.unknown_names.iter().map(|name| crate::names::quoted(name)).collect();
-        all.push(json!({"code": "UNKNOWN_NAME", "message": format!("no flow goes by {}", names.join(", "))}));
+        all.push(warning(WarningCode::UnknownName, &format!("no flow goes by {}", names.join(", "))));
     }
     if listing.problem_count > listing.problems.len() {
         let message = format!(
@@ -51,7 +52,7 @@ fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
             listing.problem_count,
             listing.problems.len()
         );
-        all.push(json!({"code": "MORE_ERRORS", "message": message}));
+        all.push(warning(WarningCode::MoreErrors, &message));
     }
     object.insert("warnings".to_owned(), Value::Array(all));
     object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
@@ -72,6 +73,9 @@ pub fn contract_listing(listing: &Listing) -> Value {
         object.insert("nextStep".to_owned(), json!(step));
     }
     origin(&mut object, &listing.origin);
+    if let Some(warning) = of_origin(&listing.origin) {
+        object.insert("warnings".to_owned(), json!([warning]));
+    }
     object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
     Value::Object(object)
 }
@@ -105,13 +109,6 @@ pub(super) fn origin(object: &mut Map<String, Value>, origin: &Origin) {
         object.insert("stale".to_owned(), json!(true));
         object.insert("staleReason".to_owned(), json!(reason));
     }
-}
-
-/// A warning that the ref asked for was not used, where it wasn't.
-pub(super) fn ignored_ref(origin: &Origin) -> Option<Value> {
-    let named = crate::names::quoted(origin.ignored_ref.as_deref()?);
-    let message = format!("the source is not a repository and has no refs: {named} was ignored");
-    Some(json!({"code": "REF_IGNORED", "message": message}))
 }
 
 fn problem(problem: &FileProblem) -> Value {

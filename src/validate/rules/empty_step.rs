@@ -11,7 +11,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     severity: Severity::Error,
     reach: Reach::Flow,
     also: &[],
-    summary: "A step has something to run: a template, a text, or what its type calls.",
+    summary: "A step has something to run: a template or a text.",
     check: Check::Flow(check),
 };
 
@@ -23,12 +23,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             {
                 ("neither `selectedTemplateId` nor `template` is set", "choose a template or write a text")
             }
-            NodeKind::Tool { call: None } => {
-                ("`call` is not set", "name the tool: `\"call\": \"alias:tool\"`; or delete the node")
-            }
-            NodeKind::Flow { flow: None } => {
-                ("`flow` is not set", "name the flow: `\"flow\": \"Its_Name\"`; or delete the node")
-            }
+            NodeKind::Tool { call: None } => ("`call` is not set", "name the tool in `data.call`, or delete the node"),
+            NodeKind::Flow { flow: None } => ("`flow` is not set", "name the flow in `data.flow`, or delete the node"),
             _ => continue,
         };
         drafts

@@ -6,6 +6,7 @@ mod cancelling;
 mod ending;
 mod eras;
 mod executing;
+mod fields;
 mod listing;
 mod malformed;
 mod refusals;
