@@ -83,7 +83,7 @@ fn bare_commits(folder: &Path) -> Figures {
     let text = "x".repeat(2_000);
     let times = (0..TIMES).map(|n| {
         let begun = Instant::now();
-        connection.execute("INSERT INTO t VALUES (?1, ?2)", (n, &text)).unwrap();
+        connection.execute("INSERT INTO t VALUES (?1, ?2)", (i64::try_from(n).unwrap(), &text)).unwrap();
         begun.elapsed()
     });
     Figures::of(times.collect())
@@ -129,12 +129,12 @@ fn multiply(home: &Path) {
     let connection = Connection::open(file).unwrap();
     let columns =
         "flow, task, state, current, begun_at, updated_at, steps, ended, done, closed, breaches, escalations, last_seq";
-    let stored: usize = connection.query_row("SELECT count(*) FROM executions", [], |row| row.get(0)).unwrap();
+    let stored: i64 = connection.query_row("SELECT count(*) FROM executions", [], |row| row.get(0)).unwrap();
     connection
         .execute_batch(&format!(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {})
              INSERT INTO executions (id, {columns}) SELECT id || '_' || i, {columns} FROM n, (SELECT * FROM executions LIMIT 1)",
-            STORED - stored
+            i64::try_from(STORED).unwrap() - stored
         ))
         .unwrap();
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, Code, Error, OnStep};
+use crate::report::wire::{Travels, Written};
 
 /// A call, as far as a tool needs to know it.
 pub(super) struct Call {
@@ -18,6 +19,8 @@ pub(super) struct Call {
     pub(super) progress: Option<OnStep>,
     /// Whether the contract's own name was called: its shape and defaults hold.
     pub(super) contract: bool,
+    /// How often the answer travels in its message.
+    pub(super) travels: Travels,
 }
 
 impl Call {
@@ -36,7 +39,7 @@ pub(super) fn cancelled() -> Error {
 }
 
 /// What a tool answers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Reply {
     /// For programs.
     pub(super) value: Value,
@@ -44,31 +47,44 @@ pub(super) struct Reply {
     pub(super) failed: bool,
     /// A text that stands alone, instead of the value.
     pub(super) text: Option<String>,
+    /// The value, where it is written already; `value` is null then.
+    pub(super) written: Option<Written>,
 }
 
 impl Reply {
     /// A success.
     pub(super) fn of(value: Value) -> Self {
-        Self { value, failed: false, text: None }
+        Self { value, failed: false, text: None, written: None }
     }
 
     /// A failure.
     pub(super) fn failure(value: Value) -> Self {
-        Self { value, failed: true, text: None }
+        Self { value, failed: true, text: None, written: None }
     }
 
     /// A text and nothing else.
     pub(super) fn text(text: String) -> Self {
-        Self { value: Value::Null, failed: false, text: Some(text) }
+        Self { value: Value::Null, failed: false, text: Some(text), written: None }
+    }
+
+    /// A success that is written already.
+    pub(super) fn written(written: Written) -> Self {
+        Self { value: Value::Null, failed: false, text: None, written: Some(written) }
+    }
+
+    /// The value, written.
+    pub(super) fn into_written(self) -> Written {
+        self.written.unwrap_or_else(|| Written::of(&self.value))
     }
 
     /// As a tool's result: the value, and the same JSON as text, for clients that show the model
     /// only one of the two.
     pub(super) fn into_result(self) -> CallToolResult {
+        let value = self.written.map_or(self.value, |written| written.value());
         match (self.text, self.failed) {
             (Some(text), _) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            (None, false) => CallToolResult::structured(self.value),
-            (None, true) => CallToolResult::structured_error(self.value),
+            (None, false) => CallToolResult::structured(value),
+            (None, true) => CallToolResult::structured_error(value),
         }
     }
 }

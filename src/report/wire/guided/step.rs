@@ -6,7 +6,7 @@ use sha1::{Digest as _, Sha1};
 use super::{id_of, time};
 use crate::model::{Contract, Persona};
 use crate::plan::Source;
-use crate::report::wire::size::frame_fits;
+use crate::report::wire::limit::frame_fits;
 use crate::run::{FilledWith, Guided, Handed, State};
 
 /// How much of an earlier output is shown, in characters; the prompt holds what it reads.
