@@ -92,8 +92,9 @@ impl Parameter {
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text => json!({"type": "string"}),
-            Kind::Count(least) => json!({"type": "integer", "minimum": least}),
-            Kind::Seconds => json!({"type": "number", "minimum": 0}),
+            // What is too small is refused in words; no model needs to be told at every conversation's cost.
+            Kind::Count(_) => json!({"type": "integer"}),
+            Kind::Seconds => json!({"type": "number"}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Word(words) => json!({"type": "string", "enum": words}),
             Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
@@ -125,6 +126,7 @@ pub(super) type Run = for<'a> fn(&'a Call, &'a Arguments) -> BoxFuture<'a, Resul
 
 /// One tool.
 #[derive(Debug, Clone, Copy)]
+#[allow(clippy::struct_excessive_bools, reason = "the protocol asks for these four")]
 pub(super) struct Definition {
     /// Its name, in `snake_case`.
     pub(super) name: &'static str,

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::asking::Person;
 use crate::app::{App, Code, Error, OnStep};
 
 /// A call, as far as a tool needs to know it.
@@ -18,6 +19,8 @@ pub(super) struct Call {
     pub(super) progress: Option<OnStep>,
     /// Whether the contract's own name was called: its shape and defaults hold.
     pub(super) contract: bool,
+    /// How the person at the client is reached, where that is possible.
+    pub(super) person: Option<Person>,
 }
 
 impl Call {
@@ -36,7 +39,7 @@ pub(super) fn cancelled() -> Error {
 }
 
 /// What a tool answers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Reply {
     /// For programs.
     pub(super) value: Value,
@@ -44,22 +47,32 @@ pub(super) struct Reply {
     pub(super) failed: bool,
     /// A text that stands alone, instead of the value.
     pub(super) text: Option<String>,
+    /// What the client is to ask a person first, before it calls again.
+    pub(super) asks: Option<Box<InputRequiredResult>>,
 }
 
 impl Reply {
     /// A success.
     pub(super) fn of(value: Value) -> Self {
-        Self { value, failed: false, text: None }
+        Self { value, failed: false, text: None, asks: None }
     }
 
     /// A failure.
     pub(super) fn failure(value: Value) -> Self {
-        Self { value, failed: true, text: None }
+        Self { value, failed: true, text: None, asks: None }
     }
 
     /// A text and nothing else.
     pub(super) fn text(text: String) -> Self {
-        Self { value: Value::Null, failed: false, text: Some(text) }
+        Self { value: Value::Null, failed: false, text: Some(text), asks: None }
+    }
+
+    /// As the answer to a tool's call: what a person is to be asked, else the result.
+    pub(super) fn into_response(self) -> CallToolResponse {
+        match self.asks {
+            Some(asks) => (*asks).into(),
+            None => self.into_result().into(),
+        }
     }
 
     /// As a tool's result: the value, and the same JSON as text, for clients that show the model

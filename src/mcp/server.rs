@@ -10,7 +10,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    InputResponses, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::Arguments;
+use super::asking::Person;
 use super::definition::Definition;
 use super::progress::Progress;
 use super::reply::{Call, Reply, cancelled};
@@ -90,7 +91,7 @@ impl Server {
         };
         let sent = sent.ok_or_else(|| malformed("arguments is not an object"))?;
         let stateless = stateless(&context);
-        let CallToolResponse::Complete(result) = self.call(&name, sent, &context).await? else {
+        let CallToolResponse::Complete(result) = self.call(&name, sent, None, &context).await? else {
             return Err(malformed("it has no plain answer"));
         };
         let mut result =
@@ -105,13 +106,16 @@ impl Server {
         &self,
         called: &str,
         sent: Map<String, Value>,
+        answered: Option<InputResponses>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (name, contract) = aliases::tool(called);
         let Some(tool) = self.find(&name) else {
             return Err(failure::unknown_tool(called, self.tools.iter().map(|tool| tool.name)));
         };
-        Ok(self.answer(tool, contract, sent, context).await.into_result().into())
+        let stateless = stateless(context);
+        let person = Person::behind(context.client_capabilities().as_ref(), stateless, &context.peer, answered);
+        Ok(self.answer(tool, contract, sent, person, context).await.into_response())
     }
 
     fn find(&self, name: &str) -> Option<&'static Definition> {
@@ -124,6 +128,7 @@ impl Server {
         tool: &'static Definition,
         contract: bool,
         sent: Map<String, Value>,
+        person: Option<Person>,
         context: &RequestContext<RoleServer>,
     ) -> Reply {
         let begun = self.app.clock().reading();
@@ -136,7 +141,7 @@ impl Server {
             }
             None => (None, None),
         };
-        let call = Call { app: self.app.clone(), cancel: cancel.clone(), progress: on_step, contract };
+        let call = Call { app: self.app.clone(), cancel: cancel.clone(), progress: on_step, contract, person };
         let mut work = std::pin::pin!(AssertUnwindSafe(self.work(tool, call, sent)).catch_unwind());
         let tell = async {
             if let Some(progress) = &mut progress {
@@ -219,7 +224,8 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.call(&request.name, request.arguments.unwrap_or_default(), &context).await
+        let arguments = request.arguments.unwrap_or_default();
+        self.call(&request.name, arguments, request.input_responses, &context).await
     }
 
     async fn on_custom_request(
@@ -247,7 +253,7 @@ impl ServerHandler for Server {
                 return Err(failure::method_error(failure::reply(tool, &error, None).value));
             }
         };
-        let reply = self.answer(tool, request.method == "flows/list", sent, &context).await;
+        let reply = self.answer(tool, request.method == "flows/list", sent, None, &context).await;
         if reply.failed {
             return Err(failure::method_error(reply.value));
         }

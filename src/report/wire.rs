@@ -18,7 +18,7 @@ pub use execution::{execution, outcome, refusal, rehearsal};
 pub use finding::{checkup, finding};
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};
-pub use guided::{begun, events, guided_status, guided_summary, pruned, tallies, turn};
+pub use guided::{begun, events, exported, guided_status, guided_summary, pruned, tallies, turn};
 pub use listing::{contract_listing, listing};
 pub use size::{FAILURE_CHARACTERS, LARGEST_FRAME, MAX_TOKENS, fit, frame_fits};
 
