@@ -144,9 +144,9 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(walk(&path))
+            found.extend(walk(&path));
         } else if !path.ends_with("bare.db") {
-            found.push(path)
+            found.push(path);
         }
     }
     found

@@ -89,6 +89,13 @@ pub struct Turn {
     pub done: Deed,
 }
 
+impl Turn {
+    /// Whether the call ended with a question that a person has not answered.
+    pub fn asks(&self) -> bool {
+        matches!(self.done, Deed::Asked(_))
+    }
+}
+
 /// What a call did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
@@ -119,7 +126,7 @@ pub struct Story {
 /// What a call comes to, given the log.
 enum Decision {
     /// It was made before: the reply is rebuilt from the log.
-    Before(Turn),
+    Before(Box<Turn>),
     /// These moments are added; what is told then.
     Now(Vec<Moment>, Result<Deed, GuideError>),
 }
@@ -129,12 +136,19 @@ enum Decision {
 pub struct Guide {
     store: Store,
     clock: Arc<dyn Clock>,
+    patience: Duration,
 }
 
 impl Guide {
     /// Over a store.
     pub fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock }
+        Self { store, clock, patience: PATIENCE }
+    }
+
+    /// The same, waiting for a person within a call as long as this.
+    #[must_use]
+    pub fn patient(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Where executions are kept.
@@ -199,7 +213,7 @@ impl Guide {
         let turn = self.change(id, |story| calls::escalate(story, question, &fresh)).await?;
         let (Some(asker), Deed::Asked(escalation)) = (asker, &turn.done) else { return Ok(turn) };
         let Some(open) = turn.guided.escalations().iter().find(|open| open.id == *escalation) else { return Ok(turn) };
-        match tokio::time::timeout(PATIENCE, asker.ask(open)).await {
+        match tokio::time::timeout(self.patience, asker.ask(open)).await {
             // Somebody may have answered elsewhere meanwhile; the first answer counts.
             Ok(Some(answers)) => match self.resume(id, Some(escalation), &answers).await {
                 Err(GuideError::NoEscalation { .. }) => {
@@ -255,7 +269,7 @@ impl Guide {
             let story = self.story(id).await?;
             let after = story.entries.len();
             let (moments, told) = match decide(&story)? {
-                Decision::Before(turn) => return Ok(turn),
+                Decision::Before(turn) => return Ok(*turn),
                 Decision::Now(moments, told) => (moments, told),
             };
             let (mut guided, mut entries) = (story.guided, Vec::with_capacity(moments.len()));

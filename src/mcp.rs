@@ -7,6 +7,7 @@
 
 mod aliases;
 mod arguments;
+mod asking;
 mod definition;
 mod failure;
 mod lines;

@@ -142,11 +142,10 @@ impl Store {
         let id = id.as_str().to_owned();
         let read = self.read(move |connection| {
             let transaction = connection.transaction()?;
-            let there =
-                transaction.query_row("SELECT 1 FROM executions WHERE id = ?1", [&id], |_| Ok(())).optional()?;
-            if there.is_none() {
-                return Ok(None);
-            }
+            let last = transaction
+                .query_row("SELECT last_seq FROM executions WHERE id = ?1", [&id], |row| row.get::<_, i64>(0))
+                .optional()?;
+            let Some(last) = last else { return Ok(None) };
             let mut statement = transaction.prepare_cached(
                 "SELECT seq, at, kind, body FROM events WHERE execution = ?1 AND seq > ?2 ORDER BY seq",
             )?;
@@ -156,8 +155,14 @@ impl Store {
                 let (seq, at): (i64, i64) = (row.get(0)?, row.get(1)?);
                 let (kind, body) = (row.get_ref(2)?.as_str()?, row.get_ref(3)?.as_str()?);
                 let expected = number(after + entries.len() + 1);
-                let entry = if seq == expected { decoded(at, kind, body) } else { Err("an entry is missing".into()) };
+                let entry =
+                    if seq == expected { decoded(at, kind, body) } else { Err("entries before it are missing".into()) };
                 entries.push(entry.map_err(|why| StoreError::Torn { id: id.clone(), entry: seq, why })?);
+            }
+            // A log that lost its end would be a shorter one, and what was acknowledged would be done again.
+            let next = number(after + entries.len() + 1);
+            if next <= last {
+                return Err(StoreError::Torn { id, entry: next, why: "it is missing".to_owned() });
             }
             Ok(Some(entries))
         });

@@ -158,7 +158,7 @@ impl App {
             commit: origin.commit.clone(),
         };
         let name = || ExecutionId::named(&self.execution_id(&request.flow));
-        let turn = self.guide.begin(order, &name).await.map_err(|error| self.told(&request.flow, error))?;
+        let turn = self.guide.begin(order, &name).await.map_err(|error| self.told(&request.flow, &error))?;
         tracing::info!(flow = request.flow, execution = %turn.guided.beginning().id, "a guided execution began");
         Ok(Begun { turn, warnings, findings: prepared.findings.clone(), origin })
     }
@@ -176,7 +176,7 @@ impl App {
             next: request.next.clone(),
         };
         let id = ExecutionId::named(&request.execution);
-        self.guide.complete(&id, &closure).await.map_err(|error| self.told(&request.execution, error))
+        self.guide.complete(&id, &closure).await.map_err(|error| self.told(&request.execution, &error))
     }
 
     /// Hands the open step to a person, who is asked at once where that is possible.
@@ -191,7 +191,7 @@ impl App {
             context: request.context.clone(),
         };
         let id = ExecutionId::named(&request.execution);
-        self.guide.escalate(&id, &question, asker).await.map_err(|error| self.told(&request.execution, error))
+        self.guide.escalate(&id, &question, asker).await.map_err(|error| self.told(&request.execution, &error))
     }
 
     /// Brings a person's answers.
@@ -204,7 +204,7 @@ impl App {
         self.guide
             .resume(&id, escalation.as_ref(), &request.answers)
             .await
-            .map_err(|error| self.told(&request.execution, error))
+            .map_err(|error| self.told(&request.execution, &error))
     }
 
     /// Cancels a guided execution.
@@ -220,7 +220,7 @@ impl App {
             .next("flows_cancel is for executions that flows_begin began"));
         }
         let id = ExecutionId::named(execution);
-        self.guide.cancel(&id, reason).await.map_err(|error| self.told(execution, error))
+        self.guide.cancel(&id, reason).await.map_err(|error| self.told(execution, &error))
     }
 
     /// A guided execution with its whole log.
@@ -229,7 +229,7 @@ impl App {
     /// When there is none of that id, or its log can't be read.
     pub async fn story(&self, execution: &str) -> Result<Story, Error> {
         let id = ExecutionId::named(execution);
-        self.guide.story(&id).await.map_err(|error| self.told(execution, error))
+        self.guide.story(&id).await.map_err(|error| self.told(execution, &error))
     }
 
     /// Forgets executions: those that have ended, unless other states are named. One that waits for a
@@ -247,7 +247,7 @@ impl App {
         let mut filter = Filter { flow: request.flow.clone(), states, after: None, idle_since: request.idle_since };
         let mut executions: Vec<Summary> = Vec::new();
         loop {
-            let page = self.guide.store().page(filter.clone(), BATCH).await.map_err(unkept)?;
+            let page = self.guide.store().page(filter.clone(), BATCH).await.map_err(|error| unkept(&error))?;
             let Some(last) = page.executions.last() else { break };
             filter.after = Some((last.begun_at, last.id.clone()));
             let wanted = |summary: &Summary| request.ids.is_empty() || request.ids.contains(&summary.id);
@@ -258,7 +258,7 @@ impl App {
         }
         if !request.rehearse {
             let ids: Vec<String> = executions.iter().map(|summary| summary.id.clone()).collect();
-            self.guide.store().forget(ids).await.map_err(unkept)?;
+            self.guide.store().forget(ids).await.map_err(|error| unkept(&error))?;
         }
         Ok(Pruned { executions, rehearsed: request.rehearse })
     }
@@ -269,16 +269,20 @@ impl App {
     /// # Errors
     /// When the store fails.
     pub async fn tallies(&self, idle_since: DateTime<Utc>) -> Result<Vec<Tally>, Error> {
-        self.guide.store().tallies(idle_since).await.map_err(unkept)
+        self.guide.store().tallies(idle_since).await.map_err(|error| unkept(&error))
     }
 
     /// What went wrong, for whoever asked. `about` is the flow (when it begins) or the execution.
-    fn told(&self, about: &str, error: GuideError) -> Error {
-        let status = || format!("call flows_status with executionId {about}: it shows the open step and its stepToken");
+    fn told(&self, about: &str, error: &GuideError) -> Error {
+        let status = || {
+            format!(
+                "call flows_status with executionId {about}: it shows how it stands, and the open step with its stepToken"
+            )
+        };
         let made = |code: Code| Error::new(code, error.to_string());
-        match &error {
+        match error {
             GuideError::Refused(refusal) => refused(about, refusal),
-            GuideError::Store(store) => unkept(store.clone()),
+            GuideError::Store(store) => unkept(store),
             GuideError::NotFound { .. } if self.memory.get(about).is_some() => Error::new(
                 Code::InvalidRequest,
                 format!("execution {} is a direct one: the server did its steps", quoted(about)),
@@ -385,8 +389,8 @@ pub(super) fn not_found(id: &str) -> Error {
 }
 
 /// Executions can't be kept or read: what a person can do about it.
-pub(super) fn unkept(error: StoreError) -> Error {
-    let next = match &error {
+pub(super) fn unkept(error: &StoreError) -> Error {
+    let next = match error {
         StoreError::Closed { .. } | StoreError::ReadOnly { .. } => {
             "make the state folder writable for this user; flows_execute works without it"
         }
@@ -395,6 +399,7 @@ pub(super) fn unkept(error: StoreError) -> Error {
         StoreError::Damaged { .. } => {
             "move the file aside (a new one is made), or restore a copy; flows_execute works without it"
         }
+        StoreError::Foreign { .. } => "move that file elsewhere, or choose another folder with --state-dir",
         StoreError::Newer { .. } => "use the newer version of flowy that wrote the file",
         StoreError::Torn { .. } => "this execution can't go on: begin anew with flows_begin, and report this",
         StoreError::Unkeepable(_) => "hand in something simpler, and report this",

@@ -236,7 +236,7 @@ impl App {
                 listed.extend(page.executions.into_iter().map(Listed::Guided));
                 None
             }
-            Err(error) => Some(Box::new(unkept(error))),
+            Err(error) => Some(Box::new(unkept(&error))),
         };
         listed.sort_by(|one, other| other.place().cmp(&one.place()));
         let more = listed.len() > limit;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::app::STATES;
 use crate::config::Flags;
 
 /// List, show, check and execute prompt flows that are kept in a GitHub repository or a folder.
@@ -181,6 +182,15 @@ pub(super) enum Command {
         after_help = "Example:\n  flowy serve --source your-name/your-flows"
     )]
     Serve,
+    /// List, show, export, cancel and forget guided executions
+    #[command(
+        subcommand,
+        long_about = "List, show, export, cancel and forget guided executions: those whose steps an MCP client's model \
+                      carries out, and which this machine keeps. They are never deleted but by `prune`.",
+        after_help = "Examples:\n  flowy executions list --state awaiting_human\n  flowy executions show ID\n  \
+                      flowy executions prune --older-than 90 --dry-run"
+    )]
+    Executions(ExecutionsCommand),
     /// Show or write the entry that makes an MCP client start flowy
     #[command(
         long_about = "Show the entry that makes an MCP client start flowy, and where it belongs; with --write, put it \
@@ -205,6 +215,7 @@ impl Command {
             Self::Graph(_) => "flows/graph",
             Self::Schema(_) => "flows/schema",
             Self::Serve => "flows/serve",
+            Self::Executions(_) => "flows/executions",
             Self::Config(_) => "flows/config",
             Self::Completions(_) => "flows/completions",
         }
@@ -314,6 +325,105 @@ pub(super) struct GraphArgs {
 pub(super) struct SchemaArgs {
     /// The name of the flow
     pub(super) name: String,
+}
+
+/// What can be done with guided executions.
+#[derive(Debug, Subcommand)]
+pub(super) enum ExecutionsCommand {
+    /// List them, the newest first
+    List(ListExecutionsArgs),
+    /// Show one: its steps, what was handed in, questions and answers
+    #[command(after_help = "Example:\n  flowy executions show ID --html > execution.html")]
+    Show(ShowExecutionArgs),
+    /// Print one whole, as JSON
+    Export(ExecutionArgs),
+    /// End one; it stays readable
+    Cancel(CancelArgs),
+    /// Forget some for ever, with all that was handed in
+    Prune(PruneArgs),
+    /// Say how they went, flow by flow: completed, abandoned, refused outputs, questions
+    Stats(StatsArgs),
+}
+
+/// An execution's states, as they are written.
+fn states() -> PossibleValuesParser {
+    PossibleValuesParser::new(STATES)
+}
+
+/// Arguments of `executions show`.
+#[derive(Debug, Args)]
+pub(super) struct ShowExecutionArgs {
+    /// The execution's id
+    #[arg(value_name = "ID")]
+    pub(super) id: String,
+    /// Print a page for a browser that stands alone: everything that happened, in order
+    #[arg(long, conflicts_with = "json")]
+    pub(super) html: bool,
+}
+
+/// Arguments of `executions list`.
+#[derive(Debug, Args)]
+pub(super) struct ListExecutionsArgs {
+    /// Only those of this flow
+    #[arg(long, value_name = "NAME")]
+    pub(super) flow: Option<String>,
+    /// Only those in this state; may be repeated
+    #[arg(long = "state", value_name = "STATE", value_parser = states())]
+    pub(super) states: Vec<String>,
+    /// The most to list at once
+    #[arg(long, value_name = "COUNT")]
+    pub(super) limit: Option<i64>,
+    /// Go on where the page before ended: the cursor it named
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) cursor: Option<String>,
+}
+
+/// Arguments that name one execution.
+#[derive(Debug, Args)]
+pub(super) struct ExecutionArgs {
+    /// The execution's id
+    pub(super) id: String,
+}
+
+/// Arguments of `executions cancel`.
+#[derive(Debug, Args)]
+pub(super) struct CancelArgs {
+    /// The execution's id
+    pub(super) id: String,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub(super) reason: Option<String>,
+}
+
+/// Arguments of `executions prune`.
+#[derive(Debug, Args)]
+pub(super) struct PruneArgs {
+    /// Only these
+    #[arg(value_name = "ID")]
+    pub(super) ids: Vec<String>,
+    /// Only those of this flow
+    #[arg(long, value_name = "NAME")]
+    pub(super) flow: Option<String>,
+    /// Those in this state, instead of those that have ended; may be repeated
+    #[arg(long = "state", value_name = "STATE", value_parser = states())]
+    pub(super) states: Vec<String>,
+    /// Those that nothing happened to for so many days
+    #[arg(long, value_name = "DAYS")]
+    pub(super) older_than: Option<u32>,
+    /// All that have ended
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Only say which these are
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// Arguments of `executions stats`.
+#[derive(Debug, Args)]
+pub(super) struct StatsArgs {
+    /// After how many days without anything happening an execution counts as abandoned
+    #[arg(long, value_name = "DAYS", default_value_t = 7)]
+    pub(super) idle_days: u32,
 }
 
 /// The clients there is an entry for.

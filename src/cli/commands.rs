@@ -2,6 +2,7 @@
 
 mod completions;
 mod config;
+mod executions;
 mod graph;
 mod list;
 mod run;
@@ -104,6 +105,7 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::Graph(args) => graph::graph(&args, world),
         Command::Schema(args) => schema::schema(&args, world),
         Command::Serve => serve::serve(world),
+        Command::Executions(command) => executions::executions(&command, world),
         Command::Config(args) => config::config(&args, world),
         Command::Completions(args) => completions::completions(&args, world),
     }

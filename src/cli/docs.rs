@@ -101,9 +101,25 @@ fn tool_arguments() -> String {
     table(&["tool", "argument", "value", "default", "what it does"], rows)
 }
 
+/// Every command that does something, by what is typed.
+fn leaves(cli: &clap::Command) -> Vec<(String, &clap::Command)> {
+    let shown = cli.get_subcommands().filter(|command| !command.is_hide_set());
+    shown
+        .flat_map(|command| {
+            let below = leaves(command);
+            let name = command.get_name();
+            if below.is_empty() {
+                vec![(name.to_owned(), command)]
+            } else {
+                below.into_iter().map(|(rest, command)| (format!("{name} {rest}"), command)).collect()
+            }
+        })
+        .collect()
+}
+
 fn commands() -> String {
     let cli = Cli::command();
-    let rows = cli.get_subcommands().filter(|command| !command.is_hide_set()).map(|command| {
+    let rows = leaves(&cli).into_iter().map(|(name, command)| {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let arguments: Vec<String> = command
             .get_positionals()
@@ -118,7 +134,7 @@ fn commands() -> String {
                 }
             })
             .collect();
-        vec![code(format!("flowy {} {}", command.get_name(), arguments.join(" ")).trim()), about]
+        vec![code(format!("flowy {name} {}", arguments.join(" ")).trim()), about]
     });
     table(&["command", "what it does"], rows.collect::<Vec<_>>())
 }
@@ -127,8 +143,7 @@ fn commands() -> String {
 fn options() -> String {
     let cli = Cli::command();
     let mut rows = Vec::new();
-    for command in std::iter::once(&cli).chain(cli.get_subcommands()) {
-        let name = if std::ptr::eq(command, &raw const cli) { "every command" } else { command.get_name() };
+    for (name, command) in std::iter::once(("every command".to_owned(), &cli)).chain(leaves(&cli)) {
         for argument in command.get_arguments().filter(|argument| argument.get_long().is_some()) {
             let long = argument.get_long().unwrap_or_default();
             if matches!(long, "help" | "version") {
@@ -152,7 +167,7 @@ fn options() -> String {
             let default =
                 if defaults.is_empty() { String::new() } else { format!(" (default {})", defaults.join(", ")) };
             let choices = if choices.is_empty() { String::new() } else { format!(": {}", choices.join(", ")) };
-            rows.push(vec![name.to_owned(), code(&format!("--{long}{value}")), format!("{help}{choices}{default}")]);
+            rows.push(vec![name.clone(), code(&format!("--{long}{value}")), format!("{help}{choices}{default}")]);
         }
     }
     table(&["command", "option", "what it does"], rows)

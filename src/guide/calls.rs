@@ -32,7 +32,7 @@ impl Story {
     }
 
     fn before(&self, entry: usize, done: Deed) -> Result<Decision, GuideError> {
-        Ok(Decision::Before(Turn { guided: self.as_of(entry)?, done }))
+        Ok(Decision::Before(Box::new(Turn { guided: self.as_of(entry)?, done })))
     }
 
     /// The open step, where that is its ticket.
@@ -191,6 +191,9 @@ pub(super) fn resume(
     }
     if bytes(answers) > LARGEST_NOTE {
         return Err(GuideError::TooLarge { bytes: bytes(answers), limit: LARGEST_NOTE });
+    }
+    if escalation.is_none() && story.guided.cancelled().is_some() {
+        return Err(GuideError::Cancelled);
     }
     let awaited = story.guided.handed().and_then(|handed| handed.asks.clone());
     let unknown = |answered| GuideError::NoEscalation { id: escalation.cloned(), answered, awaited: awaited.clone() };

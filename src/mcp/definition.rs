@@ -125,6 +125,7 @@ pub(super) type Run = for<'a> fn(&'a Call, &'a Arguments) -> BoxFuture<'a, Resul
 
 /// One tool.
 #[derive(Debug, Clone, Copy)]
+#[allow(clippy::struct_excessive_bools, reason = "the protocol asks for these four")]
 pub(super) struct Definition {
     /// Its name, in `snake_case`.
     pub(super) name: &'static str,

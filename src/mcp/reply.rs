@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResult, ContentBlock, InputRequiredResult};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::asking::Person;
 use crate::app::{App, Code, Error, OnStep};
 use crate::report::wire::{Travels, Written};
 
@@ -21,6 +22,8 @@ pub(super) struct Call {
     pub(super) contract: bool,
     /// How often the answer travels in its message.
     pub(super) travels: Travels,
+    /// How the person at the client is reached, where that is possible.
+    pub(super) person: Option<Person>,
 }
 
 impl Call {
@@ -49,27 +52,29 @@ pub(super) struct Reply {
     pub(super) text: Option<String>,
     /// The value, where it is written already; `value` is null then.
     pub(super) written: Option<Written>,
+    /// What the client is to ask a person first, before it calls again.
+    pub(super) asks: Option<Box<InputRequiredResult>>,
 }
 
 impl Reply {
     /// A success.
     pub(super) fn of(value: Value) -> Self {
-        Self { value, failed: false, text: None, written: None }
+        Self { value, failed: false, text: None, written: None, asks: None }
     }
 
     /// A failure.
     pub(super) fn failure(value: Value) -> Self {
-        Self { value, failed: true, text: None, written: None }
+        Self { value, failed: true, text: None, written: None, asks: None }
     }
 
     /// A text and nothing else.
     pub(super) fn text(text: String) -> Self {
-        Self { value: Value::Null, failed: false, text: Some(text), written: None }
+        Self { value: Value::Null, failed: false, text: Some(text), written: None, asks: None }
     }
 
     /// A success that is written already.
     pub(super) fn written(written: Written) -> Self {
-        Self { value: Value::Null, failed: false, text: None, written: Some(written) }
+        Self { value: Value::Null, failed: false, text: None, written: Some(written), asks: None }
     }
 
     /// The value, written.

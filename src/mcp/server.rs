@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelledNotificationParam, CustomRequest,
-    CustomResult, ErrorCode, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CustomRequest, CustomResult,
+    ErrorCode, Implementation, InputResponses, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
     ServerConfig, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext};
@@ -20,6 +20,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::Arguments;
+use super::asking::Person;
 use super::definition::Definition;
 use super::outbox::Outbox;
 use super::progress::Progress;
@@ -95,7 +96,10 @@ impl Server {
         };
         let sent = sent.ok_or_else(|| malformed("arguments is not an object"))?;
         let stateless = stateless(&context);
-        let reply = self.call(&name, sent, &context).await?;
+        let reply = self.call(&name, sent, None, &context).await?;
+        if reply.asks.is_some() {
+            return Err(malformed("it has no plain answer"));
+        }
         let mut result = serde_json::to_value(reply.into_result())
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         if let (false, Value::Object(object)) = (stateless, &mut result) {
@@ -108,25 +112,32 @@ impl Server {
         &self,
         called: &str,
         sent: Map<String, Value>,
+        answered: Option<InputResponses>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Reply, ErrorData> {
         let (name, contract) = aliases::tool(called);
         let Some(tool) = self.find(&name) else {
             return Err(failure::unknown_tool(called, self.tool_names()));
         };
-        Ok(self.answer(tool, (contract, Travels::Twice), sent, context).await)
+        let stateless = stateless(context);
+        let person = Person::behind(context.client_capabilities().as_ref(), stateless, &context.peer, answered);
+        Ok(self.answer(tool, (contract, Travels::Twice), sent, person, context).await)
     }
 
     /// A reply as rmcp takes it: where there is an outbox, what is written waits there.
-    fn sent(&self, reply: Reply, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let (Some(outbox), None) = (&self.outbox, &reply.text) else { return reply.into_result() };
+    fn sent(&self, reply: Reply, context: &RequestContext<RoleServer>) -> CallToolResponse {
+        if let Some(asks) = reply.asks {
+            return (*asks).into();
+        }
+        let (Some(outbox), None) = (&self.outbox, &reply.text) else { return reply.into_result().into() };
         let failed = reply.failed;
         let result = outbox.keep(context.id.clone(), reply.into_written(), failed);
         if !context.ct.is_cancelled() {
-            return result;
+            return result.into();
         }
         // Nobody may fetch it any more: its message, if there is one at all, holds it itself.
-        outbox.take(&context.id).map_or(result, |written| Reply { failed, ..Reply::written(written) }.into_result())
+        let written = outbox.take(&context.id);
+        written.map_or(result, |written| Reply { failed, ..Reply::written(written) }.into_result()).into()
     }
 
     /// The names of the tools.
@@ -144,6 +155,7 @@ impl Server {
         tool: &'static Definition,
         (contract, travels): (bool, Travels),
         sent: Map<String, Value>,
+        person: Option<Person>,
         context: &RequestContext<RoleServer>,
     ) -> Reply {
         let flow = flow_named(tool, &sent);
@@ -157,7 +169,7 @@ impl Server {
             }
             None => (None, None),
         };
-        let call = Call { app: self.app.clone(), cancel: cancel.clone(), progress: on_step, contract, travels };
+        let call = Call { app: self.app.clone(), cancel: cancel.clone(), progress: on_step, contract, travels, person };
         let mut work = std::pin::pin!(AssertUnwindSafe(self.work(tool, call, sent, flow.as_deref())).catch_unwind());
         let tell = async {
             if let Some(progress) = &mut progress {
@@ -246,8 +258,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let reply = self.call(&request.name, request.arguments.unwrap_or_default(), &context).await?;
-        Ok(self.sent(reply, &context).into())
+        let arguments = request.arguments.unwrap_or_default();
+        let reply = self.call(&request.name, arguments, request.input_responses, &context).await?;
+        Ok(self.sent(reply, &context))
     }
 
     async fn on_cancelled(&self, notification: CancelledNotificationParam, _context: NotificationContext<RoleServer>) {
@@ -286,7 +299,7 @@ impl ServerHandler for Server {
                 return Err(failure::method_error(failure::reply(tool, &error, None).value));
             }
         };
-        let reply = self.answer(tool, (request.method == "flows/list", Travels::Once), sent, &context).await;
+        let reply = self.answer(tool, (request.method == "flows/list", Travels::Once), sent, None, &context).await;
         if reply.failed {
             return Err(failure::method_error(reply.value));
         }

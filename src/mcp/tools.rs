@@ -26,7 +26,7 @@ pub(super) const ALL: [Definition; 9] = [
 ];
 
 /// The same sentence for the same argument of several tools.
-const REF: &str = "Branch, tag or commit; default: the source's own.";
+const REF: &str = "Branch, tag or commit.";
 const EXECUTION: &str = "Id from flows_begin.";
 const TOKEN: &str = "Token of the open step.";
 

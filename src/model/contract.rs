@@ -201,7 +201,11 @@ fn tell(error: &ValidationError<'_>, breaches: &mut Vec<Breach>) {
         ValidationErrorKind::OneOfMultipleValid { .. } => {
             say(&pointer, "fits several of the shapes of which exactly one is allowed".to_owned());
         }
-        _ => say(&pointer, shown(&error.masked_with("it").to_string(), 300)),
+        _ => {
+            // Read after the path, the subject is there already.
+            let said = error.masked_with("it").to_string();
+            say(&pointer, shown(said.strip_prefix("it ").unwrap_or(&said), 300));
+        }
     }
 }
 
@@ -289,7 +293,7 @@ mod tests {
             [
                 "output.artifacts[0].content is missing, and the contract requires it",
                 "output.artifacts[1] is a number, and must be an object",
-                "output.confidence it is greater than the maximum of 1",
+                "output.confidence is greater than the maximum of 1",
                 "output.decisions[1].rationale is missing, and the contract requires it",
                 "output.findings[0].severity is \"urgent\", and must be one of \"critical\", \"high\", \"medium\", \"low\", \"info\"",
                 "output.summary has 5001 characters, and 5000 are allowed; shorten it",

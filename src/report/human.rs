@@ -6,6 +6,7 @@
 mod execution;
 mod findings;
 mod flow;
+mod guided;
 mod listing;
 mod missing;
 mod setup;
@@ -19,6 +20,7 @@ use crate::names::unprintable;
 pub use execution::{Texts, Told, Wish, execution, rehearsal, succeeded};
 pub use findings::{checkup, checkup_lines};
 pub use flow::shown;
+pub use guided::{executions, executions_notes, guided, pruned, tallies};
 pub use listing::{listing, listing_notes};
 pub use missing::missing;
 pub use setup::client_setup;

@@ -278,6 +278,14 @@ impl Guided {
         self.breaches
     }
 
+    /// How many steps came to an end by themselves: a cancellation ends the rest, and gets nothing done.
+    pub fn progressed(&self) -> usize {
+        match &self.cancelled {
+            Some(_) => self.closings.iter().flatten().count() + self.broken.len(),
+            None => self.run.counts().ended,
+        }
+    }
+
     /// That it was cancelled, where it was.
     pub fn cancelled(&self) -> Option<&Cancelled> {
         self.cancelled.as_ref()

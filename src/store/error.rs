@@ -41,6 +41,12 @@ pub enum StoreError {
         /// What SQLite says.
         why: String,
     },
+    /// It is a database of something else.
+    #[error("{} belongs to another program", file.display())]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+    },
     /// A newer version of the program has changed it.
     #[error("{} has version {found}, and this program knows up to {known}", file.display())]
     Newer {
@@ -82,6 +88,7 @@ impl StoreError {
         | Self::Full { file }
         | Self::ReadOnly { file }
         | Self::Damaged { file, .. }
+        | Self::Foreign { file }
         | Self::Newer { file, .. } = &mut self
         {
             place.clone_into(file);
@@ -99,7 +106,11 @@ impl From<rusqlite::types::FromSqlError> for StoreError {
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         let file = PathBuf::new();
-        let why = error.to_string();
+        let why = match &error {
+            // Its display adds the whole statement.
+            rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+            other => other.to_string(),
+        };
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { file },
             Some(ErrorCode::DiskFull) => Self::Full { file },
@@ -110,5 +121,37 @@ impl From<rusqlite::Error> for StoreError {
             }
             _ => Self::Other(why),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    fn told(code: i32) -> StoreError {
+        StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).at(Path::new("/state/flowy.db"))
+    }
+
+    #[test]
+    fn what_sqlite_says_is_told_by_what_can_be_done_about_it() {
+        let file = || PathBuf::from("/state/flowy.db");
+        assert_eq!(told(ffi::SQLITE_BUSY), StoreError::Locked { file: file() });
+        assert_eq!(told(ffi::SQLITE_FULL), StoreError::Full { file: file() });
+        assert_eq!(told(ffi::SQLITE_READONLY), StoreError::ReadOnly { file: file() });
+        assert_eq!(
+            told(ffi::SQLITE_IOERR_WRITE).to_string().split(": ").next(),
+            Some("/state/flowy.db can't be opened")
+        );
+        for damaged in [ffi::SQLITE_CORRUPT, ffi::SQLITE_NOTADB] {
+            assert!(matches!(told(damaged), StoreError::Damaged { .. }));
+        }
+    }
+
+    #[test]
+    fn statements_are_not_part_of_a_message() {
+        let error = rusqlite::Connection::open_in_memory().expect("memory").execute("SELECT 1 FROM nowhere", []);
+        assert_eq!(StoreError::from(error.expect_err("no such table")).to_string(), "no such table: nowhere");
     }
 }

@@ -10,10 +10,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{StoreError, schema};
 
-/// How often switching to the write-ahead log is tried: while another process does the same,
-/// SQLite may refuse at once instead of waiting.
-const SWITCHES: u32 = 100;
-/// The pause between two tries.
+/// The pause between two tries to switch to the write-ahead log: while another process does the
+/// same, SQLite may refuse at once instead of waiting.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The open file.
@@ -32,7 +30,11 @@ impl Opened {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(file, flags)?;
         connection.busy_timeout(busy)?;
-        write_ahead(&connection)?;
+        schema::recognize(&connection)?;
+        // Whether SQLite waits or not, all tries together take about as long as one wait.
+        connection.busy_timeout(PAUSE)?;
+        write_ahead(&connection, busy.as_millis() / (2 * PAUSE.as_millis()))?;
+        connection.busy_timeout(busy)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         schema::migrate(&mut connection)?;
@@ -45,7 +47,7 @@ impl Opened {
     }
 }
 
-fn write_ahead(connection: &Connection) -> Result<(), StoreError> {
+fn write_ahead(connection: &Connection, most: u128) -> Result<(), StoreError> {
     let mut tries = 0;
     loop {
         let mode = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
@@ -55,7 +57,7 @@ fn write_ahead(connection: &Connection) -> Result<(), StoreError> {
                 let why = format!("its journal stays {mode}; a local disk is needed, not a network folder");
                 return Err(StoreError::Closed { file: PathBuf::new(), why });
             }
-            Err(StoreError::Locked { .. }) if tries < SWITCHES => {
+            Err(StoreError::Locked { .. }) if tries < most => {
                 tries += 1;
                 std::thread::sleep(PAUSE);
             }

@@ -9,6 +9,11 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
 
+/// Says whose file it is; "FLOW" in ASCII.
+///
+/// Source: SQLite, `PRAGMA application_id`.
+const OWNER: i32 = 0x464C_4F57;
+
 /// What makes each version of the one before; the first makes the tables of an empty file.
 const VERSIONS: [&str; 1] = [
     // 1: logs of guided executions, and how each stands. Times are microseconds since 1970.
@@ -46,9 +51,26 @@ const VERSIONS: [&str; 1] = [
     ",
 ];
 
+/// Whether the file is ours, or still nobody's; looking changes nothing.
+pub(super) fn recognize(connection: &Connection) -> Result<(), StoreError> {
+    let owner: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let found = version(connection)?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match (owner, known()) {
+        (OWNER, known) if found > known => Err(StoreError::Newer { file: PathBuf::new(), found, known }),
+        (OWNER, _) => Ok(()),
+        (0, _) if found == 0 && tables == 0 => Ok(()),
+        _ => Err(StoreError::Foreign { file: PathBuf::new() }),
+    }
+}
+
+fn known() -> i64 {
+    i64::try_from(VERSIONS.len()).unwrap_or(i64::MAX)
+}
+
 /// Brings a file to the newest version, one process at a time.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    let known = i64::try_from(VERSIONS.len()).unwrap_or(i64::MAX);
+    let known = known();
     if version(connection)? == known {
         return Ok(());
     }
@@ -61,6 +83,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     for sql in VERSIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         transaction.execute_batch(sql)?;
     }
+    transaction.pragma_update(None, "application_id", OWNER)?;
     transaction.pragma_update(None, "user_version", known)?;
     transaction.commit()?;
     Ok(())

@@ -62,7 +62,7 @@ impl Summary {
             begun_at: guided.begun_at(),
             updated_at: guided.updated_at(),
             steps: counts.steps,
-            ended: counts.ended,
+            ended: guided.progressed(),
             done: counts.done,
             closed: (0..counts.steps).filter(|step| guided.closing(*step).is_some()).count(),
             breaches: guided.breaches(),

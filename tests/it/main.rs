@@ -12,6 +12,7 @@
 mod architecture;
 mod contract;
 mod guide;
+mod guided;
 mod story;
 mod support;
 mod surface;

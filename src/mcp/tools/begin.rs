@@ -14,16 +14,16 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_begin",
     source: "flows/begin",
     title: "Begin a guided execution",
-    description: "Begins a flow that you carry out yourself: hands you one step at a time with its prompt, the persona to \
-                  take on and the contract your output must meet, and keeps everything. Use it for flows with personas or \
-                  contracts, or for long work. Next: do the step, then flows_complete_step.",
+    description: "Begins a flow that you carry out yourself, one step at a time, each with prompt, persona and contract; \
+                  everything is kept. Use it for flows with personas or contracts, or long work. Next: do the step, then \
+                  flows_complete_step.",
     open_world: true,
     idempotent: false,
     read_only: false,
     destructive: false,
     parameters: &[
-        Parameter::new("flowName", Kind::Text, "Name of the flow, as flows_list shows it.").required().also(&["name"]),
-        Parameter::new("task", Kind::Text, "What your user wants done, in a few sentences."),
+        Parameter::new("flowName", Kind::Text, "As flows_list shows it.").required().also(&["name"]),
+        Parameter::new("task", Kind::Text, "What your user wants done."),
         Parameter::new("initialVariables", Kind::Values, "Values by variable name.").also(&["variables"]),
         Parameter::new("ref", Kind::Text, REF),
     ],

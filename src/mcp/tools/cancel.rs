@@ -14,8 +14,8 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_cancel",
     source: "flows/cancel",
     title: "Cancel a guided execution",
-    description: "Ends a guided execution for good; it stays readable. Use it when your user no longer wants the result. \
-                  Next: flows_status shows what was done.",
+    description: "Ends a guided execution; it stays readable. Use it when your user no longer wants the result. Next: \
+                  flows_status shows what was done.",
     open_world: false,
     idempotent: true,
     read_only: false,

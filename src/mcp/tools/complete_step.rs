@@ -14,9 +14,9 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_complete_step",
     source: "flows/complete_step",
     title: "Complete a step",
-    description: "Hands in the open step's output, which is checked against its contract and kept, and gives you the next \
-                  step or the final result. Use it when a step is done; after a lost reply call it again unchanged. Next: \
-                  do the step it hands out; on CONTRACT_VIOLATION mend every issue and repeat.",
+    description: "Checks and keeps the open step's output, and gives you the next step or the final result. Use it when a \
+                  step is done; after a lost reply call it again unchanged. Next: do the step it hands out; on \
+                  CONTRACT_VIOLATION mend every issue and repeat.",
     open_world: false,
     idempotent: true,
     read_only: false,
@@ -24,10 +24,10 @@ pub(super) const TOOL: Definition = Definition {
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("stepToken", Kind::Text, TOKEN).required(),
-        Parameter::new("output", Kind::Anything, "As contract says; for failed and skipped {reason}."),
+        Parameter::new("output", Kind::Anything, "As contract says; {reason} if failed or skipped."),
         Parameter::new("outcome", Kind::Word(&["done", "failed", "skipped"]), "skipped: optional steps only.")
             .default("\"done\""),
-        Parameter::new("next", Kind::Text, "Which step of ready comes next."),
+        Parameter::new("next", Kind::Text, "Id from ready to go on with."),
     ],
     failure: FailureShape::Error,
     run,

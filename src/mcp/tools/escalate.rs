@@ -4,8 +4,9 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::{EXECUTION, TOKEN};
-use crate::app::{Error, EscalateRequest};
+use crate::app::{Asker, Error, EscalateRequest};
 use crate::mcp::arguments::Arguments;
+use crate::mcp::asking::{Person, input_required};
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
 use crate::report::wire;
@@ -14,9 +15,9 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_escalate",
     source: "flows/escalate",
     title: "Ask a person",
-    description: "Puts questions to your user; nothing goes on before the answer. Use it when a decision or a fact is \
-                  missing that only a person can give, or a step is refused again and again. Next: ask your user, then \
-                  flows_resume, unless the reply holds the answers already.",
+    description: "Puts questions to your user; nothing goes on before the answer. Use it when only a person can decide or \
+                  know, or a step is refused again and again. Next: ask your user, then flows_resume, unless the reply \
+                  holds the answers.",
     open_world: false,
     idempotent: true,
     read_only: false,
@@ -41,8 +42,13 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             questions: arguments.texts("questions"),
             context: arguments.anything("context"),
         };
-        let turn = call.unless_cancelled(call.app.escalate(&request, None).boxed()).await?;
-        Ok(Reply::of(wire::turn(&turn)))
+        let asker = call.person.as_ref().map(|person| person as &dyn Asker);
+        let turn = call.unless_cancelled(call.app.escalate(&request, asker).boxed()).await?;
+        let mut reply = Reply::of(wire::turn(&turn));
+        if matches!(call.person, Some(Person::AskedByResult)) && turn.asks() {
+            reply.asks = input_required(&request.reason, &request.questions).map(Box::new);
+        }
+        Ok(reply)
     }
     .boxed()
 }

@@ -23,38 +23,27 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_execute",
     source: "flows/execute",
     title: "Execute a flow",
-    description: "Executes a flow: fills its templates in order, each step reading the outputs before it, and returns \
-                  finalResult and every step's output. Use it when you know the flow's inputs (flows_show). A step that \
-                  fails leaves partialResults. Next: use finalResult; if status is running or texts are truncated, call \
-                  flows_status with executionId.",
+    description: "Executes a flow: fills its templates in order, and returns finalResult and every step's output. Use it \
+                  when you know the inputs (flows_show). Next: use finalResult; if status is running or texts are \
+                  truncated, flows_status with executionId.",
     open_world: true,
     idempotent: true,
     read_only: true,
     destructive: false,
     parameters: &[
-        Parameter::new("flowName", Kind::Text, "Name of the flow, as flows_list shows it.").required().also(&["name"]),
+        Parameter::new("flowName", Kind::Text, "As flows_list shows it.").required().also(&["name"]),
         Parameter::new("initialVariables", Kind::Values, "Values by variable name. _variableSet chooses a named set.")
             .default("{}")
             .also(&["variables"]),
         Parameter::new("ref", Kind::Text, REF),
-        Parameter::new("dryRun", Kind::Flag, "Only show texts, order and missing inputs; nothing is executed.")
-            .default("false"),
+        Parameter::new("dryRun", Kind::Flag, "Only show texts, order and missing inputs.").default("false"),
         Parameter::new("onFailure", Kind::Word(&["continue", "stop"]), "Whether other branches go on after a failure.")
             .default("\"continue\""),
-        Parameter::new(
-            "detail",
-            Kind::Word(&["full", "outputs", "final"]),
-            "Everything, the outputs without their inputs, or the final result alone.",
-        )
-        .default("\"full\""),
-        Parameter::new("waitSeconds", Kind::Seconds(LONGEST_WAIT), "How long to wait for the end; then it goes on.")
-            .default("45"),
-        Parameter::new(
-            "maxTokens",
-            Kind::Count(1, LARGEST_BUDGET),
-            "Largest reply; longer texts are cut, and flows_status pages them.",
-        )
-        .default("20000"),
+        Parameter::new("detail", Kind::Word(&["full", "outputs", "final"]), "How much is told of each step.")
+            .default("\"full\""),
+        Parameter::new("waitSeconds", Kind::Seconds(LONGEST_WAIT), "How long to wait; it goes on after.").default("45"),
+        Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply; longer texts are cut.")
+            .default("20000"),
     ],
     failure: FailureShape::Execution,
     run,

@@ -26,24 +26,18 @@ pub(super) const TOOL: Definition = Definition {
     read_only: true,
     destructive: false,
     parameters: &[
-        Parameter::new(
-            "mode",
-            Kind::Word(MODES),
-            "How much each entry shows: name, description, tags and inputs; one line; plus dates and steps; or everything.",
-        )
-        .default("\"compact\""),
-        Parameter::new("tags", Kind::Texts, "Only flows that have all of these tags."),
+        Parameter::new("mode", Kind::Word(MODES), "How much each entry shows; index is one line, detailed everything.")
+            .default("\"compact\""),
+        Parameter::new("tags", Kind::Texts, "Only flows with all of these tags."),
         Parameter::new("category", Kind::Text, "Only flows of this category."),
         Parameter::new("complexity", Kind::Word(COMPLEXITIES), "Only flows of this complexity."),
         Parameter::new("names", Kind::Texts, "Only these flows."),
-        Parameter::new("limit", Kind::Count(1, LARGEST_LIMIT), "Most entries on a page; default 50 to 200, by mode."),
-        Parameter::new("cursor", Kind::Text, "nextCursor of the page before, to go on."),
-        Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply in tokens; default 8,000 to 20,000, by mode."),
+        Parameter::new("limit", Kind::Count(1, LARGEST_LIMIT), "Most entries; the default goes by mode."),
+        Parameter::new("cursor", Kind::Text, "nextCursor of the page before."),
+        Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply; the default goes by mode."),
         Parameter::new("ref", Kind::Text, REF),
-        Parameter::new("refresh", Kind::Flag, "Ask the source for changes first instead of using a fresh copy.")
-            .default("false"),
-        Parameter::new("includeMetadata", Kind::Flag, "Whether entries show when a flow was created and updated.")
-            .default("true"),
+        Parameter::new("refresh", Kind::Flag, "Ask the source for changes first.").default("false"),
+        Parameter::new("includeMetadata", Kind::Flag, "Whether entries show dates.").default("true"),
         Parameter::new("detailed", Kind::Flag, "True: mode detailed; false: mode standard.")
             .replaced_by("`mode`: \"detailed\" or \"standard\""),
         Parameter::new("tier", Kind::Word(MODES), "The former name of mode.").replaced_by("`mode`"),

@@ -14,8 +14,8 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_resume",
     source: "flows/resume",
     title: "Bring a person's answers",
-    description: "Brings the answers to what flows_escalate asked, and hands you the same step again with them and a new \
-                  stepToken. Use it when your user has answered. Next: do the step, then flows_complete_step.",
+    description: "Brings the answers to flows_escalate, and hands you the same step again with a new stepToken. Use it \
+                  when your user has answered. Next: do the step, then flows_complete_step.",
     open_world: false,
     idempotent: true,
     read_only: false,

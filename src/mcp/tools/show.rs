@@ -17,17 +17,15 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_show",
     source: "flows/show",
     title: "Show a flow",
-    description: "Shows one flow as it would run: inputs with type, default and who reads them, steps in order with what \
-                  each reads, outputs, and what is wrong with it; or one template with its text. Use it before \
-                  flows_execute. Next: flows_execute with the required inputs.",
+    description: "Shows a flow as it would run (inputs, steps, what each reads, outputs, what is wrong with it), or a \
+                  template's text. Use it before flows_execute or flows_begin. Next: one of them, with the required \
+                  inputs.",
     open_world: true,
     idempotent: true,
     read_only: true,
     destructive: false,
     parameters: &[
-        Parameter::new("name", Kind::Text, "Name of the flow or template, as flows_list shows it.")
-            .required()
-            .also(&["flowName"]),
+        Parameter::new("name", Kind::Text, "Flow or template, as flows_list shows it.").required().also(&["flowName"]),
         Parameter::new("ref", Kind::Text, REF),
         Parameter::new("detail", Kind::Word(&["summary", "full"]), "full adds the texts of the templates.")
             .default("\"summary\""),

@@ -16,24 +16,20 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_status",
     source: "flows/status",
     title: "Status of executions",
-    description: "Says where an execution stands, or lists executions, newest first. Use it to go on after a lost reply or \
-                  a restart (a guided one comes with its open step and stepToken), when flows_execute answered status \
-                  running, or for a whole text. Next: nextStep; or nextCursor until there is none.",
+    description: "Says where an execution stands, or lists executions, newest first. Use it after a lost reply or a restart \
+                  (it shows the open step and stepToken), while flows_execute is running, or for a whole text. Next: \
+                  nextStep, or nextCursor until there is none.",
     open_world: false,
     idempotent: true,
     read_only: true,
     destructive: false,
     parameters: &[
         Parameter::new("executionId", Kind::Text, "Without it: a list."),
-        Parameter::new("nodeId", Kind::Text, "A step whose whole text is wanted; \"result\" is the final result."),
-        Parameter::new("flowName", Kind::Text, "List: only executions of this flow.").also(&["name"]),
-        Parameter::new("state", Kind::Words(&STATES), "List: only executions in these states."),
-        Parameter::new("include", Kind::Words(&SECTIONS), "What to add; a direct execution has steps only."),
-        Parameter::new(
-            "limit",
-            Kind::Count(1, MOST_CHARACTERS),
-            "Most entries (default 20) or characters of a text (default 20,000).",
-        ),
+        Parameter::new("nodeId", Kind::Text, "Step whose whole text is wanted, or \"result\"."),
+        Parameter::new("flowName", Kind::Text, "Filter of the list.").also(&["name"]),
+        Parameter::new("state", Kind::Words(&STATES), "Filter of the list."),
+        Parameter::new("include", Kind::Words(&SECTIONS), "What to add; for direct ones steps only."),
+        Parameter::new("limit", Kind::Count(1, MOST_CHARACTERS), "Most entries (20) or characters of a text (20,000)."),
         Parameter::new("cursor", Kind::Text, "nextCursor of the page before."),
     ],
     failure: FailureShape::Error,

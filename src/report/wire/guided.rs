@@ -3,6 +3,7 @@
 //! An answer is made of the execution as it stood right after the call, so the same call again is
 //! answered alike.
 
+mod export;
 mod status;
 mod step;
 
@@ -16,6 +17,7 @@ use crate::app::{Begun, Pruned, Tally, Turn};
 use crate::guide::Deed;
 use crate::run::{Guided, GuidedState, State};
 
+pub use export::exported;
 pub use status::{events, guided_status, guided_summary};
 
 /// How a guided execution is worked on, for the model that does it.
@@ -157,7 +159,7 @@ fn open(object: &mut Map<String, Value>, guided: &Guided, whole_persona: bool) {
 fn progress(object: &mut Map<String, Value>, guided: &Guided) {
     let run = guided.run();
     let counts = run.counts();
-    object.insert("progress".to_owned(), json!(per_cent(counts.ended, counts.steps)));
+    object.insert("progress".to_owned(), json!(per_cent(guided.progressed(), counts.steps)));
     object.insert("stepsDone".to_owned(), json!(counts.done));
     object.insert("stepsTotal".to_owned(), json!(counts.steps));
     let done = (0..counts.steps).filter(|step| matches!(run.state(*step), Some(State::Done { .. })));
@@ -198,7 +200,13 @@ fn next_step(guided: &Guided) -> String {
                 )
             }
         },
-        (GuidedState::Completed, _) => "the flow is done: give your user finalResult".to_owned(),
+        (GuidedState::Completed, _) if guided.run().final_output().is_some() => {
+            "the flow is done: give your user finalResult".to_owned()
+        }
+        (GuidedState::Completed, _) => format!(
+            "the flow ended without a final result: the step that gives it failed or was left out; flows_status with \
+             executionId {id} and include [\"steps\"] shows what was done"
+        ),
         (GuidedState::Cancelled, _) => {
             format!("it was cancelled; flows_status with executionId {id} and include [\"steps\"] shows what was done")
         }

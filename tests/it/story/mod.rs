@@ -2,4 +2,5 @@
 
 mod clients;
 mod examples;
+mod executions;
 mod running;

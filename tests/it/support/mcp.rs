@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader as StdBufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use flowy::app::{App, EXAMPLES};
@@ -26,7 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Bench {
     pub(crate) app: Arc<App>,
     pub(crate) clock: Arc<ManualClock>,
-    folder: Arc<TempDir>,
+    pub(crate) folder: Arc<TempDir>,
+    spec: SourceSpec,
+    settings: Settings,
 }
 
 impl Bench {
@@ -81,15 +83,34 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let clock = ManualClock::at("2026-01-05T09:00:00Z".parse().unwrap());
         let (spec, settings) = (spec(&folder), settings(&folder));
-        let app = App::open_at(spec, settings, clock.clone(), Pace::Hurried).unwrap();
-        Self { app: Arc::new(app), clock, folder: Arc::new(folder) }
+        let app = App::open_at(spec.clone(), settings.clone(), clock.clone(), Pace::Hurried).unwrap();
+        Self { app: Arc::new(app), clock, folder: Arc::new(folder), spec, settings }
+    }
+
+    /// Another process over the same folders: everything that is only remembered is forgotten.
+    pub(crate) fn again(&self) -> Self {
+        let (spec, settings) = (self.spec.clone(), self.settings.clone());
+        let app = App::open_at(spec.clone(), settings.clone(), self.clock.clone(), Pace::Hurried).unwrap();
+        Self { app: Arc::new(app), clock: self.clock.clone(), folder: self.folder.clone(), spec, settings }
+    }
+
+    /// Where guided executions are kept.
+    pub(crate) fn store(&self) -> std::path::PathBuf {
+        self.settings.state_dir.join("flowy.db")
     }
 
     /// A session that has shaken hands.
     pub(crate) async fn session(&self) -> Session {
+        self.session_of(json!({})).await
+    }
+
+    /// The same, of a client that can do these things.
+    pub(crate) async fn session_of(&self, capabilities: Value) -> Session {
         let mut session = Session::raw(self.app.clone());
         session.folder = Some(self.folder.clone());
-        let answer = session.request("initialize", handshake("2025-11-25")).await;
+        let mut hello = handshake("2025-11-25");
+        hello["capabilities"] = capabilities;
+        let answer = session.request("initialize", hello).await;
         assert!(answer["result"]["serverInfo"].is_object(), "{answer}");
         session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
         session
@@ -234,15 +255,19 @@ pub(crate) struct Program {
     input: Option<ChildStdin>,
     output: Receiver<String>,
     errors: Receiver<String>,
-    pub(crate) home: TempDir,
+    pub(crate) home: Arc<TempDir>,
 }
 
 impl Program {
     /// `flowy serve` with an empty environment besides these variables.
     pub(crate) fn serving(variables: &[(&str, &str)]) -> Self {
-        let home = tempfile::tempdir().unwrap();
+        Self::serving_at(Arc::new(tempfile::tempdir().unwrap()), &[], variables)
+    }
+
+    /// The same with arguments, in a home that others may share.
+    pub(crate) fn serving_at(home: Arc<TempDir>, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flowy"));
-        command.arg("serve").env_clear().env("HOME", home.path()).current_dir(home.path());
+        command.arg("serve").args(arguments).env_clear().env("HOME", home.path()).current_dir(home.path());
         command.envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let output = lines_of(child.stdout.take().unwrap());
@@ -283,6 +308,30 @@ impl Program {
     pub(crate) fn receive(&self) -> Value {
         let line = self.output.recv_timeout(PATIENCE).expect("a message in time");
         serde_json::from_str(&line).expect("every line is a message")
+    }
+
+    /// The answer to a request, or `None` where the program goes away before it is read.
+    pub(crate) fn try_request(&mut self, id: i64, method: &str, params: &Value) -> Option<Value> {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        self.input.as_mut()?.write_all(format!("{request}\n").as_bytes()).ok()?;
+        loop {
+            match self.output.recv_timeout(PATIENCE) {
+                // A last line may be cut off.
+                Ok(line) => match serde_json::from_str::<Value>(&line) {
+                    Ok(message) if message["id"] == json!(id) => return Some(message),
+                    Ok(_) => {}
+                    Err(_) => return None,
+                },
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => panic!("no answer in time"),
+            }
+        }
+    }
+
+    /// Ends the program at once, wherever it is (SIGKILL).
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     pub(crate) fn close_input(&mut self) {

@@ -5,7 +5,8 @@ use flowy::config::{Environment, Flags, SETTINGS, Settings};
 
 use crate::support::program::Sandbox;
 
-const COMMANDS: [&str; 9] = ["list", "show", "run", "validate", "graph", "schema", "serve", "config", "completions"];
+const COMMANDS: [&str; 10] =
+    ["list", "show", "run", "validate", "graph", "schema", "serve", "executions", "config", "completions"];
 
 #[test]
 fn without_arguments_the_program_shows_its_help() {

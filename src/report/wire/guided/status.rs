@@ -119,7 +119,7 @@ fn steps(guided: &Guided) -> Value {
     shown.collect()
 }
 
-fn state_word(state: Option<&State>, open: bool) -> &'static str {
+pub(super) fn state_word(state: Option<&State>, open: bool) -> &'static str {
     match state {
         _ if open => "open",
         Some(State::Ready | State::Running) => "ready",

@@ -1,5 +1,7 @@
 //! The step that is handed out, whole: what it is for, what to do, as whom, and in which shape.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 use sha1::{Digest as _, Sha1};
 
@@ -55,7 +57,7 @@ fn contract(terms: &Contract) -> Value {
     let mut schema = terms.schema().clone();
     if let Value::Object(fields) = &mut schema {
         for key in ["$schema", "$id", "examples"] {
-            fields.remove(key);
+            fields.shift_remove(key);
         }
     }
     schema
@@ -67,7 +69,10 @@ fn persona(role: &Persona, whole: bool) -> Value {
     if whole {
         object.insert("instructions".to_owned(), json!(&*role.text));
     }
-    let hash: String = Sha1::digest(role.text.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let mut hash = String::new();
+    for byte in Sha1::digest(role.text.as_bytes()).iter().take(6) {
+        let _ = write!(hash, "{byte:02x}");
+    }
     object.insert("hash".to_owned(), json!(hash));
     Value::Object(object)
 }
@@ -128,7 +133,6 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
 
 /// Cuts a step's longest texts until the answer fits; says how long they were and how to read the rest.
 pub(super) fn shortened(mut value: Value, id: &str, fits: &dyn Fn(&Value) -> bool) -> Value {
-    let mut cut_once = false;
     // A persona is delivered whole as long as a message can hold it; what gives way first is the
     // prompt, which can be paged.
     while !fits(&value) {
@@ -150,25 +154,27 @@ pub(super) fn shortened(mut value: Value, id: &str, fits: &dyn Fn(&Value) -> boo
                     let rest = format!("flows_status with executionId {id} and nodeId {node} pages the whole prompt");
                     step.insert("restOfPrompt".to_owned(), json!(rest));
                 }
-                cut_once = true;
             }
             None if frame_fits(&value) => return value,
-            None => {
-                // What is left is a persona or a contract of enormous size.
-                if let Some(Value::Object(step)) = value.get_mut("step") {
-                    if step.remove("example").is_none() && step.remove("contract").is_none() {
-                        if let Some(Value::String(text)) =
-                            step.get_mut("persona").and_then(|role| role.get_mut("instructions"))
-                        {
-                            *text = text.chars().take(text.chars().count() / 2).collect();
-                            continue;
-                        }
-                        return value;
-                    }
-                }
-            }
+            // What is left is a persona or a contract: whole, unless no message could hold it.
+            None if frame_fits(&value) || !step_gives_way(&mut value) => return value,
+            None => {}
         }
     }
-    let _ = cut_once;
     value
+}
+
+/// Takes the least needed of a step away; says whether there was anything.
+fn step_gives_way(value: &mut Value) -> bool {
+    let Some(Value::Object(step)) = value.get_mut("step") else { return false };
+    if step.shift_remove("example").is_some() || step.shift_remove("contract").is_some() {
+        return true;
+    }
+    match step.get_mut("persona").and_then(|role| role.get_mut("instructions")) {
+        Some(Value::String(text)) if text.chars().count() > SHORTEST => {
+            *text = text.chars().take(text.chars().count() / 2).collect();
+            true
+        }
+        _ => false,
+    }
 }

@@ -13,7 +13,8 @@ async fn the_tools_answer_to_the_contracts_names_without_listing_them() {
     let mut session = Bench::examples().session().await;
     let tools = session.request("tools/list", json!({})).await["result"]["tools"].clone();
     let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["flows_execute", "flows_list", "flows_show", "flows_status"]);
+    let verbs = ["begin", "cancel", "complete_step", "escalate", "execute", "list", "resume", "show", "status"];
+    assert_eq!(names, verbs.map(|verb| format!("flows_{verb}")));
     for name in ["flows/show", "flows.show"] {
         assert_eq!(session.ok(name, json!({"name": "Blog_Article"})).await["name"], json!("Blog_Article"));
     }
@@ -50,7 +51,7 @@ async fn the_methods_answer_with_the_bare_object() {
     let mut session = Bench::examples().session().await;
     let listed = session.request("flows/list", json!({})).await["result"].clone();
     as_published(LIST_RESPONSE, &listed);
-    assert_eq!(listed["flows"].as_array().unwrap().len(), 10);
+    assert_eq!(listed["flows"].as_array().unwrap().len(), 11);
     let params = json!({"flowName": "Marketing_Strategy", "initialVariables": VALUES});
     let done = session.request("flows/execute", params).await["result"].clone();
     as_published(EXECUTE_RESPONSE, &done);

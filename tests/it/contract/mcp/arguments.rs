@@ -75,7 +75,11 @@ async fn what_is_wrong_is_refused_with_what_would_be_right() {
         ("flows_list", json!({"mode": "compakt"}), &["compact, index, standard, detailed", "did you mean \"compact\""]),
         ("flows_list", json!({"limit": 0}), &["limit", "0", "from 1"]),
         ("flows_list", json!({"limit": 2.5}), &["`limit` is 2.5, not a whole number from 1"]),
-        ("flows_status", json!({"state": ["done"]}), &["\"done\"", "running, completed, failed"]),
+        (
+            "flows_status",
+            json!({"state": ["done"]}),
+            &["\"done\"", "running, awaiting_human, completed, failed, cancelled"],
+        ),
     ];
     for (tool, arguments, parts) in cases {
         let failed = session.failed(tool, arguments.clone()).await;

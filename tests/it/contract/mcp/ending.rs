@@ -65,7 +65,7 @@ fn logs_are_kept_for_their_owner_and_hold_no_token() {
     program.request(1, "tools/call", &json!({"name": "flows_show", "arguments": {"name": TOKEN}}));
     program.close_input();
     let log = program.home.path().join(".local/state/flowy/flowy.log");
-    let home = std::mem::replace(&mut program.home, tempfile::tempdir().unwrap());
+    let home = program.home.clone();
     let (_, _, errors) = program.end();
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(text.contains("answered") && !text.contains(TOKEN) && !errors.contains(TOKEN));

@@ -21,7 +21,7 @@ fn handshake_clients_are_served() {
         assert_eq!(hello["result"]["protocolVersion"], json!(version));
         assert_eq!(program.request(1, "ping", &json!({}))["result"], json!({}));
         let tools = program.request(2, "tools/list", &json!({}))["result"].clone();
-        assert!(tools.get("resultType").is_none() && tools["tools"].as_array().unwrap().len() == 4);
+        assert!(tools.get("resultType").is_none() && tools["tools"].as_array().unwrap().len() == 9);
         let done = program.request(3, "tools/call", &json!({"name": "flows_execute", "arguments": run()}));
         assert_eq!(done["result"]["structuredContent"]["status"], json!("success"), "{done}");
         program.close_input();
@@ -92,7 +92,7 @@ async fn a_real_client_in_both_eras_gets_the_same_answers() {
         let served = tokio::spawn(flowy::mcp::serve_on(bench.app.clone(), reader, writer, std::future::pending()));
         let client = rmcp::serve_client_with_lifecycle(ClientConfig::default(), ours, mode).await.unwrap();
         let tools = client.list_all_tools().await.unwrap();
-        assert_eq!(tools.len(), 4);
+        assert_eq!(tools.len(), 9);
         let params = CallToolRequestParams::new("flows_list");
         let result = client.call_tool(params).await.unwrap();
         answers.push((serde_json::to_value(tools).unwrap(), result.structured_content.clone().unwrap()));

@@ -1,0 +1,138 @@
+//! Asking a person through the client: a form where clients are asked directly, and since
+//! 2026-07-28 as a result that asks for input and is answered by calling again.
+//!
+//! Only a client that said it can show a form is asked. A person may decline, or not be there:
+//! then the question stays open, and the model brings the answers later.
+
+use std::collections::BTreeMap;
+
+use rmcp::model::{
+    ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
+    InputRequest, InputRequiredResult, InputResponses,
+};
+use rmcp::{Peer, RoleServer};
+use serde_json::{Map, Value, json};
+
+use crate::app::{Answering, Asker, Escalation};
+
+/// The key of the form in a result that asks for input.
+const FORM: &str = "answers";
+
+/// How the person at the client is reached.
+#[derive(Clone)]
+pub(super) enum Person {
+    /// By a request to the client.
+    Asked(Peer<RoleServer>),
+    /// By a result that asks for input; the client calls again with what came of it.
+    AskedByResult,
+    /// They answered, or would not: this is the second call.
+    Answered(InputResponses),
+}
+
+impl Person {
+    /// The way that a client offers; none where it can't show a form.
+    pub(super) fn behind(
+        capabilities: Option<&ClientCapabilities>,
+        stateless: bool,
+        peer: &Peer<RoleServer>,
+        answered: Option<InputResponses>,
+    ) -> Option<Self> {
+        let elicitation = capabilities?.elicitation.as_ref()?;
+        // A client that names no mode means forms.
+        if elicitation.form.is_none() && elicitation.url.is_some() {
+            return None;
+        }
+        Some(match (stateless, answered) {
+            (false, _) => Self::Asked(peer.clone()),
+            (true, None) => Self::AskedByResult,
+            (true, Some(answered)) => Self::Answered(answered),
+        })
+    }
+}
+
+impl Asker for Person {
+    fn ask<'a>(&'a self, escalation: &'a Escalation) -> Answering<'a> {
+        Box::pin(async move {
+            let result = match self {
+                Self::Asked(peer) => {
+                    peer.create_elicitation(form(&escalation.reason, &escalation.questions)?).await.ok()?
+                }
+                Self::Answered(answered) => serde_json::from_value(answered.get(FORM)?.clone()).ok()?,
+                Self::AskedByResult => return None,
+            };
+            answers(result, &escalation.questions)
+        })
+    }
+}
+
+/// The result that asks for input; none where the questions make no form.
+pub(super) fn input_required(reason: &str, questions: &[String]) -> Option<InputRequiredResult> {
+    let request = InputRequest::Elicitation(ElicitRequest::new(form(reason, questions)?));
+    Some(InputRequiredResult::from_input_requests(BTreeMap::from([(FORM.to_owned(), request)])))
+}
+
+/// One text field for each question, in order.
+fn form(reason: &str, questions: &[String]) -> Option<ElicitRequestParams> {
+    let fields: Map<String, Value> = questions
+        .iter()
+        .enumerate()
+        .map(|(place, question)| (field(place), json!({"type": "string", "title": question})))
+        .collect();
+    let required: Vec<String> = (0..questions.len()).map(field).collect();
+    let schema = json!({"type": "object", "properties": fields, "required": required});
+    let Value::Object(schema) = schema else { return None };
+    Some(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: reason.to_owned(),
+        requested_schema: ElicitationSchema::from_json_schema(schema).ok()?,
+    })
+}
+
+/// The field of a question, from 0.
+fn field(place: usize) -> String {
+    format!("answer{}", place + 1)
+}
+
+/// What the person wrote, by question.
+fn answers(result: ElicitResult, questions: &[String]) -> Option<Value> {
+    if result.action != ElicitationAction::Accept {
+        return None;
+    }
+    let Some(Value::Object(mut content)) = result.content else { return None };
+    let given = questions.iter().enumerate().filter_map(|(place, question)| {
+        let answer = content.remove(&field(place)).filter(|answer| !answer.is_null() && *answer != json!(""))?;
+        Some((question.clone(), answer))
+    });
+    let given: Map<String, Value> = given.collect();
+    (!given.is_empty()).then_some(Value::Object(given))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_has_a_field_for_each_question_in_order_and_its_answers_go_by_question() {
+        let questions: Vec<String> = (0..12).map(|number| format!("Question {number}?")).collect();
+        let form = serde_json::to_value(form("Unclear.", &questions).expect("a form")).expect("JSON");
+        let fields = form["requestedSchema"]["properties"].as_object().expect("fields");
+        let titles: Vec<&str> = fields.values().filter_map(|field| field["title"].as_str()).collect();
+        assert_eq!(titles, questions);
+        let result = ElicitResult::new(ElicitationAction::Accept)
+            .with_content(json!({"answer1": "yes", "answer12": "no", "answer2": ""}));
+        assert_eq!(answers(result, &questions), Some(json!({"Question 0?": "yes", "Question 11?": "no"})));
+    }
+
+    #[test]
+    fn who_declines_or_says_nothing_has_not_answered() {
+        let questions = ["Which?".to_owned()];
+        for result in [
+            ElicitResult::new(ElicitationAction::Decline),
+            ElicitResult::new(ElicitationAction::Cancel).with_content(json!({"answer1": "x"})),
+            ElicitResult::new(ElicitationAction::Accept),
+            ElicitResult::new(ElicitationAction::Accept).with_content(json!({"answer1": ""})),
+        ] {
+            assert_eq!(answers(result, &questions), None);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Guided executions for people: a table of them, one with its steps, and how they went.
+
+use std::fmt::Write as _;
+
+use chrono::{DateTime, Utc};
+
+use super::{BAD, FAINT, GOOD, HEADING, Look, NAME, count, safe_block, table, wrapped};
+use crate::app::{Listed, Pruned, StatusAnswer, Story, Summary, Tally};
+use crate::model::text_of;
+use crate::names::shown;
+use crate::run::{Guided, GuidedState, State};
+
+/// The longest one-line text, in characters.
+const LINE: usize = 300;
+/// How much of an output is shown, in characters; `export` has the whole.
+const OUTPUT: usize = 2_000;
+
+/// The executions of a page.
+pub fn executions(answer: &StatusAnswer, look: Look) -> String {
+    let StatusAnswer::List { executions, .. } = answer else { return String::new() };
+    let rows: Vec<Vec<String>> = executions
+        .iter()
+        .filter_map(|listed| match listed {
+            Listed::Guided(summary) => Some(row(summary)),
+            Listed::Direct { .. } => None,
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    if look.terminal {
+        return table(&["id", "flow", "state", "steps", "last change", "task"], rows, 0, look);
+    }
+    rows.into_iter().map(|row| row.join("\t") + "\n").collect()
+}
+
+fn row(summary: &Summary) -> Vec<String> {
+    vec![
+        shown(&summary.id, LINE),
+        shown(&summary.flow, LINE),
+        summary.state.word().to_owned(),
+        format!("{}/{}", summary.done, summary.steps),
+        time(summary.updated_at),
+        shown(summary.task.as_deref().unwrap_or_default(), 60),
+    ]
+}
+
+/// What to know about a page.
+pub fn executions_notes(answer: &StatusAnswer) -> String {
+    let StatusAnswer::List { executions, total, next_cursor, .. } = answer else { return String::new() };
+    match next_cursor {
+        Some(cursor) => format!("{} of {total} shown; go on with --cursor {cursor}", executions.len()),
+        None if *total == 0 => "no guided executions; an MCP client begins one with flows_begin".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// One execution: how it stands, its steps, what was asked and answered.
+pub fn guided(story: &Story, look: Look) -> String {
+    let guided = &story.guided;
+    let beginning = guided.beginning();
+    let state = guided.state();
+    let style = if state == GuidedState::Failed { BAD } else { HEADING };
+    let mut text = format!(
+        "{}  {}  {}\n",
+        look.paint(NAME, &shown(beginning.plan.flow().name.as_str(), LINE)),
+        look.paint(FAINT, &shown(beginning.id.as_str(), LINE)),
+        look.paint(style, state.word())
+    );
+    let mut facts = vec![
+        ("begun", time(guided.begun_at())),
+        ("last change", time(guided.updated_at())),
+        ("commit", beginning.commit.clone().unwrap_or_default()),
+        ("task", beginning.task.as_deref().map(|task| shown(task, LINE)).unwrap_or_default()),
+    ];
+    if let Some(reason) = guided.cancelled().and_then(|cancelled| cancelled.reason.as_ref()) {
+        facts.push(("cancelled", shown(reason, LINE)));
+    }
+    facts.retain(|(_, value)| !value.is_empty());
+    text.push_str(&table(&[], facts.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect(), 2, look));
+    for number in 0..beginning.plan.steps().len() {
+        text.push_str(&step(guided, number, look));
+    }
+    if let Some(output) = guided.run().final_output().filter(|_| state.ended()) {
+        let _ = write!(text, "\n{}\n{}", look.paint(HEADING, "Result"), wrapped(&cut(&output.text), 2, look));
+    }
+    text
+}
+
+fn step(guided: &Guided, number: usize, look: Look) -> String {
+    let plan = guided.run().plan();
+    let Some(step) = plan.step(number) else { return String::new() };
+    let open = guided.handed().filter(|handed| handed.step == number);
+    let (mark, style, word) = match guided.run().state(number) {
+        _ if open.is_some_and(|handed| handed.asks.is_some()) => ("?", NAME, "waits for a person"),
+        _ if open.is_some() => ("▸", NAME, "open"),
+        Some(State::Done { .. }) => ("✓", GOOD, "done"),
+        Some(State::Failed { .. }) => ("✗", BAD, "failed"),
+        Some(State::Skipped { .. } | State::Omitted { .. }) => ("–", FAINT, "left out"),
+        _ => ("·", FAINT, "not begun"),
+    };
+    let role = guided.role(number).map(|role| format!(" · as {}", shown(&role.name, LINE))).unwrap_or_default();
+    let mut text = format!(
+        "\n{} {} of {} · {}{role} · {word}\n",
+        look.paint(style, mark),
+        number + 1,
+        plan.steps().len(),
+        look.paint(HEADING, &shown(&step.label, LINE)),
+    );
+    for asked in guided.escalations().iter().filter(|asked| asked.step == number) {
+        for question in &asked.questions {
+            text.push_str(&wrapped(&format!("asked: {}", shown(question, LINE)), 4, look));
+        }
+        let answer = asked.answer.as_ref().map_or_else(
+            || format!("no answer yet ({})", shown(asked.id.as_str(), LINE)),
+            |(answers, _, _)| format!("answered: {}", shown(&text_of(answers), LINE)),
+        );
+        text.push_str(&wrapped(&answer, 4, look));
+    }
+    if let Some(closing) = guided.closing(number) {
+        if closing.attempt > 1 {
+            text.push_str(&look.paint(FAINT, &format!("    {} attempts\n", closing.attempt)));
+        }
+        let said = closing.output.get("summary").map_or_else(|| text_of(&closing.output), text_of);
+        text.push_str(&wrapped(&cut(&said), 4, look));
+    } else if let Some(State::Failed { error, .. }) = guided.run().state(number) {
+        text.push_str(&wrapped(&shown(&error.to_string(), LINE), 4, look));
+    }
+    text
+}
+
+fn cut(text: &str) -> String {
+    let kept: String = text.chars().take(OUTPUT).collect();
+    if kept.len() < text.len() { format!("{}…", safe_block(&kept)) } else { safe_block(text) }
+}
+
+fn time(at: DateTime<Utc>) -> String {
+    at.format("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// What was forgotten, or would be.
+pub fn pruned(pruned: &Pruned) -> String {
+    let many = count(pruned.executions.len(), "execution", "executions");
+    if !pruned.rehearsed {
+        return format!("forgot {many}");
+    }
+    let mut text = format!("would forget {many}");
+    for summary in &pruned.executions {
+        let _ = write!(text, "\n{}", row(summary).join("  ").trim_end());
+    }
+    text
+}
+
+/// How executions went, flow by flow.
+pub fn tallies(tallies: &[Tally], look: Look) -> String {
+    if tallies.is_empty() {
+        return String::new();
+    }
+    let share = |part: usize, whole: usize| format!("{part} ({} %)", (part * 100).checked_div(whole).unwrap_or(0));
+    let rows = tallies.iter().map(|tally| {
+        vec![
+            shown(&tally.flow, LINE),
+            tally.executions.to_string(),
+            share(tally.completed, tally.executions),
+            share(tally.abandoned + tally.cancelled, tally.executions),
+            share(tally.failed, tally.executions),
+            share(tally.with_breaches, tally.executions),
+            share(tally.with_escalations, tally.executions),
+        ]
+    });
+    table(
+        &["flow", "all", "completed", "abandoned", "failed", "with breaches", "with questions"],
+        rows.collect(),
+        0,
+        look,
+    )
+}

@@ -1,0 +1,59 @@
+//! The file beneath: who is slower waits, or gives up; who is outrun writes nothing.
+
+use std::time::Duration;
+
+use flowy::guide::{Closure, Guide, GuideError, Order};
+use flowy::run::{Entry, ExecutionId, Moment, Outcome};
+use flowy::store::{Appended, FILE, Store, StoreError};
+use rusqlite::Connection;
+use serde_json::json;
+
+use crate::support::drawing::flow;
+use crate::support::walking::{clock, given};
+
+fn order() -> Order {
+    let plan = flow().text("a", "A.").text("b", "{a_result}").edges("a > b").plan();
+    Order { plan, given: given(&json!({})), task: None, git_ref: None, commit: None }
+}
+
+#[tokio::test]
+async fn a_file_that_another_process_holds_is_given_up_in_time_and_works_again_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let guide = Guide::new(Store::patient(folder.path(), Duration::ZERO), clock());
+    guide.begin(order(), &|| ExecutionId::named("first")).await.unwrap();
+    let other = Connection::open(folder.path().join(FILE)).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let refused = guide.begin(order(), &|| ExecutionId::named("second")).await.unwrap_err();
+    assert_eq!(refused, GuideError::Store(StoreError::Locked { file: folder.path().join(FILE) }));
+    other.execute_batch("ROLLBACK").unwrap();
+    guide.begin(order(), &|| ExecutionId::named("second")).await.unwrap();
+}
+
+#[tokio::test]
+async fn who_is_outrun_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, clock) = (Store::at(folder.path()), clock());
+    let guide = Guide::new(store.clone(), clock.clone());
+    let id = ExecutionId::named("x");
+    let begun = guide.begin(order(), &|| ExecutionId::named("x")).await.unwrap();
+    let (known, mut late) = (begun.guided.entries(), begun.guided.clone());
+    let ticket = begun.guided.handed().unwrap().ticket.clone();
+    let closure = Closure { ticket: ticket.clone(), output: Some(json!("first")), outcome: Outcome::Done, next: None };
+    guide.complete(&id, &closure).await.unwrap();
+    let before = store.log(&id).await.unwrap().unwrap();
+    let entry = Entry::new(late.updated_at(), Moment::Closed { ticket, outcome: Outcome::Done, output: json!("late") });
+    late.apply(&entry).unwrap();
+    assert_eq!(store.append(known, vec![entry], &late).await.unwrap(), Appended::Outrun);
+    assert_eq!(store.log(&id).await.unwrap().unwrap(), before);
+    // An id is taken once.
+    assert_eq!(store.begin(vec![], &begun.guided).await.unwrap(), Appended::Outrun);
+}
+
+#[tokio::test]
+async fn reading_makes_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(&folder.path().join("state"));
+    assert_eq!(store.log(&ExecutionId::named("x")).await.unwrap(), None);
+    assert_eq!(store.forget(vec!["x".to_owned()]).await.unwrap(), 0);
+    assert!(!folder.path().join("state").exists());
+}
