@@ -15,6 +15,7 @@ mod log;
 mod outbox;
 mod progress;
 mod reply;
+mod resources;
 mod rows;
 mod serve;
 mod server;
@@ -22,5 +23,6 @@ mod tools;
 mod unknown;
 
 pub use log::start_logging;
+pub use resources::PATTERNS as RESOURCES;
 pub use rows::{ArgumentRow, ToolRow, tool_rows};
 pub use serve::{End, ServeError, serve_on, serve_stdio};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::app::{App, Code, Error, Origin, Prepared};
+use crate::app::{App, Catalog, Code, Error, Origin, Prepared};
 use crate::model::{Lookup, Template};
 
 /// What is to be shown.
@@ -62,25 +62,41 @@ impl App {
         if refused.code != Code::FlowNotFound {
             return Err(refused);
         }
-        let Some((listed, place)) = catalog.template_file(&request.name) else {
-            let templates = catalog.directory().listed().iter().map(|listed| listed.stem.as_str());
-            return Err(Error::not_found(
-                Code::FlowNotFound,
-                "flow or template",
-                &request.name,
-                catalog.index().names().chain(templates),
-            ));
-        };
-        let file = listed.file.clone();
-        match catalog.template(&file, place).await.0 {
-            Lookup::Found(template) => {
-                let used_by = catalog.users_of(&file).await?;
-                Ok(Shown::Template { template: Box::new(ShownTemplate { template, used_by }), origin })
+        match found(&catalog, &request.name).await? {
+            Some(template) => Ok(Shown::Template { template: Box::new(template), origin }),
+            None => {
+                let templates = catalog.directory().listed().iter().map(|listed| listed.stem.as_str());
+                let all = catalog.index().names().chain(templates);
+                Err(Error::not_found(Code::FlowNotFound, "flow or template", &request.name, all))
             }
-            Lookup::Broken { code, message, .. } => {
-                Err(Error::about_file(Code::named(&code).unwrap_or(Code::ParseError), message))
-            }
-            _ => Err(refused),
         }
+    }
+
+    /// A template, and how long that stays as it is, in milliseconds.
+    ///
+    /// # Errors
+    /// When it isn't there, or the catalog can't be reached.
+    pub async fn template(&self, name: &str) -> Result<(ShownTemplate, u64), Error> {
+        let catalog = self.catalog(None, false).await?;
+        match found(&catalog, name).await? {
+            Some(template) => Ok((template, catalog.origin().fresh_for_ms)),
+            None => {
+                let templates = catalog.directory().listed().iter().map(|listed| listed.stem.as_str());
+                Err(Error::not_found(Code::TemplateNotFound, "template", name, templates))
+            }
+        }
+    }
+}
+
+/// A template by its name; none where there is no such file.
+async fn found(catalog: &Catalog, name: &str) -> Result<Option<ShownTemplate>, Error> {
+    let Some((listed, place)) = catalog.template_file(name) else { return Ok(None) };
+    let file = listed.file.clone();
+    match catalog.template(&file, place).await.0 {
+        Lookup::Found(template) => Ok(Some(ShownTemplate { template, used_by: catalog.users_of(&file).await? })),
+        Lookup::Broken { code, message, .. } => {
+            Err(Error::about_file(Code::named(&code).unwrap_or(Code::ParseError), message))
+        }
+        _ => Ok(None),
     }
 }

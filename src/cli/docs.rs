@@ -12,7 +12,7 @@ use clap::CommandFactory as _;
 use super::args::Cli;
 use crate::app::{Code, EXIT_CODES, RULES};
 use crate::config::{SETTINGS, SURROUNDINGS};
-use crate::mcp::tool_rows;
+use crate::mcp::{RESOURCES, tool_rows};
 use crate::report::wire::{STATUSES, WarningCode};
 
 /// Every block there is: its name and its Markdown.
@@ -20,6 +20,7 @@ pub fn blocks() -> Vec<(&'static str, String)> {
     let mut blocks = vec![
         ("tools", tools()),
         ("tool-arguments", tool_arguments()),
+        ("resources", resources()),
         ("commands", commands()),
         ("options", options()),
         ("settings", settings()),
@@ -115,6 +116,11 @@ fn leaves(cli: &clap::Command) -> Vec<(String, &clap::Command)> {
             }
         })
         .collect()
+}
+
+fn resources() -> String {
+    let rows = RESOURCES.iter().map(|(pattern, _, what, media)| vec![code(pattern), (*what).to_owned(), code(media)]);
+    table(&["address", "what is there", "media type"], rows)
 }
 
 fn commands() -> String {

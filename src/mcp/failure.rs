@@ -51,9 +51,23 @@ pub(super) fn unknown_method<'n>(method: &str, tools: impl Iterator<Item = &'n s
         let tools = tools.collect::<Vec<_>>().join(", ");
         let methods = MCP.into_iter().chain(aliases::METHODS).filter(|name| *name != method);
         let methods = methods.collect::<Vec<_>>().join(", ");
-        format!("there is no method {what}; this server has tools only ({tools}) and answers {methods}")
+        format!("there is no method {what}; the tools are {tools}, and this server answers {methods}")
     };
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+}
+
+/// Why a resource can't be had: the protocol's own code where it is not there.
+pub(super) fn of_resource(error: &Error) -> ErrorData {
+    let data = Some(wire::error(error, "resources/read"));
+    match error.code {
+        Code::InvalidCursor => ErrorData::invalid_params(error.message.clone(), data),
+        Code::InvalidRequest
+        | Code::FlowNotFound
+        | Code::TemplateNotFound
+        | Code::ExecutionNotFound
+        | Code::AmbiguousName => ErrorData::resource_not_found(error.message.clone(), data),
+        _ => ErrorData::internal_error(error.message.clone(), data),
+    }
 }
 
 /// A bug: something panicked. The id is in the log beside what is known of it.

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CustomRequest, CustomResult,
-    ErrorCode, Implementation, InputResponses, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
-    ServerConfig, Tool,
+    ErrorCode, Implementation, InputResponses, JsonObject, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourceContents, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -26,7 +27,7 @@ use super::outbox::Outbox;
 use super::progress::Progress;
 use super::reply::{Call, Reply, cancelled};
 use super::unknown::MCP;
-use super::{aliases, failure, tools};
+use super::{aliases, failure, resources, tools};
 use crate::app::{App, Code, Error};
 use crate::report::wire::Travels;
 
@@ -217,6 +218,30 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Reads for a client: bounded, given up when the client cancels, and a panic is an answer.
+    async fn reading<T>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let bounded = async {
+            let _permit = self.at_once.acquire().await;
+            work.await
+        };
+        let read = AssertUnwindSafe(context.ct.run_until_cancelled(bounded)).catch_unwind().await;
+        match read {
+            Ok(Some(read)) => read,
+            Ok(None) => Err(cancelled()),
+            Err(_) => {
+                let id = self.app.clock().fresh();
+                tracing::error!(id = format!("{id:016x}"), "reading a resource panicked");
+                Err(failure::internal(id))
+            }
+        }
+    }
+}
+
 /// The flow that a call is about, also where its arguments can't be used.
 fn flow_named(tool: &Definition, sent: &Map<String, Value>) -> Option<String> {
     let about = |name: &str| tool.parameter(name).is_some_and(|parameter| parameter.name == "flowName");
@@ -231,7 +256,7 @@ fn stateless(context: &RequestContext<RoleServer>) -> bool {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         let mut methods = JsonObject::new();
         methods.insert("methods".to_owned(), json!(aliases::METHODS));
         capabilities.extensions.get_or_insert_default().insert(aliases::EXTENSION.to_owned(), methods);
@@ -267,6 +292,40 @@ impl ServerHandler for Server {
         if let (Some(outbox), Some(id)) = (&self.outbox, &notification.request_id) {
             drop(outbox.take(id));
         }
+    }
+
+    async fn list_resources(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = page.and_then(|page| page.cursor);
+        let listed = self.reading(&context, resources::list(&self.app, cursor.as_deref())).await;
+        let (all, next, fresh_for_ms) = listed.map_err(|error| failure::of_resource(&error))?;
+        let mut result = ListResourcesResult::with_all_items(all);
+        result.next_cursor = next;
+        Ok(result.with_ttl_ms(fresh_for_ms).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let all = ListResourceTemplatesResult::with_all_items(resources::templates());
+        Ok(all.with_ttl_ms(TOOLS_TTL_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let found = self.reading(&context, resources::read(&self.app, &request.uri)).await;
+        let found = found.map_err(|error| failure::of_resource(&error))?;
+        let contents = ResourceContents::text(found.text, request.uri).with_mime_type(found.media);
+        let result = ReadResourceResult::new(vec![contents]);
+        Ok(result.with_ttl_ms(found.fresh_for_ms).with_cache_scope(CacheScope::Private).into())
     }
 
     async fn on_custom_request(

@@ -10,7 +10,16 @@ use super::failure;
 use super::server::Server;
 
 /// The methods of MCP that this server answers.
-pub(super) const MCP: [&str; 5] = ["initialize", "ping", "server/discover", "tools/call", "tools/list"];
+pub(super) const MCP: [&str; 8] = [
+    "initialize",
+    "ping",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "server/discover",
+    "tools/call",
+    "tools/list",
+];
 
 /// The server, with words for what it lacks: rmcp's own error is the bare name of the method.
 pub(super) struct Named(pub(super) Server);

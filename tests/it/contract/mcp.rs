@@ -10,6 +10,7 @@ mod fields;
 mod listing;
 mod malformed;
 mod refusals;
+mod resources;
 mod sizes;
 mod together;
 

@@ -61,9 +61,9 @@ async fn rough_lines_before_the_first_word_are_answered_too() {
 #[tokio::test]
 async fn an_unknown_method_is_answered_with_what_there_is() {
     let mut session = Bench::examples().session().await;
-    for method in ["prompts/list", "resources/read", "completion/complete", "logging/setLevel", "no/such", "flows"] {
+    for method in ["prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "no/such", "flows"] {
         let params = match method {
-            "resources/read" => json!({"uri": "flow://list"}),
+            "prompts/get" => json!({"name": "x"}),
             "completion/complete" => {
                 json!({"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "a", "value": ""}})
             }
