@@ -34,7 +34,7 @@ pub use crate::run::{Escalation, GuidedState, OnFailure, Outcome as StepOutcome}
 pub use crate::store::{Summary, Tally};
 pub use crate::validate::{REGISTRY as RULES, Severity};
 
-pub use catalog::{Catalog, Origin, Prepared};
+pub use catalog::{Catalog, IgnoredRef, Origin, Prepared};
 pub use check::{CheckRequest, CheckedFile, Checkup, check_paths};
 pub use examples::EXAMPLES;
 pub use execute::{Caller, Detail, ExecuteRequest, OnStep, Outcome, Pending, Rehearsal, StepDone};
@@ -44,12 +44,14 @@ pub use guide::{BeginRequest, Begun, CompleteRequest, EscalateRequest, PruneRequ
 pub use list::{ListRequest, Listing};
 pub use memory::{Finished, Memory, Recorded};
 pub use show::{ShowRequest, Shown, ShownTemplate};
-pub use status::{Listed, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
+pub use status::{Listed, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
 
 /// The product, open on one source.
 pub struct App {
     settings: Settings,
     source: Source,
+    /// Whether the source has branches, tags and commits.
+    has_refs: bool,
     clock: Arc<dyn Clock>,
     catalogs: catalog::Catalogs,
     memory: Arc<Memory>,
@@ -72,23 +74,25 @@ impl App {
     /// # Errors
     /// When the source can't be opened.
     pub fn open_at(spec: SourceSpec, settings: Settings, clock: Arc<dyn Clock>, pace: Pace) -> Result<Self, Error> {
+        let has_refs = matches!(spec, SourceSpec::GitHub { .. });
         let source = Source::open_at(spec, &settings, clock.clone(), pace)?;
         let catalogs = catalog::Catalogs::new();
         let guide = Guide::new(Store::at(&settings.state_dir), clock.clone());
-        Ok(Self { source, catalogs, memory: Arc::new(Memory::new(clock.clone())), guide, clock, settings })
+        Ok(Self { source, has_refs, catalogs, memory: Arc::new(Memory::new(clock.clone())), guide, clock, settings })
     }
 
     fn choose(settings: &Settings, environment: &Environment) -> Result<SourceSpec, Error> {
+        let here = environment.current_folder();
         if let Some(text) = &settings.source {
+            if names_examples(text, here) {
+                return Ok(SourceSpec::Examples(EXAMPLES));
+            }
             let spec = parse(text, &settings.api_url)?;
             return Ok(match spec {
-                SourceSpec::Folder(path) => {
-                    SourceSpec::Folder(environment.resolved(&path.to_string_lossy(), environment.current_folder()))
-                }
+                SourceSpec::Folder(path) => SourceSpec::Folder(environment.resolved(&path.to_string_lossy(), here)),
                 other => other,
             });
         }
-        let here = environment.current_folder();
         if has_flows(here) { Ok(SourceSpec::Folder(here.to_owned())) } else { Ok(SourceSpec::Examples(EXAMPLES)) }
     }
 
@@ -107,18 +111,32 @@ impl App {
         self.source.describe()
     }
 
+    /// The ref that is asked for, or set, and not used: a folder and the examples have none.
+    pub fn ignored_ref(&self, asked: Option<&str>) -> Option<IgnoredRef> {
+        let git_ref = asked.map(str::to_owned).or_else(|| self.settings.git_ref.as_ref().map(ToString::to_string));
+        git_ref.filter(|_| !self.has_refs).map(|git_ref| IgnoredRef { git_ref, source: self.describe() })
+    }
+
     async fn view(&self, git_ref: Option<&str>, refresh: bool) -> Result<View, Error> {
-        let git_ref = git_ref
-            .map(RefName::new)
-            .transpose()
-            .map_err(|error| Error::new(Code::InvalidRequest, error.to_string()))?;
+        let git_ref = git_ref.map(RefName::new).transpose().map_err(|error| {
+            Error::new(Code::InvalidRequest, error.to_string())
+                .next("name a branch, a tag or a commit, or leave `ref` out for the source's own")
+        })?;
         Ok(self.source.snapshot(&Ask { git_ref, refresh }).await?)
     }
 
     async fn catalog(&self, git_ref: Option<&str>, refresh: bool) -> Result<Arc<Catalog>, Error> {
         let view = self.view(git_ref, refresh).await?;
-        self.catalogs.of(view, &self.settings).await
+        self.catalogs.of(view, self.ignored_ref(git_ref), &self.settings).await
     }
+}
+
+/// The word that names the built-in examples as a source, where no folder goes by it.
+const EXAMPLES_WORD: &str = "examples";
+
+/// Whether a source means the built-in examples.
+fn names_examples(source: &str, here: &Path) -> bool {
+    source.trim() == EXAMPLES_WORD && !here.join(EXAMPLES_WORD).is_dir()
 }
 
 /// Whether a folder is a catalog.

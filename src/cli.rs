@@ -16,7 +16,7 @@ mod progress;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use self::args::Cli;
 use self::args::Command;
@@ -25,10 +25,22 @@ use self::printer::Printer;
 use crate::app::SystemClock;
 use crate::config::Environment;
 
+/// The flags of every command that mean nothing to `serve`: its output is the protocol's, and its
+/// callers say when to refresh.
+const NOT_OF_SERVE: [&str; 4] = ["json", "quiet", "color", "refresh"];
+
+/// The command line, with help that offers each command what means something there.
+fn command() -> clap::Command {
+    let command = Cli::command();
+    let flags = command.get_arguments().filter(|flag| NOT_OF_SERVE.contains(&flag.get_id().as_str()));
+    let hidden: Vec<clap::Arg> = flags.map(|flag| flag.clone().hide(true)).collect();
+    command.mut_subcommands(|sub| if sub.get_name() == "serve" { sub.args(&hidden) } else { sub })
+}
+
 /// The program: reads this process's arguments and environment, does what they ask, and says how
 /// it went.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(refusal) => {
             // Help and version come this way too; both are printed where they belong.

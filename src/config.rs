@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use self::environment::{Environment, Folders, Platform, SURROUNDINGS};
-pub use self::error::{Origin, Place, SettingsError};
+pub use self::error::{Origin, Place, SettingsError, system_says};
 pub use self::file::CONFIG_FILE;
 pub use self::load::Flags;
 pub use self::passing::Passed;

@@ -19,7 +19,7 @@ pub use cursor::CursorFault;
 pub use mode::Mode;
 pub use packed::{Found, Packed};
 pub use page::{DiscoverError, LARGEST_BUDGET, LARGEST_LIMIT, Page, Selection, TruncatedBy, page};
-pub use rows::to_value;
+pub use rows::{EntriesJson, to_value};
 pub use shown::{CompactEntry, ContractEntry, DetailedEntry, Shown, ShownInput, StandardEntry};
 pub use text::{index_line, input_summary, truncated};
 
@@ -54,6 +54,8 @@ pub struct Entry {
     pub steps: Vec<String>,
     /// Everything a caller may give; names are distinct.
     pub inputs: Vec<Input>,
+    /// Whether what a caller may give is not known, because the flow has errors.
+    pub inputs_unknown: bool,
     /// Its results.
     pub outputs: Vec<Output>,
     /// The file it stands in, as a path of the catalog.

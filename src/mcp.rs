@@ -10,13 +10,16 @@ mod arguments;
 mod asking;
 mod definition;
 mod failure;
+mod lines;
 mod log;
+mod outbox;
 mod progress;
 mod reply;
 mod rows;
 mod serve;
 mod server;
 mod tools;
+mod unknown;
 
 pub use log::start_logging;
 pub use rows::{ArgumentRow, ToolRow, tool_rows};

@@ -10,6 +10,7 @@ mod given;
 mod guided;
 mod state;
 mod ticket;
+mod warning;
 
 pub use bind::{Bound, FilledWith};
 pub use event::{Event, Output, StepError, Timing};
@@ -18,5 +19,6 @@ pub use guided::{
     Beginning, Cancelled, Closing, Entry, Escalation, Fate, Guided, GuidedState, Handed, Misfit, Moment, Outcome,
     read_output,
 };
-pub use state::{Counts, Limits, OnFailure, Run, State, Status, Warning};
+pub use state::{Counts, Limits, OnFailure, Run, State, Status};
 pub use ticket::{EscalationId, ExecutionId, Ticket};
+pub use warning::{Warning, WarningKind};

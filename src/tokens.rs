@@ -27,18 +27,26 @@ const OTHER_SHARE: usize = 10;
 /// page says where that can't be kept. An empty text is 0, any other at least 1. The estimates of parts
 /// add up to no less than their whole's, but for a few tokens where a word is cut in two.
 pub fn estimate(text: &str) -> usize {
+    up_to(text, usize::MAX)
+}
+
+/// The estimate where it is at most `most`, else any number above that: of a text that is too long
+/// no more is read than it takes to know.
+pub fn up_to(text: &str, most: usize) -> usize {
     let mut rest = text;
-    let (mut whole, mut latin, mut other) = (0, 0, 0);
-    while !rest.is_empty() {
+    let (mut whole, mut latin, mut other): (usize, usize, usize) = (0, 0, 0);
+    let mut so_far = 0;
+    while !rest.is_empty() && so_far <= most {
         let (piece, after) = pieces::first(rest);
         rest = after;
-        match vocabulary::tokens(piece.as_bytes()) {
+        match vocabulary::tokens(piece.as_bytes(), most) {
             1 => whole += 1,
             several if is_latin(piece) => latin += several,
             several => other += several,
         }
+        so_far = whole + latin + latin.div_ceil(LATIN_SHARE) + other + other.div_ceil(OTHER_SHARE);
     }
-    whole + latin + latin.div_ceil(LATIN_SHARE) + other + other.div_ceil(OTHER_SHARE)
+    so_far
 }
 
 /// Whether a piece is in Latin script or has no letters: told by its second byte, because the first may be a blank.

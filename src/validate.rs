@@ -22,7 +22,7 @@ use crate::names::CatalogPath;
 pub use checked::CheckedFlow;
 pub use finding::{Draft, Drafts, Finding, Reach, Related, Severity};
 pub use guidance::{Guidance, GuidanceReferences};
-pub use rule::{Check, FileSubject, FlowSubject, Rule};
+pub use rule::{Check, FileSubject, FlowSubject, Rule, Verdict};
 pub use rules::REGISTRY;
 pub use scope::{
     Body, DeclaredName, InputScope, Mapped, MappedBy, OutputPart, Read, ReadSource, Scope, StepScope, output_names,

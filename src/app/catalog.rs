@@ -2,6 +2,7 @@
 
 mod build;
 mod prepare;
+mod problems;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -14,8 +15,9 @@ use crate::model::{Directory, Listed};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
 
-pub(super) use build::{broken, guidance, problem as left_out, stem};
+pub(super) use build::{broken, guidance, stem};
 pub use prepare::Prepared;
+pub(super) use problems::problem as left_out;
 
 /// Under which name the index is kept beside a revision. The number is part of the name: another
 /// version of the program builds its own.
@@ -36,7 +38,7 @@ pub struct Origin {
     pub commit: Option<String>,
     /// What a cursor is pinned to: the commit, or a hash of a folder's state.
     pub revision: String,
-    /// Whether nobody was asked for this answer.
+    /// Whether this is a copy that was kept: nobody was asked, or in vain.
     pub cached: bool,
     /// How old the answer is, in whole seconds.
     pub age_seconds: u64,
@@ -44,6 +46,23 @@ pub struct Origin {
     pub stale: Option<String>,
     /// How much longer the answer is fresh, in milliseconds.
     pub fresh_for_ms: u64,
+    /// A ref that was asked for and that the source can't have.
+    pub ignored_ref: Option<IgnoredRef>,
+}
+
+/// A branch, tag or commit that was asked of a source without any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IgnoredRef {
+    /// What was asked for.
+    pub git_ref: String,
+    /// The source in words.
+    pub source: String,
+}
+
+impl std::fmt::Display for IgnoredRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the ref {} is not used: there are no versions of {}", quoted(&self.git_ref), self.source)
+    }
 }
 
 /// One revision's flows.
@@ -79,8 +98,13 @@ impl Catalogs {
     }
 
     /// The flows of a view, from memory, from the kept index, or by reading every file.
-    pub(super) async fn of(&self, view: View, settings: &Settings) -> Result<Arc<Catalog>, Error> {
-        let origin = origin(&view);
+    pub(super) async fn of(
+        &self,
+        view: View,
+        ignored_ref: Option<IgnoredRef>,
+        settings: &Settings,
+    ) -> Result<Arc<Catalog>, Error> {
+        let origin = Origin { ignored_ref, ..origin(&view) };
         let lenient = settings.lenient;
         let key = format!("{}{}", origin.revision, if lenient { " lenient" } else { "" });
         let shared = match self.kept(&key, &view.snapshot) {
@@ -121,10 +145,12 @@ fn origin(view: &View) -> Origin {
         git_ref: view.snapshot.git_ref().map(ToString::to_string),
         commit: view.snapshot.commit().map(ToString::to_string),
         revision: view.snapshot.revision().to_owned(),
-        cached: view.cached,
+        // An older copy is one that was kept, also when somebody was asked in vain.
+        cached: view.cached || view.stale.is_some(),
         age_seconds: view.age.as_secs(),
         stale: view.stale.as_ref().map(|stale| stale.reason.to_string()),
         fresh_for_ms: u64::try_from(view.fresh_for.as_millis()).unwrap_or(u64::MAX),
+        ignored_ref: None,
     }
 }
 
@@ -187,31 +213,7 @@ impl Catalog {
         })?;
         match self.index().find(name) {
             Found::One(row) => Ok(row),
-            Found::Several(rows) => {
-                let files: Vec<String> = rows
-                    .iter()
-                    .filter_map(|row| self.index().entry(*row))
-                    .map(|entry| format!("{} in {}", quoted(&entry.name), entry.file))
-                    .collect();
-                let ids: Vec<String> = rows
-                    .iter()
-                    .filter_map(|row| self.index().entry(*row))
-                    .filter_map(|entry| entry.flow_id.or(entry.meta_name))
-                    .filter(|id| id != name)
-                    .collect();
-                let next = if ids.is_empty() {
-                    "rename one of the files".to_owned()
-                } else {
-                    format!("ask for one of them by its own name or id: {}", ids.join(", "))
-                };
-                let candidates = files.iter().map(|file| serde_json::Value::String(file.clone())).collect();
-                Err(Error::new(
-                    Code::AmbiguousName,
-                    format!("several flows go by {}: {}", quoted(name), files.join(", ")),
-                )
-                .next(next)
-                .detail("candidates", candidates))
-            }
+            Found::Several(rows) => Err(self.ambiguous(name, &rows)),
             Found::Nothing => {
                 // A file that can't be read lists no flow; asked for by its stem it says why.
                 if let Some(problem) = self
@@ -221,8 +223,7 @@ impl Catalog {
                     .find(|problem| problem.file.starts_with("flows/") && build::stem(&problem.file) == name)
                 {
                     let code = Code::named(&problem.code).unwrap_or(Code::ParseError);
-                    let mut error = Error::new(code, format!("{}: {}", problem.file, problem.message))
-                        .next("`flowy validate` shows the place")
+                    let mut error = Error::about_file(code, format!("{}: {}", problem.file, problem.message))
                         .detail("file", problem.file.into());
                     if let (Some(line), Some(column)) = (problem.line, problem.column) {
                         error.message = format!("{} (line {line}, column {column})", error.message);
@@ -230,8 +231,36 @@ impl Catalog {
                     }
                     return Err(error);
                 }
+                if self.template_file(name).is_some() {
+                    let message = format!("{} is a template, not a flow", quoted(name));
+                    return Err(Error::new(Code::FlowNotFound, message).next(
+                        "call flows_show with that name: it shows the text, and in usedBy the flows to execute",
+                    ));
+                }
                 Err(Error::not_found(Code::FlowNotFound, "flow", name, self.index().names()))
             }
         }
+    }
+
+    /// Several flows go by a name: the advice names only what would find one of them.
+    fn ambiguous(&self, name: &str, rows: &[usize]) -> Error {
+        let (mut files, mut ways) = (Vec::new(), Vec::new());
+        for (row, entry) in rows.iter().filter_map(|row| Some((*row, self.index().entry(*row)?))) {
+            files.push(format!("{} in {}", quoted(&entry.name), entry.file));
+            let stem = entry.stem().to_owned();
+            let names = [Some(entry.name), Some(stem), entry.meta_name, entry.flow_id].into_iter().flatten();
+            let way =
+                names.into_iter().find(|other| matches!(self.index().find(other), Found::One(found) if found == row));
+            ways.extend(way.map(|way| format!("{} ({})", quoted(&way), entry.file)));
+        }
+        let next = if ways.is_empty() {
+            "no other name tells them apart: give one of the files another name or `meta.id`".to_owned()
+        } else {
+            format!("ask for one of them as {}", ways.join(" or "))
+        };
+        let candidates = files.iter().map(|file| serde_json::Value::String(file.clone())).collect();
+        Error::new(Code::AmbiguousName, format!("several flows go by {}: {}", quoted(name), files.join(", ")))
+            .next(next)
+            .detail("candidates", candidates)
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::app::catalog::Catalog;
+use crate::app::catalog::{Catalog, IgnoredRef};
 use crate::app::{App, Code, Error};
 use crate::clock::Clock;
-use crate::config::{Environment, Settings};
+use crate::config::{Environment, Settings, system_says};
 use crate::model::{Directory, Listed, Lookup, Shelf};
 use crate::names::CatalogPath;
 use crate::source::{Ask, Source, SourceSpec, View};
@@ -18,6 +18,9 @@ use crate::validate::{self, Finding, GuidanceReferences, Known, Options, Parsed,
 pub struct CheckRequest {
     /// Files and folders; empty for the whole catalog.
     pub paths: Vec<PathBuf>,
+    /// Whether the settings' source was named for this very check, so that it goes before the
+    /// catalog in the current folder.
+    pub source_named: bool,
     /// Branch, tag or commit of the source; only without paths.
     pub git_ref: Option<String>,
     /// Ask for the newest state even while a copy is fresh.
@@ -46,19 +49,42 @@ pub struct Checkup {
     pub flows: usize,
     /// How many templates were in them.
     pub templates: usize,
+    /// The catalogs they belong to, in words; files that stand alone belong to none.
+    pub catalogs: Vec<String>,
+    /// Those of the catalogs that were checked whole and hold no flow.
+    pub empty: Vec<String>,
+    /// A ref that was asked for and that the catalog can't have.
+    pub ignored_ref: Option<IgnoredRef>,
 }
 
 impl Checkup {
-    /// How many findings there are of a severity; unreadable files count as errors.
+    /// How many findings there are of a severity; unreadable files count as errors, catalogs without
+    /// a flow as warnings.
     pub fn count(&self, severity: Severity) -> usize {
         let findings =
             self.files.iter().flat_map(|file| &file.findings).filter(|finding| finding.severity == severity).count();
-        let unreadable = if severity == Severity::Error {
-            self.files.iter().filter(|file| file.unreadable.is_some()).count()
-        } else {
-            0
+        let besides = match severity {
+            Severity::Error => self.files.iter().filter(|file| file.unreadable.is_some()).count(),
+            Severity::Warning => self.empty.len(),
+            Severity::Info => 0,
         };
-        findings + unreadable
+        findings + besides
+    }
+
+    /// Says which catalog this is a check of; `whole`: that none of its flows was left out.
+    fn belongs_to(&mut self, catalog: String, whole: bool) {
+        if whole && self.flows == 0 && self.count(Severity::Error) == 0 {
+            self.empty.push(catalog.clone());
+        }
+        self.catalogs.push(catalog);
+    }
+
+    fn add(&mut self, other: Self) {
+        self.files.extend(other.files);
+        self.flows += other.flows;
+        self.templates += other.templates;
+        self.catalogs.extend(other.catalogs);
+        self.empty.extend(other.empty);
     }
 }
 
@@ -69,15 +95,21 @@ impl App {
     /// When the catalog can't be reached.
     pub async fn check(&self, request: &CheckRequest) -> Result<Checkup, Error> {
         let view = self.view(request.git_ref.as_deref(), request.refresh).await?;
-        check_view(&view, None, &|path| path.to_string(), self.settings.lenient).await
+        let mut checkup = check_view(&view, None, &|path| path.to_string(), self.settings.lenient).await?;
+        checkup.belongs_to(self.describe(), true);
+        checkup.ignored_ref = self.ignored_ref(request.git_ref.as_deref());
+        Ok(checkup)
     }
 }
 
-/// Checks files and folders given by path; without any, the catalog in the current folder, else the
-/// source that the settings name, else the examples.
+/// Checks files and folders given by path; without any, the source that was named for this check,
+/// else the catalog in the current folder, else the source that the settings name.
+///
+/// The examples are checked only where they are asked for: a check of the wrong folder must not
+/// pass because they are fine.
 ///
 /// # Errors
-/// When a path is not there, or the catalog can't be reached.
+/// When there is no catalog, a path is not there, or the catalog can't be reached.
 pub async fn check_paths(
     request: &CheckRequest,
     settings: &Settings,
@@ -86,15 +118,16 @@ pub async fn check_paths(
 ) -> Result<Checkup, Error> {
     let here = environment.current_folder();
     if request.paths.is_empty() {
-        let spec = if settings.source.is_none() || !here.join("flows").is_dir() {
-            None
-        } else {
+        let app = if super::has_flows(here) && !request.source_named {
             // The checker prefers what lies before the maintainer's eyes.
-            Some(SourceSpec::Folder(here.to_owned()))
-        };
-        let app = match spec {
-            Some(spec) => App::open_at(spec, settings.clone(), clock, crate::source::Pace::Real)?,
-            None => App::open(settings.clone(), environment, clock)?,
+            let spec = SourceSpec::Folder(here.to_owned());
+            App::open_at(spec, settings.clone(), clock, crate::source::Pace::Real)?
+        } else if settings.source.is_some() {
+            App::open(settings.clone(), environment, clock)?
+        } else {
+            let here = crate::names::shown(&here.to_string_lossy(), 200);
+            return Err(Error::new(Code::InvalidRequest, format!("there is nothing to check: {here} has no flows/"))
+                .next("name the catalog: `flowy validate PATH` or --source owner/repo; --source examples checks the built-in one"));
         };
         return app.check(request).await;
     }
@@ -103,7 +136,7 @@ pub async fn check_paths(
     for given in &request.paths {
         let path = here.join(given);
         let path = std::fs::canonicalize(&path).map_err(|error| {
-            Error::new(Code::InvalidRequest, format!("{}: {error}", given.display()))
+            Error::new(Code::InvalidRequest, format!("{}: {}", given.display(), system_says(&error)))
                 .next("give the path of a file or a folder")
         })?;
         match root_of(&path) {
@@ -139,10 +172,11 @@ pub async fn check_paths(
                 .to_string()
         };
         let found = check_view(&view, Some(&chosen), &shown, settings.lenient).await?;
+        let mut found = found;
+        let whole = wanted.iter().any(|(_, wanted)| root.join("flows").starts_with(wanted));
+        found.belongs_to(source.describe(), whole);
         let before = checkup.files.len();
-        checkup.files.extend(found.files);
-        checkup.flows += found.flows;
-        checkup.templates += found.templates;
+        checkup.add(found);
         for (given, path) in &wanted {
             if path.is_file()
                 && !checkup.files.iter().skip(before).any(|file| file.shown == given.display().to_string())
@@ -172,7 +206,7 @@ fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Sett
             format!("the file is too large: {} bytes, the limit is {}", metadata.len(), settings.max_file_size),
         )),
         (Ok(_), Ok(catalog_path)) => match std::fs::read(path) {
-            Err(error) => unreadable(Error::new(Code::InvalidRequest, error.to_string())),
+            Err(error) => unreadable(Error::new(Code::InvalidRequest, system_says(&error))),
             Ok(bytes) => {
                 let parsed = validate::parse(&catalog_path, &bytes);
                 let (findings, flows, templates) = if is_template(&parsed) {
@@ -190,7 +224,7 @@ fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Sett
                 CheckedFile { shown: shown.clone(), findings, alone: true, unreadable: None }
             }
         },
-        (Err(error), _) => unreadable(Error::new(Code::InvalidRequest, error.to_string())),
+        (Err(error), _) => unreadable(Error::new(Code::InvalidRequest, system_says(&error))),
         (_, Err(error)) => unreadable(Error::new(Code::InvalidRequest, error.to_string())),
     };
     checkup.files.push(file);

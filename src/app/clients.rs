@@ -134,7 +134,7 @@ pub enum ClientError {
         shown: String,
     },
     /// The client's file could not be read or written.
-    #[error("{} could not be {verb}: {cause}", file.display())]
+    #[error("{} could not be {verb}: {}", file.display(), crate::config::system_says(cause))]
     File {
         /// Which file.
         file: PathBuf,
@@ -159,7 +159,8 @@ impl ClientError {
         match self {
             Self::Content { .. } => Some("the file was left alone; mend it, or add the entry by hand"),
             Self::NoUserFolder { .. } => Some("set HOME (on Windows: APPDATA)"),
-            Self::NotAbsolute { .. } | Self::NotUnicode { .. } | Self::NoSuchFolder { .. } | Self::File { .. } => None,
+            Self::NoSuchFolder { .. } => Some("name a folder that is there, or owner/repo"),
+            Self::NotAbsolute { .. } | Self::NotUnicode { .. } | Self::File { .. } => None,
         }
     }
 }
@@ -242,7 +243,8 @@ fn unicode(path: &Path) -> Result<String, ClientError> {
 /// The source as it must be written for a program that starts elsewhere.
 struct Source {
     argument: String,
-    is_folder: bool,
+    /// A folder or the examples: no token is ever asked for.
+    is_local: bool,
 }
 
 fn source(request: ClientRequest<'_>) -> Result<Option<Source>, ClientError> {
@@ -250,20 +252,22 @@ fn source(request: ClientRequest<'_>) -> Result<Option<Source>, ClientError> {
     let Some(given) = request.settings.source.as_deref() else {
         // What `serve` would have taken here, it would not find there.
         let folder = here.join("flows").is_dir().then(|| unicode(here)).transpose()?;
-        return Ok(folder.map(|argument| Source { argument, is_folder: true }));
+        return Ok(folder.map(|argument| Source { argument, is_local: true }));
     };
     if given.contains("://") || given.starts_with("git@") {
-        return Ok(Some(Source { argument: given.to_owned(), is_folder: false }));
+        return Ok(Some(Source { argument: given.to_owned(), is_local: false }));
     }
-    // Joining components anew drops "." from the path; ".." stays, it may follow a link.
-    let folder: PathBuf = request.environment.resolved(given, here).components().collect();
+    if super::names_examples(given, here) {
+        return Ok(Some(Source { argument: given.to_owned(), is_local: true }));
+    }
+    let folder = request.environment.resolved(given, here);
     if folder.is_dir() {
-        return Ok(Some(Source { argument: unicode(&folder)?, is_folder: true }));
+        return Ok(Some(Source { argument: unicode(&folder)?, is_local: true }));
     }
     if given.starts_with(['.', '/', '~', '\\']) || Path::new(given).is_absolute() {
         return Err(ClientError::NoSuchFolder { shown: quoted(given) });
     }
-    Ok(Some(Source { argument: given.to_owned(), is_folder: false }))
+    Ok(Some(Source { argument: given.to_owned(), is_local: false }))
 }
 
 /// What the entry leaves to the user.
@@ -278,12 +282,12 @@ fn notes(request: ClientRequest<'_>) -> Vec<String> {
             "No catalog was named, so the built-in examples will be served; name yours with --source owner/repo."
                 .to_owned(),
         ),
-        Ok(Some(Source { is_folder: false, .. })) => notes.push(format!(
+        Ok(Some(Source { is_local: false, .. })) => notes.push(format!(
             "A public repository needs no token. For a private one, put the line token = \"…\" into {own_file}{}; it is \
              not written into the client's file.",
             if request.environment.platform() == Platform::Windows { "" } else { ", readable by you alone (chmod 600)" }
         )),
-        Ok(Some(Source { is_folder: true, .. })) | Err(_) => {}
+        Ok(Some(Source { is_local: true, .. })) | Err(_) => {}
     }
     let left = request.settings.passed_on(request.environment).left;
     if !left.is_empty() {

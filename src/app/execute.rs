@@ -93,6 +93,8 @@ pub enum Outcome {
         id: String,
         /// The flow's name.
         flow: String,
+        /// When it began.
+        begun: DateTime<Utc>,
         /// How.
         finished: Finished,
     },
@@ -117,6 +119,8 @@ pub struct Pending {
     pub id: String,
     /// The flow's name.
     pub flow: String,
+    /// When it began.
+    pub begun: DateTime<Utc>,
     /// Until when it can be asked for.
     pub kept_until: DateTime<Utc>,
     /// The last step that ended.
@@ -228,7 +232,8 @@ impl App {
         };
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Err(Error::new(Code::Cancelled, "the call was cancelled")),
+            () = cancel.cancelled() => Err(Error::new(Code::Cancelled, "the call was cancelled")
+                .next("call again when you want the answer")),
             read = read => read,
         }
     }
@@ -263,7 +268,8 @@ pub(super) fn refused(flow: &str, refusal: &Refusal) -> Error {
             };
             Error::new(Code::InvalidRequest, refusal.to_string()).next(next).detail("variableSets", names(known))
         }
-        Refusal::SetNotText => Error::new(Code::InvalidRequest, refusal.to_string()),
+        Refusal::SetNotText => Error::new(Code::InvalidRequest, refusal.to_string())
+            .next("give `_variableSet` the name of one of the flow's sets, as flows_show lists them"),
         Refusal::Misfit(unfit) => {
             let all = unfit.iter().map(|unfit| Value::String(unfit.name.clone())).collect();
             Error::new(Code::InvalidRequest, format!("values that don't fit: {refusal}"))

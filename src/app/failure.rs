@@ -137,6 +137,21 @@ impl Error {
         self
     }
 
+    /// A file that can't be used, with what helps against that kind of trouble.
+    pub(super) fn about_file(code: Code, message: impl Into<String>) -> Self {
+        let next = match code {
+            Code::FileTooLarge => "make the file smaller, or raise MAX_FILE_SIZE",
+            Code::InvalidRequest => "put a plain file of that content into the catalog",
+            Code::RateLimited | Code::GithubError | Code::NetworkError | Code::Timeout => {
+                "try again in a minute: flows_list with refresh: true fetches it anew"
+            }
+            Code::Unauthorized | Code::Forbidden => "check the token's permissions (Contents: read)",
+            _ => "mend the file; `flowy validate` shows the place",
+        };
+        let error = Self::new(code, message).next(next);
+        if code.of_github() || code == Code::Timeout { error.detail("family", json!("GITHUB_ERROR")) } else { error }
+    }
+
     /// Something asked for that isn't there, with the nearest names.
     pub fn not_found<'n>(code: Code, what: &str, name: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
         let near: Vec<String> = nearest(name, names, 3).into_iter().map(quoted).collect();
@@ -177,11 +192,14 @@ impl From<DiscoverError> for Error {
                 Self::new(Code::InvalidCursor, error.to_string()).next("leave `cursor` out to begin anew")
             }
             DiscoverError::InvalidLimit { .. } | DiscoverError::InvalidBudget { .. } => {
-                Self::new(Code::InvalidRequest, error.to_string())
+                Self::new(Code::InvalidRequest, error.to_string()).next("give a number in that range, or leave it out")
             }
         }
     }
 }
+
+/// What can be named as a source.
+const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
 
 /// The code that a source's error has for callers.
 pub(super) fn code_of(error: &SourceError) -> Code {
@@ -191,7 +209,7 @@ pub(super) fn code_of(error: &SourceError) -> Code {
         SourceError::RateLimited { .. } => Code::RateLimited,
         SourceError::RepoNotFound { .. } => Code::RepoNotFound,
         SourceError::RefNotFound { .. } | SourceError::CommitNotOnDefaultBranch { .. } => Code::RefNotFound,
-        SourceError::GitHub { .. } | SourceError::Corrupt { .. } => Code::GithubError,
+        SourceError::GitHub { .. } | SourceError::MovedAway { .. } | SourceError::Corrupt { .. } => Code::GithubError,
         SourceError::Network { .. } => Code::NetworkError,
         SourceError::TimedOut { .. } => Code::Timeout,
         SourceError::FileTooLarge { .. } => Code::FileTooLarge,
@@ -216,10 +234,15 @@ impl From<SourceError> for Error {
                 let needed = permission.as_deref().unwrap_or("contents=read");
                 made.next(format!("give the token the permission {needed} on this repository (fine-grained tokens: Contents: read)"))
             }
-            SourceError::RateLimited { retry_at, authenticated, .. } => {
+            SourceError::RateLimited { retry_at, authenticated, secondary } => {
                 let at = retry_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
-                let step = if *authenticated { format!("try again after {at}") } else { format!("try again after {at}, or set GITHUB_PAT: with a token the quota is 5,000 requests an hour") };
-                made.detail("retryAt", json!(at)).next(step)
+                let more = match (secondary, authenticated) {
+                    // More of a quota would not help against asking too fast.
+                    (true, _) => "; fewer calls at once help (MAX_CONCURRENT_REQUESTS)",
+                    (false, true) => "",
+                    (false, false) => ", or set GITHUB_PAT: with a token the quota is 5,000 requests an hour",
+                };
+                made.detail("retryAt", json!(at)).next(format!("try again after {at}{more}"))
             }
             SourceError::RepoNotFound { repo, authenticated, .. } => {
                 let step = if *authenticated {
@@ -229,18 +252,31 @@ impl From<SourceError> for Error {
                 };
                 made.detail("repository", json!(repo)).next(step)
             }
-            SourceError::RefNotFound { default_branch, .. } => match default_branch {
-                Some(branch) => made.next(format!("leave `ref` out to read the default branch {branch}")),
-                None => made.next("leave `ref` out to read the default branch"),
-            },
+            SourceError::NotAFolder { .. } | SourceError::BadSource { .. } => made.next(SOURCES),
+            SourceError::RefNotFound { default_branch, nearest, .. } => {
+                let branch = default_branch.as_deref().map(|branch| format!(" {branch}")).unwrap_or_default();
+                let default = format!("leave `ref` out to read the default branch{branch}");
+                if nearest.is_empty() {
+                    made.next(format!("{default}; `git ls-remote` lists branches and tags"))
+                } else {
+                    let named: Vec<String> = nearest.iter().map(|name| quoted(name)).collect();
+                    made.detail("nearest", json!(nearest)).next(format!("did you mean {}? or {default}", named.join(" or ")))
+                }
+            }
             SourceError::CommitNotOnDefaultBranch { branch, .. } => {
                 made.next(format!("name a commit of {branch}, or a branch or tag; --allow-any-commit reads any commit"))
             }
             SourceError::GitHub { .. } | SourceError::Network { .. } | SourceError::TimedOut { .. } | SourceError::Corrupt { .. } => {
                 made.next("try again in a minute; a kept copy is served when there is one")
             }
+            SourceError::MovedAway { .. } => {
+                made.next("check the repository's name and the API's address (--api-url), and what stands between: a proxy may want a login")
+            }
             SourceError::FileTooLarge { .. } => made.next("make the file smaller, or raise MAX_FILE_SIZE"),
-            _ => made,
+            SourceError::NotAsked { .. } => made.next("check the API's address (--api-url) and the token; only https is asked, and http on this machine"),
+            SourceError::NotRead { .. } => made.next("put a plain file of that content into the catalog"),
+            SourceError::NoSuchFile { .. } => made.next("call flows_list with refresh: true to see what there is now"),
+            SourceError::Unreadable { .. } => made.next("check that the file can be read by this user"),
         }
     }
 }

@@ -64,10 +64,13 @@ impl Kept {
     pub fn outcome(&self) -> Outcome {
         let finished = self.finished.borrow().clone();
         match finished {
-            Some(finished) => Outcome::Finished { id: self.id.clone(), flow: self.flow.clone(), finished },
+            Some(finished) => {
+                Outcome::Finished { id: self.id.clone(), flow: self.flow.clone(), begun: self.begun, finished }
+            }
             None => Outcome::Running(crate::app::execute::Pending {
                 id: self.id.clone(),
                 flow: self.flow.clone(),
+                begun: self.begun,
                 kept_until: self.kept_until(),
                 progress: self.progress.borrow().clone(),
             }),

@@ -78,7 +78,7 @@ impl App {
                 Ok(Shown::Template { template: Box::new(ShownTemplate { template, used_by }), origin })
             }
             Lookup::Broken { code, message, .. } => {
-                Err(Error::new(Code::named(&code).unwrap_or(Code::ParseError), message))
+                Err(Error::about_file(Code::named(&code).unwrap_or(Code::ParseError), message))
             }
             _ => Err(refused),
         }

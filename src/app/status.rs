@@ -7,7 +7,8 @@ use crate::app::guide::unkept;
 use crate::app::memory::{Finished, Kept};
 use crate::app::{App, Code, Error, Outcome};
 use crate::guide::Story;
-use crate::names::quoted;
+use crate::names::{nearest, quoted};
+use crate::plan::Plan;
 use crate::run::{GuidedState, Run};
 use crate::store::{Filter, Summary};
 
@@ -160,8 +161,10 @@ const RESULT: &str = "result";
 const LIST_LIMIT: usize = 20;
 /// Characters of a text page, unless another number is asked for.
 const TEXT_LIMIT: usize = 20_000;
+/// The most entries of a list page: no more are kept.
+const MOST_ENTRIES: i64 = 100;
 /// The most characters of a text page.
-const MOST_TEXT: usize = 100_000;
+pub const MOST_CHARACTERS: i64 = 100_000;
 
 impl App {
     /// Where executions stand; changes nothing.
@@ -169,21 +172,26 @@ impl App {
     /// # Errors
     /// An unknown execution or step, a request that can't be understood, or a store that fails.
     pub async fn status(&self, request: &StatusRequest) -> Result<StatusAnswer, Error> {
+        let (most, of) = match &request.execution {
+            Some(_) => (MOST_CHARACTERS, "characters of a text"),
+            None => (MOST_ENTRIES, "executions"),
+        };
         let limit = match request.limit {
             None => None,
-            Some(limit @ 1..) => Some(usize::try_from(limit).unwrap_or(usize::MAX)),
+            Some(limit) if (1..=most).contains(&limit) => usize::try_from(limit).ok(),
             Some(limit) => {
-                return Err(Error::new(
-                    Code::InvalidRequest,
-                    format!("limit {limit} is not allowed: it is a number from 1"),
-                ));
+                let message = format!("limit {limit} is not allowed: it is a number of {of} from 1 to {most}");
+                return Err(Error::new(Code::InvalidRequest, message)
+                    .next("give a smaller `limit`, and go on with nextCursor")
+                    .detail("argument", "limit".into()));
             }
         };
         if let Some(unknown) = request.states.iter().find(|state| !STATES.contains(&state.as_str())) {
             return Err(Error::new(
                 Code::InvalidRequest,
                 format!("state {} is not known: it is one of {}", quoted(unknown), STATES.join(", ")),
-            ));
+            )
+            .next(format!("choose from {}", STATES.join(", "))));
         }
         let Some(id) = &request.execution else { return self.executions(request, limit).await };
         let (node, cursor) = (request.node.as_deref(), request.cursor.as_deref());
@@ -204,7 +212,7 @@ impl App {
     /// front and move nothing.
     async fn executions(&self, request: &StatusRequest, limit: Option<usize>) -> Result<StatusAnswer, Error> {
         let after = request.cursor.as_deref().map(place).transpose()?;
-        let limit = limit.unwrap_or(LIST_LIMIT).min(super::memory::MOST);
+        let limit = limit.unwrap_or(LIST_LIMIT);
         let wanted = |kept: &Kept| {
             request.flow.as_ref().is_none_or(|flow| kept.flow == *flow)
                 && (request.states.is_empty() || request.states.iter().any(|state| state == state_of(&kept.outcome())))
@@ -258,6 +266,21 @@ pub fn state_of(outcome: &Outcome) -> &'static str {
     }
 }
 
+/// The most steps that an error names.
+const NAMED: usize = 30;
+
+/// There is no such step; this execution's steps are what helps.
+fn no_step(plan: &Plan, node: &str) -> Error {
+    let ids = || plan.steps().iter().map(|step| step.id.as_str());
+    let steps: Vec<&str> = ids().take(NAMED).collect();
+    let listed = if plan.steps().len() > NAMED { "the first of its steps are" } else { "its steps are" };
+    let near: Vec<String> = nearest(node, ids(), 3).into_iter().map(quoted).collect();
+    let meant = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) };
+    Error::new(Code::InvalidRequest, format!("the execution has no step {}", quoted(node)))
+        .next(format!("{meant}{listed} {}; \"{RESULT}\" is the final result", steps.join(", ")))
+        .detail("steps", steps.iter().map(|id| Value::String((*id).to_owned())).collect())
+}
+
 fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) -> Result<TextPage, Error> {
     let finished = kept.finished.borrow().clone();
     let Some(Finished::Ran(recorded)) = finished else {
@@ -265,14 +288,15 @@ fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) 
             .next("ask for its status without nodeId"));
     };
     let run = &recorded.executed.run;
-    let Some(step) = step_named(run, node) else { return Err(no_step(run, node)) };
+    let Some(step) = step_named(run, node) else { return Err(no_step(run.plan(), node)) };
     let node = run.plan().step(step).map_or(node, |step| step.id.as_str());
     match run.output_of(step) {
         Some(output) => page(&kept.id, node, &output.text, cursor, limit),
         None => Err(Error::new(
             Code::InvalidRequest,
             format!("step {} has no output: it failed or was skipped", quoted(node)),
-        )),
+        )
+        .next("ask for the execution's status without nodeId: it says why")),
     }
 }
 
@@ -283,7 +307,7 @@ fn guided_text(story: &Story, node: &str, cursor: Option<&str>, limit: Option<us
     let Some(step) = step_named(run, node) else {
         return match artifact(story, node) {
             Some(text) => page(id, node, &text, cursor, limit),
-            None => Err(no_step(run, node)),
+            None => Err(no_step(run.plan(), node)),
         };
     };
     let name = run.plan().step(step).map_or(node, |step| step.id.as_str());
@@ -297,7 +321,8 @@ fn guided_text(story: &Story, node: &str, cursor: Option<&str>, limit: Option<us
         None => Err(Error::new(
             Code::InvalidRequest,
             format!("step {} has no text: it was not reached, failed or was left out", quoted(name)),
-        )),
+        )
+        .next("ask for the execution's status with include [\"steps\"]: it says how each step stands")),
     }
 }
 
@@ -320,10 +345,6 @@ fn step_named(run: &Run, node: &str) -> Option<usize> {
     named.or_else(last).or_else(labelled)
 }
 
-fn no_step(run: &Run, node: &str) -> Error {
-    Error::not_found(Code::InvalidRequest, "step", node, run.plan().steps().iter().map(|step| step.id.as_str()))
-}
-
 fn page(id: &str, node: &str, whole: &str, cursor: Option<&str>, limit: Option<usize>) -> Result<TextPage, Error> {
     let total = whole.chars().count();
     let offset = match cursor {
@@ -333,7 +354,7 @@ fn page(id: &str, node: &str, whole: &str, cursor: Option<&str>, limit: Option<u
                 .next("leave `cursor` out to begin anew")
         })?,
     };
-    let length = limit.unwrap_or(TEXT_LIMIT).min(MOST_TEXT);
+    let length = limit.unwrap_or(TEXT_LIMIT);
     let text: String = whole.chars().skip(offset).take(length).collect();
     let end = offset + text.chars().count();
     Ok(TextPage {

@@ -51,7 +51,7 @@ pub(super) enum Color {
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
 #[allow(clippy::doc_markdown, reason = "these are help texts, which are plain text")]
 pub(super) struct Everywhere {
-    /// The catalog: owner/repo, owner/repo@ref, any GitHub address, or a folder
+    /// The catalog: owner/repo, owner/repo@ref, any GitHub address, a folder, or examples
     #[arg(long, global = true, value_name = "SOURCE", help_heading = "Catalog")]
     pub(super) source: Option<String>,
     /// Branch, tag or commit that is read when the source names none
@@ -160,11 +160,13 @@ pub(super) enum Command {
     Run(RunArgs),
     /// Check flow and template files, and show each finding at its place
     #[command(
-        long_about = "Check flow and template files, and show each finding at its place.\n\nWithout paths, the catalog in \
-                      the current folder is checked, else the one that --source names. A file is checked together with \
+        long_about = "Check flow and template files, and show each finding at its place.\n\nWithout paths, the catalog that \
+                      --source names is checked, else the one in the current folder, else the one that the settings name; the \
+                      last line says which. A file is checked together with \
                       the catalog around it; one that stands alone has nothing to look its references up in, which is \
-                      said. Errors exit 1; warnings alone exit 0, unless --strict is given.",
-        after_help = "Examples:\n  flowy validate\n  flowy validate flows/My_Flow.json\n  flowy validate --strict --quiet"
+                      said. A catalog without a flow is a warning; where there is no catalog at all, nothing is checked and the exit \
+                      code is 2. Errors exit 1; warnings alone exit 0, unless --strict is given.",
+        after_help = "Examples:\n  flowy validate\n  flowy validate flows/My_Flow.json\n  flowy validate --strict --quiet\n  flowy validate --source your-name/your-flows"
     )]
     Validate(ValidateArgs),
     /// Draw a flow's graph, as Mermaid or Graphviz text

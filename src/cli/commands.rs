@@ -18,8 +18,9 @@ use super::args::{Command, Everywhere};
 use super::logging;
 use super::printer::Printer;
 use super::progress::Progress;
-use crate::app::{Clock, Code, Error};
+use crate::app::{Clock, Code, Error, IgnoredRef};
 use crate::config::{Environment, Settings, SettingsError};
+use crate::report::human;
 
 /// What a command has around it.
 pub(super) struct World<'a> {
@@ -37,6 +38,13 @@ impl World<'_> {
     /// The settings in force.
     pub(super) fn settings(&self) -> Result<Settings, Stop> {
         Ok(Settings::load(&self.everywhere.flags(), self.environment)?)
+    }
+
+    /// Notes a ref that was given in vain, for answers that have no place for warnings.
+    pub(super) fn warn_of(&self, ignored: Option<&IgnoredRef>) {
+        if let Some(ignored) = ignored {
+            self.printer.note(&human::warning(&ignored.to_string(), self.printer.err_look()));
+        }
     }
 }
 
@@ -99,7 +107,7 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::Serve => serve::serve(world),
         Command::Executions(command) => executions::executions(&command, world),
         Command::Config(args) => config::config(&args, world),
-        Command::Completions(args) => Ok(completions::completions(&args, world)),
+        Command::Completions(args) => completions::completions(&args, world),
     }
 }
 

@@ -3,6 +3,8 @@
 //! A document holds a marked block for each table; a test compares the blocks with what is made
 //! here, so a setting, a rule or a code that is added shows up, or the test fails.
 
+mod fields;
+
 use std::fmt::Write as _;
 
 use clap::CommandFactory as _;
@@ -11,10 +13,11 @@ use super::args::Cli;
 use crate::app::{Code, EXIT_CODES, RULES};
 use crate::config::{SETTINGS, SURROUNDINGS};
 use crate::mcp::tool_rows;
+use crate::report::wire::{STATUSES, WarningCode};
 
 /// Every block there is: its name and its Markdown.
 pub fn blocks() -> Vec<(&'static str, String)> {
-    vec![
+    let mut blocks = vec![
         ("tools", tools()),
         ("tool-arguments", tool_arguments()),
         ("commands", commands()),
@@ -24,7 +27,11 @@ pub fn blocks() -> Vec<(&'static str, String)> {
         ("rules", rules()),
         ("codes", codes()),
         ("exit-codes", exit_codes()),
-    ]
+        ("statuses", statuses()),
+        ("warnings", warnings()),
+    ];
+    blocks.extend(fields::shapes().into_iter().map(|(name, fields)| (name, result(&fields))));
+    blocks
 }
 
 /// A document with its blocks filled in. A block begins with `<!-- generated: NAME -->` and ends
@@ -186,9 +193,14 @@ fn environment() -> String {
 }
 
 fn rules() -> String {
-    let rows = RULES
-        .iter()
-        .map(|rule| vec![code(rule.id), rule.severity.to_string(), rule.reach.to_string(), rule.summary.to_owned()]);
+    let rows = RULES.iter().map(|rule| {
+        let mut severities: Vec<String> = rule.verdicts().map(|(severity, _)| severity.to_string()).collect();
+        severities.dedup();
+        let reaches: Vec<String> = rule.verdicts().map(|(_, reach)| reach.to_string()).collect();
+        let also: Vec<String> =
+            rule.also.iter().map(|also| format!(" ({}, {}: {})", also.severity, also.reach, also.when)).collect();
+        vec![code(rule.id), severities.join(" / "), reaches.join(" / "), format!("{}{}", rule.summary, also.concat())]
+    });
     table(&["rule", "severity", "stops", "what it notices"], rows)
 }
 
@@ -197,6 +209,25 @@ fn codes() -> String {
         .iter()
         .map(|code_of| vec![code(code_of.word()), code_of.meaning().to_owned(), code_of.retried().to_owned()]);
     table(&["code", "when", "tried again"], rows)
+}
+
+fn statuses() -> String {
+    table(
+        &["`status`", "given by", "meaning"],
+        STATUSES.map(|(word, place, meaning)| vec![code(word), place.to_owned(), meaning.to_owned()]),
+    )
+}
+
+fn warnings() -> String {
+    let rows = WarningCode::ALL
+        .iter()
+        .map(|warning| vec![code(warning.word()), warning.place().to_owned(), warning.meaning().to_owned()]);
+    table(&["code", "given by", "when"], rows)
+}
+
+fn result(fields: &[fields::Field]) -> String {
+    let rows = fields.iter().map(|field| vec![code(&field.path), field.kind.clone(), field.meaning.clone()]);
+    table(&["field", "value", "what it is"], rows)
 }
 
 fn exit_codes() -> String {

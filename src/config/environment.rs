@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The variables that are read besides those of the settings' table, and what for.
 pub const SURROUNDINGS: &[(&str, &str)] = &[
@@ -158,9 +158,13 @@ impl Environment {
         Some(local.join("Packages"))
     }
 
-    /// A path made independent of the current folder: `~/` is the user's folder, and what is
-    /// relative is relative to `base`.
+    /// A path made independent of the current folder: `~/` is the user's folder, what is relative
+    /// is relative to `base`, and no `.` or `..` is left in it.
     pub fn resolved(&self, path: &str, base: &Path) -> PathBuf {
+        plain(&self.joined(path, base))
+    }
+
+    fn joined(&self, path: &str, base: &Path) -> PathBuf {
         if let Some(rest) = path.strip_prefix("~/").or_else(|| path.strip_prefix("~\\"))
             && let Some(home) = self.home()
         {
@@ -267,6 +271,27 @@ impl Folders {
             |folder: Option<PathBuf>, name: &str| folder.unwrap_or_else(|| environment.makeshift().join(name));
         Self { config, cache: or_makeshift(cache, "cache"), state: or_makeshift(state, "state") }
     }
+}
+
+/// A path without `.` and `..`. Where a `..` stands behind a link, the folder above the link's
+/// target is meant, as the system has it.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if plain.is_symlink()
+                    && let Ok(real) = plain.canonicalize()
+                {
+                    plain = real;
+                }
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
 }
 
 #[cfg(test)]

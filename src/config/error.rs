@@ -40,6 +40,18 @@ impl fmt::Display for Place {
     }
 }
 
+/// What the system says of a failure, in words: without its number, which only programmers know.
+pub fn system_says(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => {
+            let told = error.to_string();
+            told.rsplit_once(" (os error ").map_or_else(|| told.clone(), |(words, _)| words.to_owned())
+        }
+    }
+}
+
 /// Why the settings cannot be used. The message states the fact; [`SettingsError::hint`] says what helps.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
@@ -195,6 +207,9 @@ impl SettingsError {
             Self::CredentialInside { .. } => Some(
                 "take it out of the address and set GITHUB_PAT; a token that stood there should be revoked".to_owned(),
             ),
+            Self::Unreadable { .. } => {
+                Some("name a file that is there with --config, or leave it out to read flowy.toml".to_owned())
+            }
             Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean {nearest}?")),
             Self::NotInThisFile { own_file: Some(own), .. } => {
                 Some(format!("put it into {}, or name this file with --config if it is yours", own.display()))
@@ -206,7 +221,6 @@ impl SettingsError {
             | Self::NotAChoice { .. }
             | Self::BadSpelling { .. }
             | Self::NotUnicode { .. }
-            | Self::Unreadable { .. }
             | Self::Syntax { .. }
             | Self::UnknownKey { nearest: None, .. }
             | Self::WrongKind { .. } => None,

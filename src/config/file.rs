@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Origin, Place, SettingsError};
+use super::error::{Origin, Place, SettingsError, system_says};
 use super::rows::{SETTINGS, SettingRow};
 use super::secret::redact;
 use crate::names::{nearest, quoted};
@@ -42,7 +42,7 @@ impl ConfigFile {
     pub(super) fn read(path: &Path, trust: Trust<'_>) -> Result<Self, SettingsError> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(path, &text, trust),
-            Err(error) => Err(SettingsError::Unreadable { file: path.to_owned(), why: error.to_string() }),
+            Err(error) => Err(SettingsError::Unreadable { file: path.to_owned(), why: system_says(&error) }),
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) const SOURCE: SettingRow = SettingRow {
     variables: &["GITHUB_REPO_URL"],
     key: Some("source"),
     default: "the current folder if it has flows/, else the built-in examples",
-    meaning: "the catalog: owner/repo, owner/repo@ref, a GitHub address, or a folder",
+    meaning: "the catalog: owner/repo, owner/repo@ref, a GitHub address, a folder, or examples for the built-in ones",
     ..PLAIN
 };
 pub(super) const GIT_REF: SettingRow = SettingRow {
@@ -87,7 +87,7 @@ pub(super) const MAX_CONCURRENT_REQUESTS: SettingRow = SettingRow {
     variables: &["MAX_CONCURRENT_REQUESTS"],
     key: Some("max_concurrent_requests"),
     default: "20",
-    meaning: "how many tool calls are handled at once",
+    meaning: "how many tool calls are handled at once; also how many requests to GitHub, of which there are never more than 4",
     ..PLAIN
 };
 pub(super) const LOG_LEVEL: SettingRow = SettingRow {

@@ -5,6 +5,7 @@
 //! are the ones that were stored is the business of whoever stored them.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::rows::{FORMAT, HEADER, HEADER_NUMBERS, MAGIC, ROW, Reader};
@@ -53,6 +54,7 @@ pub(super) struct Head<'a> {
     pub(super) tags: Vec<&'a str>,
     pub(super) description: &'a str,
     pub(super) inputs: Vec<Named<'a>>,
+    pub(super) inputs_unknown: bool,
 }
 
 /// The part of a head by which flows are looked up.
@@ -153,6 +155,7 @@ impl Packed {
                     ..Input::default()
                 })
                 .collect(),
+            inputs_unknown: head.inputs_unknown,
             ..Entry::default()
         };
         let (start, head, tail) = self.place(row)?;
@@ -232,6 +235,7 @@ impl Packed {
         let tags = reader.list(Reader::text)?;
         let description = reader.text()?;
         let inputs = reader.list(Reader::head_input)?;
+        let inputs_unknown = reader.flag()?;
         reader.is_at_end().then_some(Head {
             name,
             file,
@@ -242,6 +246,7 @@ impl Packed {
             tags,
             description,
             inputs,
+            inputs_unknown,
         })
     }
 
@@ -257,6 +262,11 @@ impl Packed {
             Some(right && tags.iter().all(has))
         };
         fits().unwrap_or(false)
+    }
+
+    /// Every tag that any flow has, sorted.
+    pub(super) fn tags(&self) -> BTreeSet<&str> {
+        (0..self.flows).filter_map(|row| self.head(row)).flat_map(|head| head.tags).collect()
     }
 
     /// What the flow's compact entry costs, in estimated tokens, as counted when it was packed.

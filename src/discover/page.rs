@@ -1,15 +1,19 @@
 //! One page: which flows a selection means, how many of them fit, and how to go on.
 
+use std::sync::OnceLock;
+
 use super::cursor::{CursorFault, Mark};
 use super::mode::Mode;
 use super::packed::{Found, Packed};
-use super::rows::cost;
+use super::rows::{EntriesJson, cost};
 use super::shown::Shown;
 
 /// The most entries on a page of an offered mode; asking for more gets this many.
 pub const LARGEST_LIMIT: i64 = 1_000;
 /// The largest budget that can be asked for, in tokens; asking for more gets this much.
 pub const LARGEST_BUDGET: i64 = 1_000_000;
+/// How many tags a next step names.
+const MOST_TAGS: usize = 20;
 /// How many shortened flows a next step names.
 const NAMED: usize = 3;
 
@@ -136,6 +140,15 @@ pub struct Page {
     pub unknown_names: Vec<String>,
     /// Flows that come in their shortest form because each alone would pass the budget.
     pub shortened: Vec<String>,
+    written: OnceLock<EntriesJson>,
+}
+
+impl Page {
+    /// The entries as a JSON array, written the first time they are asked for: a page is kept and
+    /// sent many times.
+    pub fn json(&self) -> &EntriesJson {
+        self.written.get_or_init(|| EntriesJson::of(&self.entries))
+    }
 }
 
 /// One page of what a selection means in a catalog at a revision.
@@ -175,6 +188,7 @@ pub fn page(packed: &Packed, selection: &Selection, revision: &str) -> Result<Pa
         estimated_tokens: selection.envelope_tokens.saturating_add(1),
         unknown_names,
         shortened: Vec::new(),
+        written: OnceLock::new(),
     };
     let room = budget.saturating_sub(page.estimated_tokens);
     let mut reached = before;
@@ -205,7 +219,7 @@ pub fn page(packed: &Packed, selection: &Selection, revision: &str) -> Result<Pa
         reached = place + 1;
     }
     page.returned = page.entries.len();
-    page.next_step = next_step(&page, before, reached);
+    page.next_step = next_step(&page, before, reached).or_else(|| tags_that_fit(packed, selection, page.total));
     Ok(page)
 }
 
@@ -322,6 +336,32 @@ fn next_step(page: &Page, before: usize, reached: usize) -> Option<String> {
         says.push(format!("shortened to fit the budget: {named}; flows_show shows a flow whole"));
     }
     (!says.is_empty()).then(|| says.join(". "))
+}
+
+/// What to do about tags that no flow has: the ones that are spelt alike, else those there are.
+fn tags_that_fit(packed: &Packed, selection: &Selection, total: usize) -> Option<String> {
+    if total > 0 || selection.tags.is_empty() {
+        return None;
+    }
+    let known = packed.tags();
+    let unknown: Vec<&String> = selection.tags.iter().filter(|tag| !known.contains(tag.as_str())).collect();
+    let Some(first) = unknown.first() else {
+        return Some(
+            "each of these tags is known, and no flow has all of them with what else was asked for; leave `tags` out or name fewer".to_owned(),
+        );
+    };
+    let near = crate::names::nearest(first, known.iter().copied(), NAMED);
+    let quoted = |tag: &&str| crate::names::quoted(tag);
+    let no_flow = format!("no flow has the tag {}", crate::names::quoted(first));
+    Some(if known.is_empty() {
+        format!("{no_flow}: no flow has any tag; leave `tags` out")
+    } else if near.is_empty() {
+        let some: Vec<String> = known.iter().take(MOST_TAGS).map(quoted).collect();
+        let more = if known.len() > MOST_TAGS { " and others" } else { "" };
+        format!("{no_flow}: the tags are {}{more}", some.join(", "))
+    } else {
+        format!("{no_flow}: did you mean {}?", near.iter().map(quoted).collect::<Vec<_>>().join(" or "))
+    })
 }
 
 fn allowed_limit(selection: &Selection) -> Result<usize, DiscoverError> {

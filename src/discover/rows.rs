@@ -23,7 +23,7 @@ use super::{Category, Entry, FileProblem, Index, Input, Output, TemplateEntry, T
 /// How every packed index begins.
 pub(super) const MAGIC: [u8; 8] = *b"flowidx\n";
 /// Raised with every change of the layout or of what is stored; an index of another format is made anew.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 /// Bytes before the row table.
 pub(super) const HEADER: usize = 8 + 4 * HEADER_NUMBERS;
 /// Numbers in the header.
@@ -74,7 +74,7 @@ pub fn to_value(shown: &Shown) -> Value {
                 });
                 (input.name.clone(), fields)
             });
-            put("inputs", Value::Object(inputs.collect()));
+            put("inputs", if entry.inputs_unknown { Value::Null } else { Value::Object(inputs.collect()) });
             let outputs = entry.outputs.iter().map(|output| (output.label.clone(), json!(output.node)));
             put("outputs", Value::Object(outputs.collect()));
         }
@@ -92,6 +92,23 @@ pub fn to_value(shown: &Shown) -> Value {
         }
     }
     Value::Object(map)
+}
+
+/// The entries of a page as a JSON array, written once for every reply that carries them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntriesJson {
+    /// The array.
+    pub plain: String,
+    /// The array as it stands inside a JSON text, without the quotation marks around it.
+    pub quoted: String,
+}
+
+impl EntriesJson {
+    pub(super) fn of(entries: &[Shown]) -> Self {
+        let plain = Value::Array(entries.iter().map(to_value).collect()).to_string();
+        let quoted = Value::from(plain.as_str()).to_string();
+        Self { quoted: quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned(), plain }
+    }
 }
 
 fn put_dates(put: &mut impl FnMut(&str, Value), created: Option<&str>, updated: Option<&str>) {
@@ -228,6 +245,7 @@ impl Writer {
             self.maybe(input.kind.as_deref());
             self.flag(input.required);
         }
+        self.flag(flow.inputs_unknown);
     }
 
     fn tail(&mut self, flow: &Entry) {
@@ -341,7 +359,7 @@ impl<'a> Reader<'a> {
         (0..length).map_while(|_| self.bytes()).any(|bytes| bytes == text.as_bytes())
     }
 
-    fn flag(&mut self) -> Option<bool> {
+    pub(super) fn flag(&mut self) -> Option<bool> {
         match self.byte()? {
             0 => Some(false),
             1 => Some(true),

@@ -41,6 +41,7 @@ pub(super) fn typical(number: usize) -> Entry {
         node_count: 5,
         created: Some("2025-03-14T09:26:53Z".to_owned()),
         updated: (!number.is_multiple_of(5)).then(|| "2026-01-02T03:04:05Z".to_owned()),
+        inputs_unknown: false,
         steps: vec!["Read the material".to_owned(), "Write the draft".to_owned()],
         inputs: vec![
             input(

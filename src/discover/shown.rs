@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::mode::Mode;
 use super::packed::Head;
-use super::text::{self, LONGEST_DESCRIPTION};
+use super::text::{self, Given, LONGEST_DESCRIPTION};
 use super::{Entry, Input, Output};
 
 /// What an absent version reads.
@@ -97,6 +97,8 @@ pub struct DetailedEntry {
     pub category: Option<String>,
     /// Everything a caller may give, by name.
     pub inputs: Vec<ShownInput>,
+    /// Whether that is not known; written as null.
+    pub inputs_unknown: bool,
     /// Results, in the file's order.
     pub outputs: Vec<Output>,
 }
@@ -152,30 +154,30 @@ impl Shown {
                 name: head.name.to_owned(),
                 description: text::truncated(head.description, LONGEST_DESCRIPTION),
                 tags: head.tags.into_iter().map(str::to_owned).collect(),
-                input_summary: text::summary(head.inputs),
+                input_summary: text::summary(Given { inputs: head.inputs, unknown: head.inputs_unknown }),
             })),
-            Mode::Index => Some(Self::Index(text::line(head.name, head.description, &head.tags, head.inputs))),
+            Mode::Index => {
+                let given = Given { inputs: head.inputs, unknown: head.inputs_unknown };
+                Some(Self::Index(text::line(head.name, head.description, &head.tags, given)))
+            }
             Mode::Standard | Mode::Detailed | Mode::Contract => None,
         }
     }
 
     /// A whole entry in a mode; `dates` false leaves `created` and `updated` out.
     pub(super) fn of_entry(entry: Entry, mode: Mode, dates: bool) -> Self {
-        let (created, updated) = if dates { (entry.created, entry.updated) } else { (None, None) };
-        let version = entry.version.unwrap_or_else(|| FIRST_VERSION.to_owned());
+        let (created, updated) = if dates { (entry.created.clone(), entry.updated.clone()) } else { (None, None) };
+        let version = entry.version.clone().unwrap_or_else(|| FIRST_VERSION.to_owned());
         match mode {
             Mode::Compact => Self::Compact(CompactEntry {
                 description: text::truncated(&entry.description, LONGEST_DESCRIPTION),
-                input_summary: text::input_summary(&entry.inputs),
+                input_summary: text::input_summary(&entry),
                 name: entry.name,
                 tags: entry.tags,
             }),
-            Mode::Index => {
-                let tags: Vec<&str> = entry.tags.iter().map(String::as_str).collect();
-                Self::Index(text::index_line(&entry.name, &entry.description, &tags, &entry.inputs))
-            }
+            Mode::Index => Self::Index(text::index_line(&entry)),
             Mode::Standard => Self::Standard(StandardEntry {
-                input_summary: text::input_summary(&entry.inputs),
+                input_summary: text::input_summary(&entry),
                 name: entry.name,
                 description: entry.description,
                 tags: entry.tags,
@@ -186,6 +188,7 @@ impl Shown {
                 steps: entry.steps,
             }),
             Mode::Detailed => Self::Detailed(Box::new(DetailedEntry {
+                inputs_unknown: entry.inputs_unknown,
                 name: entry.name,
                 description: entry.description,
                 tags: entry.tags,

@@ -6,10 +6,16 @@ use crate::names::shown;
 
 /// Longest description in a compact entry, in characters, without the dots.
 pub(super) const LONGEST_DESCRIPTION: usize = 150;
-/// How long an index line may be, in characters, before tags and purpose give way.
+/// How long an index line may be, in characters, before purpose and tags give way.
 const LONGEST_LINE: usize = 80;
 /// Longest purpose in an index line, in characters, without the dots.
 const LONGEST_PURPOSE: usize = 40;
+/// What the tags of an index line may take from the purpose, in characters.
+const LONGEST_TAGS: usize = 28;
+/// The dash before a purpose and its blanks, in characters.
+const DASH: usize = 3;
+/// The dots of a cut, in characters.
+const DOTS: usize = 3;
 /// What a purpose keeps however long name and inputs are, in characters.
 const SHORTEST_PURPOSE: usize = 24;
 
@@ -38,29 +44,46 @@ pub(super) struct Named<'a> {
     pub(super) required: bool,
 }
 
+/// What a caller may give, or that this is not known.
+#[derive(Debug, Clone)]
+pub(super) struct Given<'a> {
+    pub(super) inputs: Vec<Named<'a>>,
+    pub(super) unknown: bool,
+}
+
+impl<'a> Given<'a> {
+    fn of(entry: &'a super::Entry) -> Self {
+        Self { inputs: entry.inputs.iter().map(named).collect(), unknown: entry.inputs_unknown }
+    }
+}
+
 /// Everything a caller may give, by name: `name (type, required|optional)`, joined by comma and
-/// blank, or `No inputs required`. An input without a type reads `string`.
-pub fn input_summary(inputs: &[super::Input]) -> String {
-    summary(inputs.iter().map(named).collect())
+/// blank, or `No inputs required`. An input without a type reads `string`. Of a flow with errors
+/// whose inputs can't be read, that is said.
+pub fn input_summary(entry: &super::Entry) -> String {
+    summary(Given::of(entry))
 }
 
 /// `name(inputs, optional?) – purpose [tags]`: one line, also for texts with line breaks.
 ///
 /// Name and inputs, sorted by name, always stay whole: they are what a call needs. The purpose is
-/// the description's first sentence, cut to 40 characters. Where the line would pass 80 characters, tags give
-/// way first (`…` stands for them), then the purpose, down to 24 characters. A flow without inputs reads `name()`;
-/// without a description or tags, that part and its mark are absent.
-pub fn index_line(name: &str, description: &str, tags: &[&str], inputs: &[super::Input]) -> String {
-    line(name, description, tags, inputs.iter().map(named).collect())
+/// the description's first sentence, cut to 40 characters. Where the line would pass 80 characters,
+/// the purpose gives way first, down to 24 characters, then tags (`…` stands for them); the first
+/// tag always stays, so such a line may be somewhat longer. A flow without inputs reads `name()`,
+/// one whose inputs are not known `name(…)`; without a description or tags, that part and its mark
+/// are absent.
+pub fn index_line(entry: &super::Entry) -> String {
+    let tags: Vec<&str> = entry.tags.iter().map(String::as_str).collect();
+    line(&entry.name, &entry.description, &tags, Given::of(entry))
 }
 
 pub(super) fn named(input: &super::Input) -> Named<'_> {
     Named { name: &input.name, kind: input.kind.as_deref(), required: input.required }
 }
 
-pub(super) fn summary(mut inputs: Vec<Named<'_>>) -> String {
+pub(super) fn summary(Given { mut inputs, unknown }: Given<'_>) -> String {
     if inputs.is_empty() {
-        return "No inputs required".to_owned();
+        return if unknown { "Not known: the flow has errors" } else { "No inputs required" }.to_owned();
     }
     inputs.sort_unstable();
     let mut out = String::with_capacity(32 * inputs.len());
@@ -76,7 +99,7 @@ pub(super) fn summary(mut inputs: Vec<Named<'_>>) -> String {
     out
 }
 
-pub(super) fn line(name: &str, description: &str, tags: &[&str], mut inputs: Vec<Named<'_>>) -> String {
+pub(super) fn line(name: &str, description: &str, tags: &[&str], Given { mut inputs, unknown }: Given<'_>) -> String {
     inputs.sort_unstable();
     let mut out = shown(name, usize::MAX / 8);
     out.push('(');
@@ -89,42 +112,47 @@ pub(super) fn line(name: &str, description: &str, tags: &[&str], mut inputs: Vec
             out.push('?');
         }
     }
-    out.push(')');
-    let mut length = out.chars().count();
-    let purpose = first_sentence(description);
-    if !purpose.is_empty() {
-        // Three characters for the dash and its blanks, three for the dots of a cut.
-        let left = LONGEST_LINE.saturating_sub(length + 6).clamp(SHORTEST_PURPOSE, LONGEST_PURPOSE);
-        let purpose = truncated(&purpose, left);
-        length += 3 + purpose.chars().count();
+    out.push_str(if unknown { "…)" } else { ")" });
+    let left = LONGEST_LINE.saturating_sub(out.chars().count());
+    let sentence = first_sentence(description);
+    // What the purpose takes with a dash and its blanks, when it has the room it would like, and
+    // when it has given way.
+    let takes = |longest: usize| match truncated(&sentence, longest).chars().count() {
+        0 => 0,
+        length => length + DASH,
+    };
+    let room =
+        left.saturating_sub(takes(LONGEST_PURPOSE)).max(left.saturating_sub(takes(SHORTEST_PURPOSE)).min(LONGEST_TAGS));
+    let tags = bracketed(tags, room);
+    if !sentence.is_empty() {
+        let left = left.saturating_sub(tags.chars().count() + DASH + DOTS);
         out.push_str(" – ");
-        out.push_str(&purpose);
+        out.push_str(&truncated(&sentence, left.clamp(SHORTEST_PURPOSE, LONGEST_PURPOSE)));
     }
-    push_tags(&mut out, length, tags);
-    out
+    out + &tags
 }
 
-fn push_tags(out: &mut String, mut length: usize, tags: &[&str]) {
-    let mut opened = false;
+/// As many tags as there is room for, the first one in any case, in brackets behind a blank.
+fn bracketed(tags: &[&str], room: usize) -> String {
+    let mut out = String::new();
+    let mut length = 0;
     for (place, tag) in tags.iter().enumerate() {
-        let tag = shown(tag, LONGEST_LINE);
+        let tag = if place == 0 { shown(tag, LONGEST_TAGS) } else { shown(tag, LONGEST_LINE) };
         let last = place + 1 == tags.len();
         // Two characters before a tag, one for the bracket, three more for what may be left out.
         let needs = 3 + tag.chars().count() + if last { 0 } else { 3 };
-        if length + needs > LONGEST_LINE {
-            if opened {
-                out.push_str(", …");
-            }
+        if place > 0 && length + needs > room {
+            out.push_str(", …");
             break;
         }
-        out.push_str(if opened { ", " } else { " [" });
+        out.push_str(if place > 0 { ", " } else { " [" });
         out.push_str(&tag);
         length += 2 + tag.chars().count();
-        opened = true;
     }
-    if opened {
+    if !out.is_empty() {
         out.push(']');
     }
+    out
 }
 
 /// The first sentence of a text, on one line and without its full stop.

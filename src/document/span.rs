@@ -1,8 +1,8 @@
 //! Byte ranges, lines and columns: the one place where a symbolic place becomes a range.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
-use jsonc_parser::ast::{ObjectProp, Value as Ast};
+use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged as _;
 
 use super::json::parse_ast;
@@ -46,12 +46,13 @@ fn floor(text: &str, offset: usize) -> usize {
     offset
 }
 
-/// Resolves places of one document; parses the text once for any number of places.
+/// Resolves places of one document; parses the text once for any number of places, and not at all
+/// where none is asked for, as in most files.
 pub struct Locator<'a> {
     text: &'a str,
-    root: Option<Ast<'a>>,
+    root: OnceCell<Option<Node>>,
     /// Where each line begins, so that a position costs no walk through the file.
-    lines: Vec<usize>,
+    lines: OnceCell<Vec<usize>>,
     /// The last column worked out: line start, offset, characters between. Places mostly come in
     /// order, and a file of one long line would be walked from its start for each of them.
     column: Cell<(usize, usize, usize)>,
@@ -59,24 +60,57 @@ pub struct Locator<'a> {
     within: Cell<(usize, usize, usize)>,
 }
 
+/// A value as far as places need it. Unlike the parser's own, it borrows nothing from the text.
+struct Node {
+    span: Span,
+    kind: NodeKind,
+}
+
+enum NodeKind {
+    /// Name, its place, and value of each member.
+    Object(Vec<(String, Span, Node)>),
+    Array(Vec<Node>),
+    Text,
+    Other,
+}
+
+impl Node {
+    /// Documents that are read are nested [`MAX_NESTING`](super::MAX_NESTING) levels deep at the most.
+    fn of(ast: &Ast<'_>) -> Self {
+        let kind = match ast {
+            Ast::Object(object) => NodeKind::Object(
+                object
+                    .properties
+                    .iter()
+                    .map(|member| {
+                        let name = Span { start: member.name.start(), end: member.name.end() };
+                        (member.name.as_str().to_owned(), name, Self::of(&member.value))
+                    })
+                    .collect(),
+            ),
+            Ast::Array(array) => NodeKind::Array(array.elements.iter().map(Self::of).collect()),
+            Ast::StringLit(_) => NodeKind::Text,
+            _ => NodeKind::Other,
+        };
+        Self { span: Span { start: ast.start(), end: ast.end() }, kind }
+    }
+}
+
 impl<'a> Locator<'a> {
     /// Reads `text` for positions. A text that is not JSON gives ranges at its start.
     pub fn new(text: &'a str) -> Self {
-        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        Self {
-            text,
-            root: parse_ast(text).ok().flatten(),
-            lines: std::iter::once(0).chain(breaks).collect(),
-            column: Cell::default(),
-            within: Cell::default(),
-        }
+        Self { text, root: OnceCell::new(), lines: OnceCell::new(), column: Cell::default(), within: Cell::default() }
     }
 
     /// Where byte `offset` stands; past the end counts as the end.
     pub fn position(&self, offset: usize) -> Position {
         let offset = floor(self.text, offset);
-        let line = self.lines.partition_point(|start| *start <= offset);
-        let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let lines = self.lines.get_or_init(|| {
+            let breaks = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(breaks).collect()
+        });
+        let line = lines.partition_point(|start| *start <= offset);
+        let start = lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
         let (of_start, from, counted) = match self.column.get() {
             (of_start, from, counted) if of_start == start && from <= offset && from >= start => {
                 (of_start, from, counted)
@@ -90,46 +124,48 @@ impl<'a> Locator<'a> {
 
     /// The bytes of a place; a member that is not there gives its nearest parent that is.
     pub fn span(&self, place: &Place) -> Span {
-        let Some(root) = &self.root else { return Span::default() };
+        let root = self.root.get_or_init(|| parse_ast(self.text).ok().flatten().as_ref().map(Node::of));
+        let Some(root) = root else { return Span::default() };
         let mut here = root;
-        let mut member: Option<&ObjectProp<'a>> = None;
+        let mut key: Option<Span> = None;
         let mut whole = true;
         for step in place.pointer.steps() {
-            let next = match here {
+            let next = match &here.kind {
                 // The last of several equal keys is the one whose value counts.
-                Ast::Object(object) => {
-                    object.properties.iter().rev().find(|p| p.name.as_str() == step).map(|p| (&p.value, Some(p)))
+                NodeKind::Object(members) => {
+                    members.iter().rev().find(|(name, ..)| *name == step).map(|(_, key, value)| (value, Some(*key)))
                 }
-                Ast::Array(array) => {
-                    step.parse::<usize>().ok().and_then(|index| array.elements.get(index)).map(|value| (value, None))
+                NodeKind::Array(items) => {
+                    step.parse::<usize>().ok().and_then(|index| items.get(index)).map(|value| (value, None))
                 }
-                _ => None,
+                NodeKind::Text | NodeKind::Other => None,
             };
             let Some((value, found)) = next else {
                 whole = false;
                 break;
             };
             here = value;
-            member = found;
+            key = found;
         }
         if whole
             && place.part == Part::Key
-            && let Some(member) = member
+            && let Some(key) = key
         {
-            return Span { start: member.name.start(), end: member.name.end() };
+            return key;
         }
-        if let (true, Some((from, to)), Ast::StringLit(literal)) = (whole, place.within, here) {
-            let raw = self.text.get(literal.start()..literal.end()).unwrap_or_default();
+        let Span { start, end } = here.span;
+        if let (true, Some((from, to)), NodeKind::Text) = (whole, place.within, &here.kind) {
+            let raw = self.text.get(start..end).unwrap_or_default();
             let known = match self.within.get() {
-                (of, at, decoded) if of == literal.start() && at > 0 && decoded <= from => (at, decoded),
+                (of, at, decoded) if of == start && at > 0 && decoded <= from => (at, decoded),
                 _ => (1, 0),
             };
             let first = raw_offset(raw, from, known);
-            self.within.set((literal.start(), first.0, first.1));
+            self.within.set((start, first.0, first.1));
             let (end, _) = raw_offset(raw, to, first);
-            return Span { start: literal.start() + first.0, end: literal.start() + end };
+            return Span { start: start + first.0, end: start + end };
         }
-        Span { start: here.start(), end: here.end() }
+        here.span
     }
 }
 

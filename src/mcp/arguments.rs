@@ -148,19 +148,21 @@ impl Parameter {
                 Value::String(text) if text.eq_ignore_ascii_case("false") => Ok(Value::Bool(false)),
                 _ => Err(self.misfit(&value, "true or false")),
             },
-            Kind::Count(least) => {
-                let wanted = || format!("a whole number from {least}");
+            Kind::Count(least, most) => {
+                let wanted = || format!("a whole number from {least} to {most}");
                 let whole = number(&value).and_then(|number| whole(&number));
                 match whole {
-                    Some(number) if number >= least => Ok(json!(number)),
+                    Some(number) if (least..=most).contains(&number) => Ok(json!(number)),
                     Some(number) => Err(self.wrong(&format!("{number} is not allowed: it is {}", wanted()))),
                     None => Err(self.misfit(&value, &wanted())),
                 }
             }
-            Kind::Seconds => {
-                match number(&value).filter(|number| number.as_f64().is_some_and(|seconds| seconds >= 0.0)) {
+            Kind::Seconds(most) => {
+                let allowed =
+                    |number: &Number| number.as_f64().is_some_and(|seconds| (0.0..=f64::from(most)).contains(&seconds));
+                match number(&value).filter(allowed) {
                     Some(number) => Ok(Value::Number(number)),
-                    None => Err(self.misfit(&value, "a number of seconds, from 0")),
+                    None => Err(self.misfit(&value, &format!("a number of seconds from 0 to {most}"))),
                 }
             }
             Kind::Word(words) => match &value {

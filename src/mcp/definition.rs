@@ -18,10 +18,10 @@ use crate::app::Error;
 pub(super) enum Kind {
     /// A text.
     Text,
-    /// A whole number, not below this.
-    Count(i64),
-    /// Seconds, perhaps with a fraction, from 0.
-    Seconds,
+    /// A whole number from the first to the second.
+    Count(i64, i64),
+    /// Seconds, perhaps with a fraction, from 0 to this.
+    Seconds(u32),
     /// True or false.
     Flag,
     /// One of these words.
@@ -92,9 +92,8 @@ impl Parameter {
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text => json!({"type": "string"}),
-            // What is too small is refused in words; no model needs to be told at every conversation's cost.
-            Kind::Count(_) => json!({"type": "integer"}),
-            Kind::Seconds => json!({"type": "number"}),
+            Kind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+            Kind::Seconds(most) => json!({"type": "number", "minimum": 0, "maximum": most}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Word(words) => json!({"type": "string", "enum": words}),
             Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),

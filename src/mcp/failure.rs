@@ -4,8 +4,10 @@ use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use serde_json::Value;
 
+use super::aliases;
 use super::definition::{Definition, FailureShape};
 use super::reply::Reply;
+use super::unknown::MCP;
 use crate::app::{Code, Error};
 use crate::names::{nearest, quoted};
 use crate::report::wire;
@@ -37,6 +39,21 @@ pub(super) fn unknown_tool<'n>(called: &str, names: impl Iterator<Item = &'n str
         |near| format!("did you mean {near}?"),
     );
     ErrorData::invalid_params(format!("there is no tool {}; {hint}", quoted(called)), None)
+}
+
+/// There is no such method. `tools` are the tools that calls can be made to.
+pub(super) fn unknown_method<'n>(method: &str, tools: impl Iterator<Item = &'n str> + Clone) -> ErrorData {
+    let (tool, _) = aliases::tool(method);
+    let what = quoted(method);
+    let message = if tools.clone().any(|name| name == tool) {
+        format!("{what} is no method but a tool: send tools/call with name {tool}")
+    } else {
+        let tools = tools.collect::<Vec<_>>().join(", ");
+        let methods = MCP.into_iter().chain(aliases::METHODS).filter(|name| *name != method);
+        let methods = methods.collect::<Vec<_>>().join(", ");
+        format!("there is no method {what}; this server has tools only ({tools}) and answers {methods}")
+    };
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
 /// A bug: something panicked. The id is in the log beside what is known of it.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult};
+use rmcp::model::{CallToolResult, ContentBlock, InputRequiredResult};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Person;
 use crate::app::{App, Code, Error, OnStep};
+use crate::report::wire::{Travels, Written};
 
 /// A call, as far as a tool needs to know it.
 pub(super) struct Call {
@@ -19,6 +20,8 @@ pub(super) struct Call {
     pub(super) progress: Option<OnStep>,
     /// Whether the contract's own name was called: its shape and defaults hold.
     pub(super) contract: bool,
+    /// How often the answer travels in its message.
+    pub(super) travels: Travels,
     /// How the person at the client is reached, where that is possible.
     pub(super) person: Option<Person>,
 }
@@ -47,6 +50,8 @@ pub(super) struct Reply {
     pub(super) failed: bool,
     /// A text that stands alone, instead of the value.
     pub(super) text: Option<String>,
+    /// The value, where it is written already; `value` is null then.
+    pub(super) written: Option<Written>,
     /// What the client is to ask a person first, before it calls again.
     pub(super) asks: Option<Box<InputRequiredResult>>,
 }
@@ -54,34 +59,37 @@ pub(super) struct Reply {
 impl Reply {
     /// A success.
     pub(super) fn of(value: Value) -> Self {
-        Self { value, failed: false, text: None, asks: None }
+        Self { value, failed: false, text: None, written: None, asks: None }
     }
 
     /// A failure.
     pub(super) fn failure(value: Value) -> Self {
-        Self { value, failed: true, text: None, asks: None }
+        Self { value, failed: true, text: None, written: None, asks: None }
     }
 
     /// A text and nothing else.
     pub(super) fn text(text: String) -> Self {
-        Self { value: Value::Null, failed: false, text: Some(text), asks: None }
+        Self { value: Value::Null, failed: false, text: Some(text), written: None, asks: None }
     }
 
-    /// As the answer to a tool's call: what a person is to be asked, else the result.
-    pub(super) fn into_response(self) -> CallToolResponse {
-        match self.asks {
-            Some(asks) => (*asks).into(),
-            None => self.into_result().into(),
-        }
+    /// A success that is written already.
+    pub(super) fn written(written: Written) -> Self {
+        Self { value: Value::Null, failed: false, text: None, written: Some(written), asks: None }
+    }
+
+    /// The value, written.
+    pub(super) fn into_written(self) -> Written {
+        self.written.unwrap_or_else(|| Written::of(&self.value))
     }
 
     /// As a tool's result: the value, and the same JSON as text, for clients that show the model
     /// only one of the two.
     pub(super) fn into_result(self) -> CallToolResult {
+        let value = self.written.map_or(self.value, |written| written.value());
         match (self.text, self.failed) {
             (Some(text), _) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            (None, false) => CallToolResult::structured(self.value),
-            (None, true) => CallToolResult::structured_error(self.value),
+            (None, false) => CallToolResult::structured(value),
+            (None, true) => CallToolResult::structured_error(value),
         }
     }
 }

@@ -56,8 +56,8 @@ pub fn tool_rows() -> Vec<ToolRow> {
 fn kind(kind: Kind) -> String {
     match kind {
         Kind::Text => "text".to_owned(),
-        Kind::Count(_) => "whole number".to_owned(),
-        Kind::Seconds => "seconds".to_owned(),
+        Kind::Count(least, most) => format!("whole number from {least} to {most}"),
+        Kind::Seconds(most) => format!("seconds from 0 to {most}"),
         Kind::Flag => "true or false".to_owned(),
         Kind::Word(words) => words.join(", "),
         Kind::Texts => "list of texts".to_owned(),

@@ -6,15 +6,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::JsonRpcMessage;
-use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
-use rmcp::transport::Transport;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{RoleServer, ServiceExt as _};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, Chain};
+use rmcp::ServiceExt as _;
+use rmcp::service::ServerInitializeError;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+use super::lines::Lines;
+use super::outbox::Outbox;
 use super::server::{Ends, Server};
+use super::unknown::Named;
 use crate::app::App;
 
 /// How long calls may go on after the input has ended.
@@ -70,9 +70,10 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let ends = Ends::default();
-    let server = Server::new(app, ends.clone());
+    let outbox = Outbox::new(app.clock().fresh());
+    let server = Named(Server::new(app, ends.clone(), outbox.clone()));
     let mut stop = std::pin::pin!(stop);
-    let lines = Lines::new(reader, writer, ends.input.clone());
+    let lines = Lines::new(reader, writer, ends.input.clone(), outbox);
     let serving = CancellationToken::new();
     let running = tokio::select! {
         biased;
@@ -124,62 +125,5 @@ async fn told_to_stop() {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
-    }
-}
-
-/// One JSON-RPC message a line; says when there are no more.
-struct Lines<R, W>
-where
-    R: AsyncRead,
-    W: AsyncWrite,
-{
-    // The added line break makes a last line without one count.
-    inner: AsyncRwTransport<RoleServer, Chain<R, &'static [u8]>, W>,
-    begun: bool,
-    ended: CancellationToken,
-}
-
-impl<R, W> Lines<R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    fn new(reader: R, writer: W, ended: CancellationToken) -> Self {
-        Self { inner: AsyncRwTransport::new_server(reader.chain(b"\n".as_slice()), writer), begun: false, ended }
-    }
-}
-
-impl<R, W> Transport<RoleServer> for Lines<R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    type Error = std::io::Error;
-
-    fn send(
-        &mut self,
-        message: TxJsonRpcMessage<RoleServer>,
-    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.inner.send(message)
-    }
-
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        loop {
-            let Some(message) = self.inner.receive().await else {
-                self.ended.cancel();
-                return None;
-            };
-            // rmcp ends the session when it begins with anything but a request; a stray
-            // notification is no reason for that.
-            self.begun |= matches!(message, JsonRpcMessage::Request(_));
-            if self.begun {
-                return Some(message);
-            }
-            tracing::debug!("a message before the first request was skipped");
-        }
-    }
-
-    async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await
     }
 }

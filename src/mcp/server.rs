@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
-    InputResponses, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelledNotificationParam, CustomRequest,
+    CustomResult, ErrorCode, Implementation, InputResponses, JsonObject, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
@@ -21,11 +22,13 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::Arguments;
 use super::asking::Person;
 use super::definition::Definition;
+use super::outbox::Outbox;
 use super::progress::Progress;
 use super::reply::{Call, Reply, cancelled};
+use super::unknown::MCP;
 use super::{aliases, failure, tools};
 use crate::app::{App, Code, Error};
-use crate::names::quoted;
+use crate::report::wire::Travels;
 
 /// How long clients may keep the list of tools, in milliseconds: it changes with the program only.
 const TOOLS_TTL_MS: u64 = 3_600_000;
@@ -62,17 +65,19 @@ pub(super) struct Server {
     tools: &'static [Definition],
     at_once: Arc<Semaphore>,
     ends: Ends,
+    /// Where replies wait as they are written; none where somebody else writes the messages.
+    outbox: Option<Outbox>,
 }
 
 impl Server {
     /// A server for one session.
-    pub(super) fn new(app: Arc<App>, ends: Ends) -> Self {
-        Self::with_tools(app, ends, &tools::ALL)
+    pub(super) fn new(app: Arc<App>, ends: Ends, outbox: Outbox) -> Self {
+        Self { outbox: Some(outbox), ..Self::with_tools(app, ends, &tools::ALL) }
     }
 
     fn with_tools(app: Arc<App>, ends: Ends, tools: &'static [Definition]) -> Self {
         let at_once = Arc::new(Semaphore::new(app.settings().max_concurrent_requests.max(1)));
-        Self { app, tools, at_once, ends }
+        Self { app, tools, at_once, ends, outbox: None }
     }
 
     /// A `tools/call` that rmcp can't read. Some clients send the arguments as a JSON text; what
@@ -91,11 +96,9 @@ impl Server {
         };
         let sent = sent.ok_or_else(|| malformed("arguments is not an object"))?;
         let stateless = stateless(&context);
-        let CallToolResponse::Complete(result) = self.call(&name, sent, None, &context).await? else {
-            return Err(malformed("it has no plain answer"));
-        };
-        let mut result =
-            serde_json::to_value(result).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        let reply = self.call(&name, sent, None, &context).await?;
+        let mut result = serde_json::to_value(reply.into_result())
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         if let (false, Value::Object(object)) = (stateless, &mut result) {
             object.remove(RESULT_TYPE);
         }
@@ -108,14 +111,38 @@ impl Server {
         sent: Map<String, Value>,
         answered: Option<InputResponses>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+    ) -> Result<Reply, ErrorData> {
         let (name, contract) = aliases::tool(called);
         let Some(tool) = self.find(&name) else {
-            return Err(failure::unknown_tool(called, self.tools.iter().map(|tool| tool.name)));
+            return Err(failure::unknown_tool(called, self.tool_names()));
         };
         let stateless = stateless(context);
         let person = Person::behind(context.client_capabilities().as_ref(), stateless, &context.peer, answered);
-        Ok(self.answer(tool, contract, sent, person, context).await.into_response())
+        Ok(self.answer(tool, (contract, Travels::Twice), sent, person, context).await)
+    }
+
+    /// A reply as rmcp takes it: where there is an outbox, what is written waits there.
+    fn sent(&self, mut reply: Reply, context: &RequestContext<RoleServer>) -> CallToolResponse {
+        if let Some(asks) = reply.asks.take() {
+            return (*asks).into();
+        }
+        self.kept(reply, context).into()
+    }
+
+    fn kept(&self, reply: Reply, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let (Some(outbox), None) = (&self.outbox, &reply.text) else { return reply.into_result() };
+        let failed = reply.failed;
+        let result = outbox.keep(context.id.clone(), reply.into_written(), failed);
+        if !context.ct.is_cancelled() {
+            return result;
+        }
+        // Nobody may fetch it any more: its message, if there is one at all, holds it itself.
+        outbox.take(&context.id).map_or(result, |written| Reply { failed, ..Reply::written(written) }.into_result())
+    }
+
+    /// The names of the tools.
+    pub(super) fn tool_names(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.tools.iter().map(|tool| tool.name)
     }
 
     fn find(&self, name: &str) -> Option<&'static Definition> {
@@ -126,11 +153,12 @@ impl Server {
     async fn answer(
         &self,
         tool: &'static Definition,
-        contract: bool,
+        (contract, travels): (bool, Travels),
         sent: Map<String, Value>,
         person: Option<Person>,
         context: &RequestContext<RoleServer>,
     ) -> Reply {
+        let flow = flow_named(tool, &sent);
         let begun = self.app.clock().reading();
         // Cancelled by the client, or because the server ends.
         let cancel = self.ends.calls.child_token();
@@ -141,8 +169,8 @@ impl Server {
             }
             None => (None, None),
         };
-        let call = Call { app: self.app.clone(), cancel: cancel.clone(), progress: on_step, contract, person };
-        let mut work = std::pin::pin!(AssertUnwindSafe(self.work(tool, call, sent)).catch_unwind());
+        let call = Call { app: self.app.clone(), cancel: cancel.clone(), progress: on_step, contract, travels, person };
+        let mut work = std::pin::pin!(AssertUnwindSafe(self.work(tool, call, sent, flow.as_deref())).catch_unwind());
         let tell = async {
             if let Some(progress) = &mut progress {
                 progress.tell().await;
@@ -164,7 +192,7 @@ impl Server {
             let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
             tracing::error!(id = format!("{id:016x}"), tool = tool.name, said, "a handler panicked");
-            failure::reply(tool, &failure::internal(id), None)
+            failure::reply(tool, &failure::internal(id), flow.as_deref())
         });
         if let Some(progress) = progress.as_mut().filter(|_| !context.ct.is_cancelled()) {
             progress.newest().await;
@@ -175,12 +203,11 @@ impl Server {
         reply
     }
 
-    async fn work(&self, tool: &'static Definition, call: Call, sent: Map<String, Value>) -> Reply {
+    async fn work(&self, tool: &'static Definition, call: Call, sent: Map<String, Value>, flow: Option<&str>) -> Reply {
         let arguments = match Arguments::read(tool, sent) {
             Ok(arguments) => arguments,
-            Err(error) => return failure::reply(tool, &error, None),
+            Err(error) => return failure::reply(tool, &error, flow),
         };
-        let flow = arguments.text("flowName");
         let Some(permit) = call.cancel.run_until_cancelled(self.at_once.acquire()).await else {
             return failure::reply(tool, &cancelled(), flow);
         };
@@ -188,6 +215,13 @@ impl Server {
         drop(permit);
         reply.unwrap_or_else(|error| failure::reply(tool, &error, flow))
     }
+}
+
+/// The flow that a call is about, also where its arguments can't be used.
+fn flow_named(tool: &Definition, sent: &Map<String, Value>) -> Option<String> {
+    let about = |name: &str| tool.parameter(name).is_some_and(|parameter| parameter.name == "flowName");
+    let named = sent.iter().find(|(name, _)| about(name)).and_then(|(_, value)| value.as_str());
+    named.filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 /// Since 2026-07-28 there are no sessions, and every result says whether it is complete.
@@ -225,7 +259,14 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        self.call(&request.name, arguments, request.input_responses, &context).await
+        let reply = self.call(&request.name, arguments, request.input_responses, &context).await?;
+        Ok(self.sent(reply, &context))
+    }
+
+    async fn on_cancelled(&self, notification: CancelledNotificationParam, _context: NotificationContext<RoleServer>) {
+        if let (Some(outbox), Some(id)) = (&self.outbox, &notification.request_id) {
+            drop(outbox.take(id));
+        }
     }
 
     async fn on_custom_request(
@@ -239,8 +280,12 @@ impl ServerHandler for Server {
         let called = aliases::METHODS.iter().find(|method| **method == request.method);
         let found = called.and_then(|method| self.find(&aliases::tool(method).0));
         let Some(tool) = found else {
-            let message = format!("there is no method {}", quoted(&request.method));
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
+            // rmcp hands over what is one of its own methods only where it can't read the rest.
+            return Err(if MCP.contains(&request.method.as_str()) {
+                ErrorData::invalid_params(format!("the params of {} can't be read", request.method), None)
+            } else {
+                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)
+            });
         };
         let sent = match request.params {
             None | Some(Value::Null) => Map::new(),
@@ -249,11 +294,12 @@ impl ServerHandler for Server {
                 params
             }
             Some(_) => {
-                let error = Error::new(Code::InvalidRequest, "params is not an object");
+                let error = Error::new(Code::InvalidRequest, "params is not an object")
+                    .next(format!("give the arguments of {} as an object", tool.name));
                 return Err(failure::method_error(failure::reply(tool, &error, None).value));
             }
         };
-        let reply = self.answer(tool, request.method == "flows/list", sent, None, &context).await;
+        let reply = self.answer(tool, (request.method == "flows/list", Travels::Once), sent, None, &context).await;
         if reply.failed {
             return Err(failure::method_error(reply.value));
         }

@@ -59,8 +59,10 @@ mod tests {
             let default: Value = serde_json::from_str(parameter.default).expect("JSON");
             let fits = match parameter.kind {
                 Kind::Text => default.is_string(),
-                Kind::Count(least) => default.as_i64().is_some_and(|number| number >= least),
-                Kind::Seconds => default.is_number(),
+                Kind::Count(least, most) => default.as_i64().is_some_and(|number| (least..=most).contains(&number)),
+                Kind::Seconds(most) => {
+                    default.as_f64().is_some_and(|seconds| (0.0..=f64::from(most)).contains(&seconds))
+                }
                 Kind::Flag => default.is_boolean(),
                 Kind::Word(words) => default.as_str().is_some_and(|word| words.contains(&word)),
                 Kind::Texts | Kind::Words(_) => default.is_array(),

@@ -125,6 +125,19 @@ impl ValueType {
     }
 }
 
+impl ValueType {
+    /// A value of this type where the value's text reads as one: the app writes every default as a
+    /// text. What does not fit stays as it is.
+    pub fn typed(self, value: Value) -> Value {
+        match (self, &value) {
+            (Self::Number | Self::Integer | Self::Boolean, Value::String(text)) if self.fits(&value) => {
+                serde_json::from_str(text.trim()).unwrap_or(value)
+            }
+            _ => value,
+        }
+    }
+}
+
 impl fmt::Display for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -200,6 +213,22 @@ mod tests {
             for value in misfits {
                 assert!(!kind.fits(&value), "{kind} {value}");
             }
+        }
+    }
+
+    #[test]
+    fn a_text_that_reads_as_a_number_or_boolean_becomes_one_where_that_is_due() {
+        for (kind, text, typed) in [
+            (ValueType::Number, "80", "80"),
+            (ValueType::Number, " 1.50 ", "1.50"),
+            (ValueType::Integer, "3", "3"),
+            (ValueType::Boolean, "true", "true"),
+            (ValueType::Boolean, "yes", "\"yes\""),
+            (ValueType::Number, "many", "\"many\""),
+            (ValueType::String, "80", "\"80\""),
+            (ValueType::Array, "[1]", "\"[1]\""),
+        ] {
+            assert_eq!(kind.typed(json!(text)).to_string(), typed, "{kind} {text}");
         }
     }
 

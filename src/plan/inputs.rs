@@ -64,6 +64,10 @@ pub(super) fn of(steps: &[Step], checked: &CheckedFlow) -> Vec<Input> {
             input.kind = input.kind.or(*kind);
             input.description = input.description.take().or_else(|| description.map(str::to_owned));
         }
+        if let Some(kind) = input.kind {
+            input.default = input.default.take().map(|default| kind.typed(default));
+            input.choices = std::mem::take(&mut input.choices).into_iter().map(|choice| kind.typed(choice)).collect();
+        }
     }
     list
 }

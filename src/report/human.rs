@@ -81,13 +81,18 @@ pub fn error(error: &Error, look: Look) -> String {
     text
 }
 
+/// Something to know that is no error.
+pub fn warning(message: &str, look: Look) -> String {
+    format!("{} {}\n", look.paint(DOUBTFUL, "warning:"), safe_block(message))
+}
+
 fn hint(text: &str, look: Look) -> String {
     format!("  {} {}", look.paint(HELP, "hint:"), safe_block(text))
 }
 
 /// A next step speaks of tools; here commands do the same.
 fn for_commands(step: &str) -> String {
-    const WORDS: [(&str, &str); 10] = [
+    const WORDS: [(&str, &str); 11] = [
         ("call flows_list to", "run `flowy list` to"),
         ("call flows_execute again", "run it again"),
         ("what had finished is in partialResults", "what had finished is shown"),
@@ -97,6 +102,7 @@ fn for_commands(step: &str) -> String {
         ("in initialVariables", "with --var"),
         ("leave `_variableSet` out", "leave --set out"),
         ("leave `cursor` out", "leave --cursor out"),
+        ("leave `tags` out", "leave --tag out"),
         ("leave `ref` out", "leave --ref out"),
     ];
     WORDS.iter().fold(step.to_owned(), |text, (tool, command)| text.replace(tool, command))

@@ -7,20 +7,26 @@ mod execution;
 mod finding;
 mod flow;
 mod guided;
+mod limit;
 mod listing;
 mod size;
+mod warning;
+mod written;
 
 use serde_json::{Map, Value, json};
 
 use crate::app::{Error, Listed, StatusAnswer};
 
-pub use execution::{execution, outcome, refusal, rehearsal};
+pub use execution::{STATUSES, execution, outcome, refusal, rehearsal};
 pub use finding::{checkup, finding};
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};
 pub use guided::{begun, events, exported, guided_status, guided_summary, pruned, tallies, turn};
-pub use listing::{contract_listing, listing};
-pub use size::{FAILURE_CHARACTERS, LARGEST_FRAME, MAX_TOKENS, fit, frame_fits};
+pub use limit::{FAILURE_CHARACTERS, LARGEST_FRAME, Limit, MAX_TOKENS, Travels, frame_fits};
+pub use listing::{contract_listing, listing, written_listing};
+pub use size::fit;
+pub use warning::{WarningCode, warning};
+pub use written::Written;
 
 /// An error: `{code, message, source, nextStep?, details?}`.
 pub fn error(error: &Error, source: &str) -> Value {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::text_of;
 use crate::plan::{Open, OutputPart, Rendering, Slot, Source, Work};
 use crate::render::{Walked, fill, walk};
-use crate::run::{Run, State, StepError, Warning};
+use crate::run::{Run, State, StepError, Warning, WarningKind};
 
 /// What fills one slot.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,7 +150,7 @@ impl Run {
                     match with {
                         FilledWith::Left => warnings.extend(left(id, slot, &placeholder.spelt())),
                         _ => warnings.push(Warning::of(
-                            "TEXT_HAS_NO_FIELDS",
+                            WarningKind::TextHasNoFields,
                             id,
                             format!("{{{}}} asks for a field of a text; it stays as it is", placeholder.spelt()),
                         )),
@@ -178,8 +178,8 @@ fn left(id: &str, slot: &Slot, spelt: &str) -> Option<Warning> {
         Source::Open(_) => format!("{{{spelt}}} is not declared and was not given; it stays as it is"),
         Source::Step { .. } => {
             let message = format!("{{{spelt}}} asks for a field of a text; it stays as it is");
-            return Some(Warning::of("TEXT_HAS_NO_FIELDS", id, message));
+            return Some(Warning::of(WarningKind::TextHasNoFields, id, message));
         }
     };
-    Some(Warning::of("UNBOUND_PLACEHOLDER", id, message))
+    Some(Warning::of(WarningKind::UnboundPlaceholder, id, message))
 }

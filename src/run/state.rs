@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::plan::{OutputPart, Plan, Slot, Source, Step, Work};
-use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
+use crate::run::{Event, Given, Output, Refusal, StepError, Timing, Warning, WarningKind};
 
 /// How much text a run may write, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,24 +90,6 @@ impl Status {
             Self::Partial => "partial",
             Self::Failed => "failed",
         }
-    }
-}
-
-/// Something the caller should know that keeps nothing from running.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
-    /// What kind it is, in `UPPER_SNAKE`.
-    pub code: &'static str,
-    /// The fact.
-    pub message: String,
-    /// The step it is about.
-    pub node: Option<String>,
-}
-
-impl Warning {
-    /// A warning about a step; none where `id` is empty.
-    pub fn of(code: &'static str, id: &str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), node: (!id.is_empty()).then(|| id.to_owned()) }
     }
 }
 
@@ -473,12 +455,12 @@ impl Run {
             if let Some(readers) = by_edge.get(name) {
                 let message =
                     format!("an edge gives {name} to {}; the value given for it is not used there", readers.join(", "));
-                warnings.push(Warning::of("IGNORED_VARIABLE", "", message));
+                warnings.push(Warning::of(WarningKind::IgnoredVariable, "", message));
             } else if open.contains(name) || (known.contains(name) && !outputs.contains(name)) {
                 // Used, or declared and used by nobody, which is for `validate` to tell.
             } else if outputs.contains(name) {
                 let message = format!("{name} names the output of a step; the value given for it is ignored");
-                warnings.push(Warning::of("IGNORED_VARIABLE", "", message));
+                warnings.push(Warning::of(WarningKind::IgnoredVariable, "", message));
             } else {
                 let known = self.plan.inputs().iter().map(|input| input.name.as_str());
                 let meant = crate::names::nearest(name, known, 1);
@@ -488,7 +470,7 @@ impl Run {
                 }
                 let meant = meant.first().map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
                 let message = format!("no step reads {}{meant}", crate::names::quoted(name));
-                warnings.push(Warning::of("UNKNOWN_VARIABLE", "", message));
+                warnings.push(Warning::of(WarningKind::UnknownVariable, "", message));
             }
         }
         for (step, variable, from, how) in self.mappings() {
@@ -499,7 +481,7 @@ impl Run {
                     "{variable} was not given and takes the output of {from}, the only step before; give {variable}, \
                      or map it on the edge, to decide it"
                 );
-                warnings.push(Warning::of("AUTO_MAPPED", &step.id, message));
+                warnings.push(Warning::of(WarningKind::AutoMapped, &step.id, message));
             }
         }
         warnings

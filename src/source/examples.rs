@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sha1::{Digest as _, Sha1};
 
 use super::SourceError;
-use super::files::{FileEntry, Files, in_catalog};
+use super::files::{FileEntry, Files, is_read};
 use crate::names::CatalogPath;
 
 /// A fixed set of files.
@@ -20,7 +20,7 @@ impl Examples {
     pub(super) fn of(files: &[(&str, &[u8])]) -> Self {
         let bytes: BTreeMap<CatalogPath, Arc<[u8]>> = files
             .iter()
-            .filter(|(path, _)| in_catalog(path))
+            .filter(|(path, _)| is_read(path))
             .filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(*bytes))))
             .collect();
         let entry = |bytes: &Arc<[u8]>| FileEntry { oid: None, size: u64::try_from(bytes.len()).unwrap_or(u64::MAX) };

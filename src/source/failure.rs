@@ -37,7 +37,7 @@ pub enum SourceError {
         message: String,
     },
     /// The quota is used up, or requests came too fast.
-    #[error("GitHub's {} rate limit is reached; it is reset at {}", if *secondary { "secondary" } else { "hourly" }, retry_at.format("%Y-%m-%d %H:%M:%S UTC"))]
+    #[error("GitHub's {} rate limit is reached; it is reset at {}", if *secondary { "secondary (requests came too fast)" } else { "hourly" }, retry_at.format("%Y-%m-%d %H:%M:%S UTC"))]
     RateLimited {
         /// Nothing is asked before this time.
         retry_at: DateTime<Utc>,
@@ -63,6 +63,8 @@ pub enum SourceError {
         git_ref: String,
         /// The default branch, where it is known.
         default_branch: Option<String>,
+        /// Branches or tags that are spelt alike, the nearest first, where they could be had.
+        nearest: Vec<String>,
     },
     /// The commit does not belong to the default branch: it may come from anybody's fork.
     #[error("{git_ref} is not part of the default branch {branch} of {repo}, and may come from a fork")]
@@ -85,6 +87,16 @@ pub enum SourceError {
         message: String,
         /// How often it was tried.
         tries: u32,
+    },
+    /// GitHub's address led to another host, whose answer nobody can use.
+    #[error("GitHub moved {what} to {host}, which was asked without the token and answered with status {status}")]
+    MovedAway {
+        /// What was asked for.
+        what: String,
+        /// Where it was moved to.
+        host: String,
+        /// The HTTP status of that host.
+        status: u16,
     },
     /// No answer, or one that broke off, after all tries.
     #[error("{what} could not be fetched from {host} after {tries} {}: {reason}", if *tries == 1 { "try" } else { "tries" })]
@@ -179,7 +191,12 @@ impl Failure for SourceError {
 
     fn excusable(&self) -> bool {
         match self {
-            Self::RateLimited { .. } | Self::Network { .. } | Self::TimedOut { .. } | Self::Corrupt { .. } => true,
+            Self::RateLimited { .. }
+            | Self::Network { .. }
+            | Self::TimedOut { .. }
+            | Self::Corrupt { .. }
+            // As a proxy does that wants a login first.
+            | Self::MovedAway { .. } => true,
             Self::GitHub { status, .. } => *status >= 500 || *status == 429 || *status < 400,
             _ => false,
         }

@@ -13,6 +13,14 @@ pub(super) fn in_catalog(path: &str) -> bool {
     path.split_once('/').is_some_and(|(folder, _)| CATALOG_FOLDERS.contains(&folder))
 }
 
+/// Whether a file of that path is one that a catalog consists of: `.json` below flows, templates and
+/// contracts, `.md` below personas. A README or a picture beside them is none of its business.
+pub(super) fn is_read(path: &str) -> bool {
+    let wanted = if path.starts_with("personas/") { "md" } else { "json" };
+    let name = path.rsplit('/').next().unwrap_or_default();
+    in_catalog(path) && name.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case(wanted))
+}
+
 /// One file of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEntry {

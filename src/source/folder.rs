@@ -12,9 +12,10 @@ use std::time::UNIX_EPOCH;
 
 use sha1::{Digest as _, Sha1};
 
-use super::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex};
+use super::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex, is_read};
 use super::{Body, Snapshot, SourceError};
 use crate::cache::lock;
+use crate::config::system_says;
 use crate::names::{CatalogPath, quoted, shown};
 
 /// How deep folders are followed; deeper ones are reported as cut off.
@@ -49,7 +50,7 @@ impl FolderSource {
             Ok(found) if found.is_dir() => Ok(Self { given, largest, last: Mutex::new(None) }),
             Ok(_) => Err(not("is a file; a source is a folder that holds flows/ and templates/")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(not("does not exist")),
-            Err(error) => Err(not(&format!("cannot be opened: {error}"))),
+            Err(error) => Err(not(&format!("cannot be opened: {}", system_says(&error)))),
         }
     }
 
@@ -62,7 +63,7 @@ impl FolderSource {
         let (given, largest) = (self.given.clone(), self.largest);
         let walked = off_the_loop(move || walk(&given, largest)).await.map_err(|error| SourceError::NotAFolder {
             path: quoted(&self.given.to_string_lossy()),
-            reason: format!("cannot be read: {error}"),
+            reason: format!("cannot be read: {}", system_says(&error)),
         })?;
         let (walked, revision) = walked;
         let mut last = lock(&self.last);
@@ -89,7 +90,7 @@ impl Walked {
         }
         let (root, path, largest) = (self.root.clone(), path.clone(), self.largest);
         off_the_loop(move || Ok(read(&root, &path, largest))).await.unwrap_or_else(|error| {
-            Err(SourceError::Unreadable { path: "the folder".to_owned(), reason: error.to_string() })
+            Err(SourceError::Unreadable { path: "the folder".to_owned(), reason: system_says(&error) })
         })
     }
 
@@ -112,7 +113,7 @@ async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + 
 
 fn read(root: &Path, path: &CatalogPath, largest: u64) -> Result<Arc<[u8]>, SourceError> {
     let not_read = |reason: String| SourceError::NotRead { path: path.clone(), reason };
-    let broken = |error: io::Error| SourceError::Unreadable { path: path.to_string(), reason: error.to_string() };
+    let broken = |error: io::Error| SourceError::Unreadable { path: path.to_string(), reason: system_says(&error) };
     // Checked again here: between the walk and now a file may have become a link.
     let real = fs::canonicalize(root.join(path.as_str())).map_err(broken)?;
     if !real.starts_with(root) {
@@ -153,7 +154,7 @@ fn walk(given: &Path, largest: u64) -> io::Result<(Walked, String)> {
     for folder in CATALOG_FOLDERS {
         let path = root.join(folder);
         match fs::symlink_metadata(&path) {
-            Ok(_) => walk.entry(&path, folder, 0),
+            Ok(_) => walk.entry(path, folder, 0),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => walk.failed(folder, &error),
         }
@@ -174,6 +175,16 @@ fn walk(given: &Path, largest: u64) -> io::Result<(Walked, String)> {
     Ok((Walked { root, largest, files, problems: walk.problems }, revision))
 }
 
+/// What is at a path, links followed, and where that really is.
+fn real(path: PathBuf) -> io::Result<(fs::Metadata, PathBuf)> {
+    let about = fs::symlink_metadata(&path)?;
+    if !about.is_symlink() {
+        return Ok((about, path));
+    }
+    let real = fs::canonicalize(path)?;
+    Ok((fs::metadata(&real)?, real))
+}
+
 impl Walk {
     fn problem(&mut self, path: &str, kind: ProblemKind) {
         self.problems.push(Problem::new(path, kind));
@@ -181,12 +192,14 @@ impl Walk {
 
     fn failed(&mut self, path: &str, error: &io::Error) {
         let path = shown(path, 300);
-        let reason = error.to_string();
+        let reason = system_says(error);
         self.problem(&path.clone(), ProblemKind::Failed(SourceError::Unreadable { path, reason }));
     }
 
-    fn entry(&mut self, path: &Path, name: &str, depth: usize) {
-        let found = match fs::canonicalize(path).and_then(|real| Ok((fs::metadata(&real)?, real))) {
+    /// Looks at an entry of a folder that is known by its real path: only a link has to be followed
+    /// to know where it is.
+    fn entry(&mut self, path: PathBuf, name: &str, depth: usize) {
+        let found = match real(path) {
             Ok(found) => found,
             // A link to nowhere.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return self.problem(name, ProblemKind::Symlink),
@@ -197,10 +210,13 @@ impl Walk {
             return self.problem(name, ProblemKind::Symlink);
         }
         if about.is_dir() {
-            return self.folder(path, real, name, depth);
+            return self.folder(&real, name, depth);
         }
         if !about.is_file() {
             return self.problem(name, ProblemKind::NotAFile);
+        }
+        if !is_read(name) {
+            return;
         }
         if about.len() > self.largest {
             return self.problem(name, ProblemKind::TooLarge { size: about.len(), limit: self.largest });
@@ -215,15 +231,15 @@ impl Walk {
         }
     }
 
-    fn folder(&mut self, path: &Path, real: PathBuf, name: &str, depth: usize) {
+    fn folder(&mut self, real: &Path, name: &str, depth: usize) {
         // A folder that is reached a second time is reached through a link: once is enough.
-        if !self.seen.insert(real) {
+        if !self.seen.insert(real.to_owned()) {
             return self.problem(name, ProblemKind::Symlink);
         }
         if depth >= DEEPEST {
             return self.problem(name, ProblemKind::ListingCutOff);
         }
-        let mut entries = match fs::read_dir(path) {
+        let mut entries = match fs::read_dir(real) {
             Ok(entries) => entries.flatten().map(|entry| entry.file_name()).collect::<Vec<_>>(),
             Err(error) => return self.failed(name, &error),
         };
@@ -233,7 +249,7 @@ impl Walk {
             if text == ".git" {
                 continue;
             }
-            self.entry(&path.join(&entry), &format!("{name}/{text}"), depth + 1);
+            self.entry(real.join(&entry), &format!("{name}/{text}"), depth + 1);
         }
     }
 }

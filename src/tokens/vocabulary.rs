@@ -17,15 +17,21 @@ const LONGEST_WORD: usize = 32;
 const LONGEST_WIDE: usize = 24;
 
 /// How many tokens a piece is: one where it is a token, else as many as the longest ones from its beginning
-/// are, one after the other. A single byte always is one.
-pub(super) fn tokens(piece: &[u8]) -> usize {
+/// are, one after the other. A single byte always is one. Beyond `most` it is any number above that.
+pub(super) fn tokens(piece: &[u8], most: usize) -> usize {
     if piece.len() <= LONGEST && is_token(piece) {
         return 1;
     }
     let mut rest = piece;
     let mut count = 0;
-    while !rest.is_empty() {
-        rest = rest.get(longest(rest)..).unwrap_or_default();
+    // In a long run every place looks like the one before, and so does its token.
+    let mut before: (&[u8], usize) = (&[], 0);
+    while !rest.is_empty() && count <= most {
+        let ahead = rest.get(..LONGEST).unwrap_or(rest);
+        if before.0 != ahead {
+            before = (ahead, longest(ahead));
+        }
+        rest = rest.get(before.1..).unwrap_or_default();
         count += 1;
     }
     count

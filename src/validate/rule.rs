@@ -17,10 +17,30 @@ pub struct Rule {
     pub severity: Severity,
     /// What that keeps from running, unless it says otherwise.
     pub reach: Reach,
+    /// What else it may say, and when.
+    pub also: &'static [Verdict],
     /// What it looks for, in one sentence, for tables and help.
     pub summary: &'static str,
     /// The check.
     pub check: Check,
+}
+
+/// What a rule says of some of what it finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it keeps from running.
+    pub reach: Reach,
+    /// Of what, in words that follow "when it is" or stand in brackets.
+    pub when: &'static str,
+}
+
+impl Rule {
+    /// Every severity and reach that its findings may have, its usual one first.
+    pub fn verdicts(&self) -> impl Iterator<Item = (Severity, Reach)> {
+        std::iter::once((self.severity, self.reach)).chain(self.also.iter().map(|also| (also.severity, also.reach)))
+    }
 }
 
 /// What a rule looks at.

@@ -5,20 +5,25 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use serde_json::Value;
 
+use super::problems::{Problems, code_in_flow, code_of_finding, of_findings, problem, unreadable};
 use super::{INDEX, Opened};
 use crate::app::failure::code_of;
 use crate::app::{Code, Error};
 use crate::discover::{Category, Entry, FileProblem, Index, Input, Output, Packed, TemplateEntry, TemplateTitle};
 use crate::document::Document;
 use crate::model::{Directory, Flow, Listed, Lookup, NodeKind, Shelf, Template};
-use crate::names::CatalogPath;
+use crate::names::{CatalogPath, VariableName};
 use crate::plan::Plan;
-use crate::source::{Files, Problem, ProblemKind, Snapshot, SourceError};
+use crate::source::{Files, Problem, Snapshot, SourceError};
 use crate::validate::{self, Finding, Guidance, GuidanceReferences, Known, Options, Severity};
 
 /// A file's bytes, or why they can't be had.
-type Text = (CatalogPath, Result<Arc<[u8]>, SourceError>);
-type Texts = Vec<Text>;
+type Text = (CatalogPath, Bytes);
+type Bytes = Result<Arc<[u8]>, SourceError>;
+
+/// From how many files on they are read on several processors, and on how many at the most.
+const MANY: usize = 64;
+const MOST_THREADS: usize = 8;
 
 /// Opens a revision: from the kept index, else by reading every file.
 pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: bool) -> Result<Arc<Opened>, Error> {
@@ -27,7 +32,7 @@ pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: boo
         return Ok(opened(revision, packed, None));
     }
     let files = snapshot.files().await?;
-    let mut texts: Texts = Vec::with_capacity(files.len());
+    let mut texts: Vec<Text> = Vec::with_capacity(files.len());
     snapshot.read_each(|path, bytes| texts.push((path.clone(), bytes))).await?;
     let whole = texts.iter().all(|(_, bytes)| bytes.is_ok());
     let problems = snapshot.problems().await?;
@@ -74,54 +79,112 @@ pub(in crate::app) fn stem(file: &str) -> &str {
 }
 
 fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> Index {
-    let mut problems: Vec<FileProblem> = left_out.iter().filter_map(problem).collect();
+    let mut problems = Problems::default();
+    left_out.iter().filter_map(problem).for_each(|problem| problems.note(problem));
     let oid = |path: &CatalogPath| {
         files.get(path).and_then(|file| file.oid.as_ref()).map(ToString::to_string).unwrap_or_default()
     };
-    let (templates, read) = read_templates(texts, &mut problems, &oid);
+    let below = |folder: &str| texts.iter().filter(|(path, _)| in_folder(path, folder)).collect::<Vec<_>>();
+    let (mut templates, mut read) = (Vec::new(), BTreeMap::new());
+    for one in spread(&below("templates"), |(path, bytes)| read_templates(path, bytes, oid(path))) {
+        problems.note_all(one.problems);
+        read.insert(one.entry.file.clone(), one.outcome);
+        templates.push(one.entry);
+    }
     let directory = Directory::new(
         templates
             .iter()
-            .map(|entry| Listed {
+            .map(|entry: &TemplateEntry| Listed {
                 file: entry.file.clone(),
                 stem: entry.stem.clone(),
                 entries: entry.titles.iter().map(|title| (title.id.clone(), title.title.clone())).collect(),
             })
             .collect(),
     );
+    let (mut flows, mut categories) = (Vec::new(), Vec::new());
     let guidance = guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
-    let mut flows: Vec<Entry> = Vec::new();
-    let mut categories: Vec<Category> = Vec::new();
-    for (path, bytes) in texts.iter().filter(|(path, _)| in_folder(path, "flows")) {
-        let bytes = match bytes {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                note(&mut problems, unreadable(path, error));
-                continue;
-            }
-        };
-        let parsed = validate::parse(path, bytes);
-        if path.stem() == "_category" {
-            match &parsed {
-                Ok(document) => categories.extend(category(path, document)),
-                Err(problem) => note(
-                    &mut problems,
-                    FileProblem {
-                        file: path.to_string(),
-                        code: "PARSE_ERROR".to_owned(),
-                        message: problem.message.clone(),
-                        line: Some(problem.position.line),
-                        column: Some(problem.position.column),
-                    },
-                ),
-            }
-            continue;
+    let shelves = Shelves { directory: &directory, read: &read, guidance: &guidance, lenient };
+    for one in spread(&below("flows"), |(path, bytes)| read_flows(path, bytes, &oid(path), &shelves)) {
+        problems.note_all(one.problems);
+        flows.extend(one.flows);
+        categories.extend(one.category);
+    }
+    problems.note_twins(&flows);
+    Index::new(flows, templates, problems.all, categories)
+}
+
+/// Does the same to every item, on all processors where there are many; what comes of it stands in
+/// the items' order.
+fn spread<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    if threads == 1 || items.len() < MANY {
+        return items.iter().map(work).collect();
+    }
+    let work = &work;
+    std::thread::scope(|scope| {
+        let share = items.len().div_ceil(threads);
+        let begun: Vec<_> =
+            items.chunks(share).map(|share| scope.spawn(move || share.iter().map(work).collect::<Vec<R>>())).collect();
+        let ended =
+            begun.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        ended.flatten().collect()
+    })
+}
+
+/// A template file, read.
+struct TemplatesOfFile {
+    entry: TemplateEntry,
+    /// Its templates, or what is wrong with it.
+    outcome: TemplateRead,
+    problems: Vec<FileProblem>,
+}
+
+fn read_templates(path: &CatalogPath, bytes: &Bytes, oid: String) -> TemplatesOfFile {
+    let mut problems = Vec::new();
+    let mut entry =
+        TemplateEntry { file: path.to_string(), stem: path.stem().to_owned(), oid, ..TemplateEntry::default() };
+    let outcome = match bytes {
+        Err(error) => {
+            problems.push(unreadable(path, error));
+            TemplateRead::Broken { code: code_of(error).word().to_owned(), message: error.to_string() }
         }
+        Ok(bytes) => {
+            let check = validate::template_file(path, &validate::parse(path, bytes));
+            problems.extend(of_findings(&check.findings, code_of_finding));
+            entry.titles = check
+                .templates
+                .iter()
+                .map(|template| TemplateTitle { id: template.id.clone(), title: template.title.clone() })
+                .collect();
+            for variable in check.templates.iter().flat_map(|template| &template.variables) {
+                if !entry.variables.contains(&variable.name) {
+                    entry.variables.push(variable.name.clone());
+                }
+            }
+            match check.findings.iter().find(|finding| finding.severity == Severity::Error) {
+                Some(finding) if check.templates.is_empty() => TemplateRead::broken(finding),
+                _ => TemplateRead::Whole(check.templates),
+            }
+        }
+    };
+    TemplatesOfFile { entry, outcome, problems }
+}
+
+/// What flows look up what they name in.
+struct Shelves<'a> {
+    directory: &'a Directory,
+    read: &'a BTreeMap<String, TemplateRead>,
+    guidance: &'a Guidance,
+    lenient: bool,
+}
+
+impl Shelves<'_> {
+    fn shelf(&self, references: &[String]) -> Shelf {
         let mut shelf = Shelf::default();
-        for reference in validate::template_references(&parsed) {
-            let lookup = match directory.resolve(&reference) {
+        for reference in references {
+            let lookup = match self.directory.resolve(reference) {
                 Err(lookup) => lookup,
-                Ok((listed, place)) => match read.get(&listed.file) {
+                Ok((listed, place)) => match self.read.get(&listed.file) {
                     Some(TemplateRead::Whole(templates)) => templates
                         .get(place)
                         .map_or(Lookup::Missing { nearest: Vec::new() }, |template| Lookup::Found(template.clone())),
@@ -131,26 +194,14 @@ fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> 
                     None => Lookup::Missing { nearest: Vec::new() },
                 },
             };
-            shelf.put(&reference, lookup);
+            shelf.put(reference, lookup);
         }
-        guidance.put_on(&mut shelf, &GuidanceReferences::of(&parsed));
-        let known = Known { shelf: &shelf, twins: &[], options: Options { lenient, ..Options::default() } };
-        let check = validate::flow_file(path, &parsed, known);
-        note_findings(&mut problems, &check.findings);
-        for flow in check.flows {
-            note_findings(&mut problems, &flow.findings);
-            let plan = flow.checked.as_ref().map(Plan::of);
-            flows.push(entry(&flow.flow, plan.as_ref(), oid(path)));
-        }
+        shelf
     }
-    note_twins(&mut problems, &flows);
-    Index::new(flows, templates, problems, categories)
 }
 
 /// Reads the personas and contracts among the files.
-pub(in crate::app) fn guidance<'t>(
-    texts: impl Iterator<Item = (&'t CatalogPath, &'t Result<Arc<[u8]>, SourceError>)>,
-) -> Guidance {
+pub(in crate::app) fn guidance<'t>(texts: impl Iterator<Item = (&'t CatalogPath, &'t Bytes)>) -> Guidance {
     let mut guidance = Guidance::default();
     for (path, bytes) in texts.filter(|(path, _)| Guidance::is_guidance(path)) {
         match bytes {
@@ -161,49 +212,49 @@ pub(in crate::app) fn guidance<'t>(
     guidance
 }
 
-/// Reads every template file: its listing entry, and its templates or what is wrong with it.
-fn read_templates(
-    texts: &[Text],
-    problems: &mut Vec<FileProblem>,
-    oid: &dyn Fn(&CatalogPath) -> String,
-) -> (Vec<TemplateEntry>, BTreeMap<String, TemplateRead>) {
-    let mut templates: Vec<TemplateEntry> = Vec::new();
-    let mut read: BTreeMap<String, TemplateRead> = BTreeMap::new();
-    for (path, bytes) in texts.iter().filter(|(path, _)| in_folder(path, "templates")) {
-        let mut entry = TemplateEntry {
-            file: path.to_string(),
-            stem: path.stem().to_owned(),
-            oid: oid(path),
-            ..TemplateEntry::default()
-        };
-        let outcome = match bytes {
-            Err(error) => {
-                note(problems, unreadable(path, error));
-                TemplateRead::Broken { code: code_of(error).word().to_owned(), message: error.to_string() }
-            }
-            Ok(bytes) => {
-                let check = validate::template_file(path, &validate::parse(path, bytes));
-                note_findings(problems, &check.findings);
-                entry.titles = check
-                    .templates
-                    .iter()
-                    .map(|template| TemplateTitle { id: template.id.clone(), title: template.title.clone() })
-                    .collect();
-                for variable in check.templates.iter().flat_map(|template| &template.variables) {
-                    if !entry.variables.contains(&variable.name) {
-                        entry.variables.push(variable.name.clone());
-                    }
-                }
-                match check.findings.iter().find(|finding| finding.severity == Severity::Error) {
-                    Some(finding) if check.templates.is_empty() => TemplateRead::broken(finding),
-                    _ => TemplateRead::Whole(check.templates),
-                }
-            }
-        };
-        read.insert(path.to_string(), outcome);
-        templates.push(entry);
+/// A file of flows, or of what a category is, read.
+#[derive(Default)]
+struct FlowsOfFile {
+    flows: Vec<Entry>,
+    category: Option<Category>,
+    problems: Vec<FileProblem>,
+}
+
+fn read_flows(path: &CatalogPath, bytes: &Bytes, oid: &str, shelves: &Shelves<'_>) -> FlowsOfFile {
+    let mut read = FlowsOfFile::default();
+    let bytes = match bytes {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            read.problems.push(unreadable(path, error));
+            return read;
+        }
+    };
+    let parsed = validate::parse(path, bytes);
+    if path.stem() == "_category" {
+        match &parsed {
+            Ok(document) => read.category = category(path, document),
+            Err(problem) => read.problems.push(FileProblem {
+                file: path.to_string(),
+                code: Code::ParseError.word().to_owned(),
+                message: problem.message.clone(),
+                line: Some(problem.position.line),
+                column: Some(problem.position.column),
+            }),
+        }
+        return read;
     }
-    (templates, read)
+    let mut shelf = shelves.shelf(&validate::template_references(&parsed));
+    shelves.guidance.put_on(&mut shelf, &GuidanceReferences::of(&parsed));
+    let known =
+        Known { shelf: &shelf, twins: &[], options: Options { lenient: shelves.lenient, ..Options::default() } };
+    let check = validate::flow_file(path, &parsed, known);
+    read.problems.extend(of_findings(&check.findings, code_of_finding));
+    for flow in check.flows {
+        read.problems.extend(of_findings(&flow.findings, |finding| code_in_flow(finding, &flow.flow, &shelf)));
+        let plan = flow.checked.as_ref().map(Plan::of);
+        read.flows.push(entry(&flow.flow, plan.as_ref(), oid.to_owned()));
+    }
+    read
 }
 
 enum TemplateRead {
@@ -228,9 +279,11 @@ pub(in crate::app) fn broken(finding: &Finding) -> (String, String) {
     (code.word().to_owned(), message)
 }
 
-/// Whether a path lies below a top folder.
+/// Whether a path is that of a JSON file below a top folder; a `.gitkeep` or a README beside the
+/// flows is none of ours.
 pub(super) fn in_folder(path: &CatalogPath, folder: &str) -> bool {
-    path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    let is_json = path.as_str().rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("json"));
+    is_json && path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// What a flow's listing entry shows: from its plan, or from the file alone where there is none.
@@ -244,7 +297,9 @@ fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
         let step = plan?.step(mark.step?)?;
         Some(Output { label: mark.label.clone(), node: step.id.clone() })
     });
+    let inputs = if plan.is_some() { inputs.iter().map(input).collect() } else { declared_inputs(flow) };
     Entry {
+        inputs_unknown: plan.is_none() && inputs.is_empty(),
         name: flow.name.to_string(),
         description: flow.description.clone().unwrap_or_default(),
         tags: flow.tags.clone(),
@@ -256,7 +311,7 @@ fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
         created: flow.created.clone(),
         updated: flow.updated.clone(),
         steps,
-        inputs: if plan.is_some() { inputs.iter().map(input).collect() } else { declared_inputs(flow) },
+        inputs,
         outputs: outputs.collect(),
         file: flow.file.to_string(),
         flow_id: flow.id.clone(),
@@ -277,21 +332,38 @@ fn input(input: &crate::plan::Input) -> Input {
     }
 }
 
-/// The inputs of a flow that can't be planned: what its input nodes say.
+/// The inputs of a flow that can't be planned: what its input nodes and `inputs` say.
 fn declared_inputs(flow: &Flow) -> Vec<Input> {
     let mut inputs: Vec<Input> = Vec::new();
+    let place = |inputs: &mut Vec<Input>, name: &str| {
+        let name = VariableName::normal(name).ok()?.as_str().to_owned();
+        Some(inputs.iter().position(|input| input.name == name).unwrap_or_else(|| {
+            inputs.push(Input { name, required: true, ..Input::default() });
+            inputs.len() - 1
+        }))
+    };
     for node in &flow.nodes {
         let NodeKind::Input(node) = &node.kind else { continue };
         for variable in &node.variables {
-            if !inputs.iter().any(|input| input.name == variable.name) {
-                inputs.push(Input {
-                    name: variable.name.clone(),
-                    required: variable.default.is_none(),
-                    default: variable.default.clone(),
-                    ..Input::default()
-                });
-            }
+            let Some(input) = place(&mut inputs, &variable.name).and_then(|at| inputs.get_mut(at)) else { continue };
+            input.default = input.default.take().or_else(|| variable.default.clone());
         }
+    }
+    for said in &flow.inputs {
+        let Some(input) = place(&mut inputs, &said.name).and_then(|at| inputs.get_mut(at)) else { continue };
+        input.kind = said.kind.map(|kind| kind.name().to_owned());
+        input.description.clone_from(&said.description);
+        input.default = said.default.clone().or(input.default.take());
+        if let Some(kind) = said.kind {
+            input.default = input.default.take().map(|default| kind.typed(default));
+            input.choices = said.choices.iter().cloned().map(|choice| kind.typed(choice)).collect();
+        } else {
+            input.choices.clone_from(&said.choices);
+        }
+        input.required = said.required.unwrap_or(true);
+    }
+    for input in &mut inputs {
+        input.required &= input.default.is_none();
     }
     inputs
 }
@@ -307,101 +379,21 @@ fn category(path: &CatalogPath, document: &Document) -> Option<Category> {
     })
 }
 
-/// The most problems that one file may add: the first ones are the ones to mend.
-const PROBLEMS_A_FILE: usize = 3;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn note(problems: &mut Vec<FileProblem>, problem: FileProblem) {
-    let of_file = problems.iter().filter(|other| other.file == problem.file).count();
-    if of_file < PROBLEMS_A_FILE && !problems.contains(&problem) {
-        problems.push(problem);
-    }
-}
-
-fn note_findings(problems: &mut Vec<FileProblem>, findings: &[Finding]) {
-    for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
-        note(
-            problems,
-            FileProblem {
-                file: finding.file.to_string(),
-                code: code_of_finding(finding).word().to_owned(),
-                message: finding.message.clone(),
-                line: Some(finding.position.line),
-                column: Some(finding.position.column),
-            },
-        );
-    }
-}
-
-/// The error code that a finding of severity error stands for.
-pub(super) fn code_of_finding(finding: &Finding) -> Code {
-    match finding.rule {
-        "syntax" => Code::ParseError,
-        "cycle" => Code::CircularDependency,
-        "missing-template" => Code::TemplateNotFound,
-        "ambiguous-name" => Code::AmbiguousName,
-        _ => Code::ValidationError,
-    }
-}
-
-/// Names that flows of several files go by: asking for them can't tell them apart.
-fn note_twins(problems: &mut Vec<FileProblem>, flows: &[Entry]) {
-    let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for flow in flows {
-        files.entry(&flow.name).or_default().push(&flow.file);
-    }
-    for (name, files) in files.into_iter().filter(|(_, files)| files.len() > 1) {
-        for file in &files {
-            let others: Vec<&str> = files.iter().copied().filter(|other| other != file).collect();
-            let also = if others.is_empty() {
-                "twice in this file".to_owned()
-            } else {
-                format!("also in {}", others.join(", "))
-            };
-            let message = format!(
-                "the name {} is used {also}: asking for it can't tell the flows apart",
-                crate::names::quoted(name)
-            );
-            note(
-                problems,
-                FileProblem {
-                    file: (*file).to_owned(),
-                    code: "AMBIGUOUS_NAME".to_owned(),
-                    message,
-                    line: None,
-                    column: None,
-                },
-            );
+    #[test]
+    fn what_comes_of_many_items_stands_in_their_order() {
+        for count in [0, 1, MANY - 1, MANY, 1_001] {
+            let items: Vec<usize> = (0..count).collect();
+            assert_eq!(spread(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
         }
     }
-}
 
-fn unreadable(path: &CatalogPath, error: &SourceError) -> FileProblem {
-    FileProblem {
-        file: path.to_string(),
-        code: code_of(error).word().to_owned(),
-        message: error.to_string(),
-        line: None,
-        column: None,
+    #[test]
+    #[should_panic(expected = "on purpose")]
+    fn a_panic_on_any_processor_is_one_of_the_whole() {
+        spread(&(0..1_000).collect::<Vec<_>>(), |item| assert!(*item != 999, "on purpose"));
     }
-}
-
-pub(in crate::app) fn problem(left_out: &Problem) -> Option<FileProblem> {
-    let (code, message) = match &left_out.kind {
-        // It is among the files, and reading it says the same.
-        ProblemKind::Failed(_) => return None,
-        ProblemKind::TooLarge { size, limit } => {
-            (Code::FileTooLarge, format!("the file is too large: {size} bytes, the limit is {limit}"))
-        }
-        ProblemKind::Symlink => (Code::InvalidRequest, "a symbolic link is not followed".to_owned()),
-        ProblemKind::Submodule => (Code::InvalidRequest, "a submodule is not read".to_owned()),
-        ProblemKind::LfsPointer => {
-            (Code::InvalidRequest, "the file's content is in Git LFS, which is not read".to_owned())
-        }
-        ProblemKind::NotAFile => (Code::InvalidRequest, "not a regular file".to_owned()),
-        ProblemKind::BadPath(why) => (Code::InvalidRequest, format!("the path is not read: {why}")),
-        ProblemKind::ListingCutOff => {
-            (Code::GithubError, "the listing was cut off here: there may be more files".to_owned())
-        }
-    };
-    Some(FileProblem { file: left_out.path.clone(), code: code.word().to_owned(), message, line: None, column: None })
 }

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, PoisonError};
 
-use super::build::{broken, code_of_finding, guidance, in_folder};
+use super::build::{broken, guidance, in_folder};
+use super::problems::code_of_finding;
 use super::{Catalog, READY_FLOWS};
 use crate::app::failure::code_of;
 use crate::app::{Code, Error};
@@ -117,7 +118,7 @@ impl Catalog {
             let finding = check.findings.first();
             let message = finding
                 .map_or_else(|| "the file no longer holds this flow".to_owned(), |finding| finding.message.clone());
-            return Err(Error::new(Code::ParseError, format!("{}: {message}", entry.file)));
+            return Err(Error::about_file(Code::ParseError, format!("{}: {message}", entry.file)));
         }
         let flow = check.flows.swap_remove(entry.place_in_file);
         let plan = flow.checked.as_ref().map(|checked| Arc::new(Plan::of(checked)));

@@ -111,7 +111,7 @@ fn create(
         name.push(beside.file_name().unwrap_or_default());
         name.push(if count == 1 { format!(".{stamp}{after}") } else { format!(".{stamp}-{count}{after}") });
         let path = beside.with_file_name(name);
-        match new_file(&path, permissions.is_some()) {
+        match new_file(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => taken = Some(error),
             Err(error) => return Err(error),
             Ok(file) => {
@@ -128,18 +128,16 @@ fn create(
     Err(taken.unwrap_or_else(|| io::Error::from(io::ErrorKind::AlreadyExists)))
 }
 
-/// A new file; one that copies another is its owner's alone until it has that one's permissions,
-/// for it may hold what that one protects.
-fn new_file(path: &Path, is_copy: bool) -> io::Result<File> {
+/// A new file, its owner's alone: it may hold a token one day, or what the file that it copies
+/// protects, whose permissions it has only at the end.
+fn new_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    if is_copy {
+    {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.mode(0o600);
     }
-    #[cfg(not(unix))]
-    let _ = is_copy;
     options.open(path)
 }
 

@@ -2,13 +2,16 @@
 
 use clap::CommandFactory as _;
 
-use super::World;
+use super::{Done, Stop, World};
 use crate::cli::args::{Cli, CompletionsArgs};
 
 /// Prints the script.
-pub(super) fn completions(args: &CompletionsArgs, world: &World<'_>) -> u8 {
+pub(super) fn completions(args: &CompletionsArgs, world: &World<'_>) -> Done {
+    if world.everywhere.json {
+        return Err(Stop::usage("a completion script is not JSON", "leave --json out"));
+    }
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "flowy", &mut script);
     world.printer.out(&String::from_utf8_lossy(&script));
-    0
+    Ok(0)
 }

@@ -12,6 +12,7 @@ pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
     let app = crate::cli::open(world)?;
     let request = GraphRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
     let prepared = wait(world, &format!("reading {}", app.describe()), app.graph(&request))??;
+    world.warn_of(app.ignored_ref(None).as_ref());
     let picture = match args.format.as_str() {
         "dot" => draw::dot(&prepared.flow),
         _ => draw::mermaid(&prepared.flow),

@@ -52,7 +52,7 @@ fn execute(app: &App, request: &ExecuteRequest, args: &RunArgs, world: &World<'_
     })??;
     drop(progress);
     let (id, flow, recorded) = match &outcome {
-        Outcome::Finished { id, flow, finished: Finished::Ran(recorded) } => (id, flow, recorded),
+        Outcome::Finished { id, flow, finished: Finished::Ran(recorded), .. } => (id, flow, recorded),
         Outcome::Finished { finished: Finished::Refused(error), .. } => return Err(Error::clone(error).into()),
         Outcome::Running(pending) => {
             let error = Error::new(Code::Timeout, format!("execution {} has not ended", pending.id));

@@ -8,9 +8,15 @@ use crate::report::{human, wire};
 /// Prints each finding at its place, and a line that sums up.
 pub(super) fn validate(args: ValidateArgs, world: &World<'_>) -> Done {
     let settings = world.settings()?;
-    let request = CheckRequest { paths: args.paths, git_ref: None, refresh: world.everywhere.refresh };
+    let request = CheckRequest {
+        paths: args.paths,
+        source_named: world.everywhere.source.is_some(),
+        git_ref: None,
+        refresh: world.everywhere.refresh,
+    };
     let checkup = wait(world, "checking", check_paths(&request, &settings, world.environment, world.clock.clone()))??;
     let printer = world.printer;
+    world.warn_of(checkup.ignored_ref.as_ref());
     if world.everywhere.json {
         printer.json(&wire::checkup(&checkup));
     } else if printer.quiet() {

@@ -205,6 +205,7 @@ fn a_flow() -> impl Strategy<Value = Entry> {
                 created,
                 updated,
                 steps,
+                inputs_unknown: place_in_file % 2 == 1,
                 inputs,
                 outputs,
                 file: format!("flows/{file}.json"),

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::discover::samples::{packed, typical};
-use crate::discover::{Entry, Index, Input, Mode, Selection, index_line, input_summary, page, to_value, truncated};
+use crate::discover::{Entry, Index, Input, Mode, Selection, input_summary, page, to_value, truncated};
 
 fn input(name: &str, kind: Option<&str>, required: bool) -> Input {
     Input { name: name.to_owned(), kind: kind.map(str::to_owned), required, ..Input::default() }
@@ -59,10 +59,26 @@ fn an_input_summary_is_sorted_and_says_what_is_required() {
         input("Retries", Some("number"), false),
     ];
     assert_eq!(
-        input_summary(&inputs),
+        summary(&inputs),
         "Retries (number, optional), environment (string, optional), project_path (string, required), python_version (string, optional)"
     );
-    assert_eq!(input_summary(&[]), "No inputs required");
+    assert_eq!(summary(&[]), "No inputs required");
+    let unknown = Entry { inputs_unknown: true, ..named("Broken") };
+    assert_eq!(input_summary(&unknown), "Not known: the flow has errors");
+    assert_eq!(super::super::index_line(&unknown), "Broken(…)");
+}
+
+fn summary(inputs: &[Input]) -> String {
+    input_summary(&Entry { inputs: inputs.to_vec(), ..Entry::default() })
+}
+
+fn index_line(name: &str, description: &str, tags: &[&str], inputs: &[Input]) -> String {
+    super::super::index_line(&Entry {
+        description: description.to_owned(),
+        tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
+        inputs: inputs.to_vec(),
+        ..named(name)
+    })
 }
 
 #[test]
@@ -78,19 +94,25 @@ fn an_index_line_has_name_inputs_purpose_and_tags() {
 }
 
 #[test]
-fn a_long_index_line_gives_up_tags_then_purpose_but_never_name_or_inputs() {
+fn a_long_index_line_gives_up_purpose_then_tags_but_never_name_inputs_or_the_first_tag() {
     let inputs = [input("source", None, true), input("audience", None, true), input("language", None, false)];
     let purpose = "Compares how a brand describes itself with how its customers describe it";
     let tags = ["marketing", "weekly", "customers"];
     let line = index_line("brand_review", purpose, &tags, &inputs);
-    assert_eq!(line, "brand_review(audience, language?, source) – Compares how a brand describes...");
+    assert_eq!(line, "brand_review(audience, language?, source) – Compares how a brand... [marketing, …]");
+    let line = index_line("brands", purpose, &tags, &inputs[..1]);
+    assert_eq!(line, "brands(source) – Compares how a brand describes... [marketing, weekly, …]");
+    assert!(line.chars().count() <= 80);
 
     let long = "n".repeat(120);
     let line = index_line(&long, purpose, &tags, &inputs);
-    assert!(line.starts_with(&format!("{long}(audience, language?, source) – Compares how a brand...")), "{line}");
+    let all = format!("{long}(audience, language?, source) – Compares how a brand... [marketing, …]");
+    assert_eq!(line, all);
 
     let line = index_line("b", "Short", &["one", &"long".repeat(20), "three"], &[]);
     assert_eq!(line, "b() – Short [one, …]");
+    let line = index_line("b", "Short", &[&"long".repeat(20)], &[]);
+    assert_eq!(line, format!("b() – Short [{}…]", "long".repeat(7)));
 }
 
 #[test]

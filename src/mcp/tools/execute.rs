@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 
 use super::REF;
 use crate::app::{Caller, Detail, Error, ExecuteRequest, OnFailure};
+use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
@@ -16,7 +17,7 @@ use crate::report::wire;
 /// after 60.
 const WAIT: f64 = 45.0;
 /// The longest that a call waits, in seconds: no client waits longer than about four minutes.
-const LONGEST_WAIT: f64 = 240.0;
+const LONGEST_WAIT: u32 = 240;
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_execute",
@@ -40,8 +41,9 @@ pub(super) const TOOL: Definition = Definition {
             .default("\"continue\""),
         Parameter::new("detail", Kind::Word(&["full", "outputs", "final"]), "How much is told of each step.")
             .default("\"full\""),
-        Parameter::new("waitSeconds", Kind::Seconds, "How long to wait, at most 240; it goes on after.").default("45"),
-        Parameter::new("maxTokens", Kind::Count(1), "Largest reply; longer texts are cut.").default("20000"),
+        Parameter::new("waitSeconds", Kind::Seconds(LONGEST_WAIT), "How long to wait; it goes on after.").default("45"),
+        Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply; longer texts are cut.")
+            .default("20000"),
     ],
     failure: FailureShape::Execution,
     run,
@@ -49,7 +51,7 @@ pub(super) const TOOL: Definition = Definition {
 
 fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
-        let wait = arguments.seconds("waitSeconds").unwrap_or(WAIT).clamp(0.0, LONGEST_WAIT);
+        let wait = arguments.seconds("waitSeconds").unwrap_or(WAIT);
         let on_failure =
             if arguments.text("onFailure") == Some("stop") { OnFailure::Stop } else { OnFailure::Continue };
         let request = ExecuteRequest {
@@ -58,7 +60,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             git_ref: arguments.owned("ref"),
             refresh: false,
             on_failure,
-            wait: Some(Duration::from_secs_f64(wait)),
+            wait: Some(Duration::try_from_secs_f64(wait).unwrap_or_default()),
         };
         let most = arguments.count("maxTokens").and_then(|most| usize::try_from(most).ok());
         // App itself stops what it has begun when the call is cancelled.

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::REF;
 use crate::app::{Code, Error, ListRequest};
-use crate::discover::{Mode, Selection};
+use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, Mode, Selection, TruncatedBy};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
-use crate::report::wire;
+use crate::report::wire::{self, Travels};
 
 const MODES: &[&str] = &["compact", "index", "standard", "detailed"];
 const COMPLEXITIES: &[&str] = &["simple", "moderate", "high"];
@@ -32,9 +32,9 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("category", Kind::Text, "Only flows of this category."),
         Parameter::new("complexity", Kind::Word(COMPLEXITIES), "Only flows of this complexity."),
         Parameter::new("names", Kind::Texts, "Only these flows."),
-        Parameter::new("limit", Kind::Count(1), "Most entries; the default goes by mode."),
+        Parameter::new("limit", Kind::Count(1, LARGEST_LIMIT), "Most entries; the default goes by mode."),
         Parameter::new("cursor", Kind::Text, "nextCursor of the page before."),
-        Parameter::new("maxTokens", Kind::Count(1), "Largest reply; the default goes by mode."),
+        Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply; the default goes by mode."),
         Parameter::new("ref", Kind::Text, REF),
         Parameter::new("refresh", Kind::Flag, "Ask the source for changes first.").default("false"),
         Parameter::new("includeMetadata", Kind::Flag, "Whether entries show dates.").default("true"),
@@ -68,22 +68,54 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             git_ref: arguments.owned("ref"),
             refresh: arguments.flag("refresh").unwrap_or(false),
         };
+        let mut made_smaller = false;
         loop {
             let listing = call.unless_cancelled(call.app.list(request.clone())).await?;
-            let value = match listing.page.mode {
+            if (call.travels, listing.page.mode == Mode::Contract, made_smaller) == (Travels::Twice, false, false) {
+                let written = wire::written_listing(&listing, &warnings);
+                if written.fits() {
+                    return Ok(Reply::written(written));
+                }
+            }
+            let mut value = match listing.page.mode {
                 Mode::Contract => wire::contract_listing(&listing),
                 _ => wire::listing(&listing, &warnings),
             };
-            // A page that no client would take is made smaller: half of it, with a cursor.
-            let tokens = i64::try_from(listing.page.estimated_tokens).unwrap_or(i64::MAX);
-            if wire::frame_fits(&value) || listing.page.returned <= 1 || tokens < 2 {
+            if let (true, Value::Object(object)) = (made_smaller && listing.page.next_cursor.is_some(), &mut value) {
+                // Not the caller's limit, but what one message holds.
+                object.insert("truncatedBy".to_owned(), json!(TruncatedBy::Budget.as_str()));
+            }
+            let shown = listing.page.returned;
+            let Some(room) = entries_with_room(&value, call.travels) else { return Ok(Reply::of(value)) };
+            made_smaller = true;
+            request.refresh = false;
+            if shown > 1 {
+                request.selection.limit = i64::try_from(room.clamp(1, shown - 1)).ok();
+            } else if request.selection.max_tokens != Some(1) {
+                // One flow alone is too much: its shortest form.
+                request.selection.max_tokens = Some(1);
+            } else {
                 return Ok(Reply::of(value));
             }
-            request.selection.max_tokens = Some(tokens / 2);
-            request.refresh = false;
         }
     }
     .boxed()
+}
+
+/// How many of a listing's entries have room in one message; none where all have.
+fn entries_with_room(value: &Value, travels: Travels) -> Option<usize> {
+    let all = travels.bytes(&value.to_string());
+    let mut over = all.checked_sub(Travels::room()).filter(|over| *over > 0)?;
+    let entries = value.get("flows").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut keep = entries.len();
+    for entry in entries.iter().rev() {
+        if over == 0 {
+            break;
+        }
+        over = over.saturating_sub(travels.bytes(&format!("{entry},")));
+        keep -= 1;
+    }
+    Some(keep)
 }
 
 /// The mode that was asked for, by whichever of its names.
@@ -107,8 +139,6 @@ fn mode(arguments: &Arguments) -> Result<Option<Mode>, Error> {
 
 fn deprecated((name, instead): (&'static str, &'static str)) -> Value {
     tracing::warn!(argument = name, "a deprecated argument was used");
-    json!({
-        "code": "DEPRECATED",
-        "message": format!("`{name}` is deprecated and will be removed in 1.0: use {instead} (docs/MIGRATION.md)"),
-    })
+    let message = format!("`{name}` is deprecated and will be removed in 1.0: use {instead} (docs/MIGRATION.md)");
+    wire::warning(wire::WarningCode::Deprecated, &message)
 }

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
-use crate::app::{Code, Error, STATES, Section, StatusRequest};
+use crate::app::{Code, Error, MOST_CHARACTERS, STATES, Section, StatusRequest};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
@@ -29,7 +29,7 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("flowName", Kind::Text, "Filter of the list.").also(&["name"]),
         Parameter::new("state", Kind::Words(&STATES), "Filter of the list."),
         Parameter::new("include", Kind::Words(&SECTIONS), "What to add; for direct ones steps only."),
-        Parameter::new("limit", Kind::Count(1), "Most entries (20) or characters of a text (20,000)."),
+        Parameter::new("limit", Kind::Count(1, MOST_CHARACTERS), "Most entries (20) or characters of a text (20,000)."),
         Parameter::new("cursor", Kind::Text, "nextCursor of the page before."),
     ],
     failure: FailureShape::Error,

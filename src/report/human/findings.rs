@@ -57,7 +57,14 @@ pub fn checkup_lines(checkup: &Checkup) -> String {
             let _ = writeln!(text, "{name}:{line}:{column}: {}[{}]: {message}", finding.severity, finding.rule);
         }
     }
+    for catalog in &checkup.empty {
+        let _ = writeln!(text, "warning: {}", none_in(catalog));
+    }
     text
+}
+
+fn none_in(catalog: &str) -> String {
+    format!("0 flows: {} has no flow files in flows/", shown(catalog, 300))
 }
 
 fn summary(checkup: &Checkup, look: Look) -> String {
@@ -76,6 +83,13 @@ fn summary(checkup: &Checkup, look: Look) -> String {
         (checkup.count(Severity::Warning), "warning", "warnings", DOUBTFUL),
         (checkup.count(Severity::Info), "remark", "remarks", FAINT),
     ];
+    for catalog in &checkup.empty {
+        text.push_str(&super::warning(&none_in(catalog), look));
+    }
+    let place = match checkup.catalogs.as_slice() {
+        [] => String::new(),
+        catalogs => format!(" of {}", catalogs.iter().map(|name| shown(name, 300)).collect::<Vec<_>>().join(" and ")),
+    };
     let said: Vec<String> = counts
         .into_iter()
         .filter(|(number, ..)| *number > 0)
@@ -87,11 +101,15 @@ fn summary(checkup: &Checkup, look: Look) -> String {
             count(checkup.flows, "flow", "flows"),
             count(checkup.templates, "template", "templates")
         );
-        let _ =
-            writeln!(text, "{}: {what} in {}, nothing found", look.paint(GOOD, "ok"), count(files, "file", "files"));
+        let _ = writeln!(
+            text,
+            "{}: {what} in {}{place}, nothing found",
+            look.paint(GOOD, "ok"),
+            count(files, "file", "files")
+        );
     } else {
         let with = checkup.files.iter().filter(|file| !file.findings.is_empty() || file.unreadable.is_some()).count();
-        let _ = writeln!(text, "{} in {with} of {}", said.join(", "), count(files, "file", "files"));
+        let _ = writeln!(text, "{} in {with} of {}{place}", said.join(", "), count(files, "file", "files"));
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{DOUBTFUL, FAINT, HEADING, Look, NAME, count, grouped, table, wrapped};
+use super::{FAINT, HEADING, Look, NAME, count, grouped, table, wrapped};
 use crate::app::Listing;
 use crate::discover::{DetailedEntry, Mode, Shown, StandardEntry};
 use crate::names::{quoted, shown};
@@ -198,7 +198,16 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     if let Some(cursor) = &page.next_cursor {
         let _ = writeln!(text, "There are more: go on with --cursor {cursor}");
     }
-    let warn = |message: &str| format!("{} {message}\n", look.paint(DOUBTFUL, "warning:"));
+    let warn = |message: &str| super::warning(message, look);
+    if let Some(ignored) = &listing.origin.ignored_ref {
+        text.push_str(&warn(&ignored.to_string()));
+    }
+    if page.total == 0
+        && let Some(step) = &page.next_step
+    {
+        text.push_str(&super::hint(&super::for_commands(step), look));
+        text.push('\n');
+    }
     if let Some(reason) = &listing.origin.stale {
         text.push_str(&warn(&format!(
             "this is an older copy, {} old: {}",

@@ -1,9 +1,11 @@
 //! Executions: what ran, what failed, what would run.
 
-use chrono::SecondsFormat;
+use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
-use super::size::{FAILURE_CHARACTERS, MAX_TOKENS, fit, frame_fits};
+use super::limit::{FAILURE_CHARACTERS, Limit, MAX_TOKENS};
+use super::size::{fit, rest_of_execution};
+use super::warning::{WarningCode, about, of_origin, of_run, warning};
 use crate::app::{Detail, Error, Finished, Origin, Outcome, Pending, Recorded, Rehearsal, Section, state_of};
 use crate::plan::{Step, Work};
 use crate::run::{FilledWith, Output, Run, State, Status, StepError, Timing, Warning};
@@ -16,6 +18,24 @@ const SOURCE: &str = "flows/execute";
 const BEGIN_HINT: &str = "these steps ask for a model to answer them, and here their rendered texts are the outputs; \
 flows_begin hands you one step after the other instead";
 
+/// Every status word, who gives it, and what it means.
+pub const STATUSES: [(&str, &str, &str); 6] = [
+    ("success", "flows_execute, flows_status", "Every step gave its output."),
+    (
+        "partial",
+        "flows_execute, flows_status",
+        "A step failed, and others gave their output; a failure for the caller.",
+    ),
+    ("failed", "flows_execute, flows_status", "Nothing ran, or no step gave an output."),
+    ("running", "flows_execute, flows_status", "It goes on; flows_status says how far it is."),
+    (READY, "flows_execute with dryRun", "Every required value is given."),
+    (MISSING, "flows_execute with dryRun", "Required values are missing; `missing` lists them."),
+];
+/// The status of a rehearsal that lacks nothing.
+const READY: &str = "ready";
+/// The status of a rehearsal that lacks values.
+const MISSING: &str = "missing_variables";
+
 /// How an execution stands, and whether that is a failure for whoever asked.
 ///
 /// The reply is cut to `max_tokens` (20,000; failures to 10,000 characters) unless that is said.
@@ -25,24 +45,16 @@ pub fn outcome(outcome: &Outcome, detail: Detail, max_tokens: Option<usize>) -> 
         Outcome::Finished { flow, finished: Finished::Refused(error), .. } => {
             (refusal(error, Some(flow), SOURCE), true)
         }
-        Outcome::Finished { id, flow, finished: Finished::Ran(recorded) } => {
+        Outcome::Finished { id, flow, finished: Finished::Ran(recorded), .. } => {
             let whole = execution(id, flow, recorded, detail);
             let failed = recorded.executed.run.status() != Status::Success;
-            let fitted = match (failed, max_tokens) {
-                (true, None) => fit(whole, id, &|value| value.to_string().chars().count() <= FAILURE_CHARACTERS),
-                (_, max) => {
-                    let most = max.unwrap_or(MAX_TOKENS);
-                    fit(whole, id, &|value| within(value, most))
-                }
+            let limit = match (failed, max_tokens) {
+                (true, None) => Limit::characters(FAILURE_CHARACTERS),
+                (_, most) => Limit::tokens(most.unwrap_or(MAX_TOKENS)),
             };
-            (fitted, failed)
+            (fit(whole, &limit, &rest_of_execution(id)), failed)
         }
     }
-}
-
-/// Whether a reply has at most so many estimated tokens, and fits into one message.
-pub(super) fn within(value: &Value, most: usize) -> bool {
-    frame_fits(value) && tokens::estimate(&value.to_string()) <= most
 }
 
 /// An execution that ended, whole: the success shape, or the failure shape when a step failed.
@@ -110,8 +122,8 @@ fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
     object.insert("flowName".to_owned(), json!(flow));
     object.insert("executionId".to_owned(), json!(id));
     results(&mut object, run);
-    let shown = if detail == Detail::Final { Value::Array(Vec::new()) } else { steps(run, detail) };
-    object.insert("partialResults".to_owned(), shown);
+    // What finished is never lost, however little was asked for.
+    object.insert("partialResults".to_owned(), steps(run, detail));
     tail(&mut object, recorded);
     Value::Object(object)
 }
@@ -193,7 +205,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> Value {
     let mut object = Map::new();
     object.insert("flowName".to_owned(), json!(rehearsal.flow));
     object.insert("dryRun".to_owned(), json!(true));
-    object.insert("status".to_owned(), json!(if rehearsal.missing.is_empty() { "ready" } else { "missing variables" }));
+    object.insert("status".to_owned(), json!(if rehearsal.missing.is_empty() { READY } else { MISSING }));
     let missing = rehearsal.missing.iter().map(|(name, steps)| json!({"name": name, "neededBy": steps}));
     object.insert("missing".to_owned(), missing.collect());
     results(&mut object, run);
@@ -206,8 +218,8 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> Value {
     object.insert("omitted".to_owned(), json!([]));
     let noted: Vec<Warning> = rehearsal.executed.warnings.clone();
     object.insert("warnings".to_owned(), warnings(&noted, &rehearsal.findings, &rehearsal.origin));
-    let most = max_tokens.unwrap_or(MAX_TOKENS);
-    fit(Value::Object(object), "", &|value| within(value, most))
+    let limit = Limit::tokens(max_tokens.unwrap_or(MAX_TOKENS));
+    fit(Value::Object(object), &limit, "texts were cut to fit; a larger maxTokens shows more of them")
 }
 
 /// Each step's rendered text with its length, without the times of a real execution.
@@ -233,9 +245,10 @@ pub(super) fn status(outcome: &Outcome, include: &[Section]) -> Value {
     let mut object = Map::new();
     match outcome {
         Outcome::Running(pending) => return running(pending),
-        Outcome::Finished { id, flow, finished } => {
+        Outcome::Finished { id, flow, begun, finished } => {
             object.insert("executionId".to_owned(), json!(id));
             object.insert("flowName".to_owned(), json!(flow));
+            object.insert("startedAt".to_owned(), json!(began(*begun)));
             object.insert("state".to_owned(), json!(state_of(outcome)));
             match finished {
                 Finished::Refused(error) => {
@@ -245,7 +258,7 @@ pub(super) fn status(outcome: &Outcome, include: &[Section]) -> Value {
                     let run = &recorded.executed.run;
                     object.insert("status".to_owned(), json!(run.status().word()));
                     let counts = run.counts();
-                    object.insert("progress".to_owned(), json!("100%"));
+                    object.insert("progress".to_owned(), json!(percent(counts.done, counts.steps)));
                     object.insert("stepsDone".to_owned(), json!(counts.done));
                     object.insert("stepsTotal".to_owned(), json!(counts.steps));
                     let ids = |wanted: fn(&State) -> bool| -> Value {
@@ -269,7 +282,7 @@ pub(super) fn status(outcome: &Outcome, include: &[Section]) -> Value {
                         results(&mut object, run);
                         object.insert("steps".to_owned(), steps(run, Detail::Full));
                         object.insert("totalExecutionTimeMs".to_owned(), json!(millis(recorded.executed.took)));
-                        return fit(Value::Object(object), id, &|value| within(value, MAX_TOKENS));
+                        return fit(Value::Object(object), &Limit::tokens(MAX_TOKENS), &rest_of_execution(id));
                     }
                 }
             }
@@ -278,15 +291,24 @@ pub(super) fn status(outcome: &Outcome, include: &[Section]) -> Value {
     Value::Object(object)
 }
 
+/// How much of the work is done; nothing is done of an execution whose steps are not known yet.
+fn percent(done: usize, steps: usize) -> String {
+    format!("{}%", done.saturating_mul(100).checked_div(steps).unwrap_or(0))
+}
+
+fn began(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
 fn running(pending: &Pending) -> Value {
     let (ended, steps) = pending.progress.as_ref().map_or((0, 0), |progress| (progress.ended, progress.steps));
-    let percent = (ended * 100).checked_div(steps).unwrap_or(0);
     json!({
         "flowName": pending.flow,
         "executionId": pending.id,
         "status": "running",
         "state": "running",
-        "progress": format!("{percent}%"),
+        "startedAt": began(pending.begun),
+        "progress": percent(ended, steps),
         "stepsDone": ended,
         "stepsTotal": steps,
         "keptUntil": pending.kept_until.to_rfc3339_opts(SecondsFormat::Secs, true),
@@ -362,27 +384,19 @@ fn mappings(run: &Run) -> Value {
 
 /// What the caller should know: of the values given, of auto-mapping, of the file.
 pub(super) fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin) -> Value {
-    let mut all: Vec<Value> = Vec::new();
+    let mut all: Vec<Value> = of_origin(origin).into_iter().collect();
     if let Some(reason) = &origin.stale {
-        all.push(json!({"code": "STALE", "message": format!("an older copy was used ({} s old): {reason}", origin.age_seconds)}));
+        let message = format!("an older copy was used ({} s old): {reason}", origin.age_seconds);
+        all.push(warning(WarningCode::Stale, &message));
     }
-    for warning in noted {
-        let mut object = Map::new();
-        object.insert("code".to_owned(), json!(warning.code));
-        object.insert("message".to_owned(), json!(warning.message));
-        if let Some(node) = &warning.node {
-            object.insert("nodeId".to_owned(), json!(node));
-        }
-        let value = Value::Object(object);
+    for value in noted.iter().map(of_run) {
         if !all.contains(&value) {
             all.push(value);
         }
     }
-    // Of what the checker noticed, only what changed how the flow ran; the rest is for its author.
-    for finding in findings {
-        let changes = matches!(finding.rule, "missing-template" | "dangling-edge" | "unknown-node-kind");
-        if finding.severity == Severity::Warning && changes {
-            all.push(json!({"code": finding.rule.to_uppercase().replace('-', "_"), "message": finding.message, "nodeId": finding.node}));
+    for finding in findings.iter().filter(|finding| finding.severity == Severity::Warning) {
+        if let Some(code) = WarningCode::of_rule(finding.rule) {
+            all.push(about(code, &finding.message, finding.node.as_deref()));
         }
     }
     Value::Array(all)

@@ -50,9 +50,11 @@ pub fn checkup(checkup: &Checkup) -> Value {
         Value::Object(object)
     });
     json!({
+        "catalogs": checkup.catalogs,
         "files": files.collect::<Vec<_>>(),
         "flows": checkup.flows,
         "templates": checkup.templates,
+        "empty": checkup.empty,
         "errors": checkup.count(Severity::Error),
         "warnings": checkup.count(Severity::Warning),
     })

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::finding::finding;
 use super::listing::origin;
+use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
 use crate::model::{Flow, NodeKind};
 use crate::names::shown as safe;
@@ -38,9 +39,10 @@ fn flow(prepared: &Prepared, from: &Origin, full: bool) -> Value {
     let plan = prepared.plan.as_deref();
     object.insert(
         "inputs".to_owned(),
-        plan.map(|plan| plan.inputs().iter().map(|input| self::input(input, plan)).collect::<Vec<_>>())
-            .unwrap_or_default()
-            .into(),
+        match plan {
+            Some(plan) => plan.inputs().iter().map(|input| self::input(input, plan)).collect(),
+            None => prepared.entry.inputs.iter().map(declared).collect(),
+        },
     );
     if let Some(plan) = plan.filter(|plan| !plan.sets().is_empty()) {
         object.insert("variableSets".to_owned(), json!(plan.sets()));
@@ -71,6 +73,9 @@ fn flow(prepared: &Prepared, from: &Origin, full: bool) -> Value {
 fn where_from(object: &mut Map<String, Value>, from: &Origin) {
     origin(object, from);
     object.remove("revision");
+    if let Some(warning) = of_origin(from) {
+        object.insert("warnings".to_owned(), json!([warning]));
+    }
 }
 
 fn type_of(kind: &NodeKind) -> &str {
@@ -82,6 +87,25 @@ fn type_of(kind: &NodeKind) -> &str {
         NodeKind::Result => "result",
         NodeKind::Other(kind) => kind,
     }
+}
+
+/// An input of a flow that has no plan: what its file says.
+fn declared(input: &crate::discover::Input) -> Value {
+    let mut object = Map::new();
+    object.insert("name".to_owned(), json!(input.name));
+    object.insert("type".to_owned(), json!(input.kind.as_deref().unwrap_or("string")));
+    object.insert("required".to_owned(), json!(input.required));
+    if let Some(default) = &input.default {
+        object.insert("default".to_owned(), default.clone());
+    }
+    if let Some(description) = &input.description {
+        object.insert("description".to_owned(), json!(description));
+    }
+    if !input.choices.is_empty() {
+        object.insert("enum".to_owned(), Value::Array(input.choices.clone()));
+    }
+    object.insert("usedBy".to_owned(), json!([]));
+    Value::Object(object)
 }
 
 fn input(input: &Input, plan: &Plan) -> Value {

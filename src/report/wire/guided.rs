@@ -11,7 +11,8 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
 use super::execution;
-use super::size::{MAX_TOKENS, fit};
+use super::limit::{Limit, MAX_TOKENS};
+use super::size::{fit, rest_of_execution};
 use crate::app::{Begun, Pruned, Tally, Turn};
 use crate::guide::Deed;
 use crate::run::{Guided, GuidedState, State};
@@ -174,9 +175,9 @@ fn per_cent(ended: usize, steps: usize) -> String {
 fn finish(mut object: Map<String, Value>, guided: &Guided) -> Value {
     object.insert("nextStep".to_owned(), json!(next_step(guided)));
     let id = guided.beginning().id.as_str();
-    let fits = |value: &Value| execution::within(value, MAX_TOKENS);
-    let value = step::shortened(Value::Object(object), id, &fits);
-    fit(value, id, &fits)
+    let limit = Limit::tokens(MAX_TOKENS);
+    let value = step::shortened(Value::Object(object), id, &limit);
+    fit(value, &limit, &rest_of_execution(id))
 }
 
 fn next_step(guided: &Guided) -> String {

@@ -2,14 +2,29 @@
 
 use serde_json::{Map, Value, json};
 
+use super::warning::{WarningCode, of_origin, warning};
+use super::written::Written;
 use crate::app::{Listing, Origin};
 use crate::discover::{FileProblem, to_value};
 
 /// What `flows_list` answers. `warnings` are those of the call itself, in front of the listing's own.
 pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
+    let mut object = Map::new();
+    object.insert("flows".to_owned(), listing.page.entries.iter().map(to_value).collect());
+    object.extend(around(listing, warnings));
+    Value::Object(object)
+}
+
+/// The same as [`listing`], written: the entries of a kept page are not written again.
+pub fn written_listing(listing: &Listing, warnings: &[Value]) -> Written {
+    let around = Value::Object(around(listing, warnings)).to_string();
+    Written::of_page("{\"flows\":", listing.page.clone(), &around.replacen('{', ",", 1))
+}
+
+/// What stands around the flows.
+fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
     let page = &listing.page;
     let mut object = Map::new();
-    object.insert("flows".to_owned(), page.entries.iter().map(to_value).collect());
     object.insert("mode".to_owned(), json!(page.mode.as_str()));
     object.insert("filter".to_owned(), filter(listing));
     object.insert("total".to_owned(), json!(page.total));
@@ -26,9 +41,10 @@ pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
     object.insert("estimatedTokens".to_owned(), json!(page.estimated_tokens));
     origin(&mut object, &listing.origin);
     let mut all: Vec<Value> = warnings.to_vec();
+    all.extend(of_origin(&listing.origin));
     if !page.unknown_names.is_empty() {
         let names: Vec<String> = page.unknown_names.iter().map(|name| crate::names::quoted(name)).collect();
-        all.push(json!({"code": "UNKNOWN_NAME", "message": format!("no flow goes by {}", names.join(", "))}));
+        all.push(warning(WarningCode::UnknownName, &format!("no flow goes by {}", names.join(", "))));
     }
     if listing.problem_count > listing.problems.len() {
         let message = format!(
@@ -36,11 +52,11 @@ pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
             listing.problem_count,
             listing.problems.len()
         );
-        all.push(json!({"code": "MORE_ERRORS", "message": message}));
+        all.push(warning(WarningCode::MoreErrors, &message));
     }
     object.insert("warnings".to_owned(), Value::Array(all));
     object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
-    Value::Object(object)
+    object
 }
 
 /// What the contract's own `flows/list` answers: every flow, in the contract's shape.
@@ -57,6 +73,9 @@ pub fn contract_listing(listing: &Listing) -> Value {
         object.insert("nextStep".to_owned(), json!(step));
     }
     origin(&mut object, &listing.origin);
+    if let Some(warning) = of_origin(&listing.origin) {
+        object.insert("warnings".to_owned(), json!([warning]));
+    }
     object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
     Value::Object(object)
 }

@@ -1,251 +1,354 @@
-//! Keeping a reply small: the longest texts keep their beginning, and say how to read the rest.
+//! Keeping a reply small: long texts keep their beginning, and say how to read the rest.
+//!
+//! What gives way, in this order, and only as far as it takes: the values that steps saw, down to
+//! [`FLOOR`] characters each; what steps put out and failures say, down to the same; a final result
+//! beyond [`FINAL`] characters. Where that is not enough, those values and then those outputs are
+//! left out, the later steps are only counted, and last of all the final result comes down to
+//! [`FLOOR`] too. Every cut is looked at once more as it will be sent, so a reply is within its limit
+//! or has nothing left to give; then it says so.
 
 use serde_json::{Map, Value, json};
 
-/// How many estimated tokens a reply may have unless the caller says otherwise.
-pub const MAX_TOKENS: usize = 20_000;
-/// How many characters a failure may have unless the caller says otherwise: some clients cut
-/// error results near 11,000.
-pub const FAILURE_CHARACTERS: usize = 10_000;
-/// The largest message to a client, in bytes: some refuse results from 1 MiB on.
-pub const LARGEST_FRAME: usize = 1_000_000;
-/// What a message has around its result, in bytes; ids and names of it are short.
-const AROUND: usize = 4_096;
-/// The shortest beginning that a text keeps, in characters.
-const SHORTEST: usize = 120;
+use super::limit::{Limit, Size};
 
-/// Whether a reply can be sent: it travels twice in one message, as JSON and as a text of that JSON.
-pub fn frame_fits(value: &Value) -> bool {
-    let json = value.to_string();
-    // In a text, quotation marks and backslashes take one byte more; nothing else is left to escape.
-    let escapes = json.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
-    json.len().saturating_mul(2).saturating_add(escapes).saturating_add(AROUND) <= LARGEST_FRAME
-}
+/// The shortest beginning that a cut text keeps, in characters; with what is said behind it, about 120.
+const FLOOR: usize = 80;
+/// How much of the final result is kept as long as anything else can give way, in characters.
+const FINAL: usize = 4_000;
+/// What saying that a text was cut takes, at the most, in characters: a text that is longer than
+/// its share by less than this is left alone.
+const SAID: usize = 40;
+/// What a cut adds to a reply, at the most: the words behind the text, and the marks at its step.
+const MARKS: Size = Size { characters: 120, bytes: 280, tokens: 40 };
 
-/// One long text of a reply, and how willingly it is cut.
-struct Text {
-    /// Where: keys and indexes from the root.
-    path: Vec<Step>,
-    /// Whether it is (part of) the final result, which is cut last.
-    last: bool,
-}
-
-#[derive(Clone)]
-enum Step {
-    Key(String),
-    Item(usize),
-}
-
-/// Cuts a reply until `fits` says it does. Values that steps saw go first, then outputs, then the
-/// final result; each keeps its beginning, its whole length and the call that pages the rest.
-pub fn fit(whole: Value, execution: &str, fits: &dyn Fn(&Value) -> bool) -> Value {
-    if fits(&whole) {
-        return whole;
-    }
+/// Cuts a reply until it is within its limit; `rest` is a sentence that says how the whole is had.
+pub fn fit(whole: Value, limit: &Limit, rest: &str) -> Value {
     let mut value = whole;
-    mark(&mut value, execution);
-    let mut longest = 65_536;
-    while longest >= SHORTEST {
-        for last in [false, true] {
-            // The final result gives way only when everything else is short already.
-            if last && longest > 4_096 && !only_final_is_long(&value, longest) {
-                continue;
-            }
-            cut(&mut value, longest, last);
-            if fits(&value) {
-                return value;
-            }
-        }
-        longest /= 2;
+    if limit.fits(&value) {
+        return value;
     }
-    drop_steps(&mut value, fits);
+    mark(&mut value, rest);
+    let ways: [&dyn Fn(&mut Value) -> bool; 8] = [
+        &|value| squeeze(value, Part::Seen, limit, FLOOR),
+        &|value| squeeze(value, Part::PutOut, limit, FLOOR),
+        &|value| squeeze(value, Part::Final, limit, FINAL),
+        &|value| leave_out(value, "inputVariables", &json!({}), limit),
+        &|value| leave_out(value, "output", &Value::Null, limit),
+        &|value| shorten_lists(value, limit),
+        &|value| squeeze(value, Part::Final, limit, FLOOR),
+        &|value| squeeze_as_text(value, limit),
+    ];
+    if !ways.iter().any(|way| way(&mut value)) {
+        confess(&mut value);
+    }
     value
 }
 
-fn mark(value: &mut Value, execution: &str) {
+/// Reading the whole of an execution's texts.
+pub(super) fn rest_of_execution(id: &str) -> String {
+    format!(
+        "texts were cut to fit; flows_status with executionId {id} and nodeId (a step's id, or \"result\" for the final result) pages a whole text"
+    )
+}
+
+fn mark(value: &mut Value, rest: &str) {
     if let Value::Object(object) = value {
         object.insert("truncated".to_owned(), json!(true));
-        if !execution.is_empty() {
-            let how = format!(
-                "texts were cut to fit; flows_status with executionId {execution} and nodeId (a step's id, or \"result\" for the final result) pages a whole text"
-            );
-            let key = if object.contains_key("code") { "hint" } else { "nextStep" };
-            object.insert(key.to_owned(), json!(how));
+        let key = if object.contains_key("code") { "hint" } else { "nextStep" };
+        object.insert(key.to_owned(), json!(rest));
+    }
+}
+
+/// Nothing more can give way.
+fn confess(value: &mut Value) {
+    const WHY: &str = "the limit is smaller than the shortest answer: give a larger maxTokens";
+    if let Value::Object(object) = value {
+        let step = match object.get("nextStep").and_then(Value::as_str) {
+            Some(step) => format!("{step}; {WHY}"),
+            None => WHY.to_owned(),
+        };
+        object.insert("nextStep".to_owned(), json!(step));
+    }
+}
+
+/// The lists of steps that replies have.
+const STEPS: [&str; 3] = ["intermediateResults", "partialResults", "steps"];
+
+/// What is cut together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The values that steps saw.
+    Seen,
+    /// What steps put out, and what failures and warnings say.
+    PutOut,
+    /// What all came to; also the text of a template that is shown.
+    Final,
+}
+
+impl Part {
+    fn of_step(self, key: &str) -> bool {
+        match self {
+            Self::Seen => matches!(key, "inputVariables" | "variableSets"),
+            Self::PutOut => matches!(key, "output" | "text"),
+            Self::Final => false,
         }
     }
 }
 
-fn only_final_is_long(value: &Value, longest: usize) -> bool {
-    texts(value).iter().filter(|text| !text.last).all(|text| length(value, &text.path) <= longest)
-}
+/// What is done to a text: the whole length, in characters, where that cuts it.
+type Act<'a> = dyn FnMut(&mut String) -> Option<usize> + 'a;
 
-fn cut(value: &mut Value, longest: usize, last: bool) {
-    for text in texts(value).into_iter().filter(|text| text.last == last) {
-        shorten(value, &text.path, longest);
-    }
-}
-
-/// Every text of the parts of a reply that hold outputs and variables.
-fn texts(value: &Value) -> Vec<Text> {
-    let mut found = Vec::new();
-    let Value::Object(object) = value else { return found };
-    for key in ["intermediateResults", "partialResults", "steps"] {
-        if let Some(part) = object.get(key) {
-            collect(part, vec![Step::Key(key.to_owned())], false, &mut found);
-        }
-    }
-    for key in ["finalResult", "results", "text"] {
-        if let Some(part) = object.get(key) {
-            collect(part, vec![Step::Key(key.to_owned())], true, &mut found);
-        }
-    }
-    found
-}
-
-fn collect(value: &Value, path: Vec<Step>, last: bool, found: &mut Vec<Text>) {
-    let deeper = |step: Step| path.iter().cloned().chain([step]).collect::<Vec<_>>();
-    match value {
-        Value::String(_) => found.push(Text { path, last }),
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                collect(item, deeper(Step::Item(index)), last, found);
+/// Does something to every text of a part, always in the same order, and marks the steps whose texts are cut.
+fn each_text(value: &mut Value, part: Part, act: &mut Act<'_>) {
+    let Value::Object(object) = value else { return };
+    if part == Part::Final {
+        for key in ["finalResult", "results", "text", "variableSets"] {
+            if let Some(value) = object.get_mut(key) {
+                texts(value, act);
             }
         }
+        return;
+    }
+    for key in STEPS {
+        let Some(Value::Array(steps)) = object.get_mut(key) else { continue };
+        for step in steps.iter_mut().filter_map(Value::as_object_mut) {
+            let cut =
+                step.iter_mut().filter(|(key, _)| part.of_step(key)).filter_map(|(_, value)| texts(value, act)).max();
+            if let Some(whole) = cut {
+                step.insert("truncated".to_owned(), json!(true));
+                if part == Part::PutOut && step.get("output").is_some_and(Value::is_string) {
+                    step.insert("outputLength".to_owned(), json!(whole));
+                }
+            }
+        }
+    }
+    if part == Part::PutOut {
+        for key in ["failedAt", "failures", "warnings"] {
+            if let Some(value) = object.get_mut(key) {
+                messages(value, act);
+            }
+        }
+    }
+}
+
+/// Every text within a value; the longest one's whole length where any is cut.
+fn texts(value: &mut Value, act: &mut Act<'_>) -> Option<usize> {
+    match value {
+        Value::String(text) => act(text),
+        Value::Array(items) => items.iter_mut().filter_map(|item| texts(item, act)).max(),
+        Value::Object(object) => object.values_mut().filter_map(|item| texts(item, act)).max(),
+        _ => None,
+    }
+}
+
+/// Every message within a value: names, ids and codes beside it are left alone.
+fn messages(value: &mut Value, act: &mut Act<'_>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| messages(item, act)),
         Value::Object(object) => {
-            for (key, item) in object {
-                collect(item, deeper(Step::Key(key.clone())), last, found);
+            for (key, value) in object.iter_mut() {
+                match value {
+                    Value::String(text) if key == "message" => {
+                        act(text);
+                    }
+                    other => messages(other, act),
+                }
             }
         }
         _ => {}
     }
 }
 
-fn reach<'v>(value: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
-    let mut here = value;
-    for step in path {
-        here = match step {
-            Step::Key(key) => here.as_object_mut()?.get_mut(key)?,
-            Step::Item(index) => here.as_array_mut()?.get_mut(*index)?,
-        };
-    }
-    Some(here)
-}
-
-fn length(value: &Value, path: &[Step]) -> usize {
-    let mut here = Some(value);
-    for step in path {
-        here = here.and_then(|here| match step {
-            Step::Key(key) => here.get(key),
-            Step::Item(index) => here.get(*index),
+/// Cuts every text of a part to the same length: the largest that is within the limit, but no
+/// shorter than `least` characters. Says whether that was enough.
+fn squeeze(value: &mut Value, part: Part, limit: &Limit, least: usize) -> bool {
+    let mut wholes: Vec<String> = Vec::new();
+    each_text(value, part, &mut |text| {
+        wholes.push(std::mem::take(text));
+        None
+    });
+    let without = limit.measure(&value.to_string());
+    // Where all else is too much already, nothing of these texts can help.
+    let hopeless = !limit.holds(without);
+    let mut kept = if hopeless { least } else { longest_fitting(&wholes, without, limit, least) };
+    loop {
+        let mut whole = wholes.iter();
+        each_text(value, part, &mut |text| {
+            let whole = whole.next()?;
+            let (cut, length) = beginning(whole, kept);
+            *text = cut;
+            length
         });
-    }
-    here.and_then(Value::as_str).map_or(0, |text| text.chars().count())
-}
-
-fn shorten(value: &mut Value, path: &[Step], longest: usize) {
-    // The step object that a text belongs to says that it was cut, and how long it was.
-    let step = match path {
-        [key @ Step::Key(_), item @ Step::Item(_), ..] => Some(vec![key.clone(), item.clone()]),
-        _ => None,
-    };
-    let Some(Value::String(text)) = reach(value, path) else { return };
-    let already = text.ends_with(']') && text.contains("… [cut: ");
-    let count = text.chars().count();
-    if count <= longest {
-        return;
-    }
-    let whole = if already { whole_length(text).unwrap_or(count) } else { count };
-    let kept: String = text.chars().take(longest.saturating_sub(40).max(SHORTEST / 2)).collect();
-    *text = format!("{kept}… [cut: {whole} characters in all]");
-    let output = matches!(path.last(), Some(Step::Key(key)) if key == "output");
-    if let Some(step) = step
-        && let Some(Value::Object(object)) = reach(value, &step)
-    {
-        note(object, output, whole);
-    }
-}
-
-fn note(object: &mut Map<String, Value>, output: bool, whole: usize) {
-    object.insert("truncated".to_owned(), json!(true));
-    if output {
-        object.insert("outputLength".to_owned(), json!(whole));
-    }
-}
-
-fn whole_length(text: &str) -> Option<usize> {
-    text.rsplit("[cut: ").next()?.split(' ').next()?.parse().ok()
-}
-
-/// The last resort for very many steps: the middle ones are named no more, only counted.
-fn drop_steps(value: &mut Value, fits: &dyn Fn(&Value) -> bool) {
-    for key in ["intermediateResults", "partialResults", "steps", "skipped", "failures", "mappings", "warnings"] {
-        let mut dropped = 0_usize;
-        while !fits(value) {
-            let Some(items) = value.get_mut(key).and_then(Value::as_array_mut).filter(|items| items.len() > 2) else {
-                break;
-            };
-            let keep = items.len() / 2;
-            dropped += items.len() - keep;
-            items.truncate(keep);
+        let fits = !hopeless && limit.fits(value);
+        if fits || kept <= least {
+            return fits;
         }
-        if dropped > 0
-            && let Value::Object(object) = value
-        {
-            let left_out = object.entry("leftOut").or_insert_with(|| json!({}));
-            if let Value::Object(left_out) = left_out {
-                left_out.insert(key.to_owned(), json!(dropped));
+        // What was measured piece by piece can be a few tokens off.
+        kept = shorter(kept).max(least);
+    }
+}
+
+/// The steps between lengths: a quarter, so that little of a limit stays unused.
+fn longer(kept: usize) -> usize {
+    kept + kept.div_ceil(4)
+}
+
+fn shorter(kept: usize) -> usize {
+    kept - kept / 5
+}
+
+/// The longest beginning that all these texts may keep beside what else there is.
+///
+/// Texts are measured from their beginnings on, once and no further than the limit reaches.
+fn longest_fitting(wholes: &[String], without: Size, limit: &Limit, least: usize) -> usize {
+    let mut open: Vec<&str> = wholes.iter().map(String::as_str).collect();
+    let (mut begun, mut from, mut kept, mut best) = (without, 0, least, least);
+    loop {
+        let mut longer_than_that = Vec::with_capacity(open.len());
+        let mut cuts = 0;
+        for text in open {
+            let (now, rest) = split(text, kept - from);
+            let rest_is_short = split(rest, SAID).1.is_empty();
+            let piece = if rest_is_short { text } else { now };
+            begun = begun.plus(inner(piece, limit));
+            if !limit.holds(begun) {
+                return best;
+            }
+            if !rest_is_short {
+                cuts += 1;
+                longer_than_that.push(rest);
             }
         }
+        let marks =
+            Size { characters: MARKS.characters * cuts, bytes: MARKS.bytes * cuts, tokens: MARKS.tokens * cuts };
+        if !limit.holds(begun.plus(marks)) {
+            return best;
+        }
+        best = kept;
+        if longer_than_that.is_empty() {
+            return best;
+        }
+        open = longer_than_that;
+        from = kept;
+        kept = longer(kept);
     }
+}
+
+/// The size of a text within JSON, without its quotation marks.
+fn inner(text: &str, limit: &Limit) -> Size {
+    let quoted = Value::from(text).to_string();
+    limit.measure(quoted.get(1..quoted.len() - 1).unwrap_or_default())
+}
+
+/// The first so many characters, and the others.
+fn split(text: &str, characters: usize) -> (&str, &str) {
+    let end = text.char_indices().nth(characters).map_or(text.len(), |(place, _)| place);
+    text.split_at_checked(end).unwrap_or((text, ""))
+}
+
+/// A text's beginning with a word on its whole length, where it is longer.
+fn beginning(whole: &str, kept: usize) -> (String, Option<usize>) {
+    let (begun, rest) = split(whole, kept);
+    if split(rest, SAID).1.is_empty() {
+        return (whole.to_owned(), None);
+    }
+    let (begun, length) = match rest.rsplit_once("… [cut: ").and_then(|(_, said)| said.strip_suffix(SAID_BEHIND)) {
+        // It was cut before; what it was before that is what counts.
+        Some(length) => (begun, length.parse().unwrap_or(kept)),
+        None => (begun, kept + rest.chars().count()),
+    };
+    (format!("{begun}… [cut: {length}{SAID_BEHIND}"), Some(length))
+}
+
+const SAID_BEHIND: &str = " characters in all]";
+
+/// Empties something in every step, and counts the steps that had it.
+fn leave_out(value: &mut Value, key: &str, empty: &Value, limit: &Limit) -> bool {
+    let Value::Object(object) = value else { return false };
+    let mut count = 0_usize;
+    for list in STEPS {
+        let steps = object.get_mut(list).and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
+        for there in steps.iter_mut().filter_map(|step| step.get_mut(key)).filter(|there| *there != empty) {
+            empty.clone_into(there);
+            count += 1;
+        }
+    }
+    if count > 0 {
+        left_out(object, key, count);
+    }
+    limit.fits(value)
+}
+
+fn left_out(object: &mut Map<String, Value>, what: &str, count: usize) {
+    if let Value::Object(left_out) = object.entry("leftOut").or_insert_with(|| json!({})) {
+        left_out.insert(what.to_owned(), json!(count));
+    }
+}
+
+/// For very many entries: the later ones are named no more, only counted.
+fn shorten_lists(value: &mut Value, limit: &Limit) -> bool {
+    const LISTS: [&str; 14] = [
+        "intermediateResults",
+        "partialResults",
+        "steps",
+        "completedSteps",
+        "skipped",
+        "mappings",
+        "warnings",
+        "missing",
+        "nodes",
+        "edges",
+        "findings",
+        "usedBy",
+        "inputs",
+        "failures",
+    ];
+    for key in LISTS {
+        let Some(items) = value.get_mut(key).and_then(Value::as_array_mut).filter(|items| items.len() > 1) else {
+            continue;
+        };
+        let mut items = std::mem::take(items);
+        let all = items.len();
+        let mut begun = limit.measure(&value.to_string()).plus(MARKS);
+        let mut keep = items.iter().take_while(|item| {
+            begun = begun.plus(limit.measure(&format!("{item},")));
+            limit.holds(begun)
+        });
+        let mut keep = keep.by_ref().count();
+        loop {
+            items.truncate(keep.max(1));
+            if let Value::Object(object) = value {
+                object.insert(key.to_owned(), Value::Array(items.clone()));
+                left_out(object, key, all - items.len());
+            }
+            let fits = limit.fits(value);
+            if fits {
+                return true;
+            }
+            if keep <= 1 {
+                break;
+            }
+            keep = shorter(keep.max(2)).min(keep - 1);
+        }
+    }
+    false
+}
+
+/// The last to give way: a final result that is no text but a list or an object becomes one.
+fn squeeze_as_text(value: &mut Value, limit: &Limit) -> bool {
+    let as_text = |value: &mut Value| {
+        if value.is_object() || value.is_array() {
+            *value = Value::String(value.to_string());
+        }
+    };
+    if let Some(last) = value.get_mut("finalResult") {
+        as_text(last);
+    }
+    if let Some(Value::Object(results)) = value.get_mut("results") {
+        results.values_mut().for_each(as_text);
+    }
+    squeeze(value, Part::Final, limit, FLOOR)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn reply(step: usize, last: usize) -> Value {
-        json!({
-            "finalResult": "f".repeat(last),
-            "intermediateResults": [{"nodeId": "a", "inputVariables": {"x": "y".repeat(step)}, "output": "é".repeat(step)}],
-            "status": "success",
-        })
-    }
-
-    #[test]
-    fn what_fits_is_left_alone() {
-        let whole = reply(10, 10);
-        assert_eq!(fit(whole.clone(), "id", &|value| value.to_string().len() < 10_000), whole);
-    }
-
-    #[test]
-    fn the_final_result_is_cut_last_and_lengths_are_told() {
-        let fitted = fit(reply(50_000, 3_000), "id_1", &|value| value.to_string().chars().count() <= 10_000);
-        assert!(fitted.to_string().chars().count() <= 10_000);
-        assert_eq!(fitted["finalResult"].as_str().map(str::len), Some(3_000));
-        let step = &fitted["intermediateResults"][0];
-        assert_eq!((step["truncated"].as_bool(), step["outputLength"].as_u64()), (Some(true), Some(50_000)));
-        assert!(fitted["nextStep"].as_str().is_some_and(|how| how.contains("flows_status") && how.contains("id_1")));
-    }
-
-    #[test]
-    fn a_long_final_result_keeps_its_beginning() {
-        let fitted = fit(reply(10, 500_000), "id", &|value| value.to_string().chars().count() <= 10_000);
-        let text = fitted["finalResult"].as_str().expect("text");
-        assert!(
-            text.starts_with("fff") && text.ends_with("[cut: 500000 characters in all]"),
-            "{}",
-            &text[text.len() - 60..]
-        );
-        assert!(fitted.to_string().chars().count() <= 10_000);
-    }
-
-    #[test]
-    fn thousands_of_short_steps_fit_too() {
-        let steps: Vec<Value> = (0..5_000).map(|n| json!({"nodeId": format!("n{n}"), "output": "x"})).collect();
-        let fitted = fit(json!({"finalResult": "x", "intermediateResults": steps}), "id", &|value| {
-            value.to_string().len() <= 10_000
-        });
-        assert!(fitted.to_string().len() <= 10_000);
-        assert!(fitted["leftOut"]["intermediateResults"].as_u64().is_some_and(|n| n > 4_000));
-    }
-}
+mod tests;

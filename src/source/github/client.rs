@@ -84,6 +84,14 @@ pub(super) struct Reply {
     pub(super) body: Vec<u8>,
     /// How often it was tried.
     pub(super) tries: u32,
+    /// The host that it was moved to, away from GitHub's.
+    elsewhere: Option<String>,
+}
+
+/// An answer that has begun to come.
+struct Sent {
+    response: Response<Body>,
+    elsewhere: Option<String>,
 }
 
 /// By when an effort has to be over, tries and pauses included, as a reading of the clock.
@@ -129,7 +137,8 @@ impl Client {
             request_timeout: settings.request_timeout,
             attempts: settings.retry_attempts.max(1),
             pace,
-            permits: Semaphore::new(AT_ONCE),
+            // Whoever wants fewer calls at once wants no more requests at once, either.
+            permits: Semaphore::new(AT_ONCE.min(settings.max_concurrent_requests).max(1)),
             limited: Mutex::new(None),
             lines: OnceLock::new(),
         })
@@ -177,11 +186,11 @@ impl Client {
     pub(super) async fn open(&self, call: &Call) -> Result<Response<Body>, SourceError> {
         self.check_limit()?;
         let sent = tokio::time::timeout(self.request_timeout, self.send(call, 1)).await;
-        let response = sent.map_err(|_| self.timed_out(call))??;
-        if response.status().is_success() {
-            return Ok(response);
+        let sent = sent.map_err(|_| self.timed_out(call))??;
+        if sent.response.status().is_success() {
+            return Ok(sent.response);
         }
-        match self.read(call, response, 1).await {
+        match self.read(call, sent, 1).await {
             Try::Done(reply) => Err(self.unusable(call, &reply)),
             Try::Again(error, _) | Try::Failed(error) => {
                 self.remember_limit(&error);
@@ -192,6 +201,9 @@ impl Client {
 
     /// The error for an answer that its asker cannot use.
     pub(super) fn unusable(&self, call: &Call, reply: &Reply) -> SourceError {
+        if let Some(host) = reply.elsewhere.clone() {
+            return SourceError::MovedAway { what: call.what.clone(), host, status: reply.status.as_u16() };
+        }
         SourceError::GitHub {
             status: reply.status.as_u16(),
             what: call.what.clone(),
@@ -236,7 +248,7 @@ impl Client {
         };
         let attempt = async {
             match self.send(call, tries).await {
-                Ok(response) => self.read(call, response, tries).await,
+                Ok(sent) => self.read(call, sent, tries).await,
                 Err(error @ SourceError::NotAsked { .. }) => Try::Failed(error),
                 Err(error) => Try::Again(error, None),
             }
@@ -247,7 +259,7 @@ impl Client {
     }
 
     /// Sends a call and follows redirects: with the token on GitHub's own ground, without it elsewhere.
-    async fn send(&self, call: &Call, tries: u32) -> Result<Response<Body>, SourceError> {
+    async fn send(&self, call: &Call, tries: u32) -> Result<Sent, SourceError> {
         let lines = self.lines()?;
         let mut target = call.target.clone();
         let mut at = match &target {
@@ -257,6 +269,16 @@ impl Client {
             }
             Target::GraphQl(_) => self.endpoints.graphql.clone(),
         };
+        let home = at.origin();
+        let elsewhere = |at: &Url| at.host_str().filter(|_| at.origin() != home).map(str::to_owned);
+        let lost = |error: &(dyn std::error::Error + 'static), at: &Url| {
+            let mut lost = self.broken(call, &root(error), tries);
+            if let (SourceError::Network { host, reason, .. }, Some(there)) = (&mut lost, elsewhere(at)) {
+                *host = there;
+                reason.push_str(" (GitHub moved it to that host, which is asked without the token)");
+            }
+            lost
+        };
         for _ in 0..HOPS {
             let sent = match &target {
                 Target::Rest(path) => {
@@ -265,16 +287,15 @@ impl Client {
                 Target::GraphQl(body) => lines.graphql._post("/graphql", Some(body.as_ref())).await.map(Self::octo),
                 Target::Open(url) => {
                     let sent = lines.plain.get(url).headers(headers(call)).send().await;
-                    let response: Response<reqwest::Body> =
-                        sent.map_err(|error| self.broken(call, &root(&error), tries))?.into();
+                    let response: Response<reqwest::Body> = sent.map_err(|error| lost(&error, &at))?.into();
                     Ok(response.map(|body| body.map_err(|error| read_error(&error)).boxed()))
                 }
             };
-            let response = sent.map_err(|error| self.broken(call, &root(&error), tries))?;
+            let response = sent.map_err(|error| lost(&error, &at))?;
             let moved = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
             let place = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
             let (true, Some(place), false) = (moved, place, matches!(target, Target::GraphQl(_))) else {
-                return Ok(response);
+                return Ok(Sent { response, elsewhere: elsewhere(&at) });
             };
             at = at
                 .join(place)
@@ -294,8 +315,13 @@ impl Client {
     }
 
     /// Reads an answer to its end and judges it.
-    async fn read(&self, call: &Call, response: Response<Body>, tries: u32) -> Try {
+    async fn read(&self, call: &Call, Sent { response, elsewhere }: Sent, tries: u32) -> Try {
         let (head, body) = response.into_parts();
+        if let Some(host) = elsewhere.clone().filter(|_| head.status.is_client_error() || head.status.is_redirection())
+        {
+            // What another host refuses says nothing of the repository or of the token.
+            return Try::Failed(SourceError::MovedAway { what: call.what.clone(), host, status: head.status.as_u16() });
+        }
         let body = match Limited::new(body, call.most).collect().await {
             Ok(body) => body.to_bytes().to_vec(),
             Err(error) if error.is::<LengthLimitError>() => {
@@ -315,7 +341,7 @@ impl Client {
             }
         };
         let now = self.clock.now();
-        let reply = Reply { status: head.status, headers: head.headers, body, tries };
+        let reply = Reply { status: head.status, headers: head.headers, body, tries, elsewhere };
         let raw_message = if head.status.is_success() { String::new() } else { wire::message(&reply.body) };
         let repo = self.repo.clone();
         match judge(reply.status, &reply.headers, &raw_message, now) {

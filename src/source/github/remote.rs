@@ -79,6 +79,7 @@ impl Remote {
                     repo: ground.slug.to_string(),
                     git_ref: self.commit.to_string(),
                     default_branch: None,
+                    nearest: Vec::new(),
                 })?;
                 Ok(listed.sorted(ground.largest))
             })
@@ -182,11 +183,15 @@ impl Remote {
         let all: Vec<(&CatalogPath, &ObjectId)> =
             listing.files.iter().filter_map(|(path, entry)| Some((path, entry.oid.as_ref()?))).collect();
         for batch in all.chunks(BATCH) {
-            let ids: Vec<ObjectId> = batch.iter().map(|(_, id)| (*id).clone()).collect();
-            let objects = self.ground.objects.clone();
-            let read = move || ids.iter().map(|id| objects.pass(id)).collect::<Vec<_>>();
-            let bytes = tokio::task::spawn_blocking(read).await.unwrap_or_default();
-            let bytes = bytes.into_iter().chain(std::iter::repeat(None));
+            let mut bytes = self.passed(batch).await;
+            let lost = |((_, id), bytes): (&(_, &ObjectId), &Option<_>)| {
+                bytes.is_none() && !lock(&self.failed).contains_key(*id)
+            };
+            if batch.iter().zip(&bytes).any(lost) {
+                // What is damaged on disk was taken for there, and is gone now.
+                self.complete(listing).await;
+                bytes = self.passed(batch).await;
+            }
             for ((path, id), bytes) in batch.iter().zip(bytes) {
                 each(
                     path,
@@ -195,6 +200,15 @@ impl Remote {
             }
         }
         Ok(())
+    }
+
+    /// What is here of a batch, as far as it is undamaged.
+    async fn passed(&self, batch: &[(&CatalogPath, &ObjectId)]) -> Vec<Option<Arc<[u8]>>> {
+        let ids: Vec<ObjectId> = batch.iter().map(|(_, id)| (*id).clone()).collect();
+        let objects = self.ground.objects.clone();
+        let read = move || ids.iter().map(|id| objects.pass(id)).collect();
+        let read = tokio::task::spawn_blocking(read).await;
+        read.unwrap_or_else(|_| vec![None; batch.len()])
     }
 
     /// Fetches what has gone from disk since; what failed before is left alone.

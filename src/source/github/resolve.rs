@@ -7,11 +7,16 @@
 use super::client::{Call, Effort, Reply, Target};
 use super::endpoints::segment;
 use super::{Ground, wire};
-use crate::names::{ObjectId, RefName, quoted};
+use crate::names::{ObjectId, RefName, nearest, quoted};
 use crate::source::SourceError;
 
 /// The largest answer to a comparison that is read; one that is larger is certainly not "behind".
 const COMPARISON: usize = 8 * 1024 * 1024;
+
+/// The largest list of branches or tags that is read, in bytes: some thousands of them.
+const REFS: usize = 2 * 1024 * 1024;
+/// From how many hexadecimal digits on a name may be a commit's short id.
+const SHORT_ID: usize = 7;
 
 /// A ref as it was asked for.
 #[derive(Debug, Clone)]
@@ -152,10 +157,41 @@ impl Ground {
             404 if asked.is_default() => Err(self.no_such_repository()),
             404 | 410 | 422 => {
                 let default = self.default_branch(effort).await?;
-                Err(self.no_such_ref(asked, default))
+                let mut error = self.no_such_ref(asked, default);
+                if let SourceError::RefNotFound { nearest, .. } = &mut error {
+                    *nearest = self.near_refs(text, effort).await;
+                }
+                Err(error)
             }
             _ => Err(self.client.unusable(&call, &reply)),
         }
+    }
+
+    /// Branches (or tags, for what looks like a version) that are spelt like what was asked for: one
+    /// more request, made only for the advice, and not worth failing for.
+    async fn near_refs(&self, text: &str, effort: Effort) -> Vec<String> {
+        let plain = text.strip_prefix("refs/").unwrap_or(text);
+        let (kind, name) = match (plain.strip_prefix("heads/"), plain.strip_prefix("tags/")) {
+            (Some(name), _) => ("heads", name),
+            (_, Some(name)) => ("tags", name),
+            _ if plain.trim_start_matches(['v', 'V']).starts_with(|c: char| c.is_ascii_digit()) => ("tags", plain),
+            _ => ("heads", plain),
+        };
+        if name.len() >= SHORT_ID && name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Vec::new();
+        }
+        let call = Call {
+            what: format!("the names of {kind} of {}", self.slug),
+            target: Target::Rest(format!("{}/git/matching-refs/{kind}", self.root())),
+            accept: "application/vnd.github+json",
+            unless: None,
+            most: REFS,
+        };
+        let Ok(reply) = self.client.ask(&call, effort).await else { return Vec::new() };
+        let refs: Vec<wire::RefAnswer> = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let before = format!("refs/{kind}/");
+        let names = refs.iter().filter_map(|one| one.name.strip_prefix(&before));
+        nearest(name, names, 3).into_iter().map(str::to_owned).collect()
     }
 
     /// The name of the default branch; an error when the repository cannot be seen.
@@ -229,6 +265,7 @@ impl Ground {
             repo: self.slug.to_string(),
             git_ref: quoted(asked.text()),
             default_branch: default_branch.map(|name| name.to_string()),
+            nearest: Vec::new(),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::endpoints::segment;
 use super::wire::{Tree, TreeEntry};
 use crate::names::{CatalogPath, ObjectId, RepoSlug};
 use crate::source::SourceError;
-use crate::source::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, in_catalog};
+use crate::source::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, in_catalog, is_read};
 
 /// The largest tree answer that is read: well above GitHub's own bound.
 const MOST: usize = 64 * 1024 * 1024;
@@ -82,6 +82,7 @@ impl Listed {
         match (entry.mode.as_str(), entry.kind.as_str()) {
             ("120000", _) => self.others.push((path, Other::Symlink)),
             ("160000", _) | (_, "commit") => self.others.push((path, Other::Submodule)),
+            ("100644" | "100755" | "100664", "blob") if !is_read(path.as_str()) => {}
             ("100644" | "100755" | "100664", "blob") => self.files.push((path, entry.sha, entry.size.unwrap_or(0))),
             (_, "tree") => {}
             _ => self.others.push((path, Other::Odd)),

@@ -42,6 +42,14 @@ pub(super) struct Comparison {
     pub(super) status: String,
 }
 
+/// One entry of an answer to `git/matching-refs`.
+#[derive(Debug, Deserialize)]
+pub(super) struct RefAnswer {
+    /// With `refs/heads/` or `refs/tags/` in front.
+    #[serde(rename = "ref")]
+    pub(super) name: String,
+}
+
 /// An error's body.
 #[derive(Debug, Default, Deserialize)]
 struct Message {

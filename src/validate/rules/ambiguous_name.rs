@@ -3,13 +3,18 @@
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
 use crate::names::{quoted, shown};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "ambiguous-name",
     severity: Severity::Error,
     reach: Reach::Step,
+    also: &[Verdict {
+        severity: Severity::Error,
+        reach: Reach::None,
+        when: "two flows of one name, which run all the same",
+    }],
     summary: "A name means one flow or one template.",
     check: Check::Flow(check),
 };

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use crate::document::Place;
 use crate::names::quoted;
 use crate::validate::ReadSource;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "ambiguous-output",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "nobody reads the name" }],
     summary: "No two node ids give one variable name.",
     check: Check::Flow(check),
 };

@@ -11,6 +11,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-contract",
     severity: Severity::Error,
     reach: Reach::None,
+    also: &[],
     summary: "The contract of a node is a JSON Schema that refers to nothing outside of itself.",
     check: Check::Flow(check),
 };

@@ -8,6 +8,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-version",
     severity: Severity::Warning,
     reach: Reach::None,
+    also: &[],
     summary: "A version is written as semantic versioning has it (https://semver.org).",
     check: Check::Flow(check),
 };

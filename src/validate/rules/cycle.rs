@@ -9,6 +9,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "cycle",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[],
     summary: "Edges lead nowhere back: the graph has no ring.",
     check: Check::Flow(check),
 };

@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use crate::document::Place;
 use crate::names::quoted;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "dangling-edge",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "with `lenient`" }],
     summary: "Both ends of an edge are nodes of the flow.",
     check: Check::Flow(check),
 };

@@ -10,6 +10,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "differing-defaults",
     severity: Severity::Warning,
     reach: Reach::None,
+    also: &[],
     summary: "Input nodes that declare one variable give it one default.",
     check: Check::Flow(check),
 };

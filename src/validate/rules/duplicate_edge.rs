@@ -11,6 +11,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "duplicate-edge",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[],
     summary: "No two edges have the same id.",
     check: Check::Flow(check),
 };

@@ -9,6 +9,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "duplicate-key",
     severity: Severity::Error,
     reach: Reach::None,
+    also: &[],
     summary: "No object holds the same key twice (the last one counts).",
     check: Check::File(check),
 };

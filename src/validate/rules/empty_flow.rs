@@ -8,6 +8,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "empty-flow",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[],
     summary: "A flow has at least one node, and an export at least one flow.",
     check: Check::Flow(check),
 };

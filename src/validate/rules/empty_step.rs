@@ -10,20 +10,21 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "empty-step",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[],
     summary: "A step has something to run: a template or a text.",
     check: Check::Flow(check),
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for (number, node) in subject.flow.nodes.iter().enumerate() {
-        let missing = match &node.kind {
+        let (missing, hint) = match &node.kind {
             NodeKind::Template(step)
                 if step.selected.is_none() && step.text.as_deref().is_none_or(|text| text.trim().is_empty()) =>
             {
-                "neither `selectedTemplateId` nor `template` is set"
+                ("neither `selectedTemplateId` nor `template` is set", "choose a template or write a text")
             }
-            NodeKind::Tool { call: None } => "`call` is not set",
-            NodeKind::Flow { flow: None } => "`flow` is not set",
+            NodeKind::Tool { call: None } => ("`call` is not set", "name the tool in `data.call`, or delete the node"),
+            NodeKind::Flow { flow: None } => ("`flow` is not set", "name the flow in `data.flow`, or delete the node"),
             _ => continue,
         };
         drafts
@@ -32,6 +33,6 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 format!("node {} has nothing to run: {missing}", quoted(&node.id)),
             )
             .node(&node.id)
-            .hint("choose a template or write a text");
+            .hint(hint);
     }
 }

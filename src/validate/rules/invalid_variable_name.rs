@@ -14,6 +14,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "invalid-variable-name",
     severity: Severity::Error,
     reach: Reach::None,
+    also: &[],
     summary: "A declared variable is spelt with letters and digits of any script, _ and - (it is ignored otherwise).",
     check: Check::Flow(check),
 };

@@ -14,6 +14,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "misfit-default",
     severity: Severity::Error,
     reach: Reach::None,
+    also: &[],
     summary: "A default or a set value fits the type and the choices that `inputs` gives.",
     check: Check::Flow(check),
 };

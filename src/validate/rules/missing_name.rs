@@ -8,6 +8,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-name",
     severity: Severity::Warning,
     reach: Reach::None,
+    also: &[],
     summary: "A flow has a name that it can be asked for by.",
     check: Check::Flow(check),
 };

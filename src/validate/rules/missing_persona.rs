@@ -10,6 +10,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-persona",
     severity: Severity::Error,
     reach: Reach::None,
+    also: &[],
     summary: "The persona that a node names is in the catalog and can be used.",
     check: Check::Flow(check),
 };

@@ -4,13 +4,18 @@ use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
 use crate::names::{quoted, shown};
 use crate::validate::scope::app_internal;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-template",
     severity: Severity::Error,
     reach: Reach::Step,
+    also: &[Verdict {
+        severity: Severity::Warning,
+        reach: Reach::None,
+        when: "the node has a text of its own, which is used",
+    }],
     summary: "The template that a node names is in the catalog.",
     check: Check::Flow(check),
 };

@@ -2,13 +2,18 @@
 
 use crate::document::Place;
 use crate::names::{NodeId, quoted};
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "over-limit",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[Verdict {
+        severity: Severity::Error,
+        reach: Reach::Step,
+        when: "the steps up to one declare, read and set too many names",
+    }],
     summary: "A flow has at most 1,000 nodes and 5,000 edges, and its ids at most 50 characters.",
     check: Check::Flow(check),
 };

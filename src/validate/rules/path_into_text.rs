@@ -10,6 +10,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "path-into-text",
     severity: Severity::Warning,
     reach: Reach::None,
+    also: &[],
     summary: "A dot path reads into something that has fields.",
     check: Check::Flow(check),
 };

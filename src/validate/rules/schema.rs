@@ -9,13 +9,14 @@ use serde_json::Value;
 use crate::document::{Document, Place, Pointer};
 use crate::model::wire::UnreadKind;
 use crate::names::shown;
-use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "schema",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "the field only describes" }],
     summary: "The file has the fields and types of the published JSON Schema (schemas/).",
     check: Check::File(check),
 };

@@ -9,6 +9,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "self-edge",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[],
     summary: "No edge leads from a node to itself.",
     check: Check::Flow(check),
 };

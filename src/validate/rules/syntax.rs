@@ -7,6 +7,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "syntax",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[],
     summary: "The file is strict JSON in UTF-8, nested no deeper than 64 levels.",
     check: Check::Reading,
 };

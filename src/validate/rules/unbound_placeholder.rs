@@ -11,6 +11,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unbound-placeholder",
     severity: Severity::Warning,
     reach: Reach::None,
+    also: &[],
     summary: "A placeholder names something: a declared variable, an input or an earlier output.",
     check: Check::Flow(check),
 };

@@ -12,6 +12,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unconnected-node",
     severity: Severity::Warning,
     reach: Reach::None,
+    also: &[],
     summary: "Where a flow has several steps, each step and each result has an edge.",
     check: Check::Flow(check),
 };

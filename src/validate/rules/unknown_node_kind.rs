@@ -3,14 +3,15 @@
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::quoted;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-node-kind",
     severity: Severity::Warning,
     reach: Reach::None,
-    summary: "A node is of a type that is known: multi_input, template or result.",
+    also: &[Verdict { severity: Severity::Error, reach: Reach::Step, when: "a tool or flow node" }],
+    summary: "A node is of a type that is known and runs: multi_input, template or result.",
     check: Check::Flow(check),
 };
 

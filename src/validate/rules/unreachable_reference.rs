@@ -9,6 +9,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unreachable-reference",
     severity: Severity::Error,
     reach: Reach::Flow,
+    also: &[],
     summary: "A step reads only the outputs of steps that come before it.",
     check: Check::Flow(check),
 };

@@ -13,6 +13,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unused-variable",
     severity: Severity::Warning,
     reach: Reach::None,
+    also: &[],
     summary: "What is declared is used in a text.",
     check: Check::Flow(check),
 };

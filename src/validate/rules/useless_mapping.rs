@@ -12,6 +12,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "useless-mapping",
     severity: Severity::Warning,
     reach: Reach::None,
+    also: &[],
     summary: "What an edge maps is there, and the step it leads to uses it.",
     check: Check::Flow(check),
 };

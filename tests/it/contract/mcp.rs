@@ -6,7 +6,10 @@ mod cancelling;
 mod ending;
 mod eras;
 mod executing;
+mod fields;
 mod listing;
+mod malformed;
+mod refusals;
 mod sizes;
 mod together;
 

@@ -398,6 +398,13 @@ impl State {
                 None => not_found(),
             };
         }
+        if let Some(kind) = rest.strip_prefix("git/matching-refs/") {
+            let refs = self
+                .refs
+                .iter()
+                .map(|(name, sha)| json!({"ref": format!("refs/{kind}/{name}"), "object": {"sha": sha}}));
+            return ResponseTemplate::new(200).set_body_json(refs.collect::<Vec<_>>());
+        }
         if let Some(sha) = rest.strip_prefix("tarball/") {
             let place = format!("{}/codeload/{sha}", self.address);
             return ResponseTemplate::new(302).insert_header("location", place.as_str());

@@ -6,6 +6,7 @@ use chrono::DateTime;
 use flowy::clock::ManualClock;
 use flowy::execute::{Executed, Options, Rendered, Worker, execute};
 use flowy::plan::Plan;
+use flowy::report::wire::WarningCode;
 use flowy::run::{Given, Refusal, State, Status};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -101,7 +102,7 @@ impl Walked {
     /// Warnings as `CODE node`.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let warnings = self.executed.warnings.iter();
-        warnings.map(|w| format!("{} {}", w.code, w.node.as_deref().unwrap_or("-"))).collect()
+        warnings.map(|w| format!("{} {}", WarningCode::from(w.kind).word(), w.node.as_deref().unwrap_or("-"))).collect()
     }
 
     /// Mappings as `node.variable = from (how)`.

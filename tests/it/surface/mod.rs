@@ -1,6 +1,7 @@
 //! The surface: every tool, command and table, as a snapshot.
 
 mod cli;
+mod cli_catalogs;
 mod cli_output;
 mod docs;
 mod tools;

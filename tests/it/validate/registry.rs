@@ -19,6 +19,10 @@ fn every_rule_has_an_id_a_summary_and_fixtures() {
             "{}",
             rule.id
         );
+        for finding in &bad {
+            let verdict = (finding.severity, finding.reach);
+            assert!(rule.verdicts().any(|declared| declared == verdict), "{}: {verdict:?}", rule.id);
+        }
         let (good, _) = fixture(rule.id, "good.json");
         assert!(good.is_empty(), "{}: its good file gives {good:#?}", rule.id);
         ids.push(rule.id);
@@ -27,6 +31,19 @@ fn every_rule_has_an_id_a_summary_and_fixtures() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), count, "an id is there twice");
+}
+
+#[test]
+fn a_rule_that_may_say_something_else_declares_it_and_no_other_does() {
+    for rule in REGISTRY {
+        let file = format!("src/validate/rules/{}.rs", rule.id.replace('-', "_"));
+        let source = std::fs::read_to_string(crate::support::checking::repository().join(file)).unwrap();
+        let otherwise = source.contains(".only_warn()") || source.contains(".error(Reach::");
+        assert_eq!(otherwise, !rule.also.is_empty(), "{}", rule.id);
+    }
+    let row = REGISTRY.iter().find(|rule| rule.id == "unknown-node-kind").unwrap();
+    let said: Vec<String> = row.verdicts().map(|(severity, reach)| format!("{severity} {reach}")).collect();
+    assert_eq!(said, ["warning none", "error step"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::Stop;
 use crate::cli::args::RunArgs;
-use crate::config::Environment;
+use crate::config::{Environment, system_says};
 use crate::names::quoted;
 
 /// The most that is read from stdin or a file, in bytes.
@@ -94,7 +94,10 @@ fn text_of(file: &Path, environment: &Environment, stdin_read: &mut bool) -> Res
         std::fs::File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
     };
     read.map_err(|cause| {
-        Stop::usage(format!("{shown} can't be read: {cause}"), "give the path of a text file, or - for stdin")
+        Stop::usage(
+            format!("{shown} can't be read: {}", system_says(&cause)),
+            "give the path of a text file, or - for stdin",
+        )
     })?;
     if bytes.len() as u64 > LARGEST {
         return Err(Stop::usage(format!("{shown} is larger than {LARGEST} bytes"), "give a smaller file"));

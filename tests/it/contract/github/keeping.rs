@@ -112,8 +112,12 @@ async fn a_damaged_blob_on_disk_is_fetched_again() {
             }
         }
     }
+    // All at once, as a listing reads them, and one by one.
     let view = newest(&desk.open()).await.unwrap();
+    let whole = tea().iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    assert_eq!(all(&view).await, whole);
     assert_eq!(text(&view, "flows/Tea.json").await, tea()[0].1);
+    assert!(view.snapshot.problems().await.unwrap().is_empty());
 }
 
 #[tokio::test]

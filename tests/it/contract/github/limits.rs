@@ -111,21 +111,24 @@ async fn graphql_that_knows_nothing_is_made_up_for() {
 }
 
 #[tokio::test]
-async fn at_most_four_requests_are_under_way() {
-    let desk = Desk::with(many(20)).await.without_token();
-    desk.github.fault(Fault::hang("/raw/"));
-    let source = desk.open();
-    let mut waiting = std::pin::pin!(newest(&source));
-    // Until the four are there; nothing more can arrive before one of them is answered.
-    while desk.github.count("/raw/") < 4 {
-        assert!(futures_util::poll!(waiting.as_mut()).is_pending());
-        tokio::task::yield_now().await;
+async fn at_most_four_requests_are_under_way_and_no_more_than_the_setting_says() {
+    for (setting, at_once) in [(20, 4), (1, 1)] {
+        let mut desk = Desk::with(many(20)).await.without_token();
+        desk.settings.max_concurrent_requests = setting;
+        desk.github.fault(Fault::hang("/raw/"));
+        let source = desk.open();
+        let mut waiting = std::pin::pin!(newest(&source));
+        // Until they are there; nothing more can arrive before one of them is answered.
+        while desk.github.count("/raw/") < at_once {
+            assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..200 {
+            assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(desk.github.count("/raw/"), at_once);
     }
-    for _ in 0..200 {
-        assert!(futures_util::poll!(waiting.as_mut()).is_pending());
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(desk.github.count("/raw/"), 4);
 }
 
 #[tokio::test]

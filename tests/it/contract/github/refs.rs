@@ -44,7 +44,7 @@ async fn the_callers_ref_comes_before_the_sources_and_the_sources_before_the_set
 async fn a_missing_ref_is_told_from_a_missing_repository() {
     let desk = Desk::tea().await;
     let error = at(&desk.open(), "nope").await.unwrap_err();
-    let SourceError::RefNotFound { repo, git_ref, default_branch } = &error else { panic!("{error}") };
+    let SourceError::RefNotFound { repo, git_ref, default_branch, .. } = &error else { panic!("{error}") };
     assert_eq!((repo.as_str(), git_ref.as_str(), default_branch.as_deref()), ("acme/flows", "\"nope\"", Some("trunk")));
     for desk in [Desk::tea().await, Desk::tea().await.without_token()] {
         for error in [newest(&desk.open_as("acme/gone")).await, at(&desk.open_as("acme/gone"), "main").await] {

@@ -63,6 +63,9 @@ fn rough_lines_and_early_notifications_end_nothing() {
     program.send_bytes(b"\xff\xfe\x00\n\n");
     program.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\"params\":{\"x\":\"\xff\"}}\n");
     program.send_bytes("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}\r\n".as_bytes());
+    for _ in 0..3 {
+        assert_eq!(program.receive()["error"]["code"], json!(-32700));
+    }
     assert_eq!(program.receive()["id"], json!(3));
     // The last line counts without its line break, and is answered before the end.
     program.send_bytes(

@@ -172,3 +172,20 @@ async fn without_metadata_there_are_no_dates() {
         assert!(listed["flows"][0].get("created").is_none(), "{listed}");
     }
 }
+
+#[tokio::test]
+async fn a_file_that_is_none_of_the_catalogs_is_left_alone() {
+    let files = [
+        flow("Tea", &[("n1", "T")], &[]),
+        template("T", "Tea"),
+        ("flows/README.md".to_owned(), "# Our flows".to_owned()),
+        ("flows/more/.gitkeep".to_owned(), String::new()),
+        ("templates/picture.png".to_owned(), "\u{0}".repeat(2_000_000)),
+        ("personas/notes.json".to_owned(), "nothing".to_owned()),
+    ];
+    let github = GitHub::serving(files.clone()).await;
+    for bench in [Bench::github(&github), Bench::folder(files)] {
+        let listed = bench.session().await.ok("flows_list", json!({})).await;
+        assert_eq!((&listed["total"], &listed["errors"]), (&json!(1), &json!([])), "{listed}");
+    }
+}

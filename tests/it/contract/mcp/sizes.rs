@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, as_published};
+use crate::support::github::GitHub;
 use crate::support::mcp::{Bench, Session, flow, template};
 
 /// Eight steps of growing texts, the last of them a fifth of a megabyte.
@@ -128,4 +129,65 @@ async fn a_contract_list_that_no_client_would_take_goes_on_by_cursor() {
     names.dedup();
     assert_eq!(names.len(), 150);
     assert!(pages > 2, "{pages}");
+}
+
+fn two_thousand() -> Vec<(String, String)> {
+    let describe = |n: usize| {
+        let description = format!(
+            "Flow number {n}: turns a brief of a few lines into a plan that a team can follow, with owners and dates."
+        );
+        let text = json!({"metadata": {"name": format!("Flow_Number_{n:04}"), "version": "1.0.0", "description": description,
+                                       "created": "2026-01-02T09:00:00.000Z", "updated": "2026-01-03T09:00:00.000Z"},
+                          "nodes": [{"id": "a", "type": "template", "data": {"template": "x"}}], "edges": []});
+        (format!("flows/F{n:04}.json"), text.to_string())
+    };
+    (0..2_000).map(describe).collect()
+}
+
+#[tokio::test]
+async fn two_thousand_flows_come_whole_by_the_contracts_method() {
+    let github = GitHub::serving(two_thousand()).await;
+    let mut session = Bench::github(&github).session().await;
+    let answer = session.request("flows/list", json!({})).await;
+    let listed = &answer["result"];
+    assert_eq!((listed["flows"].as_array().unwrap().len(), &listed["total"]), (2_000, &json!(2_000)));
+    assert!(listed.get("truncatedBy").is_none() && listed.get("nextCursor").is_none());
+    assert!((300_000..1_000_000).contains(&answer.to_string().len()), "{}", answer.to_string().len());
+    // A tool's answer holds its JSON twice: as much as a message holds, and a cursor for the rest.
+    let page = session.ok("flows/list", json!({})).await;
+    let first = page["flows"].as_array().unwrap().len();
+    assert_eq!((&page["truncatedBy"], &page["total"]), (&json!("budget"), &json!(2_000)));
+    assert!((1_500..2_000).contains(&first) && page["nextStep"].is_string(), "{first}");
+    let rest = session.ok("flows/list", json!({"cursor": page["nextCursor"]})).await;
+    assert_eq!(first + rest["flows"].as_array().unwrap().len(), 2_000);
+    assert!(rest.get("truncatedBy").is_none());
+}
+
+#[tokio::test]
+async fn a_flow_that_no_message_holds_comes_in_its_shortest_form() {
+    let huge = json!({"metadata": {"name": "Huge", "description": "d ".repeat(300_000)},
+                      "nodes": [{"id": "a", "type": "template", "data": {"template": "x"}}], "edges": []});
+    let bench = Bench::folder([("flows/Huge.json".to_owned(), huge.to_string()), flow("Small", &[("n1", "T")], &[])]);
+    let page = bench.session().await.ok("flows/list", json!({})).await;
+    assert_eq!((&page["flows"][0]["name"], &page["flows"][0]["shortened"]), (&json!("Huge"), &json!(true)));
+}
+
+#[tokio::test]
+async fn a_small_limit_is_kept_and_the_final_result_goes_last() {
+    let bench = long();
+    let mut session = bench.session().await;
+    for most in [150, 400, 1_000, 5_000] {
+        let done = session.ok("flows_execute", json!({"flowName": "Long", "maxTokens": most})).await;
+        as_published(EXECUTE_RESPONSE, &done);
+        let tokens = tiktoken_rs::o200k_base().unwrap().encode_ordinary(&done.to_string()).len();
+        let said = done["nextStep"].as_str().unwrap();
+        assert!(tokens <= most || said.contains("larger maxTokens"), "{tokens} of {most}: {done}");
+        assert!(said.contains("flows_status") && done["truncated"] == json!(true));
+        if most >= 400 {
+            assert!(tokens <= most, "{tokens} of {most}: {done}");
+        }
+        let kept = |step: &Value| step["output"].as_str().map_or(0, |text| text.chars().count());
+        let longest = done["intermediateResults"].as_array().unwrap().iter().map(kept).max().unwrap();
+        assert!(longest <= 120, "outputs are at their shortest before the final result is cut: {longest}");
+    }
 }

@@ -1,0 +1,135 @@
+//! What is wrong with a catalog's files, as a listing names it.
+
+use std::collections::BTreeMap;
+
+use crate::app::Code;
+use crate::app::failure::code_of;
+use crate::discover::{Entry, FileProblem};
+use crate::model::{Flow, Lookup, NodeKind, Shelf};
+use crate::names::{CatalogPath, quoted};
+use crate::source::{Problem, ProblemKind, SourceError};
+use crate::validate::{Finding, Severity};
+
+/// The most problems that one file may add: the first ones are the ones to mend.
+const PROBLEMS_A_FILE: usize = 3;
+
+/// What is noted, in the order in which it was met.
+#[derive(Default)]
+pub(super) struct Problems {
+    pub(super) all: Vec<FileProblem>,
+    /// Where in the list each file's are.
+    of_file: BTreeMap<String, Vec<usize>>,
+}
+
+impl Problems {
+    pub(super) fn note(&mut self, problem: FileProblem) {
+        let known = self.of_file.entry(problem.file.clone()).or_default();
+        let again = known.iter().filter_map(|place| self.all.get(*place)).any(|other| *other == problem);
+        if known.len() < PROBLEMS_A_FILE && !again {
+            known.push(self.all.len());
+            self.all.push(problem);
+        }
+    }
+
+    pub(super) fn note_all(&mut self, problems: Vec<FileProblem>) {
+        for problem in problems {
+            self.note(problem);
+        }
+    }
+
+    /// Names that flows of several files go by: asking for them can't tell them apart.
+    pub(super) fn note_twins(&mut self, flows: &[Entry]) {
+        let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for flow in flows {
+            files.entry(&flow.name).or_default().push(&flow.file);
+        }
+        for (name, files) in files.into_iter().filter(|(_, files)| files.len() > 1) {
+            for file in &files {
+                let others: Vec<&str> = files.iter().copied().filter(|other| other != file).collect();
+                let also = if others.is_empty() {
+                    "twice in this file".to_owned()
+                } else {
+                    format!("also in {}", others.join(", "))
+                };
+                self.note(FileProblem {
+                    file: (*file).to_owned(),
+                    code: Code::AmbiguousName.word().to_owned(),
+                    message: format!(
+                        "the name {} is used {also}: asking for it can't tell the flows apart",
+                        quoted(name)
+                    ),
+                    line: None,
+                    column: None,
+                });
+            }
+        }
+    }
+}
+
+/// The errors among findings.
+pub(super) fn of_findings(findings: &[Finding], code: impl Fn(&Finding) -> Code) -> Vec<FileProblem> {
+    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let problem = |finding: &Finding| FileProblem {
+        file: finding.file.to_string(),
+        code: code(finding).word().to_owned(),
+        message: finding.message.clone(),
+        line: Some(finding.position.line),
+        column: Some(finding.position.column),
+    };
+    errors.map(problem).collect()
+}
+
+/// The same for a finding of a flow: a template whose file can't be had or read is not one that isn't there.
+pub(super) fn code_in_flow(finding: &Finding, flow: &Flow, shelf: &Shelf) -> Code {
+    let selected = |node: &crate::model::Node| match &node.kind {
+        NodeKind::Template(step) if Some(&node.id) == finding.node.as_ref() => step.selected.clone(),
+        _ => None,
+    };
+    let broken = flow.nodes.iter().find_map(selected).and_then(|selected| match shelf.get(&selected) {
+        Lookup::Broken { code, .. } => Code::named(&code),
+        _ => None,
+    });
+    broken.filter(|_| finding.rule == "missing-template").unwrap_or_else(|| code_of_finding(finding))
+}
+
+/// The error code that a finding of severity error stands for.
+pub(super) fn code_of_finding(finding: &Finding) -> Code {
+    match finding.rule {
+        "syntax" => Code::ParseError,
+        "cycle" => Code::CircularDependency,
+        "missing-template" => Code::TemplateNotFound,
+        "ambiguous-name" => Code::AmbiguousName,
+        _ => Code::ValidationError,
+    }
+}
+
+pub(super) fn unreadable(path: &CatalogPath, error: &SourceError) -> FileProblem {
+    FileProblem {
+        file: path.to_string(),
+        code: code_of(error).word().to_owned(),
+        message: error.to_string(),
+        line: None,
+        column: None,
+    }
+}
+
+pub(in crate::app) fn problem(left_out: &Problem) -> Option<FileProblem> {
+    let (code, message) = match &left_out.kind {
+        // It is among the files, and reading it says the same.
+        ProblemKind::Failed(_) => return None,
+        ProblemKind::TooLarge { size, limit } => {
+            (Code::FileTooLarge, format!("the file is too large: {size} bytes, the limit is {limit}"))
+        }
+        ProblemKind::Symlink => (Code::InvalidRequest, "a symbolic link is not followed".to_owned()),
+        ProblemKind::Submodule => (Code::InvalidRequest, "a submodule is not read".to_owned()),
+        ProblemKind::LfsPointer => {
+            (Code::InvalidRequest, "the file's content is in Git LFS, which is not read".to_owned())
+        }
+        ProblemKind::NotAFile => (Code::InvalidRequest, "not a regular file".to_owned()),
+        ProblemKind::BadPath(why) => (Code::InvalidRequest, format!("the path is not read: {why}")),
+        ProblemKind::ListingCutOff => {
+            (Code::GithubError, "the listing was cut off here: there may be more files".to_owned())
+        }
+    };
+    Some(FileProblem { file: left_out.path.clone(), code: code.word().to_owned(), message, line: None, column: None })
+}

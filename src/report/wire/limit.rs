@@ -1,0 +1,111 @@
+//! How large a reply may be, and how large it is: in tokens, in characters, and in bytes of its message.
+
+use serde_json::Value;
+
+use crate::tokens;
+
+/// How many estimated tokens a reply may have unless the caller says otherwise.
+pub const MAX_TOKENS: usize = 20_000;
+/// How many characters a failure may have unless the caller says otherwise: some clients cut
+/// error results near 11,000.
+pub const FAILURE_CHARACTERS: usize = 10_000;
+/// The largest message to a client, in bytes: some refuse results from 1 MiB on.
+pub const LARGEST_FRAME: usize = 1_000_000;
+/// What a message has around its result, in bytes; ids and names of it are short.
+const AROUND: usize = 4_096;
+
+/// How often a reply travels in its message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Travels {
+    /// As JSON: the result of a JSON-RPC method.
+    Once,
+    /// As JSON and as a text of that JSON: the result of a tool.
+    Twice,
+}
+
+impl Travels {
+    /// The bytes that a text of JSON takes in a message.
+    pub fn bytes(self, json: &str) -> usize {
+        match self {
+            Self::Once => json.len(),
+            Self::Twice => bytes_twice(json),
+        }
+    }
+
+    /// How many bytes a reply may take.
+    pub const fn room() -> usize {
+        LARGEST_FRAME - AROUND
+    }
+}
+
+/// Whether a reply can be sent as a tool's result.
+pub fn frame_fits(value: &Value) -> bool {
+    Travels::Twice.bytes(&value.to_string()) <= Travels::room()
+}
+
+fn bytes_twice(json: &str) -> usize {
+    // In a text, quotation marks and backslashes take one byte more; nothing else is left to escape.
+    let escapes = json.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+    json.len().saturating_mul(2).saturating_add(escapes)
+}
+
+/// What a reply may be at the most. The message that carries it is bounded in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit(Size);
+
+impl Limit {
+    /// What a message may be, and nothing less.
+    pub const FRAME: Self = Self(Size { characters: usize::MAX, bytes: Travels::room(), tokens: usize::MAX });
+
+    /// So many estimated tokens.
+    pub fn tokens(most: usize) -> Self {
+        Self(Size { tokens: most, ..Self::FRAME.0 })
+    }
+
+    /// So many characters.
+    pub fn characters(most: usize) -> Self {
+        Self(Size { characters: most, ..Self::FRAME.0 })
+    }
+
+    /// How large a piece of JSON is, as far as this limit asks; tokens beyond it are not counted.
+    pub(super) fn measure(&self, json: &str) -> Size {
+        Size {
+            characters: if self.0.characters == usize::MAX { 0 } else { json.chars().count() },
+            bytes: bytes_twice(json),
+            tokens: if self.0.tokens == usize::MAX { 0 } else { tokens::up_to(json, self.0.tokens) },
+        }
+    }
+
+    pub(super) fn holds(&self, size: Size) -> bool {
+        size.characters <= self.0.characters && size.bytes <= self.0.bytes && size.tokens <= self.0.tokens
+    }
+
+    pub(super) fn fits(&self, value: &Value) -> bool {
+        let json = value.to_string();
+        self.fits_at_once(&json) || self.holds(self.measure(&json))
+    }
+
+    /// Whether it is plain that a piece of JSON is within it: neither a token nor a character is
+    /// shorter than a byte, so most replies need no counting.
+    fn fits_at_once(&self, json: &str) -> bool {
+        json.len() <= self.0.tokens.min(self.0.characters) && bytes_twice(json) <= self.0.bytes
+    }
+}
+
+/// How large a piece of a reply is, in each measure that a limit may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) characters: usize,
+    pub(super) bytes: usize,
+    pub(super) tokens: usize,
+}
+
+impl Size {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            characters: self.characters.saturating_add(other.characters),
+            bytes: self.bytes.saturating_add(other.bytes),
+            tokens: self.tokens.saturating_add(other.tokens),
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Every field of an answer is published, and every answer is as it is published.
+
+use flowy::cli::docs::blocks;
+use flowy::report::wire::STATUSES;
+use serde_json::{Value, json};
+
+use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, LIST_RESPONSE, as_published};
+use crate::support::mcp::{Bench, Session, flow, template};
+
+const SHOW: &str = include_str!("../../../../schemas/flows-show.response.schema.json");
+const GUIDED: &str = include_str!("../../../../schemas/flows-guided.response.schema.json");
+const STATUS: &str = include_str!("../../../../schemas/flows-status.response.schema.json");
+
+/// The documented paths of a shape.
+fn documented(shape: &str) -> Vec<String> {
+    let (_, table) = blocks().into_iter().find(|(name, _)| *name == shape).unwrap();
+    table.lines().skip(2).map(|row| row.split('`').nth(1).unwrap().to_owned()).collect()
+}
+
+/// Looks at a value and everything in it; `opens` says that more is documented below a path.
+fn look(value: &Value, path: &str, is: &dyn Fn(&str) -> bool, opens: &dyn Fn(&str) -> bool, form: &str) {
+    match value {
+        Value::Object(fields) if path.is_empty() || opens(path) => {
+            for (name, field) in fields {
+                let named = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                let any = format!("{path}.*");
+                let path = if is(&named) || !is(&any) { named } else { any };
+                assert!(is(&path), "{path} is not documented");
+                look(field, &path, is, opens, form);
+            }
+        }
+        Value::Array(items) if opens(path) => {
+            let plain = format!("{path}[]");
+            let entry = format!("{plain}{form}");
+            let path = if opens(&entry) || is(&entry) { entry } else { plain };
+            for item in items {
+                look(item, &path, is, opens, form);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Every path of an answer is documented; what a documented path says nothing more of may hold anything.
+fn all_documented(shape: &str, form: &str, answer: &Value) {
+    let paths = documented(shape);
+    let form = format!(" ({form})");
+    let is = |path: &str| paths.iter().any(|known| *known == path);
+    let opens = |path: &str| {
+        paths.iter().any(|known| known.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[', ' '])))
+    };
+    look(answer, "", &is, &opens, &form);
+}
+
+fn files() -> Vec<(String, String)> {
+    let broken = r#"{"metadata":{"name":"Ring","version":"1.0.0","inputs":{"topic":{"type":"string","enum":["a"],"default":"a","description":"d"}}},"nodes":[{"id":"a","type":"template","data":{"label":"A","template":"x"}},{"id":"b","type":"template","data":{"label":"B","template":"y"}}],"edges":[{"source":"a","target":"b"},{"source":"b","target":"a"}]}"#;
+    let full = r#"{"metadata":{"name":"Full","version":"1.0.0","tags":["x"],"description":"D","category":"c","complexity":"simple","inputs":{"words":{"type":"number","default":"80"}}},
+      "nodes":[{"id":"in","type":"input","data":{"variables":[{"name":"words"},{"name":"who"}]}},{"id":"a","type":"template","data":{"label":"A","template":"{words} {who} {loose}","personaId":"P"}},{"id":"b","type":"template","data":{"label":"B","template":"{a_result} {text}","variables":["text"]}},{"id":"r","type":"result","data":{"label":"R"}},{"id":"t","type":"tool","data":{"label":"T","call":"x:y"}}],
+      "edges":[{"source":"in","target":"a"},{"id":"e","source":"a","target":"b"},{"source":"b","target":"r"},{"source":"b","target":"t"}]}"#;
+    vec![
+        flow("Two", &[("node-1", "First"), ("node-2", "Second")], &[("node-1", "node-2")]),
+        flow(
+            "Half",
+            &[("node-1", "First"), ("node-2", "Gone"), ("node-3", "Second")],
+            &[("node-1", "node-2"), ("node-2", "node-3")],
+        ),
+        template("First", "First for {company}"),
+        template("Second", "Second after [{node1_result}]"),
+        ("flows/Ring.json".to_owned(), broken.to_owned()),
+        ("flows/Full.json".to_owned(), full.to_owned()),
+        ("flows/Bad.json".to_owned(), "{".to_owned()),
+    ]
+}
+
+async fn session() -> (Bench, Session) {
+    let bench = Bench::folder(files());
+    let session = bench.session().await;
+    (bench, session)
+}
+
+#[tokio::test]
+async fn every_field_of_a_listing_is_published() {
+    let (_bench, mut session) = session().await;
+    for mode in ["compact", "index", "standard", "detailed"] {
+        let arguments =
+            json!({"mode": mode, "ref": "v2", "limit": 2, "names": ["Two", "Ring", "Full", "Nope"], "tier": mode});
+        let listed = session.ok("flows_list", arguments).await;
+        as_published(LIST_RESPONSE, &listed);
+        all_documented("result-list", mode, &listed);
+        let short = session.ok("flows_list", json!({"mode": mode, "maxTokens": 250})).await;
+        as_published(LIST_RESPONSE, &short);
+        all_documented("result-list", mode, &short);
+    }
+    let contract = session.ok("flows/list", json!({"ref": "v2"})).await;
+    as_published(LIST_RESPONSE, &contract);
+    all_documented("result-list", "contract", &contract);
+}
+
+#[tokio::test]
+async fn every_field_of_a_flow_and_of_a_template_is_published() {
+    let (_bench, mut session) = session().await;
+    for name in ["Two", "Half", "Ring", "Full"] {
+        for detail in ["summary", "full"] {
+            let shown = session.ok("flows_show", json!({"name": name, "detail": detail, "ref": "v2"})).await;
+            as_published(SHOW, &shown);
+            all_documented("result-show-flow", "", &shown);
+        }
+    }
+    let shown = session.ok("flows_show", json!({"name": "First"})).await;
+    as_published(SHOW, &shown);
+    all_documented("result-show-template", "", &shown);
+}
+
+#[tokio::test]
+async fn every_field_of_an_execution_and_of_its_status_is_published() {
+    let (_bench, mut session) = session().await;
+    let values = json!({"company": "TechCorp", "who": "you", "text": "t", "loose": "l", "compny": 1});
+    for detail in ["full", "outputs", "final"] {
+        let run = json!({"flowName": "Two", "initialVariables": values, "detail": detail, "ref": "v2"});
+        let done = session.ok("flows_execute", run).await;
+        as_published(EXECUTE_RESPONSE, &done);
+        all_documented("result-execute", "", &done);
+    }
+    let short = json!({"flowName": "Two", "initialVariables": {"company": "x ".repeat(3_000)}, "maxTokens": 600});
+    let cut = session.ok("flows_execute", short).await;
+    assert_eq!(cut["truncated"], json!(true));
+    all_documented("result-execute", "", &cut);
+    for (name, values, status) in
+        [("Half", json!({}), "missing_variables"), ("Half", values.clone(), "ready"), ("Full", values.clone(), "ready")]
+    {
+        let rehearsed =
+            session.ok("flows_execute", json!({"flowName": name, "initialVariables": values, "dryRun": true})).await;
+        as_published(EXECUTE_RESPONSE, &rehearsed);
+        all_documented("result-execute", "", &rehearsed);
+        assert_eq!(rehearsed["status"], json!(status), "{name}: {}", rehearsed["missing"]);
+    }
+    for arguments in [
+        json!({"flowName": "Half", "initialVariables": values}),
+        json!({"flowName": "Two"}),
+        json!({"flowName": "Ring"}),
+        json!({"flowName": "Tow"}),
+    ] {
+        let failed = session.failed("flows_execute", arguments).await;
+        as_published(EXECUTE_FAILURE, &failed);
+        all_documented("result-execute-failure", "", &failed);
+    }
+    let list = session.ok("flows_status", json!({"limit": 2})).await;
+    as_published(STATUS, &list);
+    all_documented("result-status-list", "", &list);
+    for execution in list["executions"].as_array().unwrap() {
+        let id = &execution["executionId"];
+        for arguments in [json!({"executionId": id}), json!({"executionId": id, "include": ["steps"]})] {
+            let one = session.ok("flows_status", arguments).await;
+            as_published(STATUS, &one);
+            all_documented("result-status", "", &one);
+        }
+        let page = session.ok("flows_status", json!({"executionId": id, "nodeId": "node-1", "limit": 3})).await;
+        as_published(STATUS, &page);
+        all_documented("result-status-text", "", &page);
+    }
+}
+
+#[tokio::test]
+async fn every_field_about_a_guided_execution_is_published() {
+    let mut files = files();
+    let flow = r#"{"metadata":{"name":"Led","version":"1.0.0"},"nodes":[
+      {"id":"a","type":"template","data":{"label":"A","description":"First.","template":"A {who}","persona":"p"}},
+      {"id":"b","type":"template","data":{"label":"B","template":"B {a_result}","optional":true}},
+      {"id":"c","type":"template","data":{"label":"C","template":"C {a_result}"}},{"id":"d","type":"template","data":{"label":"D","template":"D {c_result}"}},
+      {"id":"r1","type":"result","data":{"label":"R1"}},{"id":"r2","type":"result","data":{"label":"R2"}}],
+      "edges":[{"source":"a","target":"b"},{"source":"a","target":"c"},{"source":"c","target":"d"},{"source":"b","target":"r1"},{"source":"d","target":"r2"}]}"#;
+    files.extend([
+        ("flows/Led.json".to_owned(), flow.to_owned()),
+        ("personas/p.md".to_owned(), "You are P.".to_owned()),
+    ]);
+    let bench = Bench::folder(files);
+    let mut session = bench.session().await;
+    let published = |answer: &Value| {
+        as_published(GUIDED, answer);
+        all_documented("result-guided", "", answer);
+    };
+    let all = json!(["steps", "artifacts", "findings", "prompts", "events"]);
+    let given = json!({"flowName": "Led", "task": "T", "initialVariables": {"who": "x ".repeat(80_000), "extra": 1}, "ref": "v2"});
+    let begun = session.ok("flows_begin", given).await;
+    published(&begun);
+    assert_eq!((&begun["step"]["truncated"], begun["warnings"].is_array()), (&json!(true), true));
+    let id = begun["executionId"].clone();
+    let given = json!({"flowName": "Led", "task": "T", "initialVariables": {"who": "x"}});
+    let begun = session.ok("flows_begin", given).await;
+    let token = |answer: &Value| json!({"executionId": answer["executionId"], "stepToken": answer["stepToken"]});
+    let mut asking = token(&begun);
+    (asking["reason"], asking["questions"], asking["context"]) = (json!("r"), json!(["q"]), json!({"c": 1}));
+    let asked = session.ok("flows_escalate", asking).await;
+    published(&asked);
+    published(&session.ok("flows_status", json!({"executionId": begun["executionId"], "include": all})).await);
+    let answers = json!({"executionId": begun["executionId"], "answers": {"q": "yes"}});
+    let mut open = session.ok("flows_resume", answers).await;
+    published(&open);
+    let full = json!({"summary": "s", "result": "r", "confidence": 0.5, "decisions": ["d"], "nextSteps": ["n"], "blockers": ["b"],
+        "references": ["r"], "artifacts": [{"type": "file", "title": "t", "content": "c ".repeat(3_000)}],
+        "findings": [{"severity": "low", "description": "d", "location": "l"}]});
+    for (outcome, output) in [
+        ("done", full),
+        ("skipped", json!({"reason": "no"})),
+        ("done", json!("c")),
+        ("failed", json!({"reason": "no"})),
+    ] {
+        let mut closing = token(&open);
+        (closing["outcome"], closing["output"]) = (json!(outcome), output);
+        open = session.ok("flows_complete_step", closing).await;
+        published(&open);
+    }
+    let told = session.ok("flows_status", json!({"executionId": begun["executionId"], "include": all})).await;
+    published(&told);
+    assert!(told["failures"].is_array() && told["omitted"].is_array() && told["results"].is_object(), "{told}");
+    let cancelled = session.ok("flows_cancel", json!({"executionId": id, "reason": "enough"})).await;
+    published(&cancelled);
+    let list = session.ok("flows_status", json!({})).await;
+    as_published(STATUS, &list);
+    all_documented("result-status-list", "", &list);
+    as_published(STATUS, &told);
+}
+
+#[tokio::test]
+async fn a_step_that_an_execution_does_not_have_is_answered_with_those_it_has() {
+    let (_bench, mut session) = session().await;
+    let done = session.ok("flows_execute", json!({"flowName": "Two", "initialVariables": {"company": "x"}})).await;
+    let failed = session.failed("flows_status", json!({"executionId": done["executionId"], "nodeId": "node-9"})).await;
+    let next = failed["nextStep"].as_str().unwrap();
+    assert!(next.contains("node-1, node-2") && !next.contains("flows_list"), "{failed}");
+    assert_eq!(failed["details"]["steps"], json!(["node-1", "node-2"]));
+}
+
+#[test]
+fn the_words_for_a_status_are_the_published_ones() {
+    let words = |schema: &str, pointer: &str| -> Vec<String> {
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        schema
+            .pointer(pointer)
+            .unwrap()
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|word| word.as_str().unwrap().to_owned())
+            .collect()
+    };
+    let mut published = words(EXECUTE_RESPONSE, "/properties/status/enum");
+    published.extend(words(EXECUTE_FAILURE, "/properties/status/enum"));
+    published.extend(words(STATUS, "/$defs/one/properties/status/enum"));
+    for (word, ..) in STATUSES {
+        assert!(published.iter().any(|other| other == word), "{word}");
+    }
+    for word in published {
+        assert!(STATUSES.iter().any(|(known, ..)| *known == word), "{word}");
+    }
+}

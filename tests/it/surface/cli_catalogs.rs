@@ -1,0 +1,224 @@
+//! Which catalog a command reads: that it says so, and that it never takes another one silently.
+
+use serde_json::json;
+
+use crate::support::program::Sandbox;
+
+const FINE: &str = r#"{"metadata":{"name":"Fine","version":"1.0.0","description":"Says hello.","tags":["hello","house"]},
+"nodes":[{"id":"in","type":"input","data":{"variables":["who"]}},{"id":"say","type":"template","data":{"label":"Say","template":"Hello {who}"}}],
+"edges":[{"source":"in","target":"say"}]}"#;
+
+#[test]
+fn checking_where_there_is_no_catalog_is_refused_and_does_not_pass_on_the_examples() {
+    let said = Sandbox::new().run(["validate"]);
+    assert_eq!((said.code, said.out.as_str()), (2, ""), "{}", said.err);
+    assert!(said.err.contains("[HERE] has no flows/"), "{}", said.err);
+    assert!(said.err.contains("flowy validate PATH") && said.err.contains("--source"), "{}", said.err);
+    let said = Sandbox::new().run(["validate", "--json"]);
+    assert_eq!((said.code, &said.json()["code"]), (2, &json!("INVALID_REQUEST")));
+}
+
+#[test]
+fn the_examples_are_checked_where_they_are_asked_for() {
+    let said = Sandbox::new().run(["validate", "--source", "examples"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!(said.out, "ok: 10 flows and 20 templates in 30 files of built-in examples, nothing found\n");
+    let json = Sandbox::new().run(["validate", "--source", "examples", "--json"]).json();
+    assert_eq!((&json["catalogs"], &json["flows"]), (&json!(["built-in examples"]), &json!(10)));
+}
+
+#[test]
+fn a_check_says_which_catalog_it_looked_at() {
+    let catalog = Sandbox::new().file("flows/Fine.json", FINE).file("other/flows/Fine.json", FINE);
+    let ok = |place: &str| format!("ok: 1 flow and 0 templates in 1 file of folder {place}, nothing found\n");
+    assert_eq!(catalog.run(["validate"]).out, ok("[HERE]"));
+    assert_eq!(catalog.run(["validate", "."]).out, ok("[HERE]"));
+    assert_eq!(catalog.run(["validate", "flows/Fine.json"]).out, ok("[HERE]"));
+    assert_eq!(catalog.run(["validate", "other"]).out, ok("[HERE]/other"));
+    let both = catalog.run(["validate", "other", ".", "--json"]).json();
+    assert_eq!(both["catalogs"].as_array().unwrap().len(), 2, "{both}");
+    // The setting is what other commands read; the checker prefers what lies before the maintainer's eyes.
+    let catalog = catalog.variable("GITHUB_REPO_URL", "acme/flows");
+    assert_eq!(catalog.run(["validate"]).out, ok("[HERE]"));
+    // A flag says it for this very command.
+    assert_eq!(catalog.run(["validate", "--source", "other"]).out, ok("[HERE]/other"));
+}
+
+#[test]
+fn an_empty_catalog_is_a_warning() {
+    let empty =
+        Sandbox::new().file("flows/.gitkeep", "").file("templates/T.json", r#"{"template":"x","variables":[]}"#);
+    let said = empty.run(["validate"]);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert!(said.out.contains("warning: 0 flows: folder [HERE] has no flow files in flows/"), "{}", said.out);
+    assert!(said.out.contains("1 warning"), "{}", said.out);
+    assert!(empty.run(["validate", "--quiet"]).out.contains("warning: 0 flows"));
+    let json = empty.run(["validate", "--json"]).json();
+    assert_eq!((&json["flows"], &json["warnings"], &json["empty"]), (&json!(0), &json!(1), &json!(["folder [HERE]"])));
+    assert_eq!(empty.run(["validate", "--strict"]).code, 1);
+    // A part of a catalog may well hold no flow.
+    assert!(!empty.run(["validate", "templates"]).out.contains("warning"));
+}
+
+#[test]
+fn a_ref_of_a_catalog_that_has_none_is_said_to_be_ignored() {
+    let catalog = Sandbox::new().file("flows/Fine.json", FINE);
+    for line in [
+        vec!["list"],
+        vec!["show", "Fine"],
+        vec!["run", "Fine", "--var", "who=you"],
+        vec!["graph", "Fine"],
+        vec!["schema", "Fine"],
+        vec!["validate"],
+    ] {
+        let said = catalog.run(line.iter().copied().chain(["--ref", "v2"]));
+        assert_eq!(said.code, 0, "{line:?}: {}", said.err);
+        assert_eq!(
+            said.err.matches("the ref \"v2\" is not used: there are no versions of folder [HERE]").count(),
+            1,
+            "{line:?}: {}",
+            said.err
+        );
+        assert!(!catalog.run(&line).err.contains("is not used"), "{line:?}");
+    }
+    for line in [vec!["list"], vec!["show", "Fine"], vec!["run", "Fine", "--var", "who=you"]] {
+        let json = catalog.run(line.iter().copied().chain(["--ref", "v2", "--json"])).json();
+        assert_eq!(json["warnings"][0]["code"], json!("REF_IGNORED"), "{line:?}: {json}");
+    }
+    let said = Sandbox::new().run(["list", "--ref", "v2"]);
+    assert!(said.err.contains("is not used: there are no versions of built-in examples"), "{}", said.err);
+}
+
+#[test]
+fn what_is_not_there_is_named_with_what_helps_and_without_the_systems_numbers() {
+    let none = Sandbox::new();
+    for (line, looked_for) in [
+        (vec!["list", "--source", "/nonexistent"], "\"/nonexistent\" does not exist"),
+        (vec!["list", "--source", "./gone"], "\"[HERE]/gone\" does not exist"),
+        (vec!["validate", "--source", "./gone"], "\"[HERE]/gone\" does not exist"),
+        (vec!["validate", "gone.json"], "gone.json: it does not exist"),
+        (vec!["list", "--config", "gone.toml"], "gone.toml"),
+        (vec!["run", "Marketing_Strategy", "--vars", "gone.json"], "gone.json can't be read"),
+        (vec!["config", "claude-code", "--source", "./gone"], "there is no folder"),
+    ] {
+        let said = none.run(&line);
+        assert_eq!(said.code, 2, "{line:?}: {}", said.err);
+        assert!(said.err.contains(looked_for), "{line:?}: {}", said.err);
+        assert!(!said.err.contains("os error"), "{line:?}: {}", said.err);
+        assert!(said.err.contains("hint: "), "{line:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn tags_that_fit_no_flow_name_those_that_would() {
+    let said = Sandbox::new().run(["list", "--tag", "marketting"]);
+    assert_eq!(said.code, 0);
+    assert!(said.err.contains("no flow has the tag \"marketting\": did you mean \"marketing\"?"), "{}", said.err);
+    let json = Sandbox::new().run(["list", "--tag", "marketting", "--json"]).json();
+    assert!(json["nextStep"].as_str().unwrap().contains("\"marketing\""), "{json}");
+    // Each is there, and no flow has both.
+    let json = Sandbox::new().run(["list", "--tag", "marketing", "--tag", "meeting", "--json"]).json();
+    assert!(json["nextStep"].as_str().unwrap().contains("no flow has all of them"), "{json}");
+    let json = Sandbox::new().run(["list", "--tag", "zzzzzzzz", "--json"]).json();
+    assert!(json["nextStep"].as_str().unwrap().contains("the tags are "), "{json}");
+}
+
+#[test]
+fn index_lines_show_tags() {
+    for line in Sandbox::new().run(["list", "--mode", "index"]).out.lines() {
+        assert!(line.ends_with(']') && line.contains(" ["), "{line}");
+    }
+}
+
+#[test]
+fn a_default_is_of_the_type_that_its_input_has() {
+    let flow = r#"{"metadata":{"name":"Typed","version":"1.0.0",
+      "inputs":{"words":{"type":"number","enum":["80","90"]},"loud":{"type":"boolean"},"code":{"type":"string"}}},
+      "nodes":[{"id":"in","type":"input","data":{"variables":[{"name":"words","default":"80"},{"name":"loud","default":"true"},{"name":"code","default":"007"}]}},
+      {"id":"say","type":"template","data":{"label":"Say","template":"{words} {loud} {code}"}}],"edges":[{"source":"in","target":"say"}]}"#;
+    let catalog = Sandbox::new().file("flows/Typed.json", flow);
+    let schema = catalog.run(["schema", "Typed"]).json();
+    assert_eq!(schema["properties"]["words"]["default"], json!(80), "{schema}");
+    assert_eq!(schema["properties"]["words"]["enum"], json!([80, 90]));
+    assert_eq!(schema["properties"]["loud"]["default"], json!(true));
+    assert_eq!(schema["properties"]["code"]["default"], json!("007"));
+    let shown = catalog.run(["show", "Typed", "--json"]).json();
+    assert_eq!((&shown["inputs"][0]["default"], &shown["inputs"][2]["default"]), (&json!(80), &json!("007")));
+    let listed = catalog.run(["list", "--mode", "detailed", "--json"]).json();
+    assert_eq!(listed["flows"][0]["inputs"]["words"]["default"], json!(80));
+    assert_eq!(catalog.run(["run", "Typed", "-q"]).out, "80 true 007");
+}
+
+#[test]
+fn a_flow_with_errors_says_of_its_inputs_what_can_be_read_and_no_more() {
+    let ring = |inputs: &str, nodes: &str| {
+        format!(
+            r#"{{"metadata":{{"name":"Ring","version":"1.0.0"{inputs}}},"nodes":[{nodes}
+            {{"id":"a","type":"template","data":{{"label":"A","template":"{{topic}}"}}}},{{"id":"b","type":"template","data":{{"label":"B","template":"{{a_result}}"}}}}],
+            "edges":[{{"source":"a","target":"b"}},{{"source":"b","target":"a"}}]}}"#
+        )
+    };
+    let summary = |text: &str| {
+        let catalog = Sandbox::new().file("flows/Ring.json", text);
+        let listed = catalog.run(["list", "--json"]).json();
+        let index = catalog.run(["list", "--mode", "index", "-q"]).out;
+        let shown = catalog.run(["show", "Ring", "--json"]).json();
+        assert_eq!(shown["executable"], json!(false));
+        (
+            listed["flows"][0]["inputSummary"].as_str().unwrap().to_owned(),
+            index.trim().to_owned(),
+            shown["inputs"].clone(),
+        )
+    };
+    let refined = ring(r#","inputs":{"topic":{"type":"string"},"words":{"type":"number","default":80}}"#, "");
+    let (text, index, shown) = summary(&refined);
+    assert_eq!(text, "topic (string, required), words (number, optional)");
+    assert_eq!(index, "Ring(topic, words?)");
+    assert_eq!((&shown[0]["name"], &shown[1]["default"]), (&json!("topic"), &json!(80)), "{shown}");
+    let (text, index, shown) = summary(&ring("", ""));
+    assert_eq!(text, "Not known: the flow has errors");
+    assert_eq!(index, "Ring(…)");
+    assert_eq!(shown, json!([]));
+}
+
+#[test]
+fn completions_are_a_script_and_not_json() {
+    let said = Sandbox::new().run(["completions", "bash", "--json"]);
+    assert_eq!(said.code, 2, "{}", said.out);
+    assert!(said.err.contains("--json"), "{}", said.err);
+}
+
+#[test]
+fn the_help_of_serve_offers_nothing_that_means_nothing_there() {
+    let help = Sandbox::new().run(["serve", "--help"]).out;
+    for flag in ["--json", "--color", "--quiet", "--refresh"] {
+        assert!(!help.contains(flag), "{flag}: {help}");
+    }
+    assert!(help.contains("--source") && help.contains("--log-level"), "{help}");
+    assert!(Sandbox::new().run(["list", "--help"]).out.contains("--json"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_written_for_a_client_is_its_owners_alone_and_has_plain_paths() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = Sandbox::new().file("sub/flows/Fine.json", FINE);
+    let line = [
+        "config",
+        "claude-code",
+        "--source",
+        "sub/../sub",
+        "--cache-dir",
+        "./x/../cache",
+        "--state-dir",
+        "../state",
+        "--write",
+    ];
+    let said = sandbox.run(line);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let file = sandbox.here().join(".mcp.json");
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(!written.contains("..") && !written.contains("/./"), "{written}");
+    assert!(written.contains(&format!("\"{}\"", sandbox.here().join("sub").display())), "{written}");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
