@@ -19,19 +19,18 @@
 #[path = "../tests/it/support/github.rs"]
 mod github;
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+mod driver;
 
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use driver::{Figures, Server, ms};
 use github::GitHub;
-use serde_json::{Value, json};
+use serde_json::json;
 
 fn main() {
-    let program = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with('-'))
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/release/flowy"), PathBuf::from);
+    let program = driver::program();
     println!(
         "{}: {:.1} MB",
         program.display(),
@@ -46,7 +45,7 @@ fn main() {
         println!("\n{flows} flows, {:.1} MB", size as f64 / 1e6);
 
         let begun = Instant::now();
-        let mut server = Server::start(&program, home.path(), &github);
+        let mut server = start(&program, home.path(), &github);
         server.list();
         println!("  cold: spawn → first page  {:>9.1} ms, {} requests", ms(begun.elapsed()), github.hits().len());
         github.forget();
@@ -62,13 +61,13 @@ fn main() {
         let mut starts = Vec::new();
         for _ in 0..20 {
             let begun = Instant::now();
-            let mut server = Server::start(&program, home.path(), &github);
+            let mut server = start(&program, home.path(), &github);
             server.list();
             starts.push(begun.elapsed());
         }
         println!("  warm: spawn → first page  {}", Figures::of(starts));
         println!("  requests of all of this   {:>9}", github.hits().len());
-        let mut server = Server::start(&program, home.path(), &github);
+        let mut server = start(&program, home.path(), &github);
         server.list();
         println!("  resident after a start    {:>9.1} MB", server.resident_mb());
     }
@@ -99,112 +98,8 @@ fn catalog(flows: usize) -> Vec<(String, String)> {
         .collect()
 }
 
-struct Server {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    id: u64,
-}
-
-impl Server {
-    fn start(program: &Path, home: &Path, github: &GitHub) -> Self {
-        let mut command = Command::new(program);
-        command.arg("--source").arg("acme/flows").arg("--api-url").arg(github.url());
-        Self::spawn(command.env("GITHUB_PAT", "token-of-the-bench"), home)
-    }
-
-    fn spawn(command: &mut Command, home: &Path) -> Self {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let token = command
-            .get_envs()
-            .find_map(|(name, value)| (name == "GITHUB_PAT").then(|| value.map(ToOwned::to_owned)))
-            .flatten();
-        command.env_clear().env("PATH", path).env("HOME", home).env("LOG_LEVEL", "error");
-        // The stand-in may be slower than GitHub: the catalog of 10,000 flows must arrive whole.
-        command.env("FLOWY_FETCH_DEADLINE_MS", "240000");
-        if let Some(token) = token {
-            command.env("GITHUB_PAT", token);
-        }
-        let mut child =
-            command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        let mut server = Self { child, input, output, id: 0 };
-        server.request("initialize", &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}));
-        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        server
-    }
-
-    fn send(&mut self, message: &Value) {
-        let input = self.input.as_mut().unwrap();
-        writeln!(input, "{message}").unwrap();
-        input.flush().unwrap();
-    }
-
-    fn request(&mut self, method: &str, params: &Value) -> Value {
-        self.id += 1;
-        let id = self.id;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        let mut line = String::new();
-        loop {
-            line.clear();
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
-            // Only the beginning is looked at: searching long replies would be measured too.
-            if line.starts_with(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},")) {
-                return Value::String(std::mem::take(&mut line));
-            }
-        }
-    }
-
-    fn call(&mut self, tool: &str, arguments: &Value) -> Duration {
-        let begun = Instant::now();
-        let Value::String(reply) = self.request("tools/call", &json!({"name": tool, "arguments": arguments})) else {
-            unreachable!()
-        };
-        let took = begun.elapsed();
-        assert!(reply.contains("\"isError\":false"), "{}", &reply[..reply.len().min(500)]);
-        took
-    }
-
-    fn list(&mut self) -> Duration {
-        self.call("flows_list", &json!({}))
-    }
-
-    fn resident_mb(&self) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
-        line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.input.take());
-        self.child.wait().unwrap();
-    }
-}
-
-struct Figures(Vec<Duration>);
-
-impl Figures {
-    fn of(mut times: Vec<Duration>) -> Self {
-        times.sort_unstable();
-        Self(times)
-    }
-
-    fn at(&self, share: f64) -> f64 {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index of a list")]
-        let place = ((self.0.len() - 1) as f64 * share) as usize;
-        ms(self.0[place])
-    }
-}
-
-impl std::fmt::Display for Figures {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "p50 {:>7.3} ms  p99 {:>7.3} ms  least {:>7.3} ms", self.at(0.5), self.at(0.99), self.at(0.0))
-    }
-}
-
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
+fn start(program: &Path, home: &Path, github: &GitHub) -> Server {
+    let mut command = Command::new(program);
+    command.arg("--source").arg("acme/flows").arg("--api-url").arg(github.url());
+    Server::spawn(command.env("GITHUB_PAT", "token-of-the-bench"), home)
 }

@@ -2,9 +2,10 @@
 //! as text for people.
 //!
 //! [`wire`] holds every result shape; MCP, `--json` and the fixtures share them. [`human`] writes
-//! for a terminal, [`draw`] makes pictures of graphs. Nothing here decides anything, and nothing
+//! for a terminal, [`draw`] makes pictures of graphs, [`timeline`] a page of a guided execution. Nothing here decides anything, and nothing
 //! writes anywhere but into the writer it is given.
 
 pub mod draw;
 pub mod human;
+pub mod timeline;
 pub mod wire;

@@ -9,6 +9,8 @@ macro_rules! examples {
 }
 
 examples![
+    "contracts/design.json",
+    "contracts/review.json",
     "flows/Blog_Article.json",
     "flows/Launch_Brief.json",
     "flows/Marketing_Strategy.json",
@@ -17,8 +19,12 @@ examples![
     "flows/Support_Reply.json",
     "flows/Weekly_Status.json",
     "flows/engineering/Code_Review.json",
+    "flows/engineering/Feature_Development.json",
     "flows/engineering/Incident_Report.json",
     "flows/engineering/_category.json",
+    "personas/architect.md",
+    "personas/implementer.md",
+    "personas/reviewer.md",
     "templates/Article_Draft.json",
     "templates/Article_Edit.json",
     "templates/Article_Outline.json",

@@ -333,7 +333,8 @@ pub(super) enum ExecutionsCommand {
     /// List them, the newest first
     List(ListExecutionsArgs),
     /// Show one: its steps, what was handed in, questions and answers
-    Show(ExecutionArgs),
+    #[command(after_help = "Example:\n  flowy executions show ID --html > execution.html")]
+    Show(ShowExecutionArgs),
     /// Print one whole, as JSON
     Export(ExecutionArgs),
     /// End one; it stays readable
@@ -347,6 +348,17 @@ pub(super) enum ExecutionsCommand {
 /// An execution's states, as they are written.
 fn states() -> PossibleValuesParser {
     PossibleValuesParser::new(STATES)
+}
+
+/// Arguments of `executions show`.
+#[derive(Debug, Args)]
+pub(super) struct ShowExecutionArgs {
+    /// The execution's id
+    #[arg(value_name = "ID")]
+    pub(super) id: String,
+    /// Print a page for a browser that stands alone: everything that happened, in order
+    #[arg(long, conflicts_with = "json")]
+    pub(super) html: bool,
 }
 
 /// Arguments of `executions list`.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelledNotificationParam, CustomRequest,
-    CustomResult, ErrorCode, Implementation, InputResponses, JsonObject, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CustomRequest, CustomResult,
+    ErrorCode, Implementation, InputResponses, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -122,22 +122,19 @@ impl Server {
     }
 
     /// A reply as rmcp takes it: where there is an outbox, what is written waits there.
-    fn sent(&self, mut reply: Reply, context: &RequestContext<RoleServer>) -> CallToolResponse {
-        if let Some(asks) = reply.asks.take() {
+    fn sent(&self, reply: Reply, context: &RequestContext<RoleServer>) -> CallToolResponse {
+        if let Some(asks) = reply.asks {
             return (*asks).into();
         }
-        self.kept(reply, context).into()
-    }
-
-    fn kept(&self, reply: Reply, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let (Some(outbox), None) = (&self.outbox, &reply.text) else { return reply.into_result() };
+        let (Some(outbox), None) = (&self.outbox, &reply.text) else { return reply.into_result().into() };
         let failed = reply.failed;
         let result = outbox.keep(context.id.clone(), reply.into_written(), failed);
         if !context.ct.is_cancelled() {
-            return result;
+            return result.into();
         }
         // Nobody may fetch it any more: its message, if there is one at all, holds it itself.
-        outbox.take(&context.id).map_or(result, |written| Reply { failed, ..Reply::written(written) }.into_result())
+        let written = outbox.take(&context.id);
+        written.map_or(result, |written| Reply { failed, ..Reply::written(written) }.into_result()).into()
     }
 
     /// The names of the tools.

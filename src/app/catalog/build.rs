@@ -101,8 +101,8 @@ fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> 
             })
             .collect(),
     );
-    let (mut flows, mut categories) = (Vec::new(), Vec::new());
     let guidance = guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
+    let (mut flows, mut categories) = (Vec::new(), Vec::new());
     let shelves = Shelves { directory: &directory, read: &read, guidance: &guidance, lenient };
     for one in spread(&below("flows"), |(path, bytes)| read_flows(path, bytes, &oid(path), &shelves)) {
         problems.note_all(one.problems);
@@ -201,7 +201,9 @@ impl Shelves<'_> {
 }
 
 /// Reads the personas and contracts among the files.
-pub(in crate::app) fn guidance<'t>(texts: impl Iterator<Item = (&'t CatalogPath, &'t Bytes)>) -> Guidance {
+pub(in crate::app) fn guidance<'t>(
+    texts: impl Iterator<Item = (&'t CatalogPath, &'t Result<Arc<[u8]>, SourceError>)>,
+) -> Guidance {
     let mut guidance = Guidance::default();
     for (path, bytes) in texts.filter(|(path, _)| Guidance::is_guidance(path)) {
         match bytes {

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::{Done, Stop, World, wait};
 use crate::app::{App, GuidedState, PruneRequest, Section, StatusAnswer, StatusRequest};
 use crate::cli::args::{ExecutionsCommand, PruneArgs};
-use crate::report::{human, wire};
+use crate::report::{human, timeline, wire};
 
 /// Entries of a list, unless another number is asked for.
 const LIST: i64 = 50;
@@ -36,7 +36,9 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
         }
         ExecutionsCommand::Show(args) => {
             let story = reading(world, app.story(&args.id))?;
-            if json {
+            if args.html {
+                printer.out(&timeline::html(&story));
+            } else if json {
                 printer.json(&wire::guided_status(&story, &Section::ALL.map(|(section, _)| section)));
             } else {
                 printer.out(&human::guided(&story, printer.out_look()));

@@ -54,7 +54,8 @@ pub(super) fn rest_of_execution(id: &str) -> String {
 fn mark(value: &mut Value, rest: &str) {
     if let Value::Object(object) = value {
         object.insert("truncated".to_owned(), json!(true));
-        let key = if object.contains_key("code") { "hint" } else { "nextStep" };
+        // What comes next is said already where there is a next step; this is beside it.
+        let key = if object.contains_key("code") || object.contains_key("nextStep") { "hint" } else { "nextStep" };
         object.insert(key.to_owned(), json!(rest));
     }
 }

@@ -13,7 +13,7 @@ const FLOW: &str = r#"{"metadata":{"name":"Mine","version":"1.0.0"},"nodes":[{"i
 #[test]
 fn the_current_folder_counts_if_it_has_flows_and_the_examples_stand_in_otherwise() {
     let said = Sandbox::new().run(["list", "--mode", "index"]);
-    assert_eq!(said.out.lines().count(), 10);
+    assert_eq!(said.out.lines().count(), 11);
     let mine = Sandbox::new().file("flows/Mine.json", FLOW);
     let said = mine.run(["list"]);
     assert!(said.out.starts_with("Mine\t") && said.out.lines().count() == 1, "{}", said.out);
@@ -48,7 +48,7 @@ fn the_built_in_examples_are_the_catalog_of_this_repository() {
         }
     }
     let mut files = BTreeSet::new();
-    for folder in ["flows", "templates"] {
+    for folder in ["contracts", "flows", "personas", "templates"] {
         collect(&repository().join(folder), &mut files);
     }
     let built_in: BTreeSet<String> = EXAMPLES.iter().map(|(path, _)| (*path).to_owned()).collect();

@@ -33,7 +33,7 @@ fn worked() -> (Sandbox, Vec<String>) {
     for kind in ["done", "asks", "open"] {
         let mut answer = call(
             "flows_begin",
-            json!({"flowName": "Two", "task": format!("The {kind} one."), "initialVariables": {"x": "x"}}),
+            json!({"flowName": "Two", "task": format!("The <i>{kind}</i> one."), "initialVariables": {"x": "x"}}),
         );
         ids.push(answer["executionId"].as_str().unwrap().to_owned());
         let token = answer["stepToken"].clone();
@@ -79,10 +79,21 @@ fn executions_are_listed_shown_exported_cancelled_counted_and_forgotten() {
     assert!(shown.out.contains("✓ 2 of 2 · Second · done") && shown.out.contains("RESULT"), "{}", shown.out);
     assert_eq!(run(&sandbox, &["show", &ids[0], "--json"]).json()["finalResult"], "RESULT");
 
+    let page = run(&sandbox, &["show", &ids[1], "--html"]);
+    assert!(page.out.starts_with("<!doctype html>") && page.out.ends_with("</html>\n"), "{}", page.err);
+    assert!(page.out.contains("awaiting human") && page.out.contains("a person was asked"), "{}", page.out);
+    assert!(page.out.contains("Red or \u{FFFD}[31mblue?") && !page.out.contains('\u{1b}'));
+    assert!(page.out.contains("&lt;i&gt;asks&lt;/i&gt;") && !page.out.contains("<i>"), "texts are no markup");
+    for loads in ["<script", "src=", "href=", "url(", "@import"] {
+        assert!(!page.out.contains(loads), "a page that stands alone has no {loads}");
+    }
+    let done = run(&sandbox, &["show", &ids[0], "--html"]).out;
+    assert!(done.contains("Final result") && done.contains("RESULT") && done.matches("<circle").count() == 2);
+
     let whole = run(&sandbox, &["export", &ids[0]]).json();
     assert_eq!(whole["steps"][1]["prompt"], "B RESULT");
     assert_eq!(whole["steps"][0]["output"], json!({"summary": "Fine.", "result": "RESULT"}));
-    assert_eq!((&whole["initialVariables"], &whole["task"]), (&json!({"x": "x"}), &json!("The done one.")));
+    assert_eq!((&whole["initialVariables"], &whole["task"]), (&json!({"x": "x"}), &json!("The <i>done</i> one.")));
     assert_eq!(whole["events"].as_array().unwrap().len(), 5);
 
     let stats = run(&sandbox, &["stats", "--json"]).json();
