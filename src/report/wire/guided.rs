@@ -197,7 +197,13 @@ fn next_step(guided: &Guided) -> String {
                 )
             }
         },
-        (GuidedState::Completed, _) => "the flow is done: give your user finalResult".to_owned(),
+        (GuidedState::Completed, _) if guided.run().final_output().is_some() => {
+            "the flow is done: give your user finalResult".to_owned()
+        }
+        (GuidedState::Completed, _) => format!(
+            "the flow ended without a final result: the step that gives it failed or was left out; flows_status with \
+             executionId {id} and include [\"steps\"] shows what was done"
+        ),
         (GuidedState::Cancelled, _) => {
             format!("it was cancelled; flows_status with executionId {id} and include [\"steps\"] shows what was done")
         }

@@ -55,7 +55,7 @@ fn contract(terms: &Contract) -> Value {
     let mut schema = terms.schema().clone();
     if let Value::Object(fields) = &mut schema {
         for key in ["$schema", "$id", "examples"] {
-            fields.remove(key);
+            fields.shift_remove(key);
         }
     }
     schema
@@ -128,7 +128,6 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
 
 /// Cuts a step's longest texts until the answer fits; says how long they were and how to read the rest.
 pub(super) fn shortened(mut value: Value, id: &str, fits: &dyn Fn(&Value) -> bool) -> Value {
-    let mut cut_once = false;
     // A persona is delivered whole as long as a message can hold it; what gives way first is the
     // prompt, which can be paged.
     while !fits(&value) {
@@ -150,7 +149,6 @@ pub(super) fn shortened(mut value: Value, id: &str, fits: &dyn Fn(&Value) -> boo
                     let rest = format!("flows_status with executionId {id} and nodeId {node} pages the whole prompt");
                     step.insert("restOfPrompt".to_owned(), json!(rest));
                 }
-                cut_once = true;
             }
             None if frame_fits(&value) => return value,
             None => {
@@ -169,6 +167,5 @@ pub(super) fn shortened(mut value: Value, id: &str, fits: &dyn Fn(&Value) -> boo
             }
         }
     }
-    let _ = cut_once;
     value
 }
