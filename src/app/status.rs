@@ -212,7 +212,7 @@ impl App {
     /// front and move nothing.
     async fn executions(&self, request: &StatusRequest, limit: Option<usize>) -> Result<StatusAnswer, Error> {
         let after = request.cursor.as_deref().map(place).transpose()?;
-        let limit = limit.unwrap_or(LIST_LIMIT).min(super::memory::MOST);
+        let limit = limit.unwrap_or(LIST_LIMIT);
         let wanted = |kept: &Kept| {
             request.flow.as_ref().is_none_or(|flow| kept.flow == *flow)
                 && (request.states.is_empty() || request.states.iter().any(|state| state == state_of(&kept.outcome())))
@@ -295,7 +295,8 @@ fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) 
         None => Err(Error::new(
             Code::InvalidRequest,
             format!("step {} has no output: it failed or was skipped", quoted(node)),
-        )),
+        )
+        .next("ask for the execution's status without nodeId: it says why")),
     }
 }
 
@@ -320,7 +321,8 @@ fn guided_text(story: &Story, node: &str, cursor: Option<&str>, limit: Option<us
         None => Err(Error::new(
             Code::InvalidRequest,
             format!("step {} has no text: it was not reached, failed or was left out", quoted(name)),
-        )),
+        )
+        .next("ask for the execution's status with include [\"steps\"]: it says how each step stands")),
     }
 }
 

@@ -98,9 +98,6 @@ impl Server {
         let sent = sent.ok_or_else(|| malformed("arguments is not an object"))?;
         let stateless = stateless(&context);
         let reply = self.call(&name, sent, None, &context).await?;
-        if reply.asks.is_some() {
-            return Err(malformed("it has no plain answer"));
-        }
         let mut result = serde_json::to_value(reply.into_result())
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         if let (false, Value::Object(object)) = (stateless, &mut result) {

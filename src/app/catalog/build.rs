@@ -170,7 +170,7 @@ fn read_templates(path: &CatalogPath, bytes: &Bytes, oid: String) -> TemplatesOf
     TemplatesOfFile { entry, outcome, problems }
 }
 
-/// What flows look their templates up in.
+/// What flows look up what they name in.
 struct Shelves<'a> {
     directory: &'a Directory,
     read: &'a BTreeMap<String, TemplateRead>,

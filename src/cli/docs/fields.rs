@@ -6,15 +6,17 @@ const LIST: &str = include_str!("../../../schemas/flows-list.response.schema.jso
 const SHOW: &str = include_str!("../../../schemas/flows-show.response.schema.json");
 const EXECUTE: &str = include_str!("../../../schemas/flows-execute.response.schema.json");
 const EXECUTE_FAILURE: &str = include_str!("../../../schemas/flows-execute.failure.schema.json");
+const GUIDED: &str = include_str!("../../../schemas/flows-guided.response.schema.json");
 const STATUS: &str = include_str!("../../../schemas/flows-status.response.schema.json");
 
 /// Every shape of an answer: the name of its block, its schema, and where in the schema it stands.
-const SHAPES: [(&str, &str, &str); 8] = [
+const SHAPES: [(&str, &str, &str); 9] = [
     ("result-list", LIST, ""),
     ("result-show-flow", SHOW, "/then"),
     ("result-show-template", SHOW, "/else"),
     ("result-execute", EXECUTE, ""),
     ("result-execute-failure", EXECUTE_FAILURE, ""),
+    ("result-guided", GUIDED, ""),
     ("result-status", STATUS, "/$defs/one"),
     ("result-status-list", STATUS, "/then"),
     ("result-status-text", STATUS, "/else/then"),

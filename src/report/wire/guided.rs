@@ -176,7 +176,7 @@ fn finish(mut object: Map<String, Value>, guided: &Guided) -> Value {
     object.insert("nextStep".to_owned(), json!(next_step(guided)));
     let id = guided.beginning().id.as_str();
     let limit = Limit::tokens(MAX_TOKENS);
-    let value = step::shortened(Value::Object(object), id, &|value| limit.fits(value));
+    let value = step::shortened(Value::Object(object), id, &limit);
     fit(value, &limit, &rest_of_execution(id))
 }
 

@@ -19,7 +19,7 @@ pub fn exported(story: &Story) -> Value {
     object.insert("ref".to_owned(), json!(beginning.git_ref));
     object.insert("commit".to_owned(), json!(beginning.commit));
     object.insert("initialVariables".to_owned(), json!(beginning.given.values));
-    object.insert("begunAt".to_owned(), time(guided.begun_at()));
+    object.insert("startedAt".to_owned(), time(guided.begun_at()));
     object.insert("updatedAt".to_owned(), time(guided.updated_at()));
     progress(&mut object, guided);
     if let Some(cancelled) = guided.cancelled() {

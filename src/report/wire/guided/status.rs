@@ -22,7 +22,7 @@ pub fn guided_status(story: &Story, include: &[Section]) -> Value {
     object.insert("kind".to_owned(), json!("guided"));
     object.insert("currentStep".to_owned(), json!(guided.handed().map(|handed| id_of(guided, handed.step))));
     progress(&mut object, guided);
-    object.insert("begunAt".to_owned(), time(guided.begun_at()));
+    object.insert("startedAt".to_owned(), time(guided.begun_at()));
     object.insert("updatedAt".to_owned(), time(guided.updated_at()));
     if let Some(task) = &guided.beginning().task {
         object.insert("task".to_owned(), json!(task));
@@ -69,7 +69,7 @@ pub fn guided_summary(summary: &Summary) -> Value {
     object.insert("progress".to_owned(), json!(per_cent(summary.ended, summary.steps)));
     object.insert("stepsDone".to_owned(), json!(summary.done));
     object.insert("stepsTotal".to_owned(), json!(summary.steps));
-    object.insert("begunAt".to_owned(), time(summary.begun_at));
+    object.insert("startedAt".to_owned(), time(summary.begun_at));
     object.insert("updatedAt".to_owned(), time(summary.updated_at));
     Value::Object(object)
 }

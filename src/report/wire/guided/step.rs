@@ -8,7 +8,7 @@ use sha1::{Digest as _, Sha1};
 use super::{id_of, time};
 use crate::model::{Contract, Persona};
 use crate::plan::Source;
-use crate::report::wire::limit::frame_fits;
+use crate::report::wire::limit::{Limit, frame_fits};
 use crate::run::{FilledWith, Guided, Handed, State};
 
 /// How much of an earlier output is shown, in characters; the prompt holds what it reads.
@@ -132,10 +132,10 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
 }
 
 /// Cuts a step's longest texts until the answer fits; says how long they were and how to read the rest.
-pub(super) fn shortened(mut value: Value, id: &str, fits: &dyn Fn(&Value) -> bool) -> Value {
+pub(super) fn shortened(mut value: Value, id: &str, limit: &Limit) -> Value {
     // A persona is delivered whole as long as a message can hold it; what gives way first is the
     // prompt, which can be paged.
-    while !fits(&value) {
+    while !limit.fits(&value) {
         let Some(step) = value.get_mut("step") else { return value };
         let node = step.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
         let length =

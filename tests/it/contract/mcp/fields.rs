@@ -8,6 +8,7 @@ use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, LIST_RESPONSE, as_published};
 use crate::support::mcp::{Bench, Session, flow, template};
 
 const SHOW: &str = include_str!("../../../../schemas/flows-show.response.schema.json");
+const GUIDED: &str = include_str!("../../../../schemas/flows-guided.response.schema.json");
 const STATUS: &str = include_str!("../../../../schemas/flows-status.response.schema.json");
 
 /// The documented paths of a shape.
@@ -157,6 +158,67 @@ async fn every_field_of_an_execution_and_of_its_status_is_published() {
         as_published(STATUS, &page);
         all_documented("result-status-text", "", &page);
     }
+}
+
+#[tokio::test]
+async fn every_field_about_a_guided_execution_is_published() {
+    let mut files = files();
+    let flow = r#"{"metadata":{"name":"Led","version":"1.0.0"},"nodes":[
+      {"id":"a","type":"template","data":{"label":"A","description":"First.","template":"A {who}","persona":"p"}},
+      {"id":"b","type":"template","data":{"label":"B","template":"B {a_result}","optional":true}},
+      {"id":"c","type":"template","data":{"label":"C","template":"C {a_result}"}},{"id":"d","type":"template","data":{"label":"D","template":"D {c_result}"}},
+      {"id":"r1","type":"result","data":{"label":"R1"}},{"id":"r2","type":"result","data":{"label":"R2"}}],
+      "edges":[{"source":"a","target":"b"},{"source":"a","target":"c"},{"source":"c","target":"d"},{"source":"b","target":"r1"},{"source":"d","target":"r2"}]}"#;
+    files.extend([
+        ("flows/Led.json".to_owned(), flow.to_owned()),
+        ("personas/p.md".to_owned(), "You are P.".to_owned()),
+    ]);
+    let bench = Bench::folder(files);
+    let mut session = bench.session().await;
+    let published = |answer: &Value| {
+        as_published(GUIDED, answer);
+        all_documented("result-guided", "", answer);
+    };
+    let all = json!(["steps", "artifacts", "findings", "prompts", "events"]);
+    let given = json!({"flowName": "Led", "task": "T", "initialVariables": {"who": "x ".repeat(80_000), "extra": 1}, "ref": "v2"});
+    let begun = session.ok("flows_begin", given).await;
+    published(&begun);
+    assert_eq!((&begun["step"]["truncated"], begun["warnings"].is_array()), (&json!(true), true));
+    let id = begun["executionId"].clone();
+    let given = json!({"flowName": "Led", "task": "T", "initialVariables": {"who": "x"}});
+    let begun = session.ok("flows_begin", given).await;
+    let token = |answer: &Value| json!({"executionId": answer["executionId"], "stepToken": answer["stepToken"]});
+    let mut asking = token(&begun);
+    (asking["reason"], asking["questions"], asking["context"]) = (json!("r"), json!(["q"]), json!({"c": 1}));
+    let asked = session.ok("flows_escalate", asking).await;
+    published(&asked);
+    published(&session.ok("flows_status", json!({"executionId": begun["executionId"], "include": all})).await);
+    let answers = json!({"executionId": begun["executionId"], "answers": {"q": "yes"}});
+    let mut open = session.ok("flows_resume", answers).await;
+    published(&open);
+    let full = json!({"summary": "s", "result": "r", "confidence": 0.5, "decisions": ["d"], "nextSteps": ["n"], "blockers": ["b"],
+        "references": ["r"], "artifacts": [{"type": "file", "title": "t", "content": "c ".repeat(3_000)}],
+        "findings": [{"severity": "low", "description": "d", "location": "l"}]});
+    for (outcome, output) in [
+        ("done", full),
+        ("skipped", json!({"reason": "no"})),
+        ("done", json!("c")),
+        ("failed", json!({"reason": "no"})),
+    ] {
+        let mut closing = token(&open);
+        (closing["outcome"], closing["output"]) = (json!(outcome), output);
+        open = session.ok("flows_complete_step", closing).await;
+        published(&open);
+    }
+    let told = session.ok("flows_status", json!({"executionId": begun["executionId"], "include": all})).await;
+    published(&told);
+    assert!(told["failures"].is_array() && told["omitted"].is_array() && told["results"].is_object(), "{told}");
+    let cancelled = session.ok("flows_cancel", json!({"executionId": id, "reason": "enough"})).await;
+    published(&cancelled);
+    let list = session.ok("flows_status", json!({})).await;
+    as_published(STATUS, &list);
+    all_documented("result-status-list", "", &list);
+    as_published(STATUS, &told);
 }
 
 #[tokio::test]
