@@ -21,10 +21,6 @@ use crate::validate::{self, Finding, Guidance, GuidanceReferences, Known, Option
 type Text = (CatalogPath, Bytes);
 type Bytes = Result<Arc<[u8]>, SourceError>;
 
-/// From how many files on they are read on several processors, and on how many at the most.
-const MANY: usize = 64;
-const MOST_THREADS: usize = 8;
-
 /// Opens a revision: from the kept index, else by reading every file.
 pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: bool) -> Result<Arc<Opened>, Error> {
     let name = if lenient { format!("{INDEX}-lenient") } else { INDEX.to_owned() };
@@ -84,9 +80,10 @@ fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> 
     let oid = |path: &CatalogPath| {
         files.get(path).and_then(|file| file.oid.as_ref()).map(ToString::to_string).unwrap_or_default()
     };
-    let below = |folder: &str| texts.iter().filter(|(path, _)| in_folder(path, folder)).collect::<Vec<_>>();
+    let below = |folder: &'static str| texts.iter().filter(move |(path, _)| in_folder(path, folder));
     let (mut templates, mut read) = (Vec::new(), BTreeMap::new());
-    for one in spread(&below("templates"), |(path, bytes)| read_templates(path, bytes, oid(path))) {
+    for (path, bytes) in below("templates") {
+        let one = read_templates(path, bytes, oid(path));
         problems.note_all(one.problems);
         read.insert(one.entry.file.clone(), one.outcome);
         templates.push(one.entry);
@@ -104,31 +101,14 @@ fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> 
     let guidance = guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
     let (mut flows, mut categories) = (Vec::new(), Vec::new());
     let shelves = Shelves { directory: &directory, read: &read, guidance: &guidance, lenient };
-    for one in spread(&below("flows"), |(path, bytes)| read_flows(path, bytes, &oid(path), &shelves)) {
+    for (path, bytes) in below("flows") {
+        let one = read_flows(path, bytes, &oid(path), &shelves);
         problems.note_all(one.problems);
         flows.extend(one.flows);
         categories.extend(one.category);
     }
     problems.note_twins(&flows);
     Index::new(flows, templates, problems.all, categories)
-}
-
-/// Does the same to every item, on all processors where there are many; what comes of it stands in
-/// the items' order.
-fn spread<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    if threads == 1 || items.len() < MANY {
-        return items.iter().map(work).collect();
-    }
-    let work = &work;
-    std::thread::scope(|scope| {
-        let share = items.len().div_ceil(threads);
-        let begun: Vec<_> =
-            items.chunks(share).map(|share| scope.spawn(move || share.iter().map(work).collect::<Vec<R>>())).collect();
-        let ended =
-            begun.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        ended.flatten().collect()
-    })
 }
 
 /// A template file, read.
@@ -379,23 +359,4 @@ fn category(path: &CatalogPath, document: &Document) -> Option<Category> {
         description: text("description"),
         sort_order: object.get("sortOrder").and_then(Value::as_i64),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_comes_of_many_items_stands_in_their_order() {
-        for count in [0, 1, MANY - 1, MANY, 1_001] {
-            let items: Vec<usize> = (0..count).collect();
-            assert_eq!(spread(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "on purpose")]
-    fn a_panic_on_any_processor_is_one_of_the_whole() {
-        spread(&(0..1_000).collect::<Vec<_>>(), |item| assert!(*item != 999, "on purpose"));
-    }
 }
