@@ -4,6 +4,7 @@
 //! Names in an address are percent-encoded, and decoded once. Nothing is listed as changing: who
 //! wants to know what is new asks again, and the answers say how long they are fresh.
 
+use futures_util::FutureExt as _;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Value, json};
@@ -117,12 +118,12 @@ async fn names(app: &App, tags: Vec<String>) -> Result<(Vec<String>, String, u64
 /// Where it leads to nothing; and what the use case behind it says.
 pub(super) async fn read(app: &App, uri: &str) -> Result<Found, Error> {
     let found = match uri.split_once("://") {
-        Some(("flow", rest)) => flow(app, uri, rest).await?,
+        Some(("flow", rest)) => flow(app, uri, rest).boxed().await?,
         Some(("template", name)) => {
-            let (template, fresh_for_ms) = app.template(&decoded(uri, name)?).await?;
-            Found { media: TEXT, text: template.template.text.to_string(), fresh_for_ms }
+            let (template, fresh_for_ms) = app.template(&decoded(uri, name)?).boxed().await?;
+            Found { media: TEXT, text: template.template.text.clone(), fresh_for_ms }
         }
-        Some(("execution", rest)) => execution(app, uri, rest).await?,
+        Some(("execution", rest)) => execution(app, uri, rest).boxed().await?,
         _ => return Err(nothing_there(uri)),
     };
     if found.text.len() > LARGEST {

@@ -297,7 +297,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = page.and_then(|page| page.cursor);
-        let listed = self.reading(&context, resources::list(&self.app, cursor.as_deref())).await;
+        let listed = self.reading(&context, resources::list(&self.app, cursor.as_deref()).boxed()).await;
         let (all, next, fresh_for_ms) = listed.map_err(|error| failure::of_resource(&error))?;
         let mut result = ListResourcesResult::with_all_items(all);
         result.next_cursor = next;
@@ -318,7 +318,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let found = self.reading(&context, resources::read(&self.app, &request.uri)).await;
+        let found = self.reading(&context, resources::read(&self.app, &request.uri).boxed()).await;
         let found = found.map_err(|error| failure::of_resource(&error))?;
         let contents = ResourceContents::text(found.text, request.uri).with_mime_type(found.media);
         let result = ReadResourceResult::new(vec![contents]);
