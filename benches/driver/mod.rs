@@ -40,7 +40,8 @@ impl Server {
         let mut child =
             command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().unwrap());
+        // Large enough for a whole reply: what is measured is the server, not this reader.
+        let output = BufReader::with_capacity(1 << 20, child.stdout.take().unwrap());
         let mut server = Self { child, input, output, id: 0 };
         server.request("initialize", &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}));
         server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));

@@ -171,6 +171,16 @@ fn step(number: usize, step: &Step, plan: &Plan, full: bool, look: Look) -> Stri
         Work::Render(rendering) => {
             let place = rendering.template_file.as_deref().map(|file| format!(", {}", one(file))).unwrap_or_default();
             let _ = writeln!(text, "     template {}{place}", one(&rendering.template_name));
+            if let Some(persona) = &rendering.persona {
+                let _ = writeln!(text, "     persona {}", one(persona));
+            }
+            if let Some(contract) = &rendering.contract {
+                let _ =
+                    writeln!(text, "     contract {}", contract.as_str().map_or_else(|| "of its own".to_owned(), one));
+            }
+            if rendering.optional {
+                text.push_str("     optional: may be skipped in a guided execution\n");
+            }
             let mut seen: Vec<String> = Vec::new();
             let mut rows: Vec<Vec<String>> = Vec::new();
             for (placeholder, slot) in rendering.outline.placeholders.iter().zip(&rendering.outline.name_of) {

@@ -74,6 +74,13 @@ fn untrusted_text_cannot_reach_the_terminal_as_control_characters() {
 }
 
 #[test]
+fn a_flow_shows_who_does_its_steps_and_in_which_shape() {
+    let shown = Sandbox::new().run(["show", "Feature_Development"]).out;
+    assert!(shown.contains("     persona architect\n     contract design\n"), "{shown}");
+    assert!(shown.contains("optional: may be skipped"), "{shown}");
+}
+
+#[test]
 fn a_flow_shows_its_plan() {
     insta::assert_snapshot!("show-flow", Sandbox::new().run(["show", "Launch_Brief"]).out);
     insta::assert_snapshot!("show-full", Sandbox::new().run(["show", "Weekly_Status", "--full"]).out);
