@@ -228,3 +228,21 @@ async fn clients_without_sessions_are_handed_the_same() {
     let answer = session.request("tools/call", asked).await;
     assert_eq!(answer["result"]["structuredContent"]["step"]["id"], "design", "{answer}");
 }
+
+#[tokio::test]
+async fn both_kinds_put_the_same_values_into_the_same_texts() {
+    let mut session = Bench::examples().session().await;
+    let given = json!({"product": "Kettle", "launch_date": "1 May", "notes": "It boils {fast}."});
+    let request = json!({"flowName": "Launch_Brief", "initialVariables": given});
+    let direct = session.ok("flows_execute", request.clone()).await;
+    let mut answer = session.ok("flows_begin", request).await;
+    // Whoever hands in the prompt itself does what the direct execution does.
+    for step in direct["intermediateResults"].as_array().unwrap() {
+        assert_eq!((&answer["step"]["id"], &answer["step"]["prompt"]), (&step["nodeId"], &step["output"]));
+        let output = answer["step"]["prompt"].clone();
+        let token = &answer["stepToken"];
+        let complete = json!({"executionId": answer["executionId"], "stepToken": token, "output": output});
+        answer = session.ok("flows_complete_step", complete).await;
+    }
+    assert_eq!((&answer["state"], &answer["finalResult"]), (&json!("completed"), &direct["finalResult"]));
+}
