@@ -270,6 +270,12 @@ pub fn unprintable(c: char) -> bool {
         || matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
 }
 
+/// A text as it stands inside a JSON text, without the quotation marks around it.
+pub fn inside_json(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned()
+}
+
 /// Untrusted text made safe for one line of a message: unprintable characters are dropped
 /// (line breaks and tabs become blanks) and no more than `longest` characters are kept.
 pub fn shown(text: &str, longest: usize) -> String {

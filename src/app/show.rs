@@ -63,7 +63,10 @@ impl App {
             return Err(refused);
         }
         match found(&catalog, &request.name).await? {
-            Some(template) => Ok(Shown::Template { template: Box::new(template), origin }),
+            Some((template, file)) => {
+                let used_by = catalog.users_of(&file).await?;
+                Ok(Shown::Template { template: Box::new(ShownTemplate { template, used_by }), origin })
+            }
             None => {
                 let templates = catalog.directory().listed().iter().map(|listed| listed.stem.as_str());
                 let all = catalog.index().names().chain(templates);
@@ -76,10 +79,10 @@ impl App {
     ///
     /// # Errors
     /// When it isn't there, or the catalog can't be reached.
-    pub async fn template(&self, name: &str) -> Result<(ShownTemplate, u64), Error> {
+    pub async fn template(&self, name: &str) -> Result<(Arc<Template>, u64), Error> {
         let catalog = self.catalog(None, false).await?;
         match found(&catalog, name).await? {
-            Some(template) => Ok((template, catalog.origin().fresh_for_ms)),
+            Some((template, _)) => Ok((template, catalog.origin().fresh_for_ms)),
             None => {
                 let templates = catalog.directory().listed().iter().map(|listed| listed.stem.as_str());
                 Err(Error::not_found(Code::TemplateNotFound, "template", name, templates))
@@ -88,12 +91,12 @@ impl App {
     }
 }
 
-/// A template by its name; none where there is no such file.
-async fn found(catalog: &Catalog, name: &str) -> Result<Option<ShownTemplate>, Error> {
+/// A template by its name, and its file; none where there is no such file.
+async fn found(catalog: &Catalog, name: &str) -> Result<Option<(Arc<Template>, String)>, Error> {
     let Some((listed, place)) = catalog.template_file(name) else { return Ok(None) };
     let file = listed.file.clone();
     match catalog.template(&file, place).await.0 {
-        Lookup::Found(template) => Ok(Some(ShownTemplate { template, used_by: catalog.users_of(&file).await? })),
+        Lookup::Found(template) => Ok(Some((template, file))),
         Lookup::Broken { code, message, .. } => {
             Err(Error::about_file(Code::named(&code).unwrap_or(Code::ParseError), message))
         }

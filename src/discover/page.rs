@@ -8,9 +8,9 @@ use super::packed::{Found, Packed};
 use super::rows::{EntriesJson, cost};
 use super::shown::Shown;
 
-/// The most entries on a page of an offered mode; asking for more gets this many.
+/// The most entries on a page of an offered mode; asking for more is refused.
 pub const LARGEST_LIMIT: i64 = 1_000;
-/// The largest budget that can be asked for, in tokens; asking for more gets this much.
+/// The largest budget that can be asked for, in tokens; asking for more is refused.
 pub const LARGEST_BUDGET: i64 = 1_000_000;
 /// How many tags a next step names.
 const MOST_TAGS: usize = 20;
@@ -78,13 +78,13 @@ impl Selection {
 /// Why there is no page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiscoverError {
-    /// A limit of zero or less.
+    /// A limit that is not from 1 to [`LARGEST_LIMIT`].
     #[error("limit {given} is not allowed: it is a number from 1 to {LARGEST_LIMIT}")]
     InvalidLimit {
         /// What was asked for.
         given: i64,
     },
-    /// A budget of zero or less.
+    /// A budget that is not from 1 to [`LARGEST_BUDGET`].
     #[error("maxTokens {given} is not allowed: it is a number from 1 to {LARGEST_BUDGET}")]
     InvalidBudget {
         /// What was asked for.
@@ -153,14 +153,13 @@ impl Page {
 
 /// One page of what a selection means in a catalog at a revision.
 ///
-/// Limits above [`LARGEST_LIMIT`] and budgets above [`LARGEST_BUDGET`] are taken as these, which the page
-/// then says like any other cut; [`Mode::Contract`] has no largest limit, since without one it lists everything.
-/// An entry that alone would pass the budget comes as [`Shown::Shortened`] (in index mode: without inputs and
+/// [`Mode::Contract`] has no largest limit, since without one it lists everything. An entry that alone would pass the budget comes as [`Shown::Shortened`] (in index mode: without inputs and
 /// tags), wherever it stands, and a page with anything left to show is never empty: so
 /// every cursor moves. A row that can't be read is skipped.
 ///
 /// # Errors
-/// [`DiscoverError`], for a limit or budget below 1 and for a cursor of another listing.
+/// [`DiscoverError`], for a limit that is not from 1 to [`LARGEST_LIMIT`], a budget that is not from 1 to
+/// [`LARGEST_BUDGET`], and a cursor of another listing.
 pub fn page(packed: &Packed, selection: &Selection, revision: &str) -> Result<Page, DiscoverError> {
     let mode = selection.mode;
     let limit = allowed_limit(selection)?;
@@ -365,20 +364,20 @@ fn tags_that_fit(packed: &Packed, selection: &Selection, total: usize) -> Option
 }
 
 fn allowed_limit(selection: &Selection) -> Result<usize, DiscoverError> {
+    let most = if selection.mode == Mode::Contract { i64::MAX } else { LARGEST_LIMIT };
     match selection.limit {
         None => Ok(selection.mode.default_limit().unwrap_or(usize::MAX)),
-        Some(given) if given < 1 => Err(DiscoverError::InvalidLimit { given }),
-        Some(given) => {
-            let most = if selection.mode == Mode::Contract { i64::MAX } else { LARGEST_LIMIT };
-            Ok(usize::try_from(given.min(most)).unwrap_or(usize::MAX))
-        }
+        Some(given) => allowed(given, most).ok_or(DiscoverError::InvalidLimit { given }),
     }
 }
 
 fn allowed_budget(selection: &Selection) -> Result<usize, DiscoverError> {
     match selection.max_tokens {
         None => Ok(selection.mode.default_budget().unwrap_or(usize::MAX)),
-        Some(given) if given < 1 => Err(DiscoverError::InvalidBudget { given }),
-        Some(given) => Ok(usize::try_from(given.min(LARGEST_BUDGET)).unwrap_or(usize::MAX)),
+        Some(given) => allowed(given, LARGEST_BUDGET).ok_or(DiscoverError::InvalidBudget { given }),
     }
+}
+
+fn allowed(given: i64, most: i64) -> Option<usize> {
+    (1..=most).contains(&given).then(|| usize::try_from(given).unwrap_or(usize::MAX))
 }

@@ -106,8 +106,7 @@ pub struct EntriesJson {
 impl EntriesJson {
     pub(super) fn of(entries: &[Shown]) -> Self {
         let plain = Value::Array(entries.iter().map(to_value).collect()).to_string();
-        let quoted = Value::from(plain.as_str()).to_string();
-        Self { quoted: quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned(), plain }
+        Self { quoted: crate::names::inside_json(&plain), plain }
     }
 }
 

@@ -97,8 +97,9 @@ where
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let (writer, outbox) = (self.writer.clone(), self.outbox.clone());
+        let written = outbox.of(&message);
         async move {
-            let line = outbox.line(&message)?;
+            let line = outbox.line(&message, written.as_ref())?;
             writer.lock().await.as_mut().ok_or_else(closed)?.send(Bytes::from(line)).await
         }
     }

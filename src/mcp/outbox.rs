@@ -47,17 +47,26 @@ impl Outbox {
         self.waiting().remove(id)
     }
 
-    /// One message as a line.
-    ///
-    /// # Errors
-    /// When it can't be written as JSON, which no message of ours is.
-    pub(super) fn line(&self, message: &TxJsonRpcMessage<RoleServer>) -> Result<Vec<u8>, serde_json::Error> {
-        let written = match message {
+    /// The reply that waits for this message. To be asked for at once: a late cancellation takes it
+    /// back, and the message is on its way already.
+    pub(super) fn of(&self, message: &TxJsonRpcMessage<RoleServer>) -> Option<Written> {
+        match message {
             JsonRpcMessage::Response(response) if matches!(response.result, ServerResult::CallToolResult(_)) => {
                 self.take(&response.id)
             }
             _ => None,
-        };
+        }
+    }
+
+    /// One message as a line, with the reply that waited for it.
+    ///
+    /// # Errors
+    /// When it can't be written as JSON, which no message of ours is.
+    pub(super) fn line(
+        &self,
+        message: &TxJsonRpcMessage<RoleServer>,
+        written: Option<&Written>,
+    ) -> Result<Vec<u8>, serde_json::Error> {
         let Some(written) = written else {
             let mut line = serde_json::to_vec(message)?;
             line.push(b'\n');
@@ -104,7 +113,9 @@ mod tests {
         let outbox = Outbox::new(7);
         for (id, failed) in [(NumberOrString::Number(3), false), (NumberOrString::String("written:x".into()), true)] {
             let kept = outbox.keep(id.clone(), Written::of(&value), failed);
-            let sent = outbox.line(&message(&id, kept)).unwrap();
+            let kept = message(&id, kept);
+            let written = outbox.of(&kept);
+            let sent = outbox.line(&kept, written.as_ref()).unwrap();
             let plain = if failed {
                 CallToolResult::structured_error(value.clone())
             } else {

@@ -9,8 +9,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Value, json};
 
-use crate::app::{App, Code, Error, GraphRequest, ListRequest, Section, StatusAnswer, StatusRequest};
-use crate::discover::{Mode, Selection};
+use crate::app::{App, Code, Error, GraphRequest, ListRequest, Listed, Outcome, Section, StatusAnswer, StatusRequest};
+use crate::discover::{Mode, Selection, Shown};
 use crate::names::{quoted, shown};
 use crate::report::wire::LARGEST_FRAME;
 use crate::report::{draw, wire};
@@ -96,19 +96,24 @@ fn resource(uri: &str, name: &str, description: &str, media: &str) -> Resource {
 async fn executions(app: &App) -> Vec<(String, String)> {
     let request = StatusRequest { limit: Some(EXECUTIONS), ..StatusRequest::default() };
     let Ok(answer) = app.status(&request).await else { return Vec::new() };
-    let listed = wire::status(&answer);
-    let items = listed.get("executions").and_then(Value::as_array).cloned().unwrap_or_default();
-    let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    items.iter().map(|item| (text(item, "executionId"), text(item, "flowName"))).collect()
+    let StatusAnswer::List { executions, .. } = answer else { return Vec::new() };
+    let named = executions.into_iter().map(|listed| match listed {
+        Listed::Direct { outcome: Outcome::Finished { id, flow, .. }, .. } => (id, flow),
+        Listed::Direct { outcome: Outcome::Running(pending), .. } => (pending.id, pending.flow),
+        Listed::Guided(summary) => (summary.id, summary.flow),
+    });
+    named.collect()
 }
 
 /// The names of all flows that have these tags, the revision they are of, and how long they hold.
 async fn names(app: &App, tags: Vec<String>) -> Result<(Vec<String>, String, u64), Error> {
     let selection = Selection { tags, ..Selection::all(Mode::Contract) };
     let listing = app.list(ListRequest { selection, git_ref: None, refresh: false }).await?;
-    let value = wire::contract_listing(&listing);
-    let flows = value.get("flows").and_then(Value::as_array).cloned().unwrap_or_default();
-    let names = flows.iter().filter_map(|flow| flow.get("name")?.as_str().map(str::to_owned)).collect();
+    let name = |entry: &Shown| match entry {
+        Shown::Contract(entry) => Some(entry.name.clone()),
+        _ => None,
+    };
+    let names = listing.page.entries.iter().filter_map(name).collect();
     Ok((names, listing.origin.revision.clone(), listing.origin.fresh_for_ms))
 }
 
@@ -121,7 +126,7 @@ pub(super) async fn read(app: &App, uri: &str) -> Result<Found, Error> {
         Some(("flow", rest)) => flow(app, uri, rest).boxed().await?,
         Some(("template", name)) => {
             let (template, fresh_for_ms) = app.template(&decoded(uri, name)?).boxed().await?;
-            Found { media: TEXT, text: template.template.text.clone(), fresh_for_ms }
+            Found { media: TEXT, text: template.text.clone(), fresh_for_ms }
         }
         Some(("execution", rest)) => execution(app, uri, rest).boxed().await?,
         _ => return Err(nothing_there(uri)),
@@ -137,7 +142,7 @@ pub(super) async fn read(app: &App, uri: &str) -> Result<Found, Error> {
 async fn flow(app: &App, uri: &str, rest: &str) -> Result<Found, Error> {
     if let Some(query) = rest.strip_prefix("list").filter(|query| query.is_empty() || query.starts_with("?tags=")) {
         let tags = query.strip_prefix("?tags=").unwrap_or_default();
-        let tags = decoded(uri, tags)?.split(',').filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
+        let tags = text(uri, tags)?.split(',').filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
         let (names, _, fresh_for_ms) = names(app, tags).await?;
         let text = json!({"total": names.len(), "flows": names}).to_string();
         return Ok(Found { media: JSON, text, fresh_for_ms });
@@ -147,7 +152,7 @@ async fn flow(app: &App, uri: &str, rest: &str) -> Result<Found, Error> {
     let request = GraphRequest { name: name.clone(), git_ref: None, refresh: false };
     match what {
         "metadata" => {
-            // By its own name only: the list would also answer to a file's or the app's id.
+            // Says what is wrong with a name that means no flow, or several.
             app.graph(&request).await?;
             let selection = Selection { names: vec![name], ..Selection::all(Mode::Detailed) };
             let listing = app.list(ListRequest { selection, git_ref: None, refresh: false }).await?;
@@ -194,9 +199,15 @@ fn encoded(name: &str) -> String {
     utf8_percent_encode(name, ENCODED).to_string()
 }
 
+/// A part of an address, which may be empty.
+fn text(uri: &str, part: &str) -> Result<String, Error> {
+    let text = percent_decode_str(part).decode_utf8().map_err(|_| nothing_there(uri))?;
+    Ok(text.into_owned())
+}
+
+/// A name or an id in an address.
 fn decoded(uri: &str, part: &str) -> Result<String, Error> {
-    let name = percent_decode_str(part).decode_utf8().map_err(|_| nothing_there(uri))?;
-    if name.is_empty() && !uri.starts_with("flow://list") { Err(nothing_there(uri)) } else { Ok(name.into_owned()) }
+    if part.is_empty() { Err(nothing_there(uri)) } else { text(uri, part) }
 }
 
 fn nothing_there(uri: &str) -> Error {

@@ -3,6 +3,7 @@
 //! rmcp gives every request a task of its own and nothing else; here a panic becomes an answer, a
 //! cancelled call stops its work, and a bound holds how many work at once.
 
+use std::any::Any;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -185,13 +186,8 @@ impl Server {
             }
             never = tell => match never {},
         };
-        let reply = ended.unwrap_or_else(|panic| {
-            let id = self.app.clock().fresh();
-            let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-            tracing::error!(id = format!("{id:016x}"), tool = tool.name, said, "a handler panicked");
-            failure::reply(tool, &failure::internal(id), flow.as_deref())
-        });
+        let reply =
+            ended.unwrap_or_else(|panic| failure::reply(tool, &self.panicked(tool.name, &*panic), flow.as_deref()));
         if let Some(progress) = progress.as_mut().filter(|_| !context.ct.is_cancelled()) {
             progress.newest().await;
         }
@@ -213,12 +209,11 @@ impl Server {
         drop(permit);
         reply.unwrap_or_else(|error| failure::reply(tool, &error, flow))
     }
-}
 
-impl Server {
-    /// Reads for a client: bounded, given up when the client cancels, and a panic is an answer.
+    /// Reads for a client: bounded as calls are, given up when the client cancels or the server ends.
     async fn reading<T>(
         &self,
+        what: &'static str,
         context: &RequestContext<RoleServer>,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
@@ -226,16 +221,23 @@ impl Server {
             let _permit = self.at_once.acquire().await;
             work.await
         };
-        let read = AssertUnwindSafe(context.ct.run_until_cancelled(bounded)).catch_unwind().await;
-        match read {
-            Ok(Some(read)) => read,
-            Ok(None) => Err(cancelled()),
-            Err(_) => {
-                let id = self.app.clock().fresh();
-                tracing::error!(id = format!("{id:016x}"), "reading a resource panicked");
-                Err(failure::internal(id))
+        tokio::select! {
+            biased;
+            read = AssertUnwindSafe(bounded).catch_unwind() => {
+                read.unwrap_or_else(|panic| Err(self.panicked(what, &*panic)))
             }
+            () = context.ct.cancelled() => Err(cancelled()),
+            () = self.ends.calls.cancelled() => Err(cancelled()),
         }
+    }
+
+    /// A panic as an error with an id; what it said is for the log alone.
+    fn panicked(&self, what: &str, panic: &(dyn Any + Send)) -> Error {
+        let id = self.app.clock().fresh();
+        let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        tracing::error!(id = format!("{id:016x}"), what, said, "a handler panicked");
+        failure::internal(id)
     }
 }
 
@@ -297,7 +299,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = page.and_then(|page| page.cursor);
-        let listed = self.reading(&context, resources::list(&self.app, cursor.as_deref()).boxed()).await;
+        let listed =
+            self.reading("resources/list", &context, resources::list(&self.app, cursor.as_deref()).boxed()).await;
         let (all, next, fresh_for_ms) = listed.map_err(|error| failure::of_resource(&error))?;
         let mut result = ListResourcesResult::with_all_items(all);
         result.next_cursor = next;
@@ -318,7 +321,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let found = self.reading(&context, resources::read(&self.app, &request.uri).boxed()).await;
+        let found = self.reading("resources/read", &context, resources::read(&self.app, &request.uri).boxed()).await;
         let found = found.map_err(|error| failure::of_resource(&error))?;
         let contents = ResourceContents::text(found.text, request.uri).with_mime_type(found.media);
         let result = ReadResourceResult::new(vec![contents]);

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::app::Story;
 use crate::names::unprintable;
-use crate::run::{Entry, Fate, Guided, GuidedState, Moment, State, Ticket};
+use crate::report::wire::state_word;
+use crate::run::{Entry, Guided, GuidedState, Moment};
 
 /// How wide one entry is in the drawing, in its own units.
 const COLUMN: usize = 30;
@@ -127,24 +128,11 @@ fn label(guided: &Guided, step: usize) -> &str {
 }
 
 fn standing(guided: &Guided, step: usize) -> &'static str {
-    if guided.handed().is_some_and(|handed| handed.step == step) {
-        return if guided.state() == GuidedState::AwaitingHuman { "awaiting_human" } else { "open" };
+    let open = guided.handed().filter(|handed| handed.step == step);
+    if open.is_some_and(|handed| handed.asks.is_some()) {
+        return GuidedState::AwaitingHuman.word();
     }
-    match guided.run().state(step) {
-        Some(State::Done { .. }) => "done",
-        Some(State::Failed { .. }) => "failed",
-        Some(State::Skipped { .. }) => "skipped",
-        Some(State::Omitted { .. }) => "omitted",
-        Some(State::Ready | State::Running) => "ready",
-        Some(State::Waiting) | None => "waiting",
-    }
-}
-
-fn step_of(guided: &Guided, ticket: &Ticket) -> Option<usize> {
-    match guided.fate(ticket)? {
-        Fate::Closed { step, .. } | Fate::Replaced { step } => Some(step),
-        Fate::Open | Fate::Void => guided.handed().filter(|handed| handed.ticket == *ticket).map(|handed| handed.step),
-    }
+    state_word(guided.run().state(step), open.is_some())
 }
 
 /// The steps as lanes, the entries from left to right: how long a step took counts less than what
@@ -346,7 +334,7 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
             }
         }
         Moment::Closed { ticket, outcome, output } => {
-            begin(page, outcome.word(), &format!("{}: {}", name(step_of(guided, ticket)), outcome.word()));
+            begin(page, outcome.word(), &format!("{}: {}", name(guided.step_of(ticket)), outcome.word()));
             match output {
                 Value::Object(fields) => {
                     for (key, value) in fields {
@@ -361,7 +349,7 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
             let _ = writeln!(page, "<p><code>{}</code> {}</p>", Shown(&error.code), Shown(&error.message));
         }
         Moment::Breached { ticket, breaches } => {
-            begin(page, "breached", &format!("{}: the contract was not met", name(step_of(guided, ticket))));
+            begin(page, "breached", &format!("{}: the contract was not met", name(guided.step_of(ticket))));
             page.push_str("<ul>\n");
             for breach in breaches {
                 let _ = writeln!(page, "<li><code>{}</code> {}</li>", Shown(&breach.path), Shown(&breach.message));
@@ -369,7 +357,7 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
             page.push_str("</ul>\n");
         }
         Moment::Escalated { ticket, reason, questions, context, .. } => {
-            begin(page, "asked", &format!("{}: a person was asked", name(step_of(guided, ticket))));
+            begin(page, "asked", &format!("{}: a person was asked", name(guided.step_of(ticket))));
             let _ = writeln!(page, "<p>{}</p>\n<ol>", Shown(reason));
             for question in questions {
                 let _ = writeln!(page, "<li>{}</li>", Shown(question));

@@ -21,6 +21,7 @@ pub use execution::{STATUSES, execution, outcome, refusal, rehearsal};
 pub use finding::{checkup, finding};
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};
+pub(super) use guided::state_word;
 pub use guided::{begun, events, exported, guided_status, guided_summary, pruned, tallies, turn};
 pub use limit::{FAILURE_CHARACTERS, LARGEST_FRAME, Limit, MAX_TOKENS, Travels, frame_fits};
 pub use listing::{contract_listing, listing, written_listing};

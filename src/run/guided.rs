@@ -258,6 +258,16 @@ impl Guided {
         self.tickets.get(ticket).copied()
     }
 
+    /// The step that a ticket is or was for; none where there never was such a one, or the whole was
+    /// cancelled under it.
+    pub fn step_of(&self, ticket: &Ticket) -> Option<usize> {
+        match self.fate(ticket)? {
+            Fate::Closed { step, .. } | Fate::Replaced { step } => Some(step),
+            Fate::Open => self.handed.as_ref().map(|handed| handed.step),
+            Fate::Void => None,
+        }
+    }
+
     /// What a step was closed with.
     pub fn closing(&self, step: usize) -> Option<&Closing> {
         self.closings.get(step)?.as_ref()

@@ -261,11 +261,10 @@ pub(in crate::app) fn broken(finding: &Finding) -> (String, String) {
     (code.word().to_owned(), message)
 }
 
-/// Whether a path is that of a JSON file below a top folder; a `.gitkeep` or a README beside the
-/// flows is none of ours.
+/// Whether a path lies below a top folder. What is no file of a catalog never gets here: the source
+/// leaves it out.
 pub(super) fn in_folder(path: &CatalogPath, folder: &str) -> bool {
-    let is_json = path.as_str().rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("json"));
-    is_json && path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// What a flow's listing entry shows: from its plan, or from the file alone where there is none.

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use crate::discover::samples::{flows, packed, packed_of, typical};
 use crate::discover::{
-    CursorFault, DiscoverError, Entry, Input, LARGEST_LIMIT, Mode, Packed, Page, Selection, Shown, TruncatedBy, page,
-    to_value,
+    CursorFault, DiscoverError, Entry, Input, LARGEST_BUDGET, LARGEST_LIMIT, Mode, Packed, Page, Selection, Shown,
+    TruncatedBy, page, to_value,
 };
 
 const MODES: [Mode; 5] = [Mode::Compact, Mode::Index, Mode::Standard, Mode::Detailed, Mode::Contract];
@@ -212,7 +212,7 @@ fn the_smallest_budget_still_moves_one_flow_at_a_time() {
 #[test]
 fn limits_and_budgets_below_one_are_refused_with_what_is_allowed() {
     let packed = packed(3);
-    for given in [0, -1, i64::MIN] {
+    for given in [0, -1, i64::MIN, LARGEST_BUDGET + 1, i64::MAX] {
         let limit = page(&packed, &Selection { limit: Some(given), ..Selection::all(Mode::Index) }, "r");
         assert_eq!(limit, Err(DiscoverError::InvalidLimit { given }));
         assert!(limit.expect_err("refused").to_string().ends_with("it is a number from 1 to 1000"));
@@ -222,12 +222,12 @@ fn limits_and_budgets_below_one_are_refused_with_what_is_allowed() {
 }
 
 #[test]
-fn a_limit_above_the_largest_is_taken_as_the_largest_and_the_page_says_so() {
+fn the_largest_limit_is_allowed_and_the_contracts_mode_has_none() {
     let packed = packed(1_200);
-    let wide = |mode| Selection { limit: Some(i64::MAX), max_tokens: Some(i64::MAX), ..Selection::all(mode) };
-    let most = take(&packed, &wide(Mode::Index));
+    let wide = |mode, limit| Selection { limit: Some(limit), max_tokens: Some(LARGEST_BUDGET), ..Selection::all(mode) };
+    let most = take(&packed, &wide(Mode::Index, LARGEST_LIMIT));
     assert_eq!((most.returned, most.truncated_by), (usize::try_from(LARGEST_LIMIT).unwrap(), Some(TruncatedBy::Limit)));
-    assert_eq!(take(&packed, &wide(Mode::Contract)).returned, 1_200);
+    assert_eq!(take(&packed, &wide(Mode::Contract, i64::MAX)).returned, 1_200);
 }
 
 #[test]

@@ -71,7 +71,8 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
         let mut made_smaller = false;
         loop {
             let listing = call.unless_cancelled(call.app.list(request.clone())).await?;
-            if (call.travels, listing.page.mode == Mode::Contract, made_smaller) == (Travels::Twice, false, false) {
+            let ours = listing.page.mode != Mode::Contract;
+            if ours && !made_smaller && call.travels == Travels::Twice {
                 let written = wire::written_listing(&listing, &warnings);
                 if written.fits() {
                     return Ok(Reply::written(written));

@@ -18,6 +18,7 @@ use crate::guide::Deed;
 use crate::run::{Guided, GuidedState, State};
 
 pub use export::exported;
+pub(in crate::report) use status::state_word;
 pub use status::{events, guided_status, guided_summary};
 
 /// How a guided execution is worked on, for the model that does it.

@@ -237,8 +237,7 @@ fn longest_fitting(wholes: &[String], without: Size, limit: &Limit, least: usize
 
 /// The size of a text within JSON, without its quotation marks.
 fn inner(text: &str, limit: &Limit) -> Size {
-    let quoted = Value::from(text).to_string();
-    limit.measure(quoted.get(1..quoted.len() - 1).unwrap_or_default())
+    limit.measure(&crate::names::inside_json(text))
 }
 
 /// The first so many characters, and the others.

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::limit::Travels;
 use crate::discover::Page;
+use crate::names::inside_json;
 
 /// A JSON value, written.
 #[derive(Debug, Clone)]
@@ -22,8 +23,7 @@ enum Piece {
 
 impl Piece {
     fn own(plain: String) -> Self {
-        let quoted = Value::from(plain.as_str()).to_string();
-        Self::Own { quoted: quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned(), plain }
+        Self::Own { quoted: inside_json(&plain), plain }
     }
 
     fn plain(&self) -> &str {

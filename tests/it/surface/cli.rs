@@ -85,6 +85,7 @@ fn what_is_not_understood_exits_2_and_suggests() {
         (vec!["list", "--mode", "wide"], "compact, index, standard, detailed"),
         (vec!["list", "--cache-ttl-ms", "soon"], "--cache-ttl-ms"),
         (vec!["list", "--limit", "0"], "limit 0 is not allowed"),
+        (vec!["list", "--limit", "5000"], "from 1 to 1000"),
         (vec!["list", "--cursor", "zzz"], "leave --cursor out"),
         (vec!["list", "--source", "no such folder/"], "no such folder"),
         (vec!["run", "Marketing_Strategy", "--var", "company"], "--var company=TechCorp"),

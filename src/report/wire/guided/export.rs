@@ -8,7 +8,7 @@ use super::step::answers;
 use super::{head, id_of, progress, time};
 use crate::app::Story;
 use crate::report::wire::execution;
-use crate::run::{Fate, Guided, Moment, State};
+use crate::run::{Guided, Moment, State};
 
 /// Everything that is kept of an execution, in the order of its steps and of what happened.
 pub fn exported(story: &Story) -> Value {
@@ -84,13 +84,8 @@ fn opened(story: &Story, number: usize) -> Option<DateTime<Utc>> {
 /// The outputs of a step that were refused: when, and what was wrong with each.
 fn breaches(story: &Story, number: usize) -> Value {
     let guided = &story.guided;
-    let step_of = |ticket| match guided.fate(ticket) {
-        Some(Fate::Closed { step, .. } | Fate::Replaced { step }) => Some(step),
-        Some(Fate::Open) => guided.handed().map(|handed| handed.step),
-        Some(Fate::Void) | None => None,
-    };
     let refused = story.entries.iter().filter_map(|entry| match &entry.moment {
-        Moment::Breached { ticket, breaches } if step_of(ticket) == Some(number) => {
+        Moment::Breached { ticket, breaches } if guided.step_of(ticket) == Some(number) => {
             let issues: Vec<Value> =
                 breaches.iter().map(|breach| json!({"path": breach.path, "message": breach.message})).collect();
             Some(json!({"at": time(entry.at), "issues": issues}))

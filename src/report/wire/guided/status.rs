@@ -119,7 +119,7 @@ fn steps(guided: &Guided) -> Value {
     shown.collect()
 }
 
-pub(super) fn state_word(state: Option<&State>, open: bool) -> &'static str {
+pub(in crate::report) fn state_word(state: Option<&State>, open: bool) -> &'static str {
     match state {
         _ if open => "open",
         Some(State::Ready | State::Running) => "ready",
@@ -217,7 +217,7 @@ fn event(guided: &Guided, number: usize, entry: &Entry) -> Value {
         }
         Moment::Closed { ticket, outcome, output } => {
             put("event", json!("closed"));
-            if let Some(crate::run::Fate::Closed { step, .. }) = guided.fate(ticket) {
+            if let Some(step) = guided.step_of(ticket) {
                 put("nodeId", json!(id_of(guided, step)));
             }
             put("outcome", json!(outcome.word()));

@@ -155,7 +155,6 @@ pub(super) fn shortened(mut value: Value, id: &str, limit: &Limit) -> Value {
                     step.insert("restOfPrompt".to_owned(), json!(rest));
                 }
             }
-            None if frame_fits(&value) => return value,
             // What is left is a persona or a contract: whole, unless no message could hold it.
             None if frame_fits(&value) || !step_gives_way(&mut value) => return value,
             None => {}
