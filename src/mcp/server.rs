@@ -221,13 +221,9 @@ impl Server {
             let _permit = self.at_once.acquire().await;
             work.await
         };
-        tokio::select! {
-            biased;
-            read = AssertUnwindSafe(bounded).catch_unwind() => {
-                read.unwrap_or_else(|panic| Err(self.panicked(what, &*panic)))
-            }
-            () = context.ct.cancelled() => Err(cancelled()),
-            () = self.ends.calls.cancelled() => Err(cancelled()),
+        match AssertUnwindSafe(context.ct.run_until_cancelled(bounded)).catch_unwind().await {
+            Ok(read) => read.unwrap_or_else(|| Err(cancelled())),
+            Err(panic) => Err(self.panicked(what, &*panic)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use flowy::mcp::End;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::github::{Fault, GitHub};
 use crate::support::mcp::{Bench, Program, Session, flow, template};
@@ -74,11 +74,15 @@ fn logs_are_kept_for_their_owner_and_hold_no_token() {
 }
 
 async fn hanging() -> (GitHub, Bench, Session, i64) {
+    hanging_in("tools/call", json!({"name": "flows_list", "arguments": {}})).await
+}
+
+async fn hanging_in(method: &str, params: Value) -> (GitHub, Bench, Session, i64) {
     let github = GitHub::serving([flow("Tea", &[("n1", "T")], &[]), template("T", "Tea")]).await;
     github.fault(Fault::hang("graphql"));
     let bench = Bench::github(&github);
     let mut session = bench.session().await;
-    let id = session.ask("tools/call", json!({"name": "flows_list", "arguments": {}})).await;
+    let id = session.ask(method, params).await;
     while github.count("graphql") == 0 {
         tokio::task::yield_now().await;
     }
@@ -106,6 +110,15 @@ async fn being_told_to_stop_cancels_at_once() {
     assert_eq!(end, End::Stopped);
     assert!(since(begun) < Duration::from_secs(1));
     assert_eq!((&rest[0]["id"], &rest[0]["result"]["isError"]), (&json!(id), &json!(true)), "{rest:?}");
+}
+
+#[tokio::test]
+async fn being_told_to_stop_cancels_reading_a_resource_too() {
+    let (_github, _bench, session, id) = hanging_in("resources/read", json!({"uri": "flow://list"})).await;
+    session.stop.cancel();
+    let (end, rest) = session.end().await;
+    assert_eq!(end, End::Stopped);
+    assert_eq!((&rest[0]["id"], &rest[0]["error"]["data"]["code"]), (&json!(id), &json!("CANCELLED")), "{rest:?}");
 }
 
 #[tokio::test]
