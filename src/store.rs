@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use rusqlite::{Connection, OptionalExtension as _, ToSql, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params, params_from_iter};
 
 use crate::run::{Entry, ExecutionId, Guided, GuidedState};
 
@@ -27,8 +27,8 @@ pub use summary::{Summary, Tally};
 
 /// The file's name in the state folder.
 pub const FILE: &str = "flowy.db";
-/// How long another process may hold the file before we give up, in milliseconds.
-const BUSY_MS: u64 = 5_000;
+/// How long other processes may hold the file before we give up, in milliseconds.
+const BUSY_MS: u64 = 10_000;
 
 /// The file, opened when it is first needed.
 #[derive(Debug, Clone)]
@@ -91,8 +91,8 @@ impl Store {
     /// When it can't be kept, or (`Outrun`) the id is taken.
     pub async fn begin(&self, entries: Vec<Entry>, guided: &Guided) -> Result<Appended, StoreError> {
         let summary = Summary::of(guided);
-        self.write(move |connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.write(move |opened| {
+            let transaction = opened.writing()?;
             let taken = transaction
                 .query_row("SELECT 1 FROM executions WHERE id = ?1", [&summary.id], |_| Ok(()))
                 .optional()?;
@@ -114,8 +114,8 @@ impl Store {
     /// When they can't be kept; `Outrun` where the log has grown or gone.
     pub async fn append(&self, after: usize, entries: Vec<Entry>, guided: &Guided) -> Result<Appended, StoreError> {
         let summary = Summary::of(guided);
-        self.write(move |connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.write(move |opened| {
+            let transaction = opened.writing()?;
             if !summary.update(&transaction, after)? {
                 return Ok(Appended::Outrun);
             }
@@ -140,8 +140,8 @@ impl Store {
     /// When it can't be read.
     pub async fn since(&self, id: &ExecutionId, after: usize) -> Result<Option<Vec<Entry>>, StoreError> {
         let id = id.as_str().to_owned();
-        let read = self.read(move |connection| {
-            let transaction = connection.transaction()?;
+        let read = self.read(move |opened| {
+            let transaction = opened.reading()?;
             let last = transaction
                 .query_row("SELECT last_seq FROM executions WHERE id = ?1", [&id], |row| row.get::<_, i64>(0))
                 .optional()?;
@@ -174,7 +174,8 @@ impl Store {
     /// # Errors
     /// When they can't be read.
     pub async fn page(&self, filter: Filter, limit: usize) -> Result<Page, StoreError> {
-        let read = self.read(move |connection| {
+        let read = self.read(move |opened| {
+            let connection = &opened.connection;
             let mut page = Page::default();
             let whole = Filter { after: None, ..filter.clone() }.conditions();
             let sql = format!("SELECT count(*) FROM executions{}", whole.sql());
@@ -204,7 +205,7 @@ impl Store {
     /// # Errors
     /// When they can't be read.
     pub async fn tallies(&self, idle_since: DateTime<Utc>) -> Result<Vec<Tally>, StoreError> {
-        Ok(self.read(move |connection| Tally::all(connection, idle_since)).await?.unwrap_or_default())
+        Ok(self.read(move |opened| Tally::all(&opened.connection, idle_since)).await?.unwrap_or_default())
     }
 
     /// Forgets the executions of these ids, with their logs; says how many there were.
@@ -215,8 +216,8 @@ impl Store {
         if !self.file.exists() {
             return Ok(0);
         }
-        self.write(move |connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.write(move |opened| {
+            let transaction = opened.writing()?;
             let mut gone = 0;
             {
                 let mut statement = transaction.prepare_cached("DELETE FROM executions WHERE id = ?1")?;
@@ -234,7 +235,7 @@ impl Store {
     async fn read<T, F>(&self, work: F) -> Result<Option<T>, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+        F: FnOnce(&Opened) -> Result<T, StoreError> + Send + 'static,
     {
         if !self.file.exists() {
             return Ok(None);
@@ -246,7 +247,7 @@ impl Store {
     async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+        F: FnOnce(&Opened) -> Result<T, StoreError> + Send + 'static,
     {
         let (file, busy, shared) = (self.file.clone(), self.busy, self.connection.clone());
         let done = tokio::task::spawn_blocking(move || {
@@ -255,11 +256,11 @@ impl Store {
             if held.as_ref().is_some_and(|opened| !opened.is_still_at(&file)) {
                 *held = None;
             }
-            let opened = match held.as_mut() {
+            let opened = match held.as_ref() {
                 Some(opened) => opened,
                 None => held.insert(Opened::at(&file, busy)?),
             };
-            let done = work(&mut opened.connection);
+            let done = work(opened);
             if done.as_ref().is_err_and(StoreError::is_of_the_file) {
                 *held = None;
             }

@@ -6,18 +6,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::{StoreError, schema};
 
-/// The pause between two tries to switch to the write-ahead log: while another process does the
-/// same, SQLite may refuse at once instead of waiting.
-const PAUSE: Duration = Duration::from_millis(10);
+/// The pause between two tries to get what another process has, in milliseconds. SQLite's own pauses
+/// grow to 0.1 s: on a slow disk, where each commit takes that long, whoever has waited longest is then
+/// the least likely to be next, and may wait in vain while the others go on.
+const PAUSE_MS: u64 = 1;
 
 /// The open file.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) connection: Connection,
+    /// How long other processes are waited for.
+    busy: Duration,
     /// Which file it is, whatever its name leads to later.
     identity: Option<(u64, u64)>,
 }
@@ -28,17 +31,30 @@ impl Opened {
     pub(super) fn at(file: &Path, busy: Duration) -> Result<Self, StoreError> {
         make(file).map_err(|error| StoreError::Closed { file: PathBuf::new(), why: error.to_string() })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(file, flags)?;
+        let connection = Connection::open_with_flags(file, flags)?;
         connection.busy_timeout(busy)?;
         schema::recognize(&connection)?;
-        // Whether SQLite waits or not, all tries together take about as long as one wait.
-        connection.busy_timeout(PAUSE)?;
-        write_ahead(&connection, busy.as_millis() / (2 * PAUSE.as_millis()))?;
-        connection.busy_timeout(busy)?;
+        write_ahead(&connection, busy)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
-        schema::migrate(&mut connection)?;
-        Ok(Self { connection, identity: identity(file) })
+        let opened = Self { connection, busy, identity: identity(file) };
+        schema::migrate(&opened)?;
+        Ok(opened)
+    }
+
+    /// A transaction that may write, as soon as no other process is in one.
+    pub(super) fn writing(&self) -> Result<Transaction<'_>, StoreError> {
+        // Our own pauses instead of SQLite's; nothing but the beginning has to wait.
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let begun =
+            patiently(self.busy, || Ok(Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?));
+        self.connection.busy_timeout(self.busy)?;
+        begun
+    }
+
+    /// A transaction that reads one state of everything.
+    pub(super) fn reading(&self) -> Result<Transaction<'_>, StoreError> {
+        Ok(self.connection.unchecked_transaction()?)
     }
 
     /// Whether the name still leads to this file.
@@ -47,21 +63,31 @@ impl Opened {
     }
 }
 
-fn write_ahead(connection: &Connection, most: u128) -> Result<(), StoreError> {
-    let mut tries = 0;
+/// While another process does the same, SQLite may refuse at once instead of waiting.
+fn write_ahead(connection: &Connection, busy: Duration) -> Result<(), StoreError> {
+    connection.busy_timeout(Duration::ZERO)?;
+    let mode = patiently(busy, || {
+        Ok(connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))?)
+    });
+    connection.busy_timeout(busy)?;
+    let mode = mode?;
+    if mode.eq_ignore_ascii_case("wal") {
+        return Ok(());
+    }
+    let why = format!("its journal stays {mode}; a local disk is needed, not a network folder");
+    Err(StoreError::Closed { file: PathBuf::new(), why })
+}
+
+/// Tries until no other process is in the way, for at least as long as `patience`.
+fn patiently<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    let mut pauses = patience.as_millis() / u128::from(PAUSE_MS);
     loop {
-        let mode = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
-        match mode.map_err(StoreError::from) {
-            Ok(mode) if mode.eq_ignore_ascii_case("wal") => return Ok(()),
-            Ok(mode) => {
-                let why = format!("its journal stays {mode}; a local disk is needed, not a network folder");
-                return Err(StoreError::Closed { file: PathBuf::new(), why });
+        match attempt() {
+            Err(StoreError::Locked { .. }) if pauses > 0 => {
+                pauses -= 1;
+                std::thread::sleep(Duration::from_millis(PAUSE_MS));
             }
-            Err(StoreError::Locked { .. }) if tries < most => {
-                tries += 1;
-                std::thread::sleep(PAUSE);
-            }
-            Err(error) => return Err(error),
+            done => return done,
         }
     }
 }

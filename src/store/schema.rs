@@ -5,9 +5,10 @@
 
 use std::path::PathBuf;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 
 use super::StoreError;
+use super::opening::Opened;
 
 /// Says whose file it is; "FLOW" in ASCII.
 ///
@@ -69,12 +70,12 @@ fn known() -> i64 {
 }
 
 /// Brings a file to the newest version, one process at a time.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+pub(super) fn migrate(opened: &Opened) -> Result<(), StoreError> {
     let known = known();
-    if version(connection)? == known {
+    if version(&opened.connection)? == known {
         return Ok(());
     }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let transaction = opened.writing()?;
     // Another process may have done it while this one waited.
     let found = version(&transaction)?;
     if found > known {

@@ -1,5 +1,7 @@
 //! The file beneath: who is slower waits, or gives up; who is outrun writes nothing.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flowy::guide::{Closure, Guide, GuideError, Order};
@@ -27,6 +29,31 @@ async fn a_file_that_another_process_holds_is_given_up_in_time_and_works_again_a
     assert_eq!(refused, GuideError::Store(StoreError::Locked { file: folder.path().join(FILE) }));
     other.execute_batch("ROLLBACK").unwrap();
     guide.begin(order(), &|| ExecutionId::named("second")).await.unwrap();
+}
+
+/// SQLite's own waiting mostly misses gaps as short as these.
+#[tokio::test]
+async fn who_waits_has_its_turn_beside_a_process_that_hardly_pauses() {
+    let folder = tempfile::tempdir().unwrap();
+    let guide = Guide::new(Store::at(folder.path()), clock());
+    guide.begin(order(), &|| ExecutionId::named("first")).await.unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let (file, stop) = (folder.path().join(FILE), over.clone());
+    let busy = std::thread::spawn(move || {
+        let other = Connection::open(file).unwrap();
+        other.busy_timeout(Duration::from_mins(1)).unwrap();
+        while !stop.load(Ordering::Relaxed) {
+            other.execute_batch("BEGIN IMMEDIATE").unwrap();
+            std::thread::sleep(Duration::from_millis(120));
+            other.execute_batch("COMMIT").unwrap();
+            std::thread::sleep(Duration::from_millis(4));
+        }
+    });
+    for id in ["second", "third", "fourth"] {
+        guide.begin(order(), &|| ExecutionId::named(id)).await.unwrap();
+    }
+    over.store(true, Ordering::Relaxed);
+    busy.join().unwrap();
 }
 
 #[tokio::test]
