@@ -4,8 +4,10 @@
 //! protocols, and it prints nothing itself.
 
 mod catalog;
+mod changes;
 mod check;
 pub mod clients;
+mod complete;
 mod examples;
 mod execute;
 mod failure;
@@ -13,6 +15,8 @@ mod graph;
 mod guide;
 mod list;
 mod memory;
+mod prompts;
+mod resources;
 mod show;
 mod status;
 
@@ -35,7 +39,9 @@ pub use crate::store::{Summary, Tally};
 pub use crate::validate::{REGISTRY as RULES, Severity};
 
 pub use catalog::{Catalog, IgnoredRef, Origin, Prepared};
+pub use changes::Changes;
 pub use check::{CheckRequest, CheckedFile, Checkup, check_paths};
+pub use complete::{Completing, Completion};
 pub use examples::EXAMPLES;
 pub use execute::{Caller, Detail, ExecuteRequest, OnStep, Outcome, Pending, Rehearsal, StepDone};
 pub use failure::{Code, EXIT_CODES, Error};
@@ -43,6 +49,8 @@ pub use graph::{GraphRequest, InputsRequest};
 pub use guide::{BeginRequest, Begun, CompleteRequest, EscalateRequest, PruneRequest, Pruned, ResumeRequest};
 pub use list::{ListRequest, Listing};
 pub use memory::{Finished, Memory, Recorded};
+pub use prompts::{PromptArgument, PromptEntry, PromptKind, PromptRequest, Prompts, Script, Written, WrittenBody};
+pub use resources::{FlowEntry, FlowNames, ResourcePage};
 pub use show::{ShowRequest, Shown, ShownTemplate};
 pub use status::{Listed, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
 
@@ -54,6 +62,7 @@ pub struct App {
     has_refs: bool,
     clock: Arc<dyn Clock>,
     catalogs: catalog::Catalogs,
+    revisions: changes::Revisions,
     memory: Arc<Memory>,
     guide: Guide,
 }
@@ -78,7 +87,9 @@ impl App {
         let source = Source::open_at(spec, &settings, clock.clone(), pace)?;
         let catalogs = catalog::Catalogs::new();
         let guide = Guide::new(Store::at(&settings.state_dir), clock.clone());
-        Ok(Self { source, has_refs, catalogs, memory: Arc::new(Memory::new(clock.clone())), guide, clock, settings })
+        let revisions = changes::Revisions::new();
+        let memory = Arc::new(Memory::new(clock.clone()));
+        Ok(Self { settings, source, has_refs, clock, catalogs, revisions, memory, guide })
     }
 
     fn choose(settings: &Settings, environment: &Environment) -> Result<SourceSpec, Error> {
@@ -111,6 +122,12 @@ impl App {
         self.source.describe()
     }
 
+    /// What changes in the catalog from now on. It is noticed when somebody reads the catalog, not
+    /// sooner: nothing asks the source by itself.
+    pub fn changes(&self) -> Changes {
+        self.revisions.follow()
+    }
+
     /// The ref that is asked for, or set, and not used: a folder and the examples have none.
     pub fn ignored_ref(&self, asked: Option<&str>) -> Option<IgnoredRef> {
         let git_ref = asked.map(str::to_owned).or_else(|| self.settings.git_ref.as_ref().map(ToString::to_string));
@@ -122,7 +139,12 @@ impl App {
             Error::new(Code::InvalidRequest, error.to_string())
                 .next("name a branch, a tag or a commit, or leave `ref` out for the source's own")
         })?;
-        Ok(self.source.snapshot(&Ask { git_ref, refresh }).await?)
+        let own = git_ref.is_none();
+        let view = self.source.snapshot(&Ask { git_ref, refresh }).await?;
+        if own {
+            self.revisions.note(view.snapshot.revision());
+        }
+        Ok(view)
     }
 
     async fn catalog(&self, git_ref: Option<&str>, refresh: bool) -> Result<Arc<Catalog>, Error> {

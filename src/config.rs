@@ -55,6 +55,8 @@ pub struct Settings {
     pub retry_attempts: u32,
     /// `MAX_CONCURRENT_REQUESTS`: how many tool calls are handled at once (20).
     pub max_concurrent_requests: usize,
+    /// `FLOWY_MAX_PROMPTS`: how many prompts clients are shown (100).
+    pub max_prompts: usize,
     /// `LOG_LEVEL`: error, warn, info, debug or trace (info).
     pub log_level: String,
     /// `MCP_SERVER_NAME`: the name the server introduces itself by (`flowy`).
@@ -86,6 +88,7 @@ impl Settings {
             max_file_size: 1_048_576,
             retry_attempts: 3,
             max_concurrent_requests: 20,
+            max_prompts: 100,
             log_level: "info".to_owned(),
             server_name: "flowy".to_owned(),
             lenient: false,

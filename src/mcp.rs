@@ -1,4 +1,5 @@
-//! The MCP server: nine tools over stdio, for handshake clients and for 2026-07-28 clients alike.
+//! The MCP server: nine tools, prompts and resources over stdio, for handshake clients and for
+//! 2026-07-28 clients alike.
 //!
 //! A tool's file in `tools/` holds what a model sees of it: name, description, arguments. Everything
 //! it does is a function of app, and everything it answers is a shape of report; this room turns
@@ -8,12 +9,15 @@
 mod aliases;
 mod arguments;
 mod asking;
+mod changes;
+mod completion;
 mod definition;
 mod failure;
 mod lines;
 mod log;
 mod outbox;
 mod progress;
+mod prompts;
 mod reply;
 mod resources;
 mod rows;
@@ -23,6 +27,9 @@ mod tools;
 mod unknown;
 
 pub use log::start_logging;
-pub use resources::PATTERNS as RESOURCES;
+pub use resources::{RESOURCES, ResourceRow};
 pub use rows::{ArgumentRow, ToolRow, tool_rows};
 pub use serve::{End, ServeError, serve_on, serve_stdio};
+
+/// The longest that clients may keep a list or a resource, in milliseconds.
+const TTL_AT_MOST_MS: u64 = 3_600_000;

@@ -2,10 +2,12 @@
 //! as text for people.
 //!
 //! [`wire`] holds every result shape; MCP, `--json` and the fixtures share them. [`human`] writes
-//! for a terminal, [`draw`] makes pictures of graphs, [`timeline`] a page of a guided execution. Nothing here decides anything, and nothing
-//! writes anywhere but into the writer it is given.
+//! for a terminal, [`draw`] makes pictures of graphs, [`timeline`] a page of a guided execution,
+//! [`script`] what a prompt says to a model. Nothing here decides anything, and nothing writes
+//! anywhere but into the writer it is given.
 
 pub mod draw;
 pub mod human;
+pub mod script;
 pub mod timeline;
 pub mod wire;

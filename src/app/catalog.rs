@@ -7,6 +7,7 @@ mod problems;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use crate::app::prompts::Offered;
 use crate::app::{Code, Error};
 use crate::cache::Flights;
 use crate::config::Settings;
@@ -84,6 +85,7 @@ struct Opened {
     ready: Mutex<VecDeque<(String, usize, Arc<Prepared>)>>,
     problems: OnceLock<Arc<Vec<FileProblem>>>,
     pages: Mutex<VecDeque<(Selection, Arc<Page>)>>,
+    offered: Offered,
 }
 
 /// The revisions that are open.
@@ -168,6 +170,11 @@ impl Catalog {
     /// The listing index.
     pub fn index(&self) -> &Packed {
         &self.shared.packed
+    }
+
+    /// What it offers as prompts, once somebody asked.
+    pub(super) fn offered(&self) -> &Offered {
+        &self.shared.offered
     }
 
     /// Files with errors.

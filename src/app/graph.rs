@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::app::{App, Error, Prepared};
+use crate::app::{App, Error, Origin, Prepared};
 
 /// Which flow's graph.
 #[derive(Debug, Clone)]
@@ -24,7 +24,16 @@ impl App {
     /// # Errors
     /// When it isn't there.
     pub async fn graph(&self, request: &GraphRequest) -> Result<Arc<Prepared>, Error> {
-        self.catalog(request.git_ref.as_deref(), request.refresh).await?.prepare(&request.name).await
+        Ok(self.graph_now(request).await?.0)
+    }
+
+    /// The same, and where the flow comes from.
+    ///
+    /// # Errors
+    /// As [`App::graph`].
+    pub async fn graph_now(&self, request: &GraphRequest) -> Result<(Arc<Prepared>, Origin), Error> {
+        let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
+        Ok((catalog.prepare(&request.name).await?, catalog.origin().clone()))
     }
 
     /// The flow whose inputs are to be described; it must have a plan.

@@ -74,21 +74,6 @@ impl App {
             }
         }
     }
-
-    /// A template, and how long that stays as it is, in milliseconds.
-    ///
-    /// # Errors
-    /// When it isn't there, or the catalog can't be reached.
-    pub async fn template(&self, name: &str) -> Result<(Arc<Template>, u64), Error> {
-        let catalog = self.catalog(None, false).await?;
-        match found(&catalog, name).await? {
-            Some((template, _)) => Ok((template, catalog.origin().fresh_for_ms)),
-            None => {
-                let templates = catalog.directory().listed().iter().map(|listed| listed.stem.as_str());
-                Err(Error::not_found(Code::TemplateNotFound, "template", name, templates))
-            }
-        }
-    }
 }
 
 /// A template by its name, and its file; none where there is no such file.

@@ -119,8 +119,10 @@ fn leaves(cli: &clap::Command) -> Vec<(String, &clap::Command)> {
 }
 
 fn resources() -> String {
-    let rows = RESOURCES.iter().map(|(pattern, _, what, media)| vec![code(pattern), (*what).to_owned(), code(media)]);
-    table(&["address", "what is there", "media type"], rows)
+    let rows = RESOURCES
+        .iter()
+        .map(|row| vec![code(row.address), row.description.to_owned(), code(row.media_type), row.tool.to_owned()]);
+    table(&["address", "what is there", "media type", "tool that answers the same"], rows)
 }
 
 fn commands() -> String {

@@ -99,6 +99,8 @@ impl Settings {
         set(&mut settings.retry_attempts, from.read(&rows::RETRY_ATTEMPTS, tries)?.map(narrowed));
         let calls = |given: Given<'_>| reading::number(given, Unit::Calls, 1..=1_000);
         set(&mut settings.max_concurrent_requests, from.read(&rows::MAX_CONCURRENT_REQUESTS, calls)?.map(narrowed));
+        let prompts = |given: Given<'_>| reading::number(given, Unit::Prompts, 0..=1_000);
+        set(&mut settings.max_prompts, from.read(&rows::MAX_PROMPTS, prompts)?.map(narrowed));
         set(&mut settings.log_level, from.read(&rows::LOG_LEVEL, reading::log_level)?);
         set(&mut settings.server_name, from.read(&rows::SERVER_NAME, reading::server_name)?);
         set(&mut settings.lenient, from.read(&rows::LENIENT, reading::switch)?);

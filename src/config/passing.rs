@@ -41,6 +41,7 @@ impl Settings {
 
         let left = [
             ("max_concurrent_requests", self.max_concurrent_requests != usual.max_concurrent_requests),
+            ("max_prompts", self.max_prompts != usual.max_prompts),
             ("server_name", self.server_name != usual.server_name),
             ("fetch_deadline_ms", self.fetch_deadline != usual.fetch_deadline),
             ("request_timeout_ms", self.request_timeout != usual.request_timeout),

@@ -26,6 +26,7 @@ pub(super) enum Unit {
     Bytes,
     Tries,
     Calls,
+    Prompts,
 }
 
 impl Unit {
@@ -35,6 +36,7 @@ impl Unit {
             Self::Bytes => "bytes",
             Self::Tries => "tries",
             Self::Calls => "calls",
+            Self::Prompts => "prompts",
         }
     }
 

@@ -90,6 +90,13 @@ pub(super) const MAX_CONCURRENT_REQUESTS: SettingRow = SettingRow {
     meaning: "how many tool calls are handled at once; also how many requests to GitHub, of which there are never more than 4",
     ..PLAIN
 };
+pub(super) const MAX_PROMPTS: SettingRow = SettingRow {
+    variables: &["FLOWY_MAX_PROMPTS"],
+    key: Some("max_prompts"),
+    default: "100",
+    meaning: "how many prompts clients are shown, 0 to 1000: flows by name, then templates by name",
+    ..PLAIN
+};
 pub(super) const LOG_LEVEL: SettingRow = SettingRow {
     flag: Some("--log-level"),
     variables: &["LOG_LEVEL"],
@@ -169,6 +176,7 @@ pub const SETTINGS: &[SettingRow] = &[
     MAX_FILE_SIZE,
     RETRY_ATTEMPTS,
     MAX_CONCURRENT_REQUESTS,
+    MAX_PROMPTS,
     LOG_LEVEL,
     SERVER_NAME,
     LENIENT,

@@ -31,6 +31,40 @@ pub(super) fn method_error(failed: Value) -> ErrorData {
     ErrorData::new(SERVER_ERROR, message, Some(failed))
 }
 
+/// Nothing can be read there, or it can't be read now. rmcp writes the code that the client's
+/// version has for a resource that isn't there: -32002, since 2026-07-28 -32602.
+pub(super) fn resource(error: &Error) -> ErrorData {
+    let data = Some(wire::error(error, "resources/read"));
+    match error.code {
+        Code::InvalidRequest
+        | Code::AmbiguousName
+        | Code::FlowNotFound
+        | Code::TemplateNotFound
+        | Code::ExecutionNotFound => ErrorData::resource_not_found(error.message.clone(), data),
+        _ => ErrorData::new(of(error), error.message.clone(), data),
+    }
+}
+
+/// A failure of one of the protocol's own methods.
+pub(super) fn protocol(error: &Error, method: &'static str) -> ErrorData {
+    ErrorData::new(of(error), error.message.clone(), Some(wire::error(error, method)))
+}
+
+/// What is the caller's to mend, what is a bug, and what is neither.
+fn of(error: &Error) -> ErrorCode {
+    match error.code {
+        Code::InvalidRequest
+        | Code::InvalidCursor
+        | Code::AmbiguousName
+        | Code::FlowNotFound
+        | Code::TemplateNotFound
+        | Code::ExecutionNotFound
+        | Code::MissingVariables => ErrorCode::INVALID_PARAMS,
+        Code::InternalError => ErrorCode::INTERNAL_ERROR,
+        _ => SERVER_ERROR,
+    }
+}
+
 /// There is no such tool.
 pub(super) fn unknown_tool<'n>(called: &str, names: impl Iterator<Item = &'n str> + Clone) -> ErrorData {
     let near = nearest(called, names.clone(), 1);
@@ -54,20 +88,6 @@ pub(super) fn unknown_method<'n>(method: &str, tools: impl Iterator<Item = &'n s
         format!("there is no method {what}; the tools are {tools}, and this server answers {methods}")
     };
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
-}
-
-/// Why a resource can't be had: the protocol's own code where it is not there.
-pub(super) fn of_resource(error: &Error) -> ErrorData {
-    let data = Some(wire::error(error, "resources/read"));
-    match error.code {
-        Code::InvalidCursor => ErrorData::invalid_params(error.message.clone(), data),
-        Code::InvalidRequest
-        | Code::FlowNotFound
-        | Code::TemplateNotFound
-        | Code::ExecutionNotFound
-        | Code::AmbiguousName => ErrorData::resource_not_found(error.message.clone(), data),
-        _ => ErrorData::internal_error(error.message.clone(), data),
-    }
 }
 
 /// A bug: something panicked. The id is in the log beside what is known of it.

@@ -1,217 +1,288 @@
-//! Resources: what the tools tell as well, under addresses that a client can attach to a
-//! conversation.
+//! Resources: what clients can list, and read by address.
 //!
-//! Names in an address are percent-encoded, and decoded once. Nothing is listed as changing: who
-//! wants to know what is new asks again, and the answers say how long they are fresh.
+//! Every one of them is answered by a tool as well, because models never read resources by
+//! themselves. What stands in a resource is below the size that clients take.
 
-use futures_util::FutureExt as _;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use rmcp::model::{Resource, ResourceTemplate};
-use serde_json::{Value, json};
+mod address;
 
-use crate::app::{App, Code, Error, GraphRequest, ListRequest, Listed, Outcome, Section, StatusAnswer, StatusRequest};
-use crate::discover::{Mode, Selection, Shown};
-use crate::names::{quoted, shown};
-use crate::report::wire::LARGEST_FRAME;
+use rmcp::model::{
+    CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
+};
+use serde_json::Value;
+
+use self::address::Address;
+use super::TTL_AT_MOST_MS;
+use crate::app::{App, Code, Error, GraphRequest, Listed, Section, StatusAnswer, StatusRequest, state_of};
 use crate::report::{draw, wire};
 
-/// What is left as it is in an address: the unreserved characters of RFC 3986.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-/// How many flows a page of the list names.
+/// How many resources a page of the list holds.
 const PAGE: usize = 100;
-/// How many executions the list names, the newest.
-const EXECUTIONS: i64 = 20;
-/// How much of a text is fetched at a time, in characters.
-const PIECE: i64 = 100_000;
-/// The largest text of a resource, in bytes: with what it is quoted by, a message stays below its limit.
-const LARGEST: usize = LARGEST_FRAME / 2;
-
+/// What begins every cursor of the list.
+const CURSOR: &str = "after_";
+/// How many characters of a step's text are fetched at once: the most there are in one page.
+const TEXT_PAGE: i64 = 100_000;
 const JSON: &str = "application/json";
-const TEXT: &str = "text/plain";
+const PLAIN: &str = "text/plain";
 const MERMAID: &str = "text/vnd.mermaid";
 
-/// A pattern of addresses: pattern, name, what is there, and its media type.
-pub const PATTERNS: [(&str, &str, &str, &str); 7] = [
-    ("flow://list{?tags}", "flows", "Names of all flows, or of those with all of some tags, joined by commas.", JSON),
-    ("flow://metadata/{name}", "flow", "A flow's entry: description, inputs, steps, outputs.", JSON),
-    ("flow://schema/{name}", "flow inputs", "JSON Schema of what a flow is given.", JSON),
-    ("flow://graph/{name}", "flow graph", "A flow's graph, as Mermaid text.", MERMAID),
-    ("template://{name}", "template", "A template's text.", TEXT),
-    ("execution://{id}", "execution", "Where an execution stands, with its steps.", JSON),
-    ("execution://{id}/{nodeId}", "step's text", "What one step of an execution gave, whole.", TEXT),
-];
-
-/// What an address leads to.
-pub(super) struct Found {
+/// One kind of resource, for lists and documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResourceRow {
+    /// Its address, with `{name}` where something is filled in (RFC 6570).
+    pub address: &'static str,
+    /// Its name for programs.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it holds.
+    pub description: &'static str,
     /// Its media type.
-    pub(super) media: &'static str,
-    /// Its text.
-    pub(super) text: String,
-    /// How long it stays as it is, in milliseconds, as far as is known.
-    pub(super) fresh_for_ms: u64,
+    pub media_type: &'static str,
+    /// The tool that answers the same.
+    pub tool: &'static str,
+}
+
+const LIST: ResourceRow = ResourceRow {
+    address: "flow://list{?tags}",
+    name: "flows",
+    title: "Names of flows",
+    description: "The names of all flows, or of those that have all of some tags (tags=a,b).",
+    media_type: JSON,
+    tool: "flows_list",
+};
+const METADATA: ResourceRow = ResourceRow {
+    address: "flow://metadata/{name}",
+    name: "flow",
+    title: "A flow",
+    description: "A flow's entry of the detailed listing: description, tags, inputs, steps, outputs.",
+    media_type: JSON,
+    tool: "flows_list with mode detailed",
+};
+const SCHEMA: ResourceRow = ResourceRow {
+    address: "flow://schema/{name}",
+    name: "flow_schema",
+    title: "A flow's inputs",
+    description: "The JSON Schema of what a flow takes.",
+    media_type: JSON,
+    tool: "flows_show",
+};
+const GRAPH: ResourceRow = ResourceRow {
+    address: "flow://graph/{name}",
+    name: "flow_graph",
+    title: "A flow's graph",
+    description: "A flow's graph as Mermaid text.",
+    media_type: MERMAID,
+    tool: "flows_show with format mermaid",
+};
+const TEMPLATE: ResourceRow = ResourceRow {
+    address: "template://{name}",
+    name: "template",
+    title: "A template",
+    description: "A template's text, its placeholders not filled.",
+    media_type: PLAIN,
+    tool: "flows_show",
+};
+const EXECUTION: ResourceRow = ResourceRow {
+    address: "execution://{id}",
+    name: "execution",
+    title: "An execution",
+    description: "Where an execution stands, with each step's state and output.",
+    media_type: JSON,
+    tool: "flows_status with include steps",
+};
+const STEP: ResourceRow = ResourceRow {
+    address: "execution://{id}/{nodeId}",
+    name: "execution_step",
+    title: "A step's text",
+    description: "The whole text of one step of an execution; result is the final result.",
+    media_type: PLAIN,
+    tool: "flows_status with nodeId",
+};
+
+/// Every kind of resource.
+pub const RESOURCES: [ResourceRow; 7] = [LIST, METADATA, SCHEMA, GRAPH, TEMPLATE, EXECUTION, STEP];
+
+const fn row_of(address: &Address) -> ResourceRow {
+    match address {
+        Address::List { .. } => LIST,
+        Address::Metadata(_) => METADATA,
+        Address::Schema(_) => SCHEMA,
+        Address::Graph(_) => GRAPH,
+        Address::Template(_) => TEMPLATE,
+        Address::Execution(_) => EXECUTION,
+        Address::Step { .. } => STEP,
+    }
 }
 
 /// The patterns.
-pub(super) fn templates() -> Vec<ResourceTemplate> {
-    let made = PATTERNS.iter().map(|(pattern, name, description, media)| {
-        ResourceTemplate::new(*pattern, *name).with_description(*description).with_mime_type(*media)
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    let templates = RESOURCES.iter().map(|row| {
+        ResourceTemplate::new(row.address, row.name)
+            .with_title(row.title)
+            .with_description(row.description)
+            .with_mime_type(row.media_type)
     });
-    made.collect()
+    ListResourceTemplatesResult::with_all_items(templates.collect())
+        .with_ttl_ms(TTL_AT_MOST_MS)
+        .with_cache_scope(CacheScope::Public)
 }
 
-/// A page of what there is, where the next one begins, and how long that holds.
-pub(super) async fn list(app: &App, cursor: Option<&str>) -> Result<(Vec<Resource>, Option<String>, u64), Error> {
-    let (names, revision, fresh_for_ms) = names(app, Vec::new()).await?;
-    let pin: String = revision.chars().take(12).collect();
-    let start = match cursor {
-        None => 0,
-        Some(cursor) => cursor
-            .split_once('.')
-            .filter(|(_, pinned)| *pinned == pin)
-            .and_then(|(start, _)| start.parse::<usize>().ok())
-            .filter(|start| *start < names.len())
-            .ok_or_else(|| Error::new(Code::InvalidCursor, "the cursor does not go on with this list"))?,
-    };
-    let mut all = Vec::new();
-    if cursor.is_none() {
-        all.push(resource("flow://list", "flows", "Names of all flows.", JSON));
-        for (id, flow) in executions(app).await {
-            let uri = format!("execution://{}", encoded(&id));
-            all.push(resource(&uri, &id, &format!("An execution of {}.", shown(&flow, 200)), JSON));
-        }
-    }
-    for name in names.iter().skip(start).take(PAGE) {
-        let uri = format!("flow://metadata/{}", encoded(name));
-        all.push(resource(&uri, &shown(name, 200), "A flow: description, inputs, steps, outputs.", JSON));
-    }
-    let next = (start + PAGE < names.len()).then(|| format!("{}.{pin}", start + PAGE));
-    Ok((all, next, fresh_for_ms))
-}
-
-fn resource(uri: &str, name: &str, description: &str, media: &str) -> Resource {
-    Resource::new(uri, name).with_description(description).with_mime_type(media)
-}
-
-/// The newest executions with their flows; none where they can't be read.
-async fn executions(app: &App) -> Vec<(String, String)> {
-    let request = StatusRequest { limit: Some(EXECUTIONS), ..StatusRequest::default() };
-    let Ok(answer) = app.status(&request).await else { return Vec::new() };
-    let StatusAnswer::List { executions, .. } = answer else { return Vec::new() };
-    let named = executions.into_iter().map(|listed| match listed {
-        Listed::Direct { outcome: Outcome::Finished { id, flow, .. }, .. } => (id, flow),
-        Listed::Direct { outcome: Outcome::Running(pending), .. } => (pending.id, pending.flow),
-        Listed::Guided(summary) => (summary.id, summary.flow),
-    });
-    named.collect()
-}
-
-/// The names of all flows that have these tags, the revision they are of, and how long they hold.
-async fn names(app: &App, tags: Vec<String>) -> Result<(Vec<String>, String, u64), Error> {
-    let selection = Selection { tags, ..Selection::all(Mode::Contract) };
-    let listing = app.list(ListRequest { selection, git_ref: None, refresh: false }).await?;
-    let name = |entry: &Shown| match entry {
-        Shown::Contract(entry) => Some(entry.name.clone()),
-        _ => None,
-    };
-    let names = listing.page.entries.iter().filter_map(name).collect();
-    Ok((names, listing.origin.revision.clone(), listing.origin.fresh_for_ms))
-}
-
-/// What an address leads to.
+/// A page of what there is.
 ///
 /// # Errors
-/// Where it leads to nothing; and what the use case behind it says.
-pub(super) async fn read(app: &App, uri: &str) -> Result<Found, Error> {
-    let found = match uri.split_once("://") {
-        Some(("flow", rest)) => flow(app, uri, rest).boxed().await?,
-        Some(("template", name)) => {
-            let (template, fresh_for_ms) = app.template(&decoded(uri, name)?).boxed().await?;
-            Found { media: TEXT, text: template.text.clone(), fresh_for_ms }
-        }
-        Some(("execution", rest)) => execution(app, uri, rest).boxed().await?,
-        _ => return Err(nothing_there(uri)),
-    };
-    if found.text.len() > LARGEST {
-        let message = format!("{} has {} bytes, and a resource may have {LARGEST}", quoted(uri), found.text.len());
-        return Err(Error::new(Code::LimitExceeded, message)
-            .next("the tools page it: flows_status with nodeId, flows_list with a limit"));
+/// A cursor of another list, or a catalog that can't be reached.
+pub(super) async fn list(app: &App, cursor: Option<&str>) -> Result<ListResourcesResult, Error> {
+    let after = cursor.map(name_in).transpose()?;
+    // The list itself takes a place on the first page.
+    let room = if after.is_none() { PAGE - 1 } else { PAGE };
+    let page = app.resource_page(after.as_deref(), room).await?;
+    let mut resources = Vec::new();
+    if after.is_none() {
+        let address = Address::List { tags: Vec::new() }.write();
+        let names = Resource::new(address, "flows").with_title("Names of flows").with_mime_type(JSON);
+        resources.push(names.with_description("The names of all flows; ?tags=a,b for those that have these tags."));
     }
-    Ok(found)
+    resources.extend(page.executions.iter().map(execution));
+    resources.extend(page.flows.into_iter().map(|(name, description)| {
+        let resource = Resource::new(Address::Metadata(name.clone()).write(), name).with_mime_type(JSON);
+        if description.is_empty() { resource } else { resource.with_description(description) }
+    }));
+    let ttl = page.origin.fresh_for_ms.min(TTL_AT_MOST_MS);
+    let mut result =
+        ListResourcesResult::with_all_items(resources).with_ttl_ms(ttl).with_cache_scope(CacheScope::Private);
+    result.next_cursor = page.next_after.as_deref().map(cursor_after);
+    Ok(result)
 }
 
-async fn flow(app: &App, uri: &str, rest: &str) -> Result<Found, Error> {
-    if let Some(query) = rest.strip_prefix("list").filter(|query| query.is_empty() || query.starts_with("?tags=")) {
-        let tags = query.strip_prefix("?tags=").unwrap_or_default();
-        let tags = text(uri, tags)?.split(',').filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
-        let (names, _, fresh_for_ms) = names(app, tags).await?;
-        let text = json!({"total": names.len(), "flows": names}).to_string();
-        return Ok(Found { media: JSON, text, fresh_for_ms });
-    }
-    let (what, name) = rest.split_once('/').ok_or_else(|| nothing_there(uri))?;
-    let name = decoded(uri, name)?;
-    let request = GraphRequest { name: name.clone(), git_ref: None, refresh: false };
-    match what {
-        "metadata" => {
-            // Says what is wrong with a name that means no flow, or several.
-            app.graph(&request).await?;
-            let selection = Selection { names: vec![name], ..Selection::all(Mode::Detailed) };
-            let listing = app.list(ListRequest { selection, git_ref: None, refresh: false }).await?;
-            let mut value = wire::listing(&listing, &[]);
-            let entry = value.pointer_mut("/flows/0").map(Value::take).ok_or_else(|| nothing_there(uri))?;
-            Ok(Found { media: JSON, text: entry.to_string(), fresh_for_ms: listing.origin.fresh_for_ms })
+fn execution(listed: &Listed) -> Resource {
+    let (id, flow, state) = match listed {
+        Listed::Direct { outcome, .. } => {
+            let flow = match outcome {
+                crate::app::Outcome::Finished { flow, .. } => flow,
+                crate::app::Outcome::Running(pending) => &pending.flow,
+            };
+            (outcome.id(), flow, state_of(outcome))
         }
-        "schema" => {
-            let prepared = app.inputs(&request).await?;
-            Ok(Found { media: JSON, text: wire::input_schema(prepared.plan()?).to_string(), fresh_for_ms: 0 })
-        }
-        "graph" => {
-            let prepared = app.graph(&request).await?;
-            Ok(Found { media: MERMAID, text: draw::mermaid(&prepared.flow), fresh_for_ms: 0 })
-        }
-        _ => Err(nothing_there(uri)),
-    }
+        Listed::Guided(summary) => (summary.id.as_str(), &summary.flow, summary.state.word()),
+    };
+    Resource::new(Address::Execution(id.to_owned()).write(), id)
+        .with_title(format!("Execution of {flow}"))
+        .with_description(format!("State when listed: {state}."))
+        .with_mime_type(JSON)
 }
 
-async fn execution(app: &App, uri: &str, rest: &str) -> Result<Found, Error> {
-    let (id, node) = match rest.split_once('/') {
-        Some((id, node)) => (decoded(uri, id)?, Some(decoded(uri, node)?)),
-        None => (decoded(uri, rest)?, None),
-    };
-    let mut request =
-        StatusRequest { execution: Some(id), node, include: vec![Section::Steps], ..StatusRequest::default() };
-    if request.node.is_none() {
-        let text = wire::status(&app.status(&request).await?).to_string();
-        return Ok(Found { media: JSON, text, fresh_for_ms: 0 });
+fn cursor_after(name: &str) -> String {
+    use std::fmt::Write as _;
+    let mut cursor = CURSOR.to_owned();
+    for byte in name.bytes() {
+        let _ = write!(cursor, "{byte:02x}");
     }
+    cursor
+}
+
+fn name_in(cursor: &str) -> Result<String, Error> {
+    let hex = |digits: &&str| digits.len() >= 2 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let digits = cursor.strip_prefix(CURSOR).filter(hex).filter(|digits| digits.len() % 2 == 0);
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes = digits.and_then(|digits| digits.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>());
+    bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
+        Error::new(Code::InvalidCursor, "the cursor does not go on with this list")
+            .next("leave `cursor` out to begin anew")
+    })
+}
+
+/// What stands at an address.
+///
+/// # Errors
+/// Nothing there, or a catalog that can't be reached.
+pub(super) async fn read(app: &App, uri: &str) -> Result<ReadResourceResult, Error> {
+    let address = Address::read(uri)?;
+    let graph = |name: &String| GraphRequest { name: name.clone(), git_ref: None, refresh: false };
+    let row = row_of(&address);
+    let (text, fresh_ms) = match &address {
+        Address::List { tags } => {
+            let names = app.flow_names(tags.clone()).await?;
+            let value = wire::flow_names(&names, &fits);
+            (value.to_string(), names.origin.fresh_for_ms)
+        }
+        Address::Metadata(name) => {
+            let entry = app.flow_entry(name).await?;
+            (wire::flow_entry(&entry).to_string(), entry.origin.fresh_for_ms)
+        }
+        Address::Schema(name) => {
+            let (prepared, origin) = app.graph_now(&graph(name)).await?;
+            (wire::input_schema(prepared.plan()?).to_string(), origin.fresh_for_ms)
+        }
+        Address::Graph(name) => {
+            let (prepared, origin) = app.graph_now(&graph(name)).await?;
+            (draw::mermaid(&prepared.flow), origin.fresh_for_ms)
+        }
+        Address::Template(name) => {
+            let (template, fresh_ms) = app.template(name).await?;
+            (template.text.clone(), fresh_ms)
+        }
+        Address::Execution(id) => {
+            let include = vec![Section::Steps];
+            let request = StatusRequest { execution: Some(id.clone()), include, ..StatusRequest::default() };
+            (wire::status(&app.status(&request).await?).to_string(), 0)
+        }
+        Address::Step { id, node } => (step_text(app, id, node).await?, 0),
+    };
+    if !wire::text_fits(&text) {
+        let message = format!("what stands there has {} bytes, more than fits into one message", text.len());
+        return Err(
+            Error::new(Code::LimitExceeded, message).next(format!("call {}, which cuts what is too long", row.tool))
+        );
+    }
+    let contents = ResourceContents::text(text, uri).with_mime_type(row.media_type);
+    Ok(ReadResourceResult::new(vec![contents])
+        .with_ttl_ms(fresh_ms.min(TTL_AT_MOST_MS))
+        .with_cache_scope(CacheScope::Private))
+}
+
+fn fits(value: &Value) -> bool {
+    wire::text_fits(&value.to_string())
+}
+
+/// A step's whole text, or as much of it as fits, which says how to get the rest.
+async fn step_text(app: &App, id: &str, node: &str) -> Result<String, Error> {
     let mut text = String::new();
-    request.limit = Some(PIECE);
-    loop {
-        let StatusAnswer::Text(page) = app.status(&request).await? else { return Err(nothing_there(uri)) };
+    let mut request = StatusRequest {
+        execution: Some(id.to_owned()),
+        node: Some(node.to_owned()),
+        limit: Some(TEXT_PAGE),
+        ..StatusRequest::default()
+    };
+    while let StatusAnswer::Text(page) = app.status(&request).await? {
+        let before = text.len();
         text.push_str(&page.text);
-        request.cursor = page.next_cursor;
-        if request.cursor.is_none() || text.len() > LARGEST {
-            return Ok(Found { media: TEXT, text, fresh_for_ms: 0 });
+        if !wire::text_fits(&text) {
+            text.truncate(before);
+            let rest = format!(
+                "… [cut: {} characters in all; flows_status with executionId, nodeId and cursor {} pages the rest]",
+                page.total, page.offset
+            );
+            text.push_str(&rest);
+            break;
+        }
+        match page.next_cursor {
+            Some(cursor) => request.cursor = Some(cursor),
+            None => break,
         }
     }
+    Ok(text)
 }
 
-fn encoded(name: &str) -> String {
-    utf8_percent_encode(name, ENCODED).to_string()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A part of an address, which may be empty.
-fn text(uri: &str, part: &str) -> Result<String, Error> {
-    let text = percent_decode_str(part).decode_utf8().map_err(|_| nothing_there(uri))?;
-    Ok(text.into_owned())
-}
-
-/// A name or an id in an address.
-fn decoded(uri: &str, part: &str) -> Result<String, Error> {
-    if part.is_empty() { Err(nothing_there(uri)) } else { text(uri, part) }
-}
-
-fn nothing_there(uri: &str) -> Error {
-    let patterns: Vec<&str> = PATTERNS.iter().map(|(pattern, ..)| *pattern).collect();
-    Error::new(Code::InvalidRequest, format!("there is no resource {}", quoted(&shown(uri, 300))))
-        .next(format!("addresses are {}", patterns.join(", ")))
+    #[test]
+    fn a_cursor_is_read_back_and_a_made_up_one_is_not() {
+        assert_eq!(name_in(&cursor_after("港 & C#")), Ok("港 & C#".to_owned()));
+        for wrong in ["", "after_", "after_4", "after_zz", "after_ff", "100", "after_+1"] {
+            assert!(name_in(wrong).is_err(), "{wrong}");
+        }
+    }
 }

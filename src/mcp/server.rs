@@ -7,15 +7,18 @@ use std::any::Any;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CustomRequest, CustomResult,
-    ErrorCode, Implementation, InputResponses, JsonObject, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ResourceContents, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InputResponses, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscriptionFilter, Tool,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
@@ -28,12 +31,9 @@ use super::outbox::Outbox;
 use super::progress::Progress;
 use super::reply::{Call, Reply, cancelled};
 use super::unknown::MCP;
-use super::{aliases, failure, resources, tools};
+use super::{TTL_AT_MOST_MS, aliases, changes, completion, failure, prompts, resources, tools};
 use crate::app::{App, Code, Error};
 use crate::report::wire::Travels;
-
-/// How long clients may keep the list of tools, in milliseconds: it changes with the program only.
-const TOOLS_TTL_MS: u64 = 3_600_000;
 
 /// Where a result says whether it is complete.
 const RESULT_TYPE: &str = "resultType";
@@ -67,6 +67,8 @@ pub(super) struct Server {
     tools: &'static [Definition],
     at_once: Arc<Semaphore>,
     ends: Ends,
+    /// Whether the client is told of changes already: it may say twice that it is ready.
+    told: Arc<AtomicBool>,
     /// Where replies wait as they are written; none where somebody else writes the messages.
     outbox: Option<Outbox>,
 }
@@ -79,7 +81,7 @@ impl Server {
 
     fn with_tools(app: Arc<App>, ends: Ends, tools: &'static [Definition]) -> Self {
         let at_once = Arc::new(Semaphore::new(app.settings().max_concurrent_requests.max(1)));
-        Self { app, tools, at_once, ends, outbox: None }
+        Self { app, tools, at_once, ends, told: Arc::default(), outbox: None }
     }
 
     /// A `tools/call` that rmcp can't read. Some clients send the arguments as a JSON text; what
@@ -197,6 +199,36 @@ impl Server {
         reply
     }
 
+    /// What is said of a panic, to the log and to the client.
+    fn panicked(&self, what: &str, panic: &(dyn Any + Send)) -> Error {
+        let id = self.app.clock().fresh();
+        let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        tracing::error!(id = format!("{id:016x}"), tool = what, said, "a handler panicked");
+        failure::internal(id)
+    }
+
+    /// Does the work of one of the protocol's own methods as a tool's is done: so many at once, let
+    /// go when nobody wants the answer, and a panic is an answer.
+    async fn guarded<T>(
+        &self,
+        method: &'static str,
+        context: &RequestContext<RoleServer>,
+        work: BoxFuture<'_, Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let bounded = async {
+            let _permit = self.at_once.acquire().await;
+            work.await
+        };
+        let done = match AssertUnwindSafe(context.ct.run_until_cancelled(bounded)).catch_unwind().await {
+            Ok(done) => done.unwrap_or_else(|| Err(cancelled())),
+            Err(panic) => Err(self.panicked(method, &*panic)),
+        };
+        let code = done.as_ref().err().map_or("ok", |error| error.code.word());
+        tracing::info!(method, outcome = code, "answered");
+        done
+    }
+
     async fn work(&self, tool: &'static Definition, call: Call, sent: Map<String, Value>, flow: Option<&str>) -> Reply {
         let arguments = match Arguments::read(tool, sent) {
             Ok(arguments) => arguments,
@@ -208,32 +240,6 @@ impl Server {
         let reply = (tool.run)(&call, &arguments).await;
         drop(permit);
         reply.unwrap_or_else(|error| failure::reply(tool, &error, flow))
-    }
-
-    /// Reads for a client: bounded as calls are, given up when the client cancels or the server ends.
-    async fn reading<T>(
-        &self,
-        what: &'static str,
-        context: &RequestContext<RoleServer>,
-        work: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, Error> {
-        let bounded = async {
-            let _permit = self.at_once.acquire().await;
-            work.await
-        };
-        match AssertUnwindSafe(context.ct.run_until_cancelled(bounded)).catch_unwind().await {
-            Ok(read) => read.unwrap_or_else(|| Err(cancelled())),
-            Err(panic) => Err(self.panicked(what, &*panic)),
-        }
-    }
-
-    /// A panic as an error with an id; what it said is for the log alone.
-    fn panicked(&self, what: &str, panic: &(dyn Any + Send)) -> Error {
-        let id = self.app.clock().fresh();
-        let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        tracing::error!(id = format!("{id:016x}"), what, said, "a handler panicked");
-        failure::internal(id)
     }
 }
 
@@ -251,7 +257,14 @@ fn stateless(context: &RequestContext<RoleServer>) -> bool {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_completions()
+            .build();
         let mut methods = JsonObject::new();
         methods.insert("methods".to_owned(), json!(aliases::METHODS));
         capabilities.extensions.get_or_insert_default().insert(aliases::EXTENSION.to_owned(), methods);
@@ -266,7 +279,7 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.tools.iter().map(Definition::tool).collect();
-        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(TOOLS_TTL_MS).with_cache_scope(CacheScope::Public))
+        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(TTL_AT_MOST_MS).with_cache_scope(CacheScope::Public))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -295,21 +308,19 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = page.and_then(|page| page.cursor);
-        let listed =
-            self.reading("resources/list", &context, resources::list(&self.app, cursor.as_deref()).boxed()).await;
-        let (all, next, fresh_for_ms) = listed.map_err(|error| failure::of_resource(&error))?;
-        let mut result = ListResourcesResult::with_all_items(all);
-        result.next_cursor = next;
-        Ok(result.with_ttl_ms(fresh_for_ms).with_cache_scope(CacheScope::Private))
+        let work = resources::list(&self.app, cursor.as_deref()).boxed();
+        let done = self.guarded("resources/list", &context, work).await;
+        done.map_err(|error| failure::protocol(&error, "resources/list"))
     }
 
     async fn list_resource_templates(
         &self,
-        _page: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let all = ListResourceTemplatesResult::with_all_items(resources::templates());
-        Ok(all.with_ttl_ms(TOOLS_TTL_MS).with_cache_scope(CacheScope::Public))
+        prompts::only_page(page.and_then(|page| page.cursor).as_deref())
+            .map_err(|error| failure::protocol(&error, "resources/templates/list"))?;
+        Ok(resources::templates())
     }
 
     async fn read_resource(
@@ -317,11 +328,55 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let found = self.reading("resources/read", &context, resources::read(&self.app, &request.uri).boxed()).await;
-        let found = found.map_err(|error| failure::of_resource(&error))?;
-        let contents = ResourceContents::text(found.text, request.uri).with_mime_type(found.media);
-        let result = ReadResourceResult::new(vec![contents]);
-        Ok(result.with_ttl_ms(found.fresh_for_ms).with_cache_scope(CacheScope::Private).into())
+        let work = resources::read(&self.app, &request.uri).boxed();
+        let done = self.guarded("resources/read", &context, work).await;
+        done.map(Into::into).map_err(|error| failure::resource(&error))
+    }
+
+    async fn list_prompts(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let cursor = page.and_then(|page| page.cursor);
+        let work = prompts::list(&self.app, cursor.as_deref()).boxed();
+        let done = self.guarded("prompts/list", &context, work).await;
+        done.map_err(|error| failure::protocol(&error, "prompts/list"))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let work = prompts::get(&self.app, &request.name, request.arguments).boxed();
+        let done = self.guarded("prompts/get", &context, work).await;
+        done.map(Into::into).map_err(|error| failure::protocol(&error, "prompts/get"))
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let work = completion::complete(&self.app, &request).boxed();
+        let done = self.guarded("completion/complete", &context, work).await;
+        done.map_err(|error| failure::protocol(&error, "completion/complete"))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if !self.told.swap(true, Ordering::Relaxed) {
+            tokio::spawn(changes::tell(self.app.changes(), context.peer, self.ends.input.clone()));
+        }
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(changes::accepted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        changes::listen(self.app.changes(), context, self.ends.input.clone()).await;
+        Ok(())
     }
 
     async fn on_custom_request(

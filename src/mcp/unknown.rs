@@ -10,13 +10,17 @@ use super::failure;
 use super::server::Server;
 
 /// The methods of MCP that this server answers.
-pub(super) const MCP: [&str; 8] = [
+pub(super) const MCP: [&str; 12] = [
+    "completion/complete",
     "initialize",
     "ping",
+    "prompts/get",
+    "prompts/list",
     "resources/list",
     "resources/read",
     "resources/templates/list",
     "server/discover",
+    "subscriptions/listen",
     "tools/call",
     "tools/list",
 ];

@@ -52,6 +52,7 @@ fn opened(revision: String, packed: Packed, lacking: Option<Weak<Snapshot>>) -> 
         ready: Mutex::default(),
         problems: OnceLock::new(),
         pages: Mutex::default(),
+        offered: crate::app::prompts::Offered::default(),
     })
 }
 

@@ -52,7 +52,7 @@ fn sample(row: &SettingRow) -> &'static str {
         "lenient" | "allow_any_commit" => "true",
         "cache_dir" | "state_dir" => "/elsewhere",
         "cache_ttl_ms" | "max_file_size_bytes" | "fetch_deadline_ms" | "request_timeout_ms" => "7000",
-        "retry_attempts" | "max_concurrent_requests" => "7",
+        "retry_attempts" | "max_concurrent_requests" | "max_prompts" => "7",
         other => panic!("give {other} a sample"),
     }
 }
@@ -132,6 +132,7 @@ fn the_table_says_the_defaults_that_hold() {
             Some("max_file_size_bytes") => settings.max_file_size.to_string(),
             Some("retry_attempts") => settings.retry_attempts.to_string(),
             Some("max_concurrent_requests") => settings.max_concurrent_requests.to_string(),
+            Some("max_prompts") => settings.max_prompts.to_string(),
             Some("log_level") => settings.log_level.clone(),
             Some("server_name") => settings.server_name.clone(),
             Some("lenient") => settings.lenient.to_string(),

@@ -43,6 +43,20 @@ pub fn frame_fits(value: &Value) -> bool {
     Travels::Twice.bytes(&value.to_string()) <= Travels::room()
 }
 
+/// Whether a text can be sent that travels once in its message, quoted: as a resource or a prompt.
+pub fn text_fits(text: &str) -> bool {
+    // Control characters take up to six bytes in JSON; everything else takes one more at most.
+    let more: usize = text
+        .bytes()
+        .map(|byte| match byte {
+            b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
+            0..0x20 => 5,
+            _ => 0,
+        })
+        .sum();
+    text.len().saturating_add(more) <= Travels::room()
+}
+
 fn bytes_twice(json: &str) -> usize {
     // In a text, quotation marks and backslashes take one byte more; nothing else is left to escape.
     let escapes = json.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();

@@ -3,12 +3,14 @@
 mod aliases;
 mod arguments;
 mod cancelling;
+mod completion;
 mod ending;
 mod eras;
 mod executing;
 mod fields;
 mod listing;
 mod malformed;
+mod prompts;
 mod refusals;
 mod resources;
 mod sizes;

@@ -192,6 +192,7 @@ impl GitHub {
             max_file_size: 1_048_576,
             retry_attempts: 3,
             max_concurrent_requests: 20,
+            max_prompts: 100,
             log_level: "info".to_owned(),
             server_name: "flowy".to_owned(),
             lenient: false,

@@ -95,5 +95,5 @@ async fn the_extension_is_announced() {
         json!(["flows/execute", "flows/list"])
     );
     let others: Vec<_> = capabilities.as_object().unwrap().keys().filter(|key| *key != "extensions").collect();
-    assert_eq!(others, ["resources", "tools"], "nothing is announced that is not there");
+    assert_eq!(others, ["completions", "prompts", "resources", "tools"], "nothing is announced that is not there");
 }

@@ -61,12 +61,10 @@ async fn rough_lines_before_the_first_word_are_answered_too() {
 #[tokio::test]
 async fn an_unknown_method_is_answered_with_what_there_is() {
     let mut session = Bench::examples().session().await;
-    for method in ["prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "no/such", "flows"] {
+    for method in ["resources/subscribe", "logging/setLevel", "tasks/get", "no/such", "flows"] {
         let params = match method {
-            "prompts/get" => json!({"name": "x"}),
-            "completion/complete" => {
-                json!({"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "a", "value": ""}})
-            }
+            "resources/subscribe" => json!({"uri": "flow://list"}),
+            "tasks/get" => json!({"taskId": "x"}),
             "logging/setLevel" => json!({"level": "info"}),
             _ => json!({}),
         };
@@ -86,4 +84,8 @@ async fn an_unknown_method_is_answered_with_what_there_is() {
     }
     let misread = session.request("initialize", json!({"protocolVersion": {}})).await["error"].clone();
     assert_eq!(misread["code"], json!(-32602), "{misread}");
+    for method in ["prompts/get", "resources/read", "completion/complete"] {
+        let misread = session.request(method, json!({})).await["error"].clone();
+        assert_eq!(misread["code"], json!(-32602), "{method}: {misread}");
+    }
 }

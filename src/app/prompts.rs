@@ -1,0 +1,325 @@
+//! Flows and templates as prompts: which there are, what each takes, and what each says.
+//!
+//! A prompt is text for a model and nothing is counted as done: a template is filled, a flow
+//! becomes the texts of its steps in order, filled as far as the given values go.
+
+mod slug;
+mod write;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde_json::Value;
+
+use crate::app::{App, Catalog, Code, Error, Origin};
+use crate::model::{Lookup, Template, ValueType, VariableSet, text_of};
+use crate::names::{ItemName, VariableName, quoted, shown};
+use crate::plan::{Plan, Work};
+
+pub use write::{PromptRequest, Script, Written, WrittenBody};
+
+/// By which argument a variable set is chosen.
+pub(super) const SET_ARGUMENT: &str = "_variableSet";
+/// The longest description of a prompt or an argument in a list, in characters.
+const LONGEST_DESCRIPTION: usize = 300;
+
+/// What a prompt is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptKind {
+    /// A flow: a script that leads through its steps.
+    Flow,
+    /// A template: its text, filled.
+    Template,
+}
+
+impl PromptKind {
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Flow => "flow_",
+            Self::Template => "template_",
+        }
+    }
+}
+
+/// One prompt of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PromptEntry {
+    /// The name clients ask for it by.
+    pub slug: String,
+    /// What it is made of.
+    pub kind: PromptKind,
+    /// The flow's or template's own name.
+    pub name: String,
+    /// What it is for; empty when nobody says.
+    pub description: String,
+    /// What it takes.
+    pub arguments: Vec<PromptArgument>,
+}
+
+/// One argument of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptArgument {
+    /// The variable's name, or `_variableSet`.
+    pub name: String,
+    /// What it is for; empty when nobody says.
+    pub description: String,
+    /// Whether neither the files nor any variable set gives it.
+    pub required: bool,
+    /// The only values, or the usual ones; empty when anything goes.
+    pub choices: Vec<String>,
+}
+
+/// The prompts that are listed.
+#[derive(Debug, Clone)]
+pub struct Prompts {
+    /// Flows by name, then templates by name, as many as the settings let be listed.
+    pub listed: Arc<Vec<PromptEntry>>,
+    /// How many there are in all; those that are not listed are answered all the same.
+    pub total: usize,
+    /// Where they come from.
+    pub origin: Origin,
+}
+
+/// What a revision offers as prompts, worked out when first asked for.
+#[derive(Default)]
+pub(super) struct Offered {
+    all: OnceLock<Offers>,
+    listed: Mutex<Option<Arc<Vec<PromptEntry>>>>,
+}
+
+struct Offers {
+    offers: Vec<Offer>,
+    by_slug: HashMap<String, usize>,
+}
+
+/// A prompt as far as names go.
+#[derive(Debug, Clone)]
+struct Offer {
+    slug: String,
+    kind: PromptKind,
+    name: String,
+}
+
+impl App {
+    /// The prompts to list.
+    ///
+    /// # Errors
+    /// When the catalog can't be reached.
+    pub async fn prompts(&self) -> Result<Prompts, Error> {
+        let catalog = self.catalog(None, false).await?;
+        let listed = catalog.prompts(self.settings.max_prompts).await;
+        Ok(Prompts { listed, total: catalog.offers().offers.len(), origin: catalog.origin().clone() })
+    }
+}
+
+impl Catalog {
+    fn offers(&self) -> &Offers {
+        self.offered().all.get_or_init(|| {
+            // Names are sorted; two flows of one name are one prompt, which says that there are two.
+            let mut flows: Vec<String> = self.index().names().map(str::to_owned).collect();
+            flows.dedup();
+            let flows = flows.into_iter().map(|name| (PromptKind::Flow, name));
+            let templates = self.template_names().into_iter().map(|name| (PromptKind::Template, name));
+            let named: Vec<(PromptKind, String)> = flows.chain(templates).collect();
+            let slugs = slug::slugs(named.iter().map(|(kind, name)| (kind.prefix(), name.as_str())));
+            let offers: Vec<Offer> =
+                named.into_iter().zip(slugs).map(|((kind, name), slug)| Offer { slug, kind, name }).collect();
+            let by_slug = offers.iter().enumerate().map(|(place, offer)| (offer.slug.clone(), place)).collect();
+            Offers { offers, by_slug }
+        })
+    }
+
+    /// A name for every template that one can be asked for by, sorted: the file's stem, or the
+    /// title or id where the file holds several.
+    pub(super) fn template_names(&self) -> Vec<String> {
+        let directory = self.directory();
+        let mut names = Vec::new();
+        for listed in directory.listed() {
+            let several = listed.entries.len() > 1;
+            for (place, (id, title)) in listed.entries.iter().enumerate() {
+                let stem = Some(listed.stem.as_str());
+                let own = [title.as_deref(), id.as_deref(), stem.filter(|_| place == 0)];
+                let alone = [stem.filter(|_| place == 0), id.as_deref(), title.as_deref()];
+                let wanted = if several { own } else { alone };
+                let leads_here = |name: &&str| {
+                    ItemName::new(name).is_ok()
+                        && directory.resolve(name).is_ok_and(|(found, at)| found.file == listed.file && at == place)
+                };
+                names.extend(wanted.into_iter().flatten().find(leads_here).map(str::to_owned));
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    async fn prompts(&self, most: usize) -> Arc<Vec<PromptEntry>> {
+        let kept = || self.offered().listed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listed) = kept().as_ref() {
+            return listed.clone();
+        }
+        let (mut listed, mut lasting) = (Vec::new(), true);
+        for offer in self.offers().offers.iter().take(most) {
+            let (entry, lasts) = self.prompt_entry(offer).await;
+            lasting &= lasts;
+            listed.push(entry);
+        }
+        let listed = Arc::new(listed);
+        if lasting {
+            *kept() = Some(listed.clone());
+        }
+        listed
+    }
+
+    /// A prompt with what it takes. The second value says whether that will stay so.
+    async fn prompt_entry(&self, offer: &Offer) -> (PromptEntry, bool) {
+        let (description, arguments, lasting) = match offer.kind {
+            PromptKind::Flow => self.of_flow(&offer.name).await,
+            PromptKind::Template => match self.template_named(&offer.name).await {
+                Ok(template) => {
+                    let description = template.description.as_deref().or(template.title.as_deref());
+                    (description.unwrap_or_default().to_owned(), template_arguments(&template), true)
+                }
+                Err(error) => (String::new(), Vec::new(), !passing(error.code)),
+            },
+        };
+        let description = shown(&description, LONGEST_DESCRIPTION);
+        let entry = PromptEntry {
+            slug: offer.slug.clone(),
+            kind: offer.kind,
+            name: offer.name.clone(),
+            description,
+            arguments,
+        };
+        (entry, lasting)
+    }
+
+    async fn of_flow(&self, name: &str) -> (String, Vec<PromptArgument>, bool) {
+        match self.prepare(name).await {
+            Ok(prepared) => {
+                let arguments = prepared.plan.as_deref().map(flow_arguments).unwrap_or_default();
+                let steps = prepared.plan.iter().flat_map(|plan| plan.steps());
+                let lasting = steps.into_iter().all(|step| match &step.work {
+                    Work::Faulty { code, .. } => !Code::named(code).is_some_and(passing),
+                    Work::Render(_) => true,
+                });
+                (prepared.entry.description.clone(), arguments, lasting)
+            }
+            // Asked for, it says why it can't be had; the list goes on without that.
+            Err(error) => (String::new(), Vec::new(), !passing(error.code)),
+        }
+    }
+
+    /// Reads a template by a name it goes by.
+    pub(super) async fn template_named(&self, name: &str) -> Result<Arc<Template>, Error> {
+        ItemName::new(name).map_err(|error| {
+            Error::new(Code::InvalidRequest, error.to_string()).next("ask for a template by the name that is listed")
+        })?;
+        let (file, place) = match self.directory().resolve(name) {
+            Ok((listed, place)) => (listed.file.clone(), place),
+            Err(Lookup::Ambiguous { files }) => {
+                let candidates = files.iter().map(|file| Value::String(file.clone())).collect();
+                let message = format!("several templates go by {}: {}", quoted(name), files.join(", "));
+                return Err(Error::new(Code::AmbiguousName, message)
+                    .next("ask for one of them by its id, or rename one of the files")
+                    .detail("candidates", candidates));
+            }
+            Err(_) => {
+                let names = self.template_names();
+                let names = names.iter().map(String::as_str);
+                return Err(Error::not_found(Code::TemplateNotFound, "template", name, names));
+            }
+        };
+        match self.template(&file, place).await.0 {
+            Lookup::Found(template) => Ok(template),
+            Lookup::Broken { code, message, .. } => {
+                Err(Error::about_file(Code::named(&code).unwrap_or(Code::ParseError), message))
+            }
+            _ => Err(Error::new(Code::TemplateNotFound, format!("{file} no longer holds that template"))
+                .next("call flows_list with refresh true, and ask again")),
+        }
+    }
+}
+
+/// Whether a trouble may be over by the next time.
+fn passing(code: Code) -> bool {
+    code.of_github() || code == Code::Timeout
+}
+
+fn flow_arguments(plan: &Plan) -> Vec<PromptArgument> {
+    let mut in_sets: HashSet<String> = HashSet::new();
+    for step in plan.steps() {
+        if let Work::Render(rendering) = &step.work {
+            in_sets.extend(named_in(&rendering.sets));
+        }
+    }
+    let mut arguments: Vec<PromptArgument> = plan
+        .inputs()
+        .iter()
+        .map(|input| PromptArgument {
+            name: input.name.clone(),
+            description: described(input.description.as_deref(), input.default.as_ref()),
+            required: input.required && !in_sets.contains(&input.name),
+            choices: choices(&input.choices, input.kind),
+        })
+        .collect();
+    arguments.extend(set_argument(plan.sets().iter().cloned()));
+    arguments
+}
+
+fn template_arguments(template: &Template) -> Vec<PromptArgument> {
+    let in_sets: HashSet<String> = named_in(&template.sets).collect();
+    let mut arguments: Vec<PromptArgument> = Vec::new();
+    for variable in write::variables(template) {
+        let declared = variable.declared;
+        arguments.push(PromptArgument {
+            description: described(declared.description.as_deref(), declared.default.as_ref()),
+            required: variable.required && !in_sets.contains(&variable.name),
+            choices: choices(&[], declared.kind),
+            name: variable.name,
+        });
+    }
+    arguments.extend(set_argument(template.sets.iter().map(|set| set.name.clone())));
+    arguments
+}
+
+fn named_in(sets: &[VariableSet]) -> impl Iterator<Item = String> {
+    sets.iter().flat_map(|set| &set.values).filter_map(|(name, _)| normal(name))
+}
+
+fn described(description: Option<&str>, default: Option<&Value>) -> String {
+    let description = description.unwrap_or_default();
+    let text = match default {
+        None => description.to_owned(),
+        Some(default) if description.is_empty() => format!("Default: {}", shown(&text_of(default), 80)),
+        Some(default) => format!("{description} (default: {})", shown(&text_of(default), 80)),
+    };
+    shown(&text, LONGEST_DESCRIPTION)
+}
+
+fn choices(choices: &[Value], kind: Option<ValueType>) -> Vec<String> {
+    if choices.is_empty() && kind == Some(ValueType::Boolean) {
+        return vec!["true".to_owned(), "false".to_owned()];
+    }
+    choices.iter().map(|choice| text_of(choice).into_owned()).collect()
+}
+
+fn set_argument(sets: impl Iterator<Item = String>) -> Option<PromptArgument> {
+    let mut names: Vec<String> = Vec::new();
+    for set in sets.filter(|set| !set.is_empty()) {
+        if !names.contains(&set) {
+            names.push(set);
+        }
+    }
+    (!names.is_empty()).then(|| PromptArgument {
+        name: SET_ARGUMENT.to_owned(),
+        description: shown(&format!("A named set of values to start from: {}", names.join(", ")), LONGEST_DESCRIPTION),
+        required: false,
+        choices: names,
+    })
+}
+
+/// A variable's name as names are compared.
+fn normal(name: &str) -> Option<String> {
+    VariableName::normal(name).ok().map(|name| name.as_str().to_owned())
+}

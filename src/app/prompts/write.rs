@@ -1,0 +1,229 @@
+//! Writing one prompt: values read, what is missing told, texts filled once.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::{Offer, PromptEntry, PromptKind, normal};
+use crate::app::execute::refused;
+use crate::app::{App, Catalog, Code, Error, Origin};
+use crate::discover::Found;
+use crate::model::{Declared, Template, ValueType, text_of};
+use crate::plan::{Plan, Work};
+use crate::render::{Outline, Walked, fill, walk};
+use crate::run::{Given, Limits, Refusal, Run, StepError};
+
+/// The longest that a filled template may get, in bytes; no client takes more in one message.
+const LONGEST_TEXT: usize = 1_000_000;
+
+/// Which prompt, and what it is given.
+#[derive(Debug, Clone, Default)]
+pub struct PromptRequest {
+    /// Its slug, or the exact name of a flow or template.
+    pub name: String,
+    /// Values by name; empty texts and nulls count as not given.
+    pub values: Map<String, Value>,
+}
+
+/// A prompt, written.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// The flow's or template's name.
+    pub name: String,
+    /// What it is for; empty when nobody says.
+    pub description: String,
+    /// What it says.
+    pub body: WrittenBody,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// What a prompt says.
+#[derive(Debug, Clone)]
+pub enum WrittenBody {
+    /// A template's text, filled.
+    Text(String),
+    /// A flow's steps.
+    Script(Script),
+}
+
+/// A flow's steps, for whoever carries them out.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// Each step's text, filled as far as the given values go: outputs of earlier steps are not
+    /// there yet, so their placeholders stay. An error where the step can't be done.
+    pub texts: Vec<Result<String, StepError>>,
+}
+
+/// A variable that a template takes.
+pub(super) struct Variable<'t> {
+    /// Its name as names are compared.
+    pub(super) name: String,
+    /// What the template says of it.
+    pub(super) declared: &'t Declared,
+    /// Whether the text reads it and the template gives nothing for it.
+    pub(super) required: bool,
+}
+
+/// A template's variables, each once, in the order in which they are declared.
+pub(super) fn variables(template: &Template) -> Vec<Variable<'_>> {
+    let outline = Outline::of(&template.text, template.syntax);
+    let mut seen = HashSet::new();
+    let mut variables = Vec::new();
+    for declared in &template.variables {
+        let Some(name) = normal(&declared.name).filter(|name| seen.insert(name.clone())) else { continue };
+        let required =
+            outline.number(&name).is_some() && declared.default.is_none() && declared.required.unwrap_or(true);
+        variables.push(Variable { name, declared, required });
+    }
+    variables
+}
+
+impl App {
+    /// Writes a prompt.
+    ///
+    /// # Errors
+    /// When there is none of that name, required values are missing, or its flow can't be executed.
+    pub async fn prompt(&self, request: &PromptRequest) -> Result<Written, Error> {
+        let catalog = self.catalog(None, false).await?;
+        let offer = catalog.offer(&request.name)?;
+        let mut values = request.values.clone();
+        values.retain(|_, value| !matches!(value, Value::Null) && value.as_str() != Some(""));
+        let (description, body) = match offer.kind {
+            PromptKind::Template => {
+                let template = catalog.template_named(&offer.name).await?;
+                let text = filled(&template, &offer.name, &values)?;
+                (template.description.clone().or_else(|| template.title.clone()), WrittenBody::Text(text))
+            }
+            PromptKind::Flow => {
+                let prepared = catalog.prepare(&offer.name).await?;
+                let script = script(prepared.plan()?.clone(), &offer.name, values)?;
+                (Some(prepared.entry.description.clone()), WrittenBody::Script(script))
+            }
+        };
+        let origin = catalog.origin().clone();
+        Ok(Written { name: offer.name, description: description.unwrap_or_default(), body, origin })
+    }
+
+    /// What a prompt takes, listed or not.
+    ///
+    /// # Errors
+    /// When there is none of that name, or the catalog can't be reached.
+    pub(in crate::app) async fn prompt_named(&self, name: &str) -> Result<PromptEntry, Error> {
+        let catalog = self.catalog(None, false).await?;
+        let offer = catalog.offer(name)?;
+        Ok(catalog.prompt_entry(&offer).await.0)
+    }
+}
+
+impl Catalog {
+    /// The prompt of a slug, else the flow, else the template of exactly that name.
+    fn offer(&self, name: &str) -> Result<Offer, Error> {
+        let offers = self.offers();
+        if let Some(offer) = offers.by_slug.get(name).and_then(|place| offers.offers.get(*place)) {
+            return Ok(offer.clone());
+        }
+        let named = |kind| Offer { slug: name.to_owned(), kind, name: name.to_owned() };
+        match self.index().find(name) {
+            Found::Nothing if self.directory().resolve(name).is_ok() => Ok(named(PromptKind::Template)),
+            Found::Nothing => {
+                let slugs = offers.offers.iter().map(|offer| offer.slug.as_str());
+                let mut error = Error::not_found(Code::FlowNotFound, "prompt", name, slugs);
+                error.next_step = Some(match error.details.as_ref().and_then(|details| details.get("nearest")) {
+                    Some(Value::Array(near)) => {
+                        let near: Vec<&str> = near.iter().filter_map(Value::as_str).collect();
+                        format!("did you mean {}? prompts/list shows the names", near.join(" or "))
+                    }
+                    _ => "prompts/list shows the names".to_owned(),
+                });
+                Err(error)
+            }
+            _ => Ok(named(PromptKind::Flow)),
+        }
+    }
+}
+
+fn script(plan: Arc<Plan>, name: &str, mut values: Map<String, Value>) -> Result<Script, Error> {
+    for (key, value) in &mut values {
+        // Arguments of prompts are texts; a list or an object comes as its JSON.
+        let held_to = plan.inputs().iter().find(|input| input.name == *key).and_then(|input| input.held_to);
+        if let (Some(ValueType::Array | ValueType::Object), Value::String(text)) = (held_to, &value)
+            && let Ok(parsed @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(text)
+        {
+            *value = parsed;
+        }
+    }
+    let told = |refusal: &Refusal| as_arguments(refused(name, refusal));
+    let given = Given::read(&values).map_err(|refusal| told(&refusal))?;
+    given.check(&plan).map_err(|refusal| told(&refusal))?;
+    let run = Run::rehearse(plan.clone(), given, Limits::default()).map_err(|refusal| told(&refusal))?;
+    let texts = plan.steps().iter().enumerate().map(|(number, step)| match &step.work {
+        Work::Render(rendering) => run.bind(number, rendering).map(|bound| bound.text),
+        Work::Faulty { code, message } => Err(StepError::new(code, message.clone())),
+    });
+    let texts = texts.collect();
+    Ok(Script { plan, texts })
+}
+
+/// The same refusal, for a caller who gives arguments and knows no tool.
+fn as_arguments(mut error: Error) -> Error {
+    error.next_step = error.next_step.map(|step| step.replace(" in initialVariables", " as arguments of the prompt"));
+    error
+}
+
+/// A template's text with values in it: those given, else those of the chosen set, else defaults.
+fn filled(template: &Template, name: &str, values: &Map<String, Value>) -> Result<String, Error> {
+    let given = Given::read(values).map_err(|refusal| as_arguments(refused(name, &refusal)))?;
+    let set = match &given.set {
+        None => None,
+        Some(wanted) => {
+            let known = || template.sets.iter().map(|set| set.name.clone()).collect();
+            let found = template.sets.iter().find(|set| set.name == *wanted);
+            let unknown = || Refusal::UnknownSet { name: wanted.clone(), known: known() };
+            Some(found.ok_or_else(|| as_arguments(refused(name, &unknown())))?)
+        }
+    };
+    let of_set: BTreeMap<String, &Value> =
+        set.into_iter().flat_map(|set| &set.values).filter_map(|(name, value)| Some((normal(name)?, value))).collect();
+    let variables = variables(template);
+    let value_of = |name: &str| -> Option<&Value> {
+        let declared = || variables.iter().find(|variable| variable.name == name);
+        let given = given.values.get(name).or_else(|| of_set.get(name).copied());
+        given.or_else(|| declared()?.declared.default.as_ref())
+    };
+    let missing: Vec<&str> = variables
+        .iter()
+        .filter(|variable| variable.required && value_of(&variable.name).is_none())
+        .map(|variable| variable.name.as_str())
+        .collect();
+    if !missing.is_empty() {
+        let required = variables.iter().filter(|variable| variable.required).map(|variable| variable.name.clone());
+        let missing = missing.into_iter().map(|name| (name.to_owned(), Vec::new())).collect();
+        let provided = given.values.keys().cloned().collect();
+        let refusal = Refusal::Missing { provided, required: required.collect(), missing, misspelt: Vec::new() };
+        let mut error = as_arguments(refused(name, &refusal));
+        if let Some(details) = &mut error.details {
+            details.remove("flowName");
+        }
+        return Err(error);
+    }
+    let outline = Outline::of(&template.text, template.syntax);
+    fill(&template.text, &outline.placeholders, LONGEST_TEXT, |number| {
+        let placeholder = outline.placeholders.get(number)?;
+        match value_of(&placeholder.name) {
+            Some(value) if placeholder.path.is_empty() => Some(text_of(value)),
+            Some(value) => match walk(value, &placeholder.path) {
+                Walked::Value(value) => Some(text_of(value)),
+                _ => None,
+            },
+            // Declared and not required: empty, as in a flow. Nobody declares it: text.
+            None if variables.iter().any(|variable| variable.name == placeholder.name) => Some(Cow::Borrowed("")),
+            None => None,
+        }
+    })
+    .map_err(|error| Error::new(Code::LimitExceeded, error.to_string()).next("give shorter values"))
+}
