@@ -8,6 +8,7 @@
 mod calls;
 mod error;
 mod handing;
+mod known;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::store::{Appended, Store};
 
 pub use error::GuideError;
 use handing::hand_out;
+use known::Known;
 
 /// How long a person is waited for within one call; some clients drop calls after 60 seconds.
 pub const PATIENCE: Duration = Duration::from_secs(45);
@@ -137,12 +139,13 @@ pub struct Guide {
     store: Store,
     clock: Arc<dyn Clock>,
     patience: Duration,
+    known: Arc<Known>,
 }
 
 impl Guide {
     /// Over a store.
     pub fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, patience: PATIENCE }
+        Self { store, clock, patience: PATIENCE, known: Arc::default() }
     }
 
     /// The same, waiting for a person within a call as long as this.
@@ -183,7 +186,8 @@ impl Guide {
             for moment in hand_out(&guided, None, &*self.clock) {
                 self.live(&mut guided, &mut entries, moment)?;
             }
-            if self.store.begin(entries, &guided).await? == Appended::Kept {
+            if self.store.begin(entries.clone(), &guided).await? == Appended::Kept {
+                self.known.keep(Story { entries, guided: guided.clone() });
                 return Ok(Turn { guided, done: Deed::Began });
             }
         }
@@ -253,9 +257,43 @@ impl Guide {
     /// # Errors
     /// When there is none of that id, or its log can't be read.
     pub async fn story(&self, id: &ExecutionId) -> Result<Story, GuideError> {
+        let story = self.read(id).await?;
+        self.known.keep(story.clone());
+        Ok(story)
+    }
+
+    /// An execution as its log says it now; of one that is known, only what is new is read.
+    async fn read(&self, id: &ExecutionId) -> Result<Story, GuideError> {
+        if let Some(known) = self.known.take(id)
+            && let Some(story) = self.gone_on(id, known).await?
+        {
+            return Ok(story);
+        }
         let entries = self.store.log(id).await?.ok_or_else(|| GuideError::NotFound { id: id.clone() })?;
         let guided = Guided::replay(&entries).map_err(|misfit| GuideError::Torn { id: id.clone(), misfit })?;
         Ok(Story { entries, guided })
+    }
+
+    /// What is known, with what came since; none where the file no longer goes on from there, as when
+    /// an older copy was put in its place.
+    async fn gone_on(&self, id: &ExecutionId, mut known: Story) -> Result<Option<Story>, GuideError> {
+        // From the last one that is known, which has to be there as it is known: tickets in it are
+        // like no others.
+        let before = known.entries.len().saturating_sub(1);
+        let Some(read) = self.store.since(id, before).await? else {
+            return Err(GuideError::NotFound { id: id.clone() });
+        };
+        let mut read = read.into_iter();
+        if read.next().as_ref() != known.entries.last() {
+            return Ok(None);
+        }
+        for entry in read {
+            if known.guided.apply(&entry).is_err() {
+                return Ok(None);
+            }
+            known.entries.push(entry);
+        }
+        Ok(Some(known))
     }
 
     /// Decides on what the log says, and adds to it unless somebody else did so meanwhile: then it
@@ -266,17 +304,26 @@ impl Guide {
         decide: impl Fn(&Story) -> Result<Decision, GuideError> + Send + Sync,
     ) -> Result<Turn, GuideError> {
         for _ in 0..TRIES {
-            let story = self.story(id).await?;
+            let mut story = self.read(id).await?;
             let after = story.entries.len();
-            let (moments, told) = match decide(&story)? {
-                Decision::Before(turn) => return Ok(*turn),
-                Decision::Now(moments, told) => (moments, told),
+            let (moments, told) = match decide(&story) {
+                Ok(Decision::Now(moments, told)) => (moments, told),
+                Ok(Decision::Before(turn)) => {
+                    self.known.keep(story);
+                    return Ok(*turn);
+                }
+                Err(refused) => {
+                    self.known.keep(story);
+                    return Err(refused);
+                }
             };
-            let (mut guided, mut entries) = (story.guided, Vec::with_capacity(moments.len()));
             for moment in moments {
-                self.live(&mut guided, &mut entries, moment)?;
+                self.live(&mut story.guided, &mut story.entries, moment)?;
             }
-            if self.store.append(after, entries, &guided).await? == Appended::Kept {
+            let added = story.entries.iter().skip(after).cloned().collect();
+            if self.store.append(after, added, &story.guided).await? == Appended::Kept {
+                let guided = story.guided.clone();
+                self.known.keep(story);
                 return told.map(|done| Turn { guided, done });
             }
         }

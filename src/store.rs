@@ -94,7 +94,8 @@ impl Store {
         self.write(move |opened| {
             let transaction = opened.writing()?;
             let taken = transaction
-                .query_row("SELECT 1 FROM executions WHERE id = ?1", [&summary.id], |_| Ok(()))
+                .prepare_cached("SELECT 1 FROM executions WHERE id = ?1")?
+                .query_row([&summary.id], |_| Ok(()))
                 .optional()?;
             if taken.is_some() {
                 return Ok(Appended::Outrun);
@@ -134,7 +135,7 @@ impl Store {
         self.since(id, 0).await
     }
 
-    /// What a log has beyond its first `after` entries; none where there is no such execution.
+    /// What a log has beyond its first `after` entries; the whole where any is missing; none where there is no such execution.
     ///
     /// # Errors
     /// When it can't be read.
@@ -142,10 +143,15 @@ impl Store {
         let id = id.as_str().to_owned();
         let read = self.read(move |opened| {
             let transaction = opened.reading()?;
-            let last = transaction
-                .query_row("SELECT last_seq FROM executions WHERE id = ?1", [&id], |row| row.get::<_, i64>(0))
+            let known = transaction
+                .prepare_cached(
+                    "SELECT last_seq, (SELECT count(*) FROM events WHERE execution = id) FROM executions WHERE id = ?1",
+                )?
+                .query_row([&id], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
                 .optional()?;
-            let Some(last) = last else { return Ok(None) };
+            let Some((last, kept)) = known else { return Ok(None) };
+            // Nobody adds to a log that has lost something: which entry that is, is found from the first.
+            let after = if kept == last { after } else { 0 };
             let mut statement = transaction.prepare_cached(
                 "SELECT seq, at, kind, body FROM events WHERE execution = ?1 AND seq > ?2 ORDER BY seq",
             )?;

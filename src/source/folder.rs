@@ -154,7 +154,7 @@ fn walk(given: &Path, largest: u64) -> io::Result<(Walked, String)> {
     for folder in CATALOG_FOLDERS {
         let path = root.join(folder);
         match fs::symlink_metadata(&path) {
-            Ok(_) => walk.entry(path, folder, 0),
+            Ok(about) => walk.entry(path, Ok(about), folder, 0),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => walk.failed(folder, &error),
         }
@@ -176,8 +176,7 @@ fn walk(given: &Path, largest: u64) -> io::Result<(Walked, String)> {
 }
 
 /// What is at a path, links followed, and where that really is.
-fn real(path: PathBuf) -> io::Result<(fs::Metadata, PathBuf)> {
-    let about = fs::symlink_metadata(&path)?;
+fn real(path: PathBuf, about: fs::Metadata) -> io::Result<(fs::Metadata, PathBuf)> {
     if !about.is_symlink() {
         return Ok((about, path));
     }
@@ -197,9 +196,9 @@ impl Walk {
     }
 
     /// Looks at an entry of a folder that is known by its real path: only a link has to be followed
-    /// to know where it is.
-    fn entry(&mut self, path: PathBuf, name: &str, depth: usize) {
-        let found = match real(path) {
+    /// to know where it is. `about` tells of the link itself.
+    fn entry(&mut self, path: PathBuf, about: io::Result<fs::Metadata>, name: &str, depth: usize) {
+        let found = match about.and_then(|about| real(path, about)) {
             Ok(found) => found,
             // A link to nowhere.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return self.problem(name, ProblemKind::Symlink),
@@ -240,16 +239,17 @@ impl Walk {
             return self.problem(name, ProblemKind::ListingCutOff);
         }
         let mut entries = match fs::read_dir(real) {
-            Ok(entries) => entries.flatten().map(|entry| entry.file_name()).collect::<Vec<_>>(),
+            // Asked of the entry: looked up from the open folder, not from the root of the disk.
+            Ok(entries) => entries.flatten().map(|entry| (entry.file_name(), entry.metadata())).collect::<Vec<_>>(),
             Err(error) => return self.failed(name, &error),
         };
-        entries.sort_unstable();
-        for entry in entries {
+        entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        for (entry, about) in entries {
             let text = entry.to_string_lossy();
             if text == ".git" {
                 continue;
             }
-            self.entry(real.join(&entry), &format!("{name}/{text}"), depth + 1);
+            self.entry(real.join(&entry), about, &format!("{name}/{text}"), depth + 1);
         }
     }
 }

@@ -76,6 +76,36 @@ async fn who_is_outrun_writes_nothing() {
     assert_eq!(store.begin(vec![], &begun.guided).await.unwrap(), Appended::Outrun);
 }
 
+/// What a process remembers of an execution counts only as far as the file says the same.
+#[tokio::test]
+async fn an_older_copy_of_the_file_is_believed_and_not_what_was_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = ExecutionId::named("x");
+    let [here, elsewhere] = [(); 2].map(|()| Guide::new(Store::at(folder.path()), clock()));
+    let begun = here.begin(order(), &|| ExecutionId::named("x")).await.unwrap();
+    let older = here.story(&id).await.unwrap();
+    let length = i64::try_from(older.entries.len()).unwrap();
+    let ticket = begun.guided.handed().unwrap().ticket.clone();
+    let output =
+        |text: &str| Closure { ticket: ticket.clone(), output: Some(json!(text)), outcome: Outcome::Done, next: None };
+    here.complete(&id, &output("this")).await.unwrap();
+    assert!(here.story(&id).await.unwrap().entries.len() > older.entries.len());
+    let back = || {
+        let file = Connection::open(folder.path().join(FILE)).unwrap();
+        file.execute("DELETE FROM events WHERE seq > ?1", [length]).unwrap();
+        file.execute("UPDATE executions SET last_seq = ?1", [length]).unwrap();
+    };
+    back();
+    assert_eq!(here.story(&id).await.unwrap(), older);
+    here.complete(&id, &output("this")).await.unwrap();
+    // As long as before, and yet another story.
+    back();
+    elsewhere.complete(&id, &output("that")).await.unwrap();
+    let now = here.story(&id).await.unwrap();
+    assert_eq!(now, elsewhere.story(&id).await.unwrap());
+    assert_eq!(now.guided.closing(0).unwrap().output, json!("that"));
+}
+
 #[tokio::test]
 async fn reading_makes_no_file() {
     let folder = tempfile::tempdir().unwrap();
