@@ -19,6 +19,7 @@ mod prompts;
 mod resources;
 mod show;
 mod status;
+mod usage;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ use crate::store::Store;
 
 // What requests and answers are made of, so that a surface needs no other room to ask.
 pub use crate::clock::{Clock, SystemClock};
-pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, Mode, Selection};
+pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, Mode, Selection, Usage};
 pub use crate::guide::{Answering, Asker, Story, Turn};
 pub use crate::run::{Escalation, GuidedState, OnFailure, Outcome as StepOutcome};
 pub use crate::store::{Summary, Tally};
@@ -53,6 +54,7 @@ pub use prompts::{PromptArgument, PromptEntry, PromptKind, PromptRequest, Prompt
 pub use resources::{FlowEntry, FlowNames, ResourcePage};
 pub use show::{ShowRequest, Shown, ShownTemplate};
 pub use status::{Listed, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
+pub use usage::{FlowStats, ListingCost, ListingStats, Stats, StatsRequest, UsageByFlow};
 
 /// The product, open on one source.
 pub struct App {
@@ -65,6 +67,8 @@ pub struct App {
     revisions: changes::Revisions,
     memory: Arc<Memory>,
     guide: Guide,
+    /// None where nothing is counted.
+    counting: Option<Arc<usage::Counting>>,
 }
 
 impl App {
@@ -86,10 +90,15 @@ impl App {
         let has_refs = matches!(spec, SourceSpec::GitHub { .. });
         let source = Source::open_at(spec, &settings, clock.clone(), pace)?;
         let catalogs = catalog::Catalogs::new();
-        let guide = Guide::new(Store::at(&settings.state_dir), clock.clone());
+        let mut guide = Guide::new(Store::at(&settings.state_dir), clock.clone());
+        let counting =
+            (!settings.no_usage).then(|| usage::Counting::of(source.key(), &settings.state_dir, clock.clone()));
+        if let Some(counting) = counting.clone() {
+            guide = guide.telling_ends(Arc::new(move |guided| counting.guided(guided)));
+        }
         let revisions = changes::Revisions::new();
         let memory = Arc::new(Memory::new(clock.clone()));
-        Ok(Self { settings, source, has_refs, clock, catalogs, revisions, memory, guide })
+        Ok(Self { settings, source, has_refs, clock, catalogs, revisions, memory, guide, counting })
     }
 
     fn choose(settings: &Settings, environment: &Environment) -> Result<SourceSpec, Error> {

@@ -65,9 +65,11 @@ pub struct Settings {
     pub lenient: bool,
     /// `--allow-any-commit`: a full commit SHA need not belong to the default branch.
     pub allow_any_commit: bool,
+    /// `--no-usage`: nothing is counted, neither how much flows are used nor what listings cost.
+    pub no_usage: bool,
     /// Where blobs and snapshots are kept; owner-only.
     pub cache_dir: PathBuf,
-    /// Where logs and, later, executions are kept; owner-only.
+    /// Where logs, guided executions and counts are kept; owner-only.
     pub state_dir: PathBuf,
     /// The longest that one refresh from GitHub may take, tries and pauses included.
     pub fetch_deadline: Duration,
@@ -93,6 +95,7 @@ impl Settings {
             server_name: "flowy".to_owned(),
             lenient: false,
             allow_any_commit: false,
+            no_usage: false,
             cache_dir: folders.cache,
             state_dir: folders.state,
             fetch_deadline: Duration::from_secs(25),

@@ -12,6 +12,7 @@ mod mode;
 mod packed;
 mod page;
 mod rows;
+mod score;
 mod shown;
 mod text;
 
@@ -20,6 +21,7 @@ pub use mode::Mode;
 pub use packed::{Found, Packed};
 pub use page::{DiscoverError, LARGEST_BUDGET, LARGEST_LIMIT, Page, Selection, TruncatedBy, page};
 pub use rows::{EntriesJson, to_value};
+pub use score::{BUCKETS, Popularity, Score, Times, Usage};
 pub use shown::{CompactEntry, ContractEntry, DetailedEntry, Shown, ShownInput, StandardEntry};
 pub use text::{index_line, input_summary, truncated};
 

@@ -140,18 +140,28 @@ pub struct Guide {
     clock: Arc<dyn Clock>,
     patience: Duration,
     known: Arc<Known>,
+    on_end: Option<OnEnd>,
 }
+
+/// Told of each execution that comes to its end, once, by the process that brings it there.
+pub type OnEnd = Arc<dyn Fn(&Guided) + Send + Sync>;
 
 impl Guide {
     /// Over a store.
     pub fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, patience: PATIENCE, known: Arc::default() }
+        Self { store, clock, patience: PATIENCE, known: Arc::default(), on_end: None }
     }
 
     /// The same, waiting for a person within a call as long as this.
     #[must_use]
     pub fn patient(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The same, telling of executions that come to their end.
+    #[must_use]
+    pub fn telling_ends(self, on_end: OnEnd) -> Self {
+        Self { on_end: Some(on_end), ..self }
     }
 
     /// Where executions are kept.
@@ -317,6 +327,7 @@ impl Guide {
                     return Err(refused);
                 }
             };
+            let had_ended = story.guided.state().ended();
             for moment in moments {
                 self.live(&mut story.guided, &mut story.entries, moment)?;
             }
@@ -324,6 +335,9 @@ impl Guide {
             if self.store.append(after, added, &story.guided).await? == Appended::Kept {
                 let guided = story.guided.clone();
                 self.known.keep(story);
+                if let Some(on_end) = self.on_end.as_ref().filter(|_| !had_ended && guided.state().ended()) {
+                    on_end(&guided);
+                }
                 return told.map(|done| Turn { guided, done });
             }
         }

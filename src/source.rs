@@ -139,6 +139,16 @@ impl Source {
         }
     }
 
+    /// Which source it is, the same in every process and at every ref: `github.com/acme/flows`, a
+    /// folder's whole path, `built-in examples`. Never a token.
+    pub fn key(&self) -> String {
+        match &self.kind {
+            Kind::GitHub(repository) => repository.key(),
+            Kind::Folder(folder) => folder.key(),
+            Kind::Examples(_) => "built-in examples".to_owned(),
+        }
+    }
+
     /// The state of the files at a ref, kept or fetched.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! Guided executions in one SQLite file: their logs, and a table of how each stands.
+//! Guided executions in one SQLite file: their logs, and a table of how each stands; and beside
+//! them, counts of how much flows are used and what listings cost.
 //!
 //! The log is the truth and only ever grows; the table is what a replay of it says, kept so that
 //! lists need no replay. Several processes write to one file at a time, and none overwrites
@@ -10,6 +11,7 @@ mod opening;
 mod rows;
 mod schema;
 mod summary;
+mod usage;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,17 +26,22 @@ pub use error::StoreError;
 use opening::Opened;
 use rows::{decoded, encoded, micros};
 pub use summary::{Summary, Tally};
+pub use usage::{Counted, Counts, FlowTotals, ListingTotals, Span, day_of};
 
 /// The file's name in the state folder.
 pub const FILE: &str = "flowy.db";
 /// How long other processes may hold the file before we give up, in milliseconds.
 const BUSY_MS: u64 = 10_000;
+/// The same where nobody waits for what is written or read, in milliseconds.
+const BUSY_COUNTING_MS: u64 = 1_000;
 
 /// The file, opened when it is first needed.
 #[derive(Debug, Clone)]
 pub struct Store {
     file: Arc<PathBuf>,
     busy: Duration,
+    /// Whether what is written is to survive a loss of power.
+    lasting: bool,
     connection: Arc<Mutex<Option<Opened>>>,
 }
 
@@ -77,7 +84,14 @@ impl Store {
 
     /// The same with another patience for other processes.
     pub fn patient(folder: &Path, busy: Duration) -> Self {
-        Self { file: Arc::new(folder.join(FILE)), busy, connection: Arc::default() }
+        Self { file: Arc::new(folder.join(FILE)), busy, lasting: true, connection: Arc::default() }
+    }
+
+    /// The same file for counts, on a connection of their own: other processes are waited for a
+    /// second only, and writing does not wait for the disk. A loss of power may take the last
+    /// counts, and never half of one.
+    pub fn for_counts(folder: &Path) -> Self {
+        Self { lasting: false, ..Self::patient(folder, Duration::from_millis(BUSY_COUNTING_MS)) }
     }
 
     /// Where it is.
@@ -255,26 +269,30 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Opened) -> Result<T, StoreError> + Send + 'static,
     {
-        let (file, busy, shared) = (self.file.clone(), self.busy, self.connection.clone());
-        let done = tokio::task::spawn_blocking(move || {
-            let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            // A file that was moved away or deleted meanwhile is no place to keep anything.
-            if held.as_ref().is_some_and(|opened| !opened.is_still_at(&file)) {
-                *held = None;
-            }
+        let store = self.clone();
+        let done = tokio::task::spawn_blocking(move || store.write_here(work));
+        done.await.map_err(|_| StoreError::Other("the store was stopped by an internal error".to_owned()))?
+    }
+
+    /// Works on the file, on this thread, which may block.
+    fn write_here<T>(&self, work: impl FnOnce(&Opened) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut held = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        // A file that was moved away or deleted meanwhile is no place to keep anything.
+        if held.as_ref().is_some_and(|opened| !opened.is_still_at(&self.file)) {
+            *held = None;
+        }
+        let work_on = || {
             let opened = match held.as_ref() {
                 Some(opened) => opened,
-                None => held.insert(Opened::at(&file, busy)?),
+                None => held.insert(Opened::at(&self.file, self.busy, self.lasting)?),
             };
             let done = work(opened);
             if done.as_ref().is_err_and(StoreError::is_of_the_file) {
                 *held = None;
             }
             done
-        });
-        let done =
-            done.await.map_err(|_| StoreError::Other("the store was stopped by an internal error".to_owned()))?;
-        done.map_err(|error| error.at(&self.file))
+        };
+        work_on().map_err(|error| error.at(&self.file))
     }
 }
 

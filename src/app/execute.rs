@@ -172,6 +172,7 @@ impl App {
         self.memory.keep(kept.clone());
 
         let (clock, work_cancel, on_step) = (self.clock.clone(), cancel.clone(), caller.progress.clone());
+        let counting = self.counting.clone();
         let mut work = tokio::spawn(async move {
             let executed = execute::drive(run, &options, &Rendered, &*clock, &work_cancel, |_, step| {
                 let done = StepDone { ended: step.ended, steps: step.steps, label: step.label.to_owned() };
@@ -181,6 +182,9 @@ impl App {
                 tell_progress.send_replace(Some(done));
             })
             .await;
+            if let Some(counting) = counting {
+                counting.executed(&executed, work_cancel.is_cancelled());
+            }
             tell_end.send_replace(Some(Finished::Ran(Arc::new(Recorded { executed, origin, findings }))));
         });
         let patience = deadline.map(|deadline| deadline.saturating_sub(self.clock.reading()));

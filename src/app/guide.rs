@@ -390,6 +390,11 @@ pub(super) fn not_found(id: &str) -> Error {
 
 /// Executions can't be kept or read: what a person can do about it.
 pub(super) fn unkept(error: &StoreError) -> Error {
+    untold("guided executions can't be kept or read", error)
+}
+
+/// What is to be kept or read can't be.
+pub(super) fn untold(fact: &str, error: &StoreError) -> Error {
     let next = match error {
         StoreError::Closed { .. } | StoreError::ReadOnly { .. } => {
             "make the state folder writable for this user; flows_execute works without it"
@@ -406,5 +411,5 @@ pub(super) fn unkept(error: &StoreError) -> Error {
         StoreError::Other(_) => "call again; if it stays so, report this with the lines of the log",
     };
     tracing::error!(%error, "the store failed");
-    Error::new(Code::StoreError, format!("guided executions can't be kept or read: {error}")).next(next)
+    Error::new(Code::StoreError, format!("{fact}: {error}")).next(next)
 }

@@ -99,10 +99,13 @@ pub(super) struct Everywhere {
     /// Read commits that do not belong to the default branch too (commits of forks resolve as well)
     #[arg(long, global = true, help_heading = "Settings", hide_short_help = true)]
     pub(super) allow_any_commit: bool,
+    /// Count nothing: neither how much flows are used nor what listings cost
+    #[arg(long, global = true, help_heading = "Settings", hide_short_help = true)]
+    pub(super) no_usage: bool,
     /// Folder for what was fetched from GitHub
     #[arg(long, global = true, value_name = "FOLDER", help_heading = "Settings", hide_short_help = true)]
     pub(super) cache_dir: Option<String>,
-    /// Folder for logs
+    /// Folder for logs, guided executions and counts
     #[arg(long, global = true, value_name = "FOLDER", help_heading = "Settings", hide_short_help = true)]
     pub(super) state_dir: Option<String>,
     /// The settings file to read instead of flowy.toml
@@ -123,6 +126,7 @@ impl Everywhere {
             log_level: self.log_level.clone(),
             lenient: self.lenient.then_some(true),
             allow_any_commit: self.allow_any_commit.then_some(true),
+            no_usage: self.no_usage.then_some(true),
             cache_dir: self.cache_dir.clone(),
             state_dir: self.state_dir.clone(),
             config: self.config.clone(),
@@ -191,6 +195,15 @@ pub(super) enum Command {
                       flowy executions prune --older-than 90 --dry-run"
     )]
     Executions(ExecutionsCommand),
+    /// Show how much flows are used, how well that goes, and what listings cost
+    #[command(
+        long_about = "Show how much the catalog's flows are used, how well and how fast that goes, and what listings cost \
+                      their readers.\n\nThis machine counts executions and listings of both the program and MCP clients, for \
+                      each catalog by itself; the counts never leave it, and --no-usage stops counting. The score and its class are those \
+                      that listings go by, and made of all use whatever --days says.",
+        after_help = "Examples:\n  flowy stats --days 30\n  flowy stats --flow Marketing_Strategy --json"
+    )]
+    Stats(UsageArgs),
     /// Show or write the entry that makes an MCP client start flowy
     #[command(
         long_about = "Show the entry that makes an MCP client start flowy, and where it belongs; with --write, put it \
@@ -216,6 +229,7 @@ impl Command {
             Self::Schema(_) => "flows/schema",
             Self::Serve => "flows/serve",
             Self::Executions(_) => "flows/executions",
+            Self::Stats(_) => "flows/stats",
             Self::Config(_) => "flows/config",
             Self::Completions(_) => "flows/completions",
         }
@@ -424,6 +438,17 @@ pub(super) struct StatsArgs {
     /// After how many days without anything happening an execution counts as abandoned
     #[arg(long, value_name = "DAYS", default_value_t = 7)]
     pub(super) idle_days: u32,
+}
+
+/// Arguments of `stats`.
+#[derive(Debug, Args)]
+pub(super) struct UsageArgs {
+    /// Only this flow
+    #[arg(long, value_name = "NAME")]
+    pub(super) flow: Option<String>,
+    /// Only the last days, today (UTC) included
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    pub(super) days: Option<u32>,
 }
 
 /// The clients there is an entry for.

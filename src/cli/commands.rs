@@ -9,16 +9,18 @@ mod run;
 mod schema;
 mod serve;
 mod show;
+mod stats;
 mod validate;
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::args::{Command, Everywhere};
 use super::logging;
 use super::printer::Printer;
 use super::progress::Progress;
-use crate::app::{Clock, Code, Error, IgnoredRef};
+use crate::app::{App, Clock, Code, Error, IgnoredRef};
 use crate::config::{Environment, Settings, SettingsError};
 use crate::report::human;
 
@@ -106,9 +108,18 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::Schema(args) => schema::schema(&args, world),
         Command::Serve => serve::serve(world),
         Command::Executions(command) => executions::executions(&command, world),
+        Command::Stats(args) => stats::stats(&args, world),
         Command::Config(args) => config::config(&args, world),
         Command::Completions(args) => completions::completions(&args, world),
     }
+}
+
+/// How long a command that has answered stays to write down what was counted.
+const COUNTING: Duration = Duration::from_millis(1_500);
+
+/// Writes down what was counted; everything is answered by then.
+fn finish_counting(app: &App) {
+    app.finish_counting(COUNTING);
 }
 
 /// Waits for an answer, with a runtime of its own and a sign of life.

@@ -42,6 +42,8 @@ pub struct Flags {
     pub lenient: Option<bool>,
     /// `--allow-any-commit`
     pub allow_any_commit: Option<bool>,
+    /// `--no-usage`
+    pub no_usage: Option<bool>,
     /// `--cache-dir`
     pub cache_dir: Option<String>,
     /// `--state-dir`
@@ -65,6 +67,7 @@ impl Flags {
             "--log-level" => text(&self.log_level),
             "--lenient" => switch(self.lenient),
             "--allow-any-commit" => switch(self.allow_any_commit),
+            "--no-usage" => switch(self.no_usage),
             "--cache-dir" => text(&self.cache_dir),
             "--state-dir" => text(&self.state_dir),
             "--config" => text(&self.config),
@@ -105,6 +108,7 @@ impl Settings {
         set(&mut settings.server_name, from.read(&rows::SERVER_NAME, reading::server_name)?);
         set(&mut settings.lenient, from.read(&rows::LENIENT, reading::switch)?);
         set(&mut settings.allow_any_commit, from.read(&rows::ALLOW_ANY_COMMIT, reading::switch)?);
+        set(&mut settings.no_usage, from.read(&rows::NO_USAGE, reading::switch)?);
         set(&mut settings.cache_dir, from.folder(&rows::CACHE_DIR)?);
         set(&mut settings.state_dir, from.folder(&rows::STATE_DIR)?);
         let wait = |given: Given<'_>| reading::milliseconds(given, 1..=LONGEST_WAIT_MS);

@@ -38,6 +38,7 @@ impl Settings {
         pass("--state-dir", differing(&self.state_dir, &usual.state_dir).map(|folder| folder.display().to_string()));
         arguments.extend(self.lenient.then(|| "--lenient".to_owned()));
         arguments.extend(self.allow_any_commit.then(|| "--allow-any-commit".to_owned()));
+        arguments.extend(self.no_usage.then(|| "--no-usage".to_owned()));
 
         let left = [
             ("max_concurrent_requests", self.max_concurrent_requests != usual.max_concurrent_requests),

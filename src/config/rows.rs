@@ -128,6 +128,14 @@ pub(super) const ALLOW_ANY_COMMIT: SettingRow = SettingRow {
     meaning: "a commit need not belong to the default branch (commits of forks resolve too)",
     own_file_only: true,
 };
+pub(super) const NO_USAGE: SettingRow = SettingRow {
+    flag: Some("--no-usage"),
+    variables: &["FLOWY_NO_USAGE"],
+    key: Some("no_usage"),
+    default: "false",
+    meaning: "count nothing: neither how much flows are used nor what listings cost (it never leaves this machine)",
+    ..PLAIN
+};
 pub(super) const CACHE_DIR: SettingRow = SettingRow {
     flag: Some("--cache-dir"),
     variables: &["FLOWY_CACHE_DIR"],
@@ -141,7 +149,7 @@ pub(super) const STATE_DIR: SettingRow = SettingRow {
     variables: &["FLOWY_STATE_DIR"],
     key: Some("state_dir"),
     default: "flowy in the user's state folder",
-    meaning: "folder for logs",
+    meaning: "folder for logs, guided executions and counts",
     own_file_only: true,
 };
 pub(super) const FETCH_DEADLINE: SettingRow = SettingRow {
@@ -181,6 +189,7 @@ pub const SETTINGS: &[SettingRow] = &[
     SERVER_NAME,
     LENIENT,
     ALLOW_ANY_COMMIT,
+    NO_USAGE,
     CACHE_DIR,
     STATE_DIR,
     FETCH_DEADLINE,

@@ -1,7 +1,8 @@
 //! Serving a client over a pair of streams, and ending as clients expect.
 //!
 //! When the input ends, nothing more is read, and calls that still run get a moment to finish. When
-//! the process is asked to stop, they are cancelled at once. Either way what is ready is written.
+//! the process is asked to stop, they are cancelled at once. Either way what is ready is written, and
+//! what was counted kept.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,6 +61,22 @@ pub async fn serve_stdio(app: Arc<App>) -> Result<End, ServeError> {
 /// # Errors
 /// When no session comes about.
 pub async fn serve_on<R, W>(
+    app: Arc<App>,
+    reader: R,
+    writer: W,
+    stop: impl Future<Output = ()> + Send,
+) -> Result<End, ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let end = serve_until(app.clone(), reader, writer, stop).await;
+    let grace = if matches!(end, Ok(End::Stopped)) { FLUSH } else { GRACE };
+    drop(tokio::task::spawn_blocking(move || app.finish_counting(grace)).await);
+    end
+}
+
+async fn serve_until<R, W>(
     app: Arc<App>,
     reader: R,
     writer: W,

@@ -10,6 +10,7 @@ mod guided;
 mod listing;
 mod missing;
 mod setup;
+mod usage;
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -24,6 +25,7 @@ pub use guided::{executions, executions_notes, guided, pruned, tallies};
 pub use listing::{listing, listing_notes};
 pub use missing::missing;
 pub use setup::client_setup;
+pub use usage::{stats, stats_notes};
 
 /// What a stream can show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -11,6 +11,7 @@ mod limit;
 mod listing;
 mod resource;
 mod size;
+mod usage;
 mod warning;
 mod written;
 
@@ -28,6 +29,7 @@ pub use limit::{FAILURE_CHARACTERS, LARGEST_FRAME, Limit, MAX_TOKENS, Travels, f
 pub use listing::{contract_listing, listing, written_listing};
 pub use resource::{flow_entry, flow_names};
 pub use size::fit;
+pub use usage::stats;
 pub use warning::{WarningCode, warning};
 pub use written::Written;
 

@@ -58,6 +58,12 @@ impl FolderSource {
         format!("folder {}", shown(&self.given.to_string_lossy(), 200))
     }
 
+    /// Whatever way leads to it, it is the same folder.
+    pub(super) fn key(&self) -> String {
+        let whole = self.given.canonicalize().unwrap_or_else(|_| self.given.clone());
+        format!("folder {}", whole.display())
+    }
+
     /// The state of the folder now. As long as nothing changes it is the same snapshot.
     pub(super) async fn snapshot(&self) -> Result<Arc<Snapshot>, SourceError> {
         let (given, largest) = (self.given.clone(), self.largest);

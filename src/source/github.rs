@@ -108,6 +108,12 @@ impl Repository {
         }
     }
 
+    /// GitHub does not tell names apart by case.
+    pub(super) fn key(&self) -> String {
+        let port = self.ground.client.endpoints.rest.port().map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{}{port}/{}", self.host, self.ground.slug).to_ascii_lowercase()
+    }
+
     /// The snapshot of a ref: kept, confirmed, fetched, or an older one where that fails.
     pub(super) async fn snapshot(&self, git_ref: Option<RefName>, refresh: bool) -> Result<View, SourceError> {
         let asked = Asked::of(git_ref);

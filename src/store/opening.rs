@@ -27,8 +27,9 @@ pub(super) struct Opened {
 
 impl Opened {
     /// Opens the file and brings it to the newest version; makes it and its folder where they are
-    /// missing.
-    pub(super) fn at(file: &Path, busy: Duration) -> Result<Self, StoreError> {
+    /// missing. What is committed survives a loss of power only where it is to be `lasting`; whole it
+    /// is either way.
+    pub(super) fn at(file: &Path, busy: Duration, lasting: bool) -> Result<Self, StoreError> {
         make(file).map_err(|error| StoreError::Closed { file: PathBuf::new(), why: error.to_string() })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(file, flags)?;
@@ -39,6 +40,9 @@ impl Opened {
         connection.pragma_update(None, "foreign_keys", true)?;
         let opened = Self { connection, busy, identity: identity(file) };
         schema::migrate(&opened)?;
+        if !lasting {
+            opened.connection.pragma_update(None, "synchronous", "NORMAL")?;
+        }
         Ok(opened)
     }
 

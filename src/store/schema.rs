@@ -16,7 +16,7 @@ use super::opening::Opened;
 const OWNER: i32 = 0x464C_4F57;
 
 /// What makes each version of the one before; the first makes the tables of an empty file.
-const VERSIONS: [&str; 1] = [
+const VERSIONS: [&str; 2] = [
     // 1: logs of guided executions, and how each stands. Times are microseconds since 1970.
     "
     CREATE TABLE executions (
@@ -49,6 +49,39 @@ const VERSIONS: [&str; 1] = [
     BEGIN
         SELECT raise(ABORT, 'what has happened is not changed');
     END;
+    ",
+    // 2: what is counted, by source and day. Days are whole ones since 1970 (UTC), times microseconds.
+    "
+    CREATE TABLE flow_uses (
+        source    TEXT NOT NULL,
+        flow      TEXT NOT NULL,
+        day       INTEGER NOT NULL,
+        uses      INTEGER NOT NULL,
+        successes INTEGER NOT NULL,
+        timed     INTEGER NOT NULL,
+        took      INTEGER NOT NULL,
+        UNIQUE (source, flow, day)
+    ) STRICT;
+    CREATE TABLE flow_times (
+        source TEXT NOT NULL,
+        flow   TEXT NOT NULL,
+        day    INTEGER NOT NULL,
+        class  INTEGER NOT NULL,
+        uses   INTEGER NOT NULL,
+        UNIQUE (source, flow, day, class)
+    ) STRICT;
+    CREATE TABLE listings (
+        source     TEXT NOT NULL,
+        mode       TEXT NOT NULL,
+        day        INTEGER NOT NULL,
+        calls      INTEGER NOT NULL,
+        entries    INTEGER NOT NULL,
+        characters INTEGER NOT NULL,
+        tokens     INTEGER NOT NULL,
+        took       INTEGER NOT NULL,
+        deprecated INTEGER NOT NULL,
+        UNIQUE (source, mode, day)
+    ) STRICT;
     ",
 ];
 

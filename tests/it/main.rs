@@ -16,5 +16,6 @@ mod guided;
 mod story;
 mod support;
 mod surface;
+mod usage;
 mod validate;
 mod walk;

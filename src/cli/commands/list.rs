@@ -1,7 +1,9 @@
 //! `flowy list`: the flows of the catalog.
 
-use super::{Done, World, wait};
-use crate::app::{LARGEST_BUDGET, LARGEST_LIMIT, ListRequest, Mode, Selection};
+use std::time::Duration;
+
+use super::{Done, World, finish_counting, wait};
+use crate::app::{App, LARGEST_BUDGET, LARGEST_LIMIT, ListRequest, Listing, ListingCost, Mode, Selection};
 use crate::cli::args::ListArgs;
 use crate::report::{human, wire};
 
@@ -18,13 +20,30 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     selection.limit = Some(args.limit.unwrap_or(LARGEST_LIMIT));
     selection.max_tokens = Some(LARGEST_BUDGET);
     let request = ListRequest { selection, git_ref: None, refresh: world.everywhere.refresh };
+    let begun = app.clock().reading();
     let listing = wait(world, &format!("reading {}", app.describe()), app.list(request))??;
     let printer = world.printer;
     if world.everywhere.json {
-        printer.json(&wire::listing(&listing, &[]));
+        let value = wire::listing(&listing, &[]);
+        printer.json(&value);
+        count(&app, &listing, &format!("{value:#}"), begun);
         return Ok(0);
     }
-    printer.out(&human::listing(&listing, printer.out_look()));
+    let text = human::listing(&listing, printer.out_look());
+    printer.out(&text);
     printer.note(&human::listing_notes(&listing, &app.describe(), printer.err_look()));
+    count(&app, &listing, &text, begun);
     Ok(0)
+}
+
+fn count(app: &App, listing: &Listing, text: &str, begun: Duration) {
+    app.count_listing(&ListingCost {
+        mode: listing.page.mode,
+        entries: listing.page.returned,
+        characters: text.chars().count(),
+        tokens: listing.page.estimated_tokens,
+        took: app.clock().reading().saturating_sub(begun),
+        deprecated: 0,
+    });
+    finish_counting(app);
 }

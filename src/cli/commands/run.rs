@@ -24,6 +24,7 @@ pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
         wait: None,
     };
     let done = if args.dry_run { rehearse(&app, &request, world) } else { execute(&app, &request, args, world) };
+    super::finish_counting(&app);
     done.or_else(|stop| refuse(stop, &app, &request, world))
 }
 

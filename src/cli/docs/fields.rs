@@ -1,4 +1,4 @@
-//! The fields of what the tools answer, from the published JSON Schemas of the answers.
+//! The fields of what tools and commands answer, from the published JSON Schemas of the answers.
 
 use serde_json::Value;
 
@@ -8,9 +8,10 @@ const EXECUTE: &str = include_str!("../../../schemas/flows-execute.response.sche
 const EXECUTE_FAILURE: &str = include_str!("../../../schemas/flows-execute.failure.schema.json");
 const GUIDED: &str = include_str!("../../../schemas/flows-guided.response.schema.json");
 const STATUS: &str = include_str!("../../../schemas/flows-status.response.schema.json");
+const STATS: &str = include_str!("../../../schemas/stats.response.schema.json");
 
 /// Every shape of an answer: the name of its block, its schema, and where in the schema it stands.
-const SHAPES: [(&str, &str, &str); 9] = [
+const SHAPES: [(&str, &str, &str); 10] = [
     ("result-list", LIST, ""),
     ("result-show-flow", SHOW, "/then"),
     ("result-show-template", SHOW, "/else"),
@@ -20,6 +21,7 @@ const SHAPES: [(&str, &str, &str); 9] = [
     ("result-status", STATUS, "/$defs/one"),
     ("result-status-list", STATUS, "/then"),
     ("result-status-text", STATUS, "/else/then"),
+    ("result-stats", STATS, ""),
 ];
 
 /// One field: where it stands, what it holds, what it means.

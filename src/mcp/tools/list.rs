@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::REF;
-use crate::app::{Code, Error, ListRequest};
+use crate::app::{Code, Error, ListRequest, Listing, ListingCost};
 use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, Mode, Selection, TruncatedBy};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
@@ -68,6 +68,17 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             git_ref: arguments.owned("ref"),
             refresh: arguments.flag("refresh").unwrap_or(false),
         };
+        let begun = call.app.clock().reading();
+        let count = |listing: &Listing, characters: usize| {
+            call.app.count_listing(&ListingCost {
+                mode: listing.page.mode,
+                entries: listing.page.returned,
+                characters,
+                tokens: listing.page.estimated_tokens,
+                took: call.app.clock().reading().saturating_sub(begun),
+                deprecated: warnings.len(),
+            });
+        };
         let mut made_smaller = false;
         loop {
             let listing = call.unless_cancelled(call.app.list(request.clone())).await?;
@@ -75,6 +86,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             if ours && !made_smaller && call.travels == Travels::Twice {
                 let written = wire::written_listing(&listing, &warnings);
                 if written.fits() {
+                    count(&listing, written.characters());
                     return Ok(Reply::written(written));
                 }
             }
@@ -87,7 +99,11 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
                 object.insert("truncatedBy".to_owned(), json!(TruncatedBy::Budget.as_str()));
             }
             let shown = listing.page.returned;
-            let Some(room) = entries_with_room(&value, call.travels) else { return Ok(Reply::of(value)) };
+            let text = value.to_string();
+            let Some(room) = entries_with_room(&value, &text, call.travels) else {
+                count(&listing, text.chars().count());
+                return Ok(Reply::of(value));
+            };
             made_smaller = true;
             request.refresh = false;
             if shown > 1 {
@@ -96,6 +112,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
                 // One flow alone is too much: its shortest form.
                 request.selection.max_tokens = Some(1);
             } else {
+                count(&listing, text.chars().count());
                 return Ok(Reply::of(value));
             }
         }
@@ -104,8 +121,8 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
 }
 
 /// How many of a listing's entries have room in one message; none where all have.
-fn entries_with_room(value: &Value, travels: Travels) -> Option<usize> {
-    let all = travels.bytes(&value.to_string());
+fn entries_with_room(value: &Value, text: &str, travels: Travels) -> Option<usize> {
+    let all = travels.bytes(text);
     let mut over = all.checked_sub(Travels::room()).filter(|over| *over > 0)?;
     let entries = value.get("flows").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut keep = entries.len();

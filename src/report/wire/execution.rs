@@ -403,6 +403,6 @@ pub(super) fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin)
 }
 
 /// Milliseconds with three decimals: real times, however short.
-fn millis(time: std::time::Duration) -> f64 {
+pub(super) fn millis(time: std::time::Duration) -> f64 {
     (time.as_secs_f64() * 1_000_000.0).round() / 1_000.0
 }

@@ -74,6 +74,11 @@ impl Written {
         self.0.iter().for_each(|piece| bytes.extend_from_slice(piece.quoted().as_bytes()));
     }
 
+    /// How many characters the JSON has.
+    pub fn characters(&self) -> usize {
+        self.0.iter().map(|piece| piece.plain().chars().count()).sum()
+    }
+
     /// How many bytes it takes in both forms together.
     pub fn len_twice(&self) -> usize {
         self.0.iter().map(|piece| piece.plain().len() + piece.quoted().len()).sum()
@@ -96,6 +101,7 @@ mod tests {
         let text: String = serde_json::from_slice(&quoted).unwrap();
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
         assert_eq!(written.value(), value);
+        assert_eq!(written.characters(), value.to_string().chars().count());
         assert_eq!(written.len_twice(), plain.len() + quoted.len() - 2);
     }
 }

@@ -82,9 +82,16 @@ impl Bench {
     fn at(spec: impl FnOnce(&TempDir) -> SourceSpec, settings: impl FnOnce(&TempDir) -> Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = ManualClock::at("2026-01-05T09:00:00Z".parse().unwrap());
-        let (spec, settings) = (spec(&folder), settings(&folder));
+        let (spec, mut settings) = (spec(&folder), settings(&folder));
+        settings.no_usage = true;
         let app = App::open_at(spec.clone(), settings.clone(), clock.clone(), Pace::Hurried).unwrap();
         Self { app: Arc::new(app), clock, folder: Arc::new(folder), spec, settings }
+    }
+
+    /// The same, counting what is used; without it nothing is written behind a test's back.
+    pub(crate) fn counting(mut self) -> Self {
+        self.settings.no_usage = false;
+        self.again()
     }
 
     /// Another process over the same folders: everything that is only remembered is forgotten.

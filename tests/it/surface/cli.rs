@@ -5,8 +5,8 @@ use flowy::config::{Environment, Flags, SETTINGS, Settings};
 
 use crate::support::program::Sandbox;
 
-const COMMANDS: [&str; 10] =
-    ["list", "show", "run", "validate", "graph", "schema", "serve", "executions", "config", "completions"];
+const COMMANDS: [&str; 11] =
+    ["list", "show", "run", "validate", "graph", "schema", "serve", "executions", "stats", "config", "completions"];
 
 #[test]
 fn without_arguments_the_program_shows_its_help() {
@@ -38,7 +38,7 @@ fn the_options_of_every_command() {
 #[test]
 fn every_setting_with_a_flag_is_accepted_before_and_after_a_command() {
     for flag in SETTINGS.iter().filter_map(|row| row.flag) {
-        let switch = matches!(flag, "--lenient" | "--allow-any-commit");
+        let switch = matches!(flag, "--lenient" | "--allow-any-commit" | "--no-usage");
         let given: Vec<&str> = if switch { vec![flag] } else { vec![flag, "1"] };
         let before: Vec<&str> = given.iter().copied().chain(["serve"]).collect();
         let after: Vec<&str> = ["serve"].into_iter().chain(given.iter().copied()).collect();
@@ -62,13 +62,14 @@ fn what_is_passed_on_to_a_client_is_understood_behind_serve() {
         log_level: Some("debug".to_owned()),
         lenient: Some(true),
         allow_any_commit: Some(true),
+        no_usage: Some(true),
         cache_dir: Some("/c".to_owned()),
         state_dir: Some("/s".to_owned()),
         ..Flags::default()
     };
     let settings = Settings::load(&flags, &environment).unwrap();
     let passed = settings.passed_on(&environment).arguments;
-    assert_eq!(passed.iter().filter(|word| word.starts_with("--")).count(), 10);
+    assert_eq!(passed.iter().filter(|word| word.starts_with("--")).count(), 11);
     let line = ["flowy", "serve"].into_iter().map(str::to_owned).chain(passed);
     assert!(<Cli as clap::Parser>::try_parse_from(line).is_ok());
 }
