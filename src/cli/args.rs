@@ -99,7 +99,7 @@ pub(super) struct Everywhere {
     /// Read commits that do not belong to the default branch too (commits of forks resolve as well)
     #[arg(long, global = true, help_heading = "Settings", hide_short_help = true)]
     pub(super) allow_any_commit: bool,
-    /// Count nothing: neither how much flows are used nor what listings cost
+    /// Count neither how much flows are used nor what listings cost
     #[arg(long, global = true, help_heading = "Settings", hide_short_help = true)]
     pub(super) no_usage: bool,
     /// Folder for what was fetched from GitHub

@@ -133,7 +133,7 @@ pub(super) const NO_USAGE: SettingRow = SettingRow {
     variables: &["FLOWY_NO_USAGE"],
     key: Some("no_usage"),
     default: "false",
-    meaning: "count nothing: neither how much flows are used nor what listings cost (it never leaves this machine)",
+    meaning: "count neither how much flows are used nor what listings cost; counts never leave this machine",
     ..PLAIN
 };
 pub(super) const CACHE_DIR: SettingRow = SettingRow {

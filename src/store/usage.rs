@@ -24,13 +24,13 @@ pub fn day_of(time: DateTime<Utc>) -> i64 {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
     /// By source, flow and day.
-    uses: BTreeMap<(String, String, i64), Uses>,
+    uses: BTreeMap<(String, String, i64), FlowCount>,
     /// By source, mode and day.
     listings: BTreeMap<(String, String, i64), ListingTotals>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Uses {
+struct FlowCount {
     uses: u64,
     successes: u64,
     timed: u64,

@@ -197,6 +197,7 @@ impl GitHub {
             server_name: "flowy".to_owned(),
             lenient: false,
             allow_any_commit: false,
+            no_usage: false,
             cache_dir: folder.join("cache"),
             state_dir: folder.join("state"),
             fetch_deadline: Duration::from_secs(20),

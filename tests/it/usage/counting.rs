@@ -91,7 +91,7 @@ async fn a_guided_execution_counts_once_when_it_ends_and_its_time_does_not() {
     let begun = session.ok("flows_begin", tea()).await;
     let complete =
         json!({"executionId": begun["executionId"], "stepToken": begun["stepToken"], "output": {"summary": "Done."}});
-    bench.clock.advance(Duration::from_secs(3_600));
+    bench.clock.advance(Duration::from_hours(1));
     let first = session.ok("flows_complete_step", complete.clone()).await;
     assert_eq!(session.ok("flows_complete_step", complete).await, first, "the same reply again");
     end(session).await;

@@ -66,6 +66,11 @@ fn uses(home: &Path) -> i64 {
     let file = Connection::open(home.join(FILE)).unwrap();
     let check: String = file.pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
     assert_eq!(check, "ok");
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('flow_uses', 'flow_times', 'listings')";
+    match file.query_row(tables, [], |row| row.get::<_, i64>(0)).unwrap() {
+        0 => return 0,
+        made => assert_eq!(made, 3, "tables are made together"),
+    }
     // A use and its time are counted together or not at all.
     let sum = |sql: &str| file.query_row(sql, [], |row| row.get::<_, Option<i64>>(0)).unwrap().unwrap_or(0);
     let uses = sum("SELECT sum(uses) FROM flow_uses");

@@ -1,7 +1,9 @@
 //! Every field of an answer is published, and every answer is as it is published.
 
+use flowy::app::{App, EXAMPLES, StatsRequest};
 use flowy::cli::docs::blocks;
-use flowy::report::wire::STATUSES;
+use flowy::report::wire::{self, STATUSES};
+use flowy::source::{Pace, SourceSpec};
 use serde_json::{Value, json};
 
 use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, LIST_RESPONSE, as_published};
@@ -10,6 +12,7 @@ use crate::support::mcp::{Bench, Session, flow, template};
 const SHOW: &str = include_str!("../../../../schemas/flows-show.response.schema.json");
 const GUIDED: &str = include_str!("../../../../schemas/flows-guided.response.schema.json");
 const STATUS: &str = include_str!("../../../../schemas/flows-status.response.schema.json");
+const STATS: &str = include_str!("../../../../schemas/stats.response.schema.json");
 
 /// The documented paths of a shape.
 fn documented(shape: &str) -> Vec<String> {
@@ -219,6 +222,45 @@ async fn every_field_about_a_guided_execution_is_published() {
     as_published(STATUS, &list);
     all_documented("result-status-list", "", &list);
     as_published(STATUS, &told);
+}
+
+#[tokio::test]
+async fn every_field_of_statistics_is_published() {
+    let bench = Bench::folder(files()).counting();
+    let mut session = bench.session().await;
+    session.ok("flows_execute", json!({"flowName": "Two", "initialVariables": {"company": "x"}})).await;
+    session.failed("flows_execute", json!({"flowName": "Half", "initialVariables": {"company": "x"}})).await;
+    let begun = session.ok("flows_begin", json!({"flowName": "Two", "initialVariables": {"company": "x"}})).await;
+    let failed = json!({"executionId": begun["executionId"], "stepToken": begun["stepToken"], "outcome": "failed", "output": {"reason": "r"}});
+    session.ok("flows_complete_step", failed).await;
+    for mode in ["compact", "index"] {
+        session.ok("flows_list", json!({"tier": mode})).await;
+    }
+    session.shut().await;
+    session.end().await;
+    for (days, flow) in [(None, None), (Some(1), Some("Two".to_owned())), (None, Some("Nope".to_owned()))] {
+        let stats = bench.app.stats(&StatsRequest { flow, days }).await.unwrap();
+        let told = wire::stats(&stats);
+        as_published(STATS, &told);
+        all_documented("result-stats", "", &told);
+    }
+    // Every field that is published is there, too.
+    let stats = bench.app.stats(&StatsRequest::default()).await.unwrap();
+    let told = wire::stats(&stats);
+    assert_eq!((told["flows"].as_array().unwrap().len(), told["listings"].as_array().unwrap().len()), (2, 2), "{told}");
+    let published: Value = serde_json::from_str(STATS).unwrap();
+    for (place, schema) in
+        [("", ""), ("/flows/0", "/properties/flows/items"), ("/listings/0", "/properties/listings/items")]
+    {
+        for name in published.pointer(&format!("{schema}/properties")).unwrap().as_object().unwrap().keys() {
+            assert!(told.pointer(&format!("{place}/{name}")).is_some(), "{place}/{name}");
+        }
+    }
+    let unread =
+        App::open_at(SourceSpec::Examples(EXAMPLES), bench.app.settings().clone(), bench.clock.clone(), Pace::Hurried);
+    let none = wire::stats(&unread.unwrap().stats(&StatsRequest::default()).await.unwrap());
+    as_published(STATS, &none);
+    assert_eq!((&none["flows"], none["otherSources"].as_array().unwrap().len()), (&json!([]), 1), "{none}");
 }
 
 #[tokio::test]
