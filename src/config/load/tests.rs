@@ -274,7 +274,7 @@ fn settings_passed_on_as_arguments_come_back_the_same() {
     let mut flags = Flags::default();
     let mut arguments = passed.arguments.iter();
     while let Some(flag) = arguments.next() {
-        let switch = matches!(flag.as_str(), "--lenient" | "--allow-any-commit");
+        let switch = matches!(flag.as_str(), "--lenient" | "--allow-any-commit" | "--no-usage");
         set_flag(&mut flags, flag, if switch { "true" } else { arguments.next().unwrap() });
     }
     assert_eq!(Settings::load(&flags, &Environment::of(NONE)).unwrap(), settings);
