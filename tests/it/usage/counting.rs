@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flowy::app::StatsRequest;
+use flowy::app::{Caller, ExecuteRequest, OnFailure, StatsRequest, state_of};
 use flowy::report::{human, wire};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -82,6 +82,31 @@ async fn rehearsals_refusals_and_cancelled_executions_do_not_count() {
     session.ok("flows_cancel", json!({"executionId": begun["executionId"]})).await;
     end(session).await;
     assert_eq!(stats(&bench).await["flows"], json!([]));
+}
+
+/// Longer than an execution goes on before it looks whether it is still wanted.
+#[tokio::test]
+async fn an_execution_that_is_cancelled_on_its_way_does_not_count() {
+    let steps: Vec<String> = (0..300).map(|step| format!("n{step}")).collect();
+    let nodes: Vec<(&str, &str)> = steps.iter().map(|id| (id.as_str(), "T")).collect();
+    let bench = Bench::folder([flow("Long", &nodes, &[]), template("T", "Tea")]).counting();
+    let request = ExecuteRequest {
+        flow: "Long".to_owned(),
+        variables: serde_json::Map::new(),
+        git_ref: None,
+        refresh: false,
+        on_failure: OnFailure::Continue,
+        wait: None,
+    };
+    let mut caller = Caller::default();
+    bench.app.execute(request.clone(), &caller).await.unwrap();
+    let cancel = caller.cancel.clone();
+    caller.progress = Some(Arc::new(move |_| cancel.cancel()));
+    let outcome = bench.app.execute(request, &caller).await.unwrap();
+    assert_eq!(state_of(&outcome), "completed", "what had finished is answered");
+    bench.app.finish_counting(Duration::from_secs(10));
+    let told = stats(&bench).await;
+    assert_eq!((&told["flows"][0]["uses"], &told["flows"][0]["successes"]), (&json!(1), &json!(1)), "{told}");
 }
 
 #[tokio::test]
