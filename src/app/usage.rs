@@ -52,7 +52,7 @@ pub struct ListingCost {
 /// Which statistics are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StatsRequest {
-    /// Only this flow's.
+    /// Only this flow's; then none of listings.
     pub flow: Option<String>,
     /// Only of so many days, today included.
     pub days: Option<u32>,
@@ -255,7 +255,9 @@ impl App {
         stats.flows.sort_by(|one, other| {
             other.overall.score().cmp(&one.overall.score()).then_with(|| one.name.cmp(&other.name))
         });
-        stats.listings = listings.into_iter().map(listing_stats).collect();
+        if request.flow.is_none() {
+            stats.listings = listings.into_iter().map(listing_stats).collect();
+        }
         stats.others = sources.into_iter().filter(|source| *source != stats.source).collect();
         Ok(stats)
     }

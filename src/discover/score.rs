@@ -81,9 +81,9 @@ impl Usage {
     }
 
     /// What 95 of a hundred uses stay within, estimated from the classes of times; none where no
-    /// time is known.
+    /// time is known. Of one use alone the time itself is known.
     pub fn p95(&self) -> Option<Duration> {
-        self.times.percentile(95)
+        if self.timed == 1 { self.average() } else { self.times.percentile(95) }
     }
 }
 
@@ -228,6 +228,8 @@ mod tests {
         usage.times.add(Times::class(Duration::from_millis(1)), 20);
         let p95 = usage.p95().unwrap();
         assert!(p95 >= Duration::from_micros(64 << 3) && p95 <= Duration::from_micros(64 << 4), "{p95:?}");
+        let once = Usage { timed: 1, took: Duration::from_millis(3), ..usage };
+        assert_eq!(once.p95(), Some(Duration::from_millis(3)));
         let mut endless = Times::default();
         endless.add(BUCKETS + 7, 1);
         assert_eq!(endless.percentile(95), Some(Duration::from_micros(64 << 30)));

@@ -66,6 +66,7 @@ fn a_run_and_a_listing_of_the_command_line_count_too() {
     assert_eq!(json!(uses), json!([["Tea", 1, 100.0], ["Torn", 1, 0.0]]), "{told}");
     assert_eq!(told["listings"][0]["characters"], json!(listed.out.chars().count()));
     let one = sandbox.run(["stats", "--json", "--flow", "Torn"]).json();
+    assert_eq!(one["listings"], json!([]));
     assert_eq!((one["flows"].as_array().unwrap().len(), &one["flows"][0]["name"]), (1, &json!("Torn")));
 }
 
