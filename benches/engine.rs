@@ -2,14 +2,21 @@
 //!
 //! Run with `cargo bench --bench engine`; docs/performance.md says how the figures are read.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a bench fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "a bench fails by panicking"
+)]
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use divan::Bencher;
 use flowy::clock::SystemClock;
-use flowy::discover::{Entry, Index, Input, Mode, Packed, Selection, page};
+use flowy::discover::rank::{Document, Query};
+use flowy::discover::{Entry, Figures, Index, Input, Mode, Packed, Selection, page};
 use flowy::execute::{Options, Rendered, execute};
 use flowy::model::Shelf;
 use flowy::names::CatalogPath;
@@ -52,7 +59,7 @@ fn checked(parsed: &Parsed, nodes: usize) -> validate::FlowCheck {
     let shelf = Shelf::default();
     let options = validate::Options { lenient: false, max_nodes: nodes + 10, max_edges: nodes * 4 };
     let path = CatalogPath::new("flows/Bench.json").unwrap();
-    let mut check = validate::flow_file(&path, parsed, Known { shelf: &shelf, twins: &[], options });
+    let mut check = validate::flow_file(&path, parsed, Known { shelf: &shelf, twins: &[], strays: &[], options });
     check.flows.remove(0)
 }
 
@@ -122,11 +129,64 @@ fn index(flows: usize) -> Index {
 fn open_index_and_list(bencher: Bencher<'_, '_>, flows: usize) {
     let bytes: Arc<[u8]> = Arc::from(index(flows).pack());
     let selection = Selection::all(Mode::Compact);
-    bencher.bench(|| page(&Packed::open(bytes.clone()).unwrap(), &selection, "revision").unwrap());
+    bencher.bench(|| page(&Packed::open(bytes.clone()).unwrap(), &selection, "revision", &Figures::default()).unwrap());
 }
 
 #[divan::bench(args = [80, 10_000], sample_count = 10)]
 fn pack_index(bencher: Bencher<'_, '_>, flows: usize) {
     let index = index(flows);
     bencher.bench(|| index.pack());
+}
+
+/// Flows in 40 subjects and 50 actions, with words of their own beside the common ones.
+fn varied(flows: usize) -> Vec<Entry> {
+    let word = |seed: usize| {
+        let syllables = ["ba", "ke", "lo", "mi", "nu", "ra", "se", "ti", "vo", "zan"];
+        (0..4).map(|place| syllables[seed / 10_usize.pow(place) % 10]).collect::<String>()
+    };
+    let entry = |n: usize| Entry {
+        name: format!("{}_{}_{n:05}", word(n % 40), word(n % 50 + 100)),
+        description: format!(
+            "Collects what is known of the {} and writes a short brief on {} for the team that has to decide about {}.",
+            word(n % 997),
+            word(n % 3_001),
+            word(n)
+        ),
+        tags: vec![word(n % 30), "research".to_owned()],
+        category: Some(word(n % 12)),
+        inputs: ["topic", "audience", "tone"]
+            .map(|name| Input {
+                name: name.to_owned(),
+                description: Some(format!("The {name} of the {}", word(n % 500))),
+                ..Input::default()
+            })
+            .to_vec(),
+        examples: vec![format!("write me a brief about {}", word(n)), format!("{} 보고서를 써줘", word(n % 700))],
+        file: format!("flows/{n}.json"),
+        ..Entry::default()
+    };
+    (0..flows).map(entry).collect()
+}
+
+#[divan::bench(args = [80, 10_000], sample_count = 10)]
+fn build_ranks(bencher: Bencher<'_, '_>, flows: usize) {
+    let flows = varied(flows);
+    bencher.bench(|| flowy::discover::rank::Index::build(flows.iter().map(Document::of_flow)));
+}
+
+#[divan::bench(args = ["write a brief about bakelomi", "reserch team breif kelomina", "보고서를 써줘", "nothing of this is known here at all"], sample_count = 1_000)]
+fn search_10_000(bencher: Bencher<'_, '_>, asked: &str) {
+    let flows = varied(10_000);
+    let index = flowy::discover::rank::Index::build(flows.iter().map(Document::of_flow));
+    let query = Query::new(&[asked]).unwrap();
+    bencher.bench(|| index.search(&query, 5, false, |_| true));
+}
+
+#[divan::bench(sample_count = 1_000)]
+fn search_10_000_in_eight_phrasings(bencher: Bencher<'_, '_>) {
+    let flows = varied(10_000);
+    let index = flowy::discover::rank::Index::build(flows.iter().map(Document::of_flow));
+    let asked: Vec<String> = (0..8).map(|n| format!("{} {}", flows[n * 1_000].description, flows[n].name)).collect();
+    let query = Query::new(&asked).unwrap();
+    bencher.bench(|| index.search(&query, 5, false, |_| true));
 }

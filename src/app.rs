@@ -11,6 +11,7 @@ mod complete;
 mod examples;
 mod execute;
 mod failure;
+mod findable;
 mod graph;
 mod guide;
 mod list;
@@ -33,7 +34,7 @@ use crate::store::Store;
 
 // What requests and answers are made of, so that a surface needs no other room to ask.
 pub use crate::clock::{Clock, SystemClock};
-pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, Mode, Selection, Usage};
+pub use crate::discover::{Kind, LARGEST_BUDGET, LARGEST_LIMIT, Mode, QUERY_LIMIT, Selection, Usage};
 pub use crate::guide::{Answering, Asker, Story, Turn};
 pub use crate::run::{Escalation, GuidedState, OnFailure, Outcome as StepOutcome};
 pub use crate::store::{Summary, Tally};

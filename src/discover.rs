@@ -7,23 +7,28 @@
 //! Everything here is the same for equal inputs: order is by name in code points, then by file,
 //! then by place in the file.
 
+mod answer;
 mod cursor;
 mod mode;
 mod packed;
 mod page;
+pub mod rank;
 mod rows;
 mod score;
 mod shown;
 mod text;
+mod tiers;
 
+pub use answer::{Excluded, NoMatch, Reason};
 pub use cursor::CursorFault;
-pub use mode::Mode;
+pub use mode::{MOST_NAMES, Mode};
 pub use packed::{Found, Packed};
-pub use page::{DiscoverError, LARGEST_BUDGET, LARGEST_LIMIT, Page, Selection, TruncatedBy, page};
+pub use page::{DiscoverError, Kind, LARGEST_BUDGET, LARGEST_LIMIT, Page, QUERY_LIMIT, Selection, TruncatedBy, page};
 pub use rows::{EntriesJson, to_value};
 pub use score::{BUCKETS, Popularity, Score, Times, Usage};
-pub use shown::{CompactEntry, ContractEntry, DetailedEntry, Shown, ShownInput, StandardEntry};
-pub use text::{index_line, input_summary, truncated};
+pub use shown::{BriefEntry, CompactEntry, ContractEntry, DetailedEntry, Shown, ShownInput, StandardEntry};
+pub use text::{brief_inputs, index_line, input_summary, truncated};
+pub use tiers::{CategoryEntry, Figures, FullEntry, HotEntry, SummaryEntry};
 
 use serde_json::Value;
 
@@ -60,6 +65,8 @@ pub struct Entry {
     pub inputs_unknown: bool,
     /// Its results.
     pub outputs: Vec<Output>,
+    /// Requests that its author wants it to be found by.
+    pub examples: Vec<String>,
     /// The file it stands in, as a path of the catalog.
     pub file: String,
     /// `meta.id`.
@@ -240,6 +247,7 @@ fn clean_flow(flow: &mut Entry) {
         text.iter_mut().for_each(clean);
     }
     flow.steps.iter_mut().for_each(clean);
+    flow.examples.iter_mut().for_each(clean);
     for input in &mut flow.inputs {
         input.kind.iter_mut().for_each(clean);
         input.description.iter_mut().for_each(clean);

@@ -40,8 +40,21 @@ pub struct Known<'a> {
     pub shelf: &'a Shelf,
     /// Names that flows of other files have too, with those files: asking for them is ambiguous.
     pub twins: &'a [(String, Vec<String>)],
+    /// The file's examples that don't find their flow; none where the catalog isn't known whole.
+    pub strays: &'a [StrayExample],
     /// Limits and leniency.
     pub options: Options,
+}
+
+/// One of a flow's `examples` that doesn't find the flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StrayExample {
+    /// The flow's place among the flows of its file, from 0.
+    pub place_in_file: usize,
+    /// The example's place among the flow's, from 0.
+    pub example: usize,
+    /// The names of the flows that it finds first, best first; empty where it finds none.
+    pub finds: Vec<String>,
 }
 
 /// How strictly to check.

@@ -3,6 +3,7 @@
 mod build;
 mod prepare;
 mod problems;
+mod templates;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -11,12 +12,12 @@ use crate::app::prompts::Offered;
 use crate::app::{Code, Error};
 use crate::cache::Flights;
 use crate::config::Settings;
-use crate::discover::{FileProblem, Found, Packed, Page, Selection, page};
+use crate::discover::{Figures, FileProblem, Found, Kind, Packed, Page, Selection, page};
 use crate::model::{Directory, Listed};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
 
-pub(super) use build::{broken, guidance, stem};
+pub(super) use build::{broken, entry, guidance, stem};
 pub use prepare::Prepared;
 pub(super) use problems::problem as left_out;
 
@@ -85,6 +86,8 @@ struct Opened {
     ready: Mutex<VecDeque<(String, usize, Arc<Prepared>)>>,
     problems: OnceLock<Arc<Vec<FileProblem>>>,
     pages: Mutex<VecDeque<(Selection, Arc<Page>)>>,
+    /// The templates as listings show them.
+    templates: Mutex<Option<Packed>>,
     offered: Offered,
 }
 
@@ -186,12 +189,20 @@ impl Catalog {
     ///
     /// # Errors
     /// When the selection can't be understood.
-    pub fn page(&self, selection: &Selection) -> Result<Arc<Page>, Error> {
+    pub async fn page(&self, selection: &Selection, figures: &Figures<'_>) -> Result<Arc<Page>, Error> {
         let pages = || self.shared.pages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, page)) = pages().iter().find(|(other, _)| other == selection) {
             return Ok(page.clone());
         }
-        let page = Arc::new(page(self.index(), selection, &self.origin.revision)?);
+        let templates = match selection.kind {
+            Kind::Flows => None,
+            Kind::Templates => self.template_index().await,
+        };
+        let made = page(templates.as_ref().unwrap_or(self.index()), selection, &self.origin.revision, figures)?;
+        let page = Arc::new(made);
+        if selection.goes_by_usage() {
+            return Ok(page);
+        }
         let mut pages = pages();
         pages.push_back((selection.clone(), page.clone()));
         while pages.len() > KEPT_PAGES {

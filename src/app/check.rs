@@ -11,7 +11,7 @@ use crate::config::{Environment, Settings, system_says};
 use crate::model::{Directory, Listed, Lookup, Shelf};
 use crate::names::CatalogPath;
 use crate::source::{Ask, Source, SourceSpec, View};
-use crate::validate::{self, Finding, GuidanceReferences, Known, Options, Parsed, Severity};
+use crate::validate::{self, Finding, GuidanceReferences, Known, Options, Parsed, Severity, StrayExample};
 
 /// What is to be checked.
 #[derive(Debug, Clone, Default)]
@@ -95,7 +95,7 @@ impl App {
     /// When the catalog can't be reached.
     pub async fn check(&self, request: &CheckRequest) -> Result<Checkup, Error> {
         let view = self.view(request.git_ref.as_deref(), request.refresh).await?;
-        let mut checkup = check_view(&view, None, &|path| path.to_string(), self.settings.lenient).await?;
+        let mut checkup = check_view(&view, None, &|path| path.to_string(), true, self.settings.lenient).await?;
         checkup.belongs_to(self.describe(), true);
         checkup.ignored_ref = self.ignored_ref(request.git_ref.as_deref());
         Ok(checkup)
@@ -171,9 +171,8 @@ pub async fn check_paths(
                 .display()
                 .to_string()
         };
-        let found = check_view(&view, Some(&chosen), &shown, settings.lenient).await?;
-        let mut found = found;
         let whole = wanted.iter().any(|(_, wanted)| root.join("flows").starts_with(wanted));
+        let mut found = check_view(&view, Some(&chosen), &shown, whole, settings.lenient).await?;
         found.belongs_to(source.describe(), whole);
         let before = checkup.files.len();
         checkup.add(found);
@@ -215,8 +214,11 @@ fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Sett
                 } else {
                     let shelf = Shelf::unchecked();
                     let options = Options { lenient: settings.lenient, ..Options::default() };
-                    let check =
-                        validate::flow_file(&catalog_path, &parsed, Known { shelf: &shelf, twins: &[], options });
+                    let check = validate::flow_file(
+                        &catalog_path,
+                        &parsed,
+                        Known { shelf: &shelf, twins: &[], strays: &[], options },
+                    );
                     (all_findings(&check), check.flows.len(), 0)
                 };
                 checkup.flows += flows;
@@ -255,10 +257,12 @@ fn all_findings(check: &validate::FileCheck) -> Vec<Finding> {
 
 type Chosen<'a> = &'a (dyn Fn(&CatalogPath) -> bool + Sync);
 
+/// Checks the files of a catalog that are chosen; `whole`: that they are all of its flows.
 async fn check_view(
     view: &View,
     chosen: Option<Chosen<'_>>,
     shown: &(dyn Fn(&CatalogPath) -> String + Sync),
+    whole: bool,
     lenient: bool,
 ) -> Result<Checkup, Error> {
     let texts = view.snapshot.read_all().await?;
@@ -286,16 +290,25 @@ async fn check_view(
     let mut by_file: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
     let guidance = super::catalog::guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
     let mut flows = BTreeMap::new();
-    for (path, parsed) in &parsed {
+    let check_file = |path: &CatalogPath, parsed: &Parsed, strays: &[StrayExample]| {
         let mut shelf = shelf(parsed, &directory, &templates);
         guidance.put_on(&mut shelf, &GuidanceReferences::of(parsed));
-        let check = validate::flow_file(
-            path,
-            parsed,
-            Known { shelf: &shelf, twins: &twins, options: Options { lenient, ..Options::default() } },
-        );
+        let options = Options { lenient, ..Options::default() };
+        validate::flow_file(path, parsed, Known { shelf: &shelf, twins: &twins, strays, options })
+    };
+    let mut checks: Vec<_> = parsed.iter().map(|(path, parsed)| check_file(path, parsed, &[])).collect();
+    if whole {
+        // What an example finds is known when every flow is; the few files with one that strays are checked again.
+        let strays = super::findable::stray_examples(checks.iter().flat_map(|check| &check.flows));
+        for ((path, parsed), check) in parsed.iter().zip(&mut checks) {
+            if let Some(strays) = strays.get(path.as_str()) {
+                *check = check_file(path, parsed, strays);
+            }
+        }
+    }
+    for ((path, _), check) in parsed.iter().zip(&checks) {
         let used = wanted(path);
-        for finding in all_findings(&check) {
+        for finding in all_findings(check) {
             let in_other = finding.file != **path;
             if !(used || in_other && wanted(&finding.file)) {
                 continue;

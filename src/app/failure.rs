@@ -191,8 +191,16 @@ impl From<DiscoverError> for Error {
             DiscoverError::InvalidCursor { .. } => {
                 Self::new(Code::InvalidCursor, error.to_string()).next("leave `cursor` out to begin anew")
             }
-            DiscoverError::InvalidLimit { .. } | DiscoverError::InvalidBudget { .. } => {
+            DiscoverError::InvalidLimit { .. }
+            | DiscoverError::InvalidBudget { .. }
+            | DiscoverError::InvalidLatency { .. } => {
                 Self::new(Code::InvalidRequest, error.to_string()).next("give a number in that range, or leave it out")
+            }
+            DiscoverError::InvalidNames { .. } => Self::new(Code::InvalidRequest, error.to_string())
+                .next("name the flows in `names`; mode summaries shows more of them at once")
+                .detail("argument", json!("names")),
+            DiscoverError::InvalidQuery { .. } => {
+                Self::new(Code::InvalidRequest, error.to_string()).next("say in a sentence what the flow is to do")
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::app::{App, Error, Origin};
-use crate::discover::{FileProblem, Page, Selection};
+use crate::app::{App, Code, Error, Origin, UsageByFlow};
+use crate::discover::{DiscoverError, Figures, FileProblem, Kind, Page, Selection};
 use crate::tokens;
 
 /// What is to be listed.
@@ -56,7 +56,22 @@ impl App {
         let problems: Vec<FileProblem> = catalog.problems().iter().take(MOST_PROBLEMS).cloned().collect();
         let mut selection = request.selection;
         selection.envelope_tokens = ENVELOPE_TOKENS + problems.iter().map(told).sum::<usize>();
-        let page = catalog.page(&selection)?;
+        // Refused before anything is ranked; the first query of a revision reads all its texts, off the runtime.
+        let asked = selection.asked().map_err(|fault| DiscoverError::InvalidQuery { fault })?;
+        let listed = match selection.kind {
+            Kind::Flows => Some(catalog.index().clone()),
+            Kind::Templates => catalog.template_index().await,
+        };
+        if let Some(index) = listed.filter(|index| asked.is_some() && !index.is_ranked()) {
+            let made = tokio::task::spawn_blocking(move || index.ranks().len()).await;
+            made.map_err(|_| Error::new(Code::InternalError, "ranking the catalog was stopped by an internal error"))?;
+        }
+        // What a template is used for is counted under its flows.
+        let counted = selection.goes_by_usage() && selection.kind == Kind::Flows;
+        let usage = if counted { self.usage().await } else { UsageByFlow::default() };
+        let key = self.source.key();
+        let figures = Figures { source: short(&key), usage: Some(&usage) };
+        let page = catalog.page(&selection, &figures).await?;
         let took = self.clock.reading().saturating_sub(begun);
         tracing::info!(
             mode = page.mode.as_str(),
@@ -67,5 +82,13 @@ impl App {
             "listed"
         );
         Ok(Listing { page, selection, origin: catalog.origin().clone(), problems, problem_count })
+    }
+}
+
+/// A source as an entry names it: `owner/repo`, a folder's name, `built-in examples`.
+fn short(key: &str) -> &str {
+    match key.strip_prefix("github.com/") {
+        Some(repository) => repository,
+        None => key.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(key),
     }
 }

@@ -16,6 +16,7 @@ use crate::model::{Lookup, Template, ValueType, VariableSet, text_of};
 use crate::names::{ItemName, VariableName, quoted, shown};
 use crate::plan::{Plan, Work};
 
+pub(super) use write::inputs_of;
 pub use write::{PromptRequest, Script, Written, WrittenBody};
 
 /// By which argument a variable set is chosen.
@@ -242,7 +243,7 @@ impl Catalog {
 }
 
 /// Whether a trouble may be over by the next time.
-fn passing(code: Code) -> bool {
+pub(super) fn passing(code: Code) -> bool {
     code.of_github() || code == Code::Timeout
 }
 

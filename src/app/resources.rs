@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::{App, Catalog, Code, Error, Listed, Origin, StatusAnswer, StatusRequest};
-use crate::discover::{Mode, Selection, Shown, page};
+use crate::discover::{Figures, Mode, Selection, Shown, page};
 use crate::model::Template;
 use crate::names::shown;
 
@@ -74,7 +74,7 @@ impl App {
             max_tokens: Some(crate::discover::LARGEST_BUDGET),
             ..Selection::all(Mode::Detailed)
         };
-        let page = page(catalog.index(), &selection, &catalog.origin().revision)?;
+        let page = page(catalog.index(), &selection, &catalog.origin().revision, &Figures::default())?;
         let entry = page.entries.into_iter().next();
         let entry = entry.ok_or_else(|| Error::new(Code::InternalError, "the listing index holds no such row"))?;
         Ok(FlowEntry { entry, origin: catalog.origin().clone() })

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::app::STATES;
+use crate::app::{Kind, Mode, STATES};
 use crate::config::Flags;
 
 /// List, show, check and execute prompt flows that are kept in a GitHub repository or a folder.
@@ -141,7 +141,7 @@ pub(super) enum Command {
     #[command(
         long_about = "List the flows of the catalog.\n\nOn a terminal as a table; in a pipe one line for each flow, with \
                       name, description, inputs and tags between tabs.",
-        after_help = "Examples:\n  flowy list --tag marketing\n  flowy list --mode index | grep -i report"
+        after_help = "Examples:\n  flowy list --query 'write up an outage' --query postmortem --explain\n  flowy list --tag marketing\n  flowy list --mode index | grep -i report"
     )]
     List(ListArgs),
     /// Show a flow (inputs, steps, order, results) or a template
@@ -241,8 +241,17 @@ impl Command {
 pub(super) struct ListArgs {
     /// How much of each flow is shown
     #[arg(long, value_name = "MODE", default_value = "compact",
-          value_parser = PossibleValuesParser::new(["compact", "index", "standard", "detailed"]))]
+          value_parser = PossibleValuesParser::new(Mode::WORDS))]
     pub(super) mode: String,
+    /// What is listed
+    #[arg(long, value_name = "KIND", default_value = "flows", value_parser = PossibleValuesParser::new(Kind::WORDS))]
+    pub(super) kind: String,
+    /// What the flow is to do: the best matches first; repeat it with other words
+    #[arg(long, value_name = "TEXT")]
+    pub(super) query: Vec<String>,
+    /// Say how well each flow matches the query, and by which words
+    #[arg(long, requires = "query")]
+    pub(super) explain: bool,
     /// Only flows with this tag; several: with all of them
     #[arg(long = "tag", value_name = "TAG")]
     pub(super) tags: Vec<String>,
@@ -255,7 +264,10 @@ pub(super) struct ListArgs {
     /// Only the flow of this name; may be repeated
     #[arg(long = "name", value_name = "NAME")]
     pub(super) names: Vec<String>,
-    /// The most flows to list at once
+    /// Only flows whose executions take no longer than this on average, in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(super) max_latency_ms: Option<i64>,
+    /// The most flows to list at once; with --query 10 unless given
     #[arg(long, value_name = "COUNT")]
     pub(super) limit: Option<i64>,
     /// Go on where the page before ended: the cursor it named

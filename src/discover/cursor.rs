@@ -11,7 +11,7 @@ pub enum CursorFault {
     #[error("it is not a cursor of this server, or it was changed")]
     Malformed,
     /// It belongs to another revision, mode, filter or order.
-    #[error("it belongs to a listing with another revision, mode or filter")]
+    #[error("it belongs to a listing with another revision, mode, filter or order")]
     Foreign,
 }
 
@@ -35,6 +35,12 @@ impl Mark {
         let length = (part.len() as u64).to_le_bytes();
         let bytes = length.iter().chain(part.as_bytes());
         Self(bytes.fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
+    }
+
+    /// Adds a number.
+    pub(super) fn with_number(self, number: usize) -> Self {
+        let bytes = (number as u64).to_le_bytes();
+        Self(bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 
     /// Adds a part that may be absent, which is not the same as an empty one.

@@ -6,8 +6,9 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::rank::{self, Document};
 use super::rows::{FORMAT, HEADER, HEADER_NUMBERS, MAGIC, ROW, Reader};
 use super::text::Named;
 use super::{Category, Entry, FileProblem, Input, TemplateEntry, stem_of};
@@ -23,6 +24,8 @@ pub struct Packed {
     categories: usize,
     /// Where templates, problems and categories begin.
     rest: usize,
+    /// Made when a query first asks for it: opening stays quick.
+    ranks: Arc<OnceLock<rank::Index>>,
 }
 
 /// A table of row numbers, sorted by a key that not every row has.
@@ -110,12 +113,26 @@ impl Packed {
         if at > bytes.len() {
             return None;
         }
-        let mut packed = Self { bytes, flows, lookups, templates, problems, categories, rest: at };
+        let mut packed =
+            Self { bytes, flows, lookups, templates, problems, categories, rest: at, ranks: Arc::default() };
         if let Some(last) = flows.checked_sub(1) {
             let (start, head, tail) = packed.place(last)?;
             packed.rest = start.checked_add(head)?.checked_add(tail)?;
         }
         (packed.rest <= packed.bytes.len()).then_some(packed)
+    }
+
+    /// The flows as queries are ranked, by their places; made at the first call, which may take long.
+    pub fn ranks(&self) -> &rank::Index {
+        self.ranks.get_or_init(|| {
+            let entries: Vec<Entry> = (0..self.flows).map(|row| self.entry(row).unwrap_or_default()).collect();
+            rank::Index::build(entries.iter().map(Document::of_flow))
+        })
+    }
+
+    /// Whether [`Packed::ranks`] has been made.
+    pub fn is_ranked(&self) -> bool {
+        self.ranks.get().is_some()
     }
 
     /// How many flows there are.

@@ -2,26 +2,73 @@
 
 use std::sync::OnceLock;
 
+use super::answer::{Answer, Excluded, NoMatch, Reason};
 use super::cursor::{CursorFault, Mark};
-use super::mode::Mode;
+use super::mode::{MOST_NAMES, Mode};
 use super::packed::{Found, Packed};
+use super::rank::{LONGEST_QUERY_BYTES, MOST_PHRASINGS, Query, QueryFault};
 use super::rows::{EntriesJson, cost};
 use super::shown::Shown;
+use super::tiers::{Figures, categories};
 
 /// The most entries on a page of an offered mode; asking for more is refused.
 pub const LARGEST_LIMIT: i64 = 1_000;
 /// The largest budget that can be asked for, in tokens; asking for more is refused.
 pub const LARGEST_BUDGET: i64 = 1_000_000;
+/// The most flows on a page that answers a query, where no limit is given: what is further down is seldom meant.
+pub const QUERY_LIMIT: usize = 5;
 /// How many tags a next step names.
 const MOST_TAGS: usize = 20;
 /// How many shortened flows a next step names.
 const NAMED: usize = 3;
 
+/// What is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// Flows.
+    #[default]
+    Flows,
+    /// Templates, each as a flow with neither steps nor results would be.
+    Templates,
+}
+
+impl Kind {
+    /// Their names.
+    pub const WORDS: [&str; 2] = ["flows", "templates"];
+
+    /// The kind's name as callers write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Flows => "flows",
+            Self::Templates => "templates",
+        }
+    }
+
+    /// The kind of this name, if there is one.
+    pub fn named(text: &str) -> Option<Self> {
+        [Self::Flows, Self::Templates].into_iter().find(|kind| kind.as_str() == text)
+    }
+
+    /// One of them, in words.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Flows => "flow",
+            Self::Templates => "template",
+        }
+    }
+}
+
 /// What is to be listed, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
+    /// What is listed.
+    pub kind: Kind,
     /// How much of each flow is shown.
     pub mode: Mode,
+    /// What is looked for, in one or several phrasings; empty: no query, and the order is by name.
+    pub query: Vec<String>,
+    /// Whether the page says why each flow answers the query.
+    pub explain: bool,
     /// A flow must have all of these, spelt exactly so; empty: every flow.
     pub tags: Vec<String>,
     /// A flow must be in this category, spelt exactly so.
@@ -30,6 +77,8 @@ pub struct Selection {
     pub complexity: Option<String>,
     /// Only these flows, each looked up as [`Packed::find`] does; empty: every flow.
     pub names: Vec<String>,
+    /// A flow must not take longer than this on average, in milliseconds; one whose time is not known does not.
+    pub max_latency_ms: Option<i64>,
     /// The most entries on the page, as the caller wrote it; `None`: the mode's own.
     pub limit: Option<i64>,
     /// Where to go on: the `next_cursor` of the page before.
@@ -46,11 +95,15 @@ impl Selection {
     /// Everything, in a mode, with that mode's limit and budget.
     pub fn all(mode: Mode) -> Self {
         Self {
+            kind: Kind::default(),
             mode,
+            query: Vec::new(),
+            explain: false,
             tags: Vec::new(),
             category: None,
             complexity: None,
             names: Vec::new(),
+            max_latency_ms: None,
             limit: None,
             cursor: None,
             max_tokens: None,
@@ -59,8 +112,18 @@ impl Selection {
         }
     }
 
+    /// The query, where there is one.
+    ///
+    /// # Errors
+    /// [`QueryFault`].
+    pub fn asked(&self) -> Result<Option<Query>, QueryFault> {
+        if self.query.is_empty() { Ok(None) } else { Query::new(&self.query).map(Some) }
+    }
+
     fn mark(&self, revision: &str) -> Mark {
-        Mark::new()
+        // The order of phrasings decides nothing, but the cursor of a query that is spelt differently isn't worth taking.
+        let query = self.query.iter().fold(Mark::new(), |mark, phrasing| mark.with("query").with(phrasing));
+        query
             .with(revision)
             .with(self.mode.as_str())
             .with(if self.include_metadata { "dates" } else { "no dates" })
@@ -68,10 +131,17 @@ impl Selection {
             .with_maybe(self.category.as_deref())
             .with_maybe(self.complexity.as_deref())
             .with_all(&self.names)
+            .with(self.kind.as_str())
+            .with_maybe(self.max_latency_ms.map(|most| most.to_string()).as_deref())
     }
 
     fn filters_rows(&self) -> bool {
-        !self.tags.is_empty() || self.category.is_some() || self.complexity.is_some()
+        !self.tags.is_empty() || self.category.is_some() || self.complexity.is_some() || self.max_latency_ms.is_some()
+    }
+
+    /// Whether the page depends on usage, and is old when something was executed.
+    pub fn goes_by_usage(&self) -> bool {
+        self.mode.goes_by_usage() || self.max_latency_ms.is_some()
     }
 }
 
@@ -87,6 +157,24 @@ pub enum DiscoverError {
     /// A budget that is not from 1 to [`LARGEST_BUDGET`].
     #[error("maxTokens {given} is not allowed: it is a number from 1 to {LARGEST_BUDGET}")]
     InvalidBudget {
+        /// What was asked for.
+        given: i64,
+    },
+    /// A query that is empty or too large.
+    #[error("{fault}: give a text, or up to {MOST_PHRASINGS} phrasings, of at most {LONGEST_QUERY_BYTES} bytes in all")]
+    InvalidQuery {
+        /// What is wrong with it.
+        fault: QueryFault,
+    },
+    /// A number of names that [`Mode::Full`] does not take.
+    #[error("mode full is about 1 to {MOST_NAMES} flows, and `names` has {given}")]
+    InvalidNames {
+        /// How many were given.
+        given: usize,
+    },
+    /// A time that is no time.
+    #[error("maxLatencyMs {given} is not allowed: it is a number of milliseconds from 0")]
+    InvalidLatency {
         /// What was asked for.
         given: i64,
     },
@@ -140,6 +228,12 @@ pub struct Page {
     pub unknown_names: Vec<String>,
     /// Flows that come in their shortest form because each alone would pass the budget.
     pub shortened: Vec<String>,
+    /// That no flow is what the query asks for.
+    pub no_match: Option<NoMatch>,
+    /// That flows fit the query and the filters let none of them through.
+    pub excluded: Option<Excluded>,
+    /// How well each entry answers the query, and why; in the order of the entries, empty unless asked for.
+    pub reasons: Vec<Reason>,
     written: OnceLock<EntriesJson>,
 }
 
@@ -153,23 +247,50 @@ impl Page {
 
 /// One page of what a selection means in a catalog at a revision.
 ///
-/// [`Mode::Contract`] has no largest limit, since without one it lists everything. An entry that alone would pass the budget comes as [`Shown::Shortened`] (in index mode: without inputs and
-/// tags), wherever it stands, and a page with anything left to show is never empty: so
+/// [`Mode::Contract`] has no largest limit, since without one it lists everything. An entry that alone
+/// would pass the budget comes as [`Shown::Shortened`] (in index mode: without inputs and tags), wherever it stands, and a page with anything left to show is never empty: so
 /// every cursor moves. A row that can't be read is skipped.
 ///
 /// # Errors
 /// [`DiscoverError`], for a limit that is not from 1 to [`LARGEST_LIMIT`], a budget that is not from 1 to
 /// [`LARGEST_BUDGET`], and a cursor of another listing.
-pub fn page(packed: &Packed, selection: &Selection, revision: &str) -> Result<Page, DiscoverError> {
+pub fn page(
+    packed: &Packed,
+    selection: &Selection,
+    revision: &str,
+    figures: &Figures<'_>,
+) -> Result<Page, DiscoverError> {
     let mode = selection.mode;
     let limit = allowed_limit(selection)?;
     let budget = allowed_budget(selection)?;
-    let mark = selection.mark(revision);
+    allowed_names(selection)?;
+    if let Some(given) = selection.max_latency_ms.filter(|most| *most < 0) {
+        return Err(DiscoverError::InvalidLatency { given });
+    }
+    let mut mark = selection.mark(revision);
+    let query = selection.asked().map_err(|fault| DiscoverError::InvalidQuery { fault })?;
+    let (mut rows, unknown_names) = Rows::of(packed, selection, figures);
+    let mut answer = Answer::default();
+    if let Some(query) = &query {
+        answer = Answer::of(packed, query, selection, figures, |row| rows.holds(row));
+        rows = Rows::Ranked(answer.hits.iter().map(|hit| hit.position).collect());
+    } else if mode.is_by_score() {
+        let mut by_score: Vec<usize> = (0..rows.len()).filter_map(|place| rows.at(place)).collect();
+        figures.best_first(packed, &mut by_score);
+        // Once other flows are used more, a page goes on with another order: that is another listing.
+        mark = by_score.iter().fold(mark.with("by score"), |mark, row| mark.with_number(*row));
+        rows = Rows::Ranked(by_score);
+    }
+    let mut grouped = Vec::new();
+    if mode == Mode::Categories {
+        let members: Vec<usize> = (0..rows.len()).filter_map(|place| rows.at(place)).collect();
+        grouped = categories(packed, &members, figures);
+        rows = Rows::All(grouped.len());
+    }
     let begin = match &selection.cursor {
         Some(cursor) => mark.row(cursor).map_err(|fault| DiscoverError::InvalidCursor { fault })?,
         None => 0,
     };
-    let (rows, unknown_names) = Rows::of(packed, selection);
     let total = rows.len();
     let before = rows.before(begin);
     if selection.cursor.is_some() && before >= total {
@@ -187,13 +308,20 @@ pub fn page(packed: &Packed, selection: &Selection, revision: &str) -> Result<Pa
         estimated_tokens: selection.envelope_tokens.saturating_add(1),
         unknown_names,
         shortened: Vec::new(),
+        no_match: answer.no_match,
+        excluded: answer.excluded,
+        reasons: Vec::new(),
         written: OnceLock::new(),
     };
     let room = budget.saturating_sub(page.estimated_tokens);
     let mut reached = before;
     for place in before..total {
         let Some(row) = rows.at(place) else { break };
-        let Some(chosen) = Chosen::fitting(packed, row, selection, room) else {
+        let chosen = match grouped.get(place) {
+            Some(category) => Some(Chosen::category(category)),
+            None => Chosen::fitting(packed, row, selection, figures, room),
+        };
+        let Some(chosen) = chosen else {
             reached = place + 1;
             continue;
         };
@@ -208,17 +336,24 @@ pub fn page(packed: &Packed, selection: &Selection, revision: &str) -> Result<Pa
             };
             if cut.is_some() {
                 page.truncated_by = cut;
-                page.next_cursor = Some(mark.cursor(row));
+                page.next_cursor = Some(mark.cursor(rows.mark(place, row)));
                 break;
             }
         }
         page.estimated_tokens = page.estimated_tokens.saturating_add(chosen.tokens);
         page.shortened.extend(chosen.shortened);
         page.entries.push(chosen.shown);
+        if selection.explain
+            && mode != Mode::Categories
+            && let Some(hit) = answer.hits.get(place)
+        {
+            let name = packed.name(row).unwrap_or_default().to_owned();
+            page.reasons.push(Reason { name, score: hit.score, why: hit.why.clone() });
+        }
         reached = place + 1;
     }
     page.returned = page.entries.len();
-    page.next_step = next_step(&page, before, reached).or_else(|| tags_that_fit(packed, selection, page.total));
+    page.next_step = next_step(&page, packed, selection, before..reached);
     Ok(page)
 }
 
@@ -226,11 +361,13 @@ pub fn page(packed: &Packed, selection: &Selection, revision: &str) -> Result<Pa
 enum Rows {
     All(usize),
     Some(Vec<usize>),
+    /// In the order of a ranking; a cursor holds the place in it.
+    Ranked(Vec<usize>),
 }
 
 impl Rows {
     /// The rows, and the names that mean none.
-    fn of(packed: &Packed, selection: &Selection) -> (Self, Vec<String>) {
+    fn of(packed: &Packed, selection: &Selection, figures: &Figures<'_>) -> (Self, Vec<String>) {
         if selection.names.is_empty() && !selection.filters_rows() {
             return (Self::All(packed.len()), Vec::new());
         }
@@ -254,6 +391,9 @@ impl Rows {
         if selection.filters_rows() {
             let Selection { tags, category, complexity, .. } = selection;
             rows.retain(|&row| packed.fits(row, tags, category.as_deref(), complexity.as_deref()));
+            if let Some(most) = selection.max_latency_ms {
+                rows.retain(|&row| packed.name(row).is_some_and(|name| figures.within(name, most)));
+            }
         }
         (Self::Some(rows), unknown)
     }
@@ -261,14 +401,27 @@ impl Rows {
     fn len(&self) -> usize {
         match self {
             Self::All(count) => *count,
-            Self::Some(rows) => rows.len(),
+            Self::Some(rows) | Self::Ranked(rows) => rows.len(),
         }
+    }
+
+    /// Whether a row is one of these, which are in the order of rows.
+    fn holds(&self, row: usize) -> bool {
+        match self {
+            Self::All(count) => row < *count,
+            Self::Some(rows) | Self::Ranked(rows) => rows.binary_search(&row).is_ok(),
+        }
+    }
+
+    /// What a cursor holds of the row at a place.
+    fn mark(&self, place: usize, row: usize) -> usize {
+        if matches!(self, Self::Ranked(_)) { place } else { row }
     }
 
     /// How many of the rows stand before `row`.
     fn before(&self, row: usize) -> usize {
         match self {
-            Self::All(_) => row,
+            Self::All(_) | Self::Ranked(_) => row,
             Self::Some(rows) => rows.partition_point(|&other| other < row),
         }
     }
@@ -276,7 +429,7 @@ impl Rows {
     fn at(&self, place: usize) -> Option<usize> {
         match self {
             Self::All(count) => (place < *count).then_some(place),
-            Self::Some(rows) => rows.get(place).copied(),
+            Self::Some(rows) | Self::Ranked(rows) => rows.get(place).copied(),
         }
     }
 }
@@ -289,8 +442,14 @@ struct Chosen {
 }
 
 impl Chosen {
+    /// A category, which has no shorter form.
+    fn category(entry: &super::tiers::CategoryEntry) -> Self {
+        let shown = Shown::Category(entry.clone());
+        Self { tokens: cost(&shown), shown, shortened: None }
+    }
+
     /// The mode's entry, or the shortest form where that alone has no room.
-    fn fitting(packed: &Packed, row: usize, selection: &Selection, room: usize) -> Option<Self> {
+    fn fitting(packed: &Packed, row: usize, selection: &Selection, figures: &Figures<'_>, room: usize) -> Option<Self> {
         let mode = selection.mode;
         let head = packed.head(row)?;
         let (name, description) = (head.name, head.description);
@@ -301,7 +460,7 @@ impl Chosen {
                 (shown, tokens)
             }
             None => {
-                let shown = Shown::of_entry(packed.entry(row)?, mode, selection.include_metadata);
+                let shown = Shown::of_entry(packed.entry(row)?, mode, selection.include_metadata, figures);
                 let tokens = cost(&shown);
                 (shown, tokens)
             }
@@ -315,16 +474,22 @@ impl Chosen {
     }
 }
 
-fn next_step(page: &Page, before: usize, reached: usize) -> Option<String> {
+fn next_step(page: &Page, packed: &Packed, selection: &Selection, shown: std::ops::Range<usize>) -> Option<String> {
     let mut says = Vec::new();
+    says.extend(page.no_match.as_ref().map(|_| NoMatch::NEXT_STEP.to_owned()));
+    says.extend(page.excluded.as_ref().map(Excluded::next_step));
     if page.next_cursor.is_some() {
         let total = page.total;
-        let seen = if before == 0 {
+        let seen = if shown.start == 0 {
             format!("{} of {total} shown", page.returned)
         } else {
-            format!("{} to {reached} of {total} shown", before + 1)
+            format!("{} to {} of {total} shown", shown.start + 1, shown.end)
         };
-        says.push(format!("{seen}; narrow by tags or category, or go on with nextCursor"));
+        says.push(if selection.query.is_empty() {
+            format!("{seen}; narrow by tags or category, or go on with nextCursor")
+        } else {
+            format!("{seen}, best first; if none is meant, ask in other words or go on with nextCursor")
+        });
     }
     if !page.shortened.is_empty() {
         let named = page.shortened.iter().take(NAMED).map(|name| crate::names::quoted(name));
@@ -334,21 +499,19 @@ fn next_step(page: &Page, before: usize, reached: usize) -> Option<String> {
         }
         says.push(format!("shortened to fit the budget: {named}; flows_show shows a flow whole"));
     }
+    if page.total == 0 && !selection.tags.is_empty() {
+        says.extend(unknown_tag(packed, selection));
+        if says.is_empty() {
+            says.push("each of these tags is known, and no flow has all of them with what else was asked for; leave `tags` out or name fewer".to_owned());
+        }
+    }
     (!says.is_empty()).then(|| says.join(". "))
 }
 
-/// What to do about tags that no flow has: the ones that are spelt alike, else those there are.
-fn tags_that_fit(packed: &Packed, selection: &Selection, total: usize) -> Option<String> {
-    if total > 0 || selection.tags.is_empty() {
-        return None;
-    }
+/// What to do about a tag that no flow has: the ones that are spelt alike, else those there are.
+fn unknown_tag(packed: &Packed, selection: &Selection) -> Option<String> {
     let known = packed.tags();
-    let unknown: Vec<&String> = selection.tags.iter().filter(|tag| !known.contains(tag.as_str())).collect();
-    let Some(first) = unknown.first() else {
-        return Some(
-            "each of these tags is known, and no flow has all of them with what else was asked for; leave `tags` out or name fewer".to_owned(),
-        );
-    };
+    let first = selection.tags.iter().find(|tag| !known.contains(tag.as_str()))?;
     let near = crate::names::nearest(first, known.iter().copied(), NAMED);
     let quoted = |tag: &&str| crate::names::quoted(tag);
     let no_flow = format!("no flow has the tag {}", crate::names::quoted(first));
@@ -366,9 +529,18 @@ fn tags_that_fit(packed: &Packed, selection: &Selection, total: usize) -> Option
 fn allowed_limit(selection: &Selection) -> Result<usize, DiscoverError> {
     let most = if selection.mode == Mode::Contract { i64::MAX } else { LARGEST_LIMIT };
     match selection.limit {
+        None if !selection.query.is_empty() && selection.mode != Mode::Contract => Ok(QUERY_LIMIT),
         None => Ok(selection.mode.default_limit().unwrap_or(usize::MAX)),
         Some(given) => allowed(given, most).ok_or(DiscoverError::InvalidLimit { given }),
     }
+}
+
+fn allowed_names(selection: &Selection) -> Result<(), DiscoverError> {
+    let given = selection.names.len();
+    if selection.mode == Mode::Full && !(1..=MOST_NAMES).contains(&given) {
+        return Err(DiscoverError::InvalidNames { given });
+    }
+    Ok(())
 }
 
 fn allowed_budget(selection: &Selection) -> Result<usize, DiscoverError> {

@@ -18,12 +18,13 @@ use serde_json::{Map, Value, json};
 
 use super::mode::Mode;
 use super::shown::Shown;
+use super::tiers::{Figures, average_ms, in_ms};
 use super::{Category, Entry, FileProblem, Index, Input, Output, TemplateEntry, TemplateTitle};
 
 /// How every packed index begins.
 pub(super) const MAGIC: [u8; 8] = *b"flowidx\n";
 /// Raised with every change of the layout or of what is stored; an index of another format is made anew.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 /// Bytes before the row table.
 pub(super) const HEADER: usize = 8 + 4 * HEADER_NUMBERS;
 /// Numbers in the header.
@@ -43,6 +44,11 @@ pub fn to_value(shown: &Shown) -> Value {
             put("name", json!(entry.name));
             put("description", json!(entry.description));
             put("tags", json!(entry.tags));
+            put("inputSummary", json!(entry.input_summary));
+        }
+        Shown::Brief(entry) => {
+            put("name", json!(entry.name));
+            put("description", json!(entry.description));
             put("inputSummary", json!(entry.input_summary));
         }
         Shown::Standard(entry) => {
@@ -78,6 +84,7 @@ pub fn to_value(shown: &Shown) -> Value {
             let outputs = entry.outputs.iter().map(|output| (output.label.clone(), json!(output.node)));
             put("outputs", Value::Object(outputs.collect()));
         }
+        Shown::Hot(_) | Shown::Category(_) | Shown::Summary(_) | Shown::Full(_) => put_by_usage(&mut put, shown),
         Shown::Contract(entry) => {
             put("name", json!(entry.name));
             put("description", json!(entry.description));
@@ -92,6 +99,60 @@ pub fn to_value(shown: &Shown) -> Value {
         }
     }
     Value::Object(map)
+}
+
+/// The fields of the modes that go by usage.
+fn put_by_usage(put: &mut impl FnMut(&str, Value), shown: &Shown) {
+    match shown {
+        Shown::Hot(entry) => {
+            put("name", json!(entry.name));
+            put("source", json!(entry.source));
+            put("description", json!(entry.description));
+            put("params", json!(entry.params));
+            put("avgLatencyMs", json!(entry.average_ms));
+            put("successRate", json!(entry.success_rate));
+            put("popularity", json!(entry.popularity.word()));
+        }
+        Shown::Category(entry) => {
+            put("category", json!(entry.category));
+            put("displayName", json!(entry.display_name));
+            put("description", json!(entry.description));
+            put("flowCount", json!(entry.flow_count));
+            put("sourceCount", json!(entry.source_count));
+            put("popularFlows", json!(entry.popular_flows));
+        }
+        Shown::Summary(entry) => {
+            put("name", json!(entry.name));
+            put("description", json!(entry.description));
+            let params = entry.params.iter().map(|(name, terms)| (name.clone(), json!(terms)));
+            put("params", Value::Object(params.collect()));
+            put("returns", json!(entry.returns));
+            put("avgLatencyMs", json!(entry.average_ms));
+        }
+        Shown::Full(entry) => {
+            put("name", json!(entry.name));
+            put("description", json!(entry.description));
+            put("tags", json!(entry.tags));
+            put("category", json!(entry.category));
+            put("version", json!(entry.version));
+            put("steps", json!(entry.steps));
+            put("parameters", entry.parameters.clone());
+            let returns = entry.returns.iter().map(|(label, node)| (label.clone(), json!(node)));
+            put("returns", Value::Object(returns.collect()));
+            put("examples", json!(entry.examples));
+            let usage = &entry.usage;
+            put(
+                "performance",
+                json!({
+                    "avgLatencyMs": average_ms(usage),
+                    "p95LatencyMs": usage.p95().map(in_ms),
+                    "successRate": usage.success_rate(),
+                    "totalInvocations": usage.uses,
+                }),
+            );
+        }
+        _ => {}
+    }
 }
 
 /// The entries of a page as a JSON array, written once for every reply that carries them.
@@ -142,7 +203,7 @@ pub(super) fn pack(index: &Index) -> Vec<u8> {
         rows.head(flow);
         let middle = rows.0.len();
         rows.tail(flow);
-        let compact = Shown::of_entry(flow.clone(), Mode::Compact, true);
+        let compact = Shown::of_entry(flow.clone(), Mode::Compact, true, &Figures::default());
         for number in [first_row + start, middle - start, rows.0.len() - middle, cost(&compact)] {
             table.fixed(number);
         }
@@ -265,6 +326,7 @@ impl Writer {
             self.text(&output.label);
             self.text(&output.node);
         }
+        self.texts(&flow.examples);
         self.count(flow.place_in_file);
         self.text(&flow.oid);
     }
@@ -412,6 +474,7 @@ impl<'a> Reader<'a> {
             self.tail_input(input)?;
         }
         entry.outputs = self.list(|reader| Some(Output { label: reader.owned()?, node: reader.owned()? }))?;
+        entry.examples = self.list(Self::owned)?;
         entry.place_in_file = self.count()?;
         entry.oid = self.owned()?;
         self.is_at_end().then_some(())

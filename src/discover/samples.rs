@@ -64,6 +64,7 @@ pub(super) fn typical(number: usize) -> Entry {
             Output { label: "Result".to_owned(), node: "node-4".to_owned() },
             Output { label: "Open questions".to_owned(), node: "node-5".to_owned() },
         ],
+        examples: vec![format!("{subject} please")],
         file: format!("flows/{category}/{subject}_{number:05}.json"),
         flow_id: Some(format!("flow-{number}")),
         meta_name: Some(format!("{subject} {number}")),

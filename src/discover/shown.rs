@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::mode::Mode;
 use super::packed::Head;
 use super::text::{self, Given, LONGEST_DESCRIPTION};
+use super::tiers::{CategoryEntry, Figures, FullEntry, HotEntry, SummaryEntry};
 use super::{Entry, Input, Output};
 
 /// What an absent version reads.
@@ -19,12 +20,22 @@ const PLAIN_KIND: &str = "string";
 pub enum Shown {
     /// An entry of [`Mode::Compact`].
     Compact(CompactEntry),
+    /// An entry of [`Mode::Brief`].
+    Brief(BriefEntry),
     /// A line of [`Mode::Index`].
     Index(String),
     /// An entry of [`Mode::Standard`].
     Standard(StandardEntry),
     /// An entry of [`Mode::Detailed`].
     Detailed(Box<DetailedEntry>),
+    /// An entry of [`Mode::Hot`].
+    Hot(HotEntry),
+    /// An entry of [`Mode::Categories`].
+    Category(CategoryEntry),
+    /// An entry of [`Mode::Summaries`].
+    Summary(SummaryEntry),
+    /// An entry of [`Mode::Full`].
+    Full(Box<FullEntry>),
     /// An entry of [`Mode::Contract`].
     Contract(ContractEntry),
     /// The shortest form, for an entry that alone would pass the budget: name and cut description.
@@ -46,6 +57,17 @@ pub struct CompactEntry {
     /// As written.
     pub tags: Vec<String>,
     /// See [`input_summary`](super::input_summary).
+    pub input_summary: String,
+}
+
+/// What brief shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BriefEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// The first sentence, at most 80 characters of it, see [`truncated`](super::truncated).
+    pub description: String,
+    /// See [`brief_inputs`](super::brief_inputs).
     pub input_summary: String,
 }
 
@@ -140,6 +162,7 @@ impl Shown {
     pub(super) fn shortest(name: &str, description: &str, mode: Mode) -> Self {
         match mode {
             Mode::Index => Self::Index(text::short_line(name, description)),
+            Mode::Brief => Self::Shortened { name: name.to_owned(), description: text::brief(description) },
             _ => Self::Shortened {
                 name: name.to_owned(),
                 description: text::truncated(description, LONGEST_DESCRIPTION),
@@ -147,7 +170,7 @@ impl Shown {
         }
     }
 
-    /// The two modes that need no more than a row's head.
+    /// The modes that need no more than a row's head.
     pub(super) fn of_head(head: Head<'_>, mode: Mode) -> Option<Self> {
         match mode {
             Mode::Compact => Some(Self::Compact(CompactEntry {
@@ -156,16 +179,24 @@ impl Shown {
                 tags: head.tags.into_iter().map(str::to_owned).collect(),
                 input_summary: text::summary(Given { inputs: head.inputs, unknown: head.inputs_unknown }),
             })),
+            Mode::Brief => {
+                let given = Given { inputs: head.inputs, unknown: head.inputs_unknown };
+                Some(Self::Brief(BriefEntry {
+                    name: head.name.to_owned(),
+                    description: text::brief(head.description),
+                    input_summary: text::input_names(given),
+                }))
+            }
             Mode::Index => {
                 let given = Given { inputs: head.inputs, unknown: head.inputs_unknown };
                 Some(Self::Index(text::line(head.name, head.description, &head.tags, given)))
             }
-            Mode::Standard | Mode::Detailed | Mode::Contract => None,
+            _ => None,
         }
     }
 
     /// A whole entry in a mode; `dates` false leaves `created` and `updated` out.
-    pub(super) fn of_entry(entry: Entry, mode: Mode, dates: bool) -> Self {
+    pub(super) fn of_entry(entry: Entry, mode: Mode, dates: bool, figures: &Figures<'_>) -> Self {
         let (created, updated) = if dates { (entry.created.clone(), entry.updated.clone()) } else { (None, None) };
         let version = entry.version.clone().unwrap_or_else(|| FIRST_VERSION.to_owned());
         match mode {
@@ -174,6 +205,11 @@ impl Shown {
                 input_summary: text::input_summary(&entry),
                 name: entry.name,
                 tags: entry.tags,
+            }),
+            Mode::Brief => Self::Brief(BriefEntry {
+                description: text::brief(&entry.description),
+                input_summary: text::brief_inputs(&entry),
+                name: entry.name,
             }),
             Mode::Index => Self::Index(text::index_line(&entry)),
             Mode::Standard => Self::Standard(StandardEntry {
@@ -202,7 +238,11 @@ impl Shown {
                 inputs: shown_inputs(entry.inputs),
                 outputs: entry.outputs,
             })),
-            Mode::Contract => Self::Contract(ContractEntry {
+            Mode::Hot => Self::Hot(HotEntry::of(entry, figures)),
+            Mode::Summaries => Self::Summary(SummaryEntry::of(entry, figures)),
+            Mode::Full => Self::Full(Box::new(FullEntry::of(entry, version, figures))),
+            // Categories are made of many flows; a single one has the contract's entry at most.
+            Mode::Contract | Mode::Categories => Self::Contract(ContractEntry {
                 name: entry.name,
                 description: entry.description,
                 version,

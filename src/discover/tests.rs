@@ -3,3 +3,4 @@
 mod pages;
 mod storage;
 mod texts;
+mod tiers;

@@ -2,10 +2,16 @@
 //!
 //! Lengths are characters (Unicode scalar values), never bytes, so no cut lands inside a letter.
 
+use std::fmt::Write as _;
+
 use crate::names::shown;
 
 /// Longest description in a compact entry, in characters, without the dots.
 pub(super) const LONGEST_DESCRIPTION: usize = 150;
+/// Longest description of a candidate for a query, in characters, without the dots.
+const LONGEST_BRIEF: usize = 80;
+/// How long the inputs of a candidate for a query may be, in characters, before those left over are only counted.
+const LONGEST_NAMES: usize = 60;
 /// How long an index line may be, in characters, before purpose and tags give way.
 const LONGEST_LINE: usize = 80;
 /// Longest purpose in an index line, in characters, without the dots.
@@ -99,6 +105,43 @@ pub(super) fn summary(Given { mut inputs, unknown }: Given<'_>) -> String {
     out
 }
 
+/// The names of the inputs, the required ones first and `?` behind the optional ones: `topic, tone?`.
+///
+/// Past 60 characters the rest is only counted: `topic, tone?, 4 more`; the first always stays. None at all reads
+/// `No inputs required`.
+pub fn brief_inputs(entry: &super::Entry) -> String {
+    input_names(Given::of(entry))
+}
+
+pub(super) fn input_names(given: Given<'_>) -> String {
+    if given.inputs.is_empty() {
+        return summary(given);
+    }
+    let mut inputs = given.inputs;
+    inputs.sort_unstable_by_key(|input| (!input.required, input.name));
+    let mut out = String::new();
+    for (place, input) in inputs.iter().enumerate() {
+        let length = out.chars().count() + 2 + input.name.chars().count();
+        if place > 0 && length > LONGEST_NAMES {
+            let _ = write!(out, ", {} more", inputs.len() - place);
+            break;
+        }
+        if place > 0 {
+            out.push_str(", ");
+        }
+        out.push_str(input.name);
+        if !input.required {
+            out.push('?');
+        }
+    }
+    out
+}
+
+/// A description as short as a candidate for a query needs it: its first sentence, cut.
+pub(super) fn brief(description: &str) -> String {
+    truncated(&first_sentence(description), LONGEST_BRIEF)
+}
+
 pub(super) fn line(name: &str, description: &str, tags: &[&str], Given { mut inputs, unknown }: Given<'_>) -> String {
     inputs.sort_unstable();
     let mut out = shown(name, usize::MAX / 8);
@@ -157,10 +200,32 @@ fn bracketed(tags: &[&str], room: usize) -> String {
 
 /// The first sentence of a text, on one line and without its full stop.
 fn first_sentence(text: &str) -> String {
-    // A few sentences' worth is enough to look at, however long the description is.
-    let flat = shown(text.trim_start(), 4 * LONGEST_DESCRIPTION);
-    let mut end = flat.len();
-    let mut chars = flat.char_indices().peekable();
+    let flat = flat(text);
+    let end = sentence_end(&flat, 0).map_or(flat.len(), |(stop, _)| stop);
+    flat.get(..end).unwrap_or(&flat).trim_end().to_owned()
+}
+
+/// The first sentences of a text, on one line, with their full stops.
+pub(super) fn sentences(text: &str, most: usize) -> String {
+    let flat = flat(text);
+    let mut end = 0;
+    for _ in 0..most {
+        match sentence_end(&flat, end) {
+            Some((_, after)) => end = after,
+            None => return flat,
+        }
+    }
+    flat.get(..end).unwrap_or(&flat).trim_end().to_owned()
+}
+
+/// A few sentences' worth is enough to look at, however long the description is.
+fn flat(text: &str) -> String {
+    shown(text.trim_start(), 4 * LONGEST_DESCRIPTION)
+}
+
+/// Where the sentence ends that begins at `begin`: at and behind its full stop.
+fn sentence_end(flat: &str, begin: usize) -> Option<(usize, usize)> {
+    let mut chars = flat.get(begin..)?.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let stops = match c {
             '。' | '！' | '？' | '।' => true,
@@ -168,11 +233,10 @@ fn first_sentence(text: &str) -> String {
             _ => false,
         };
         if stops {
-            end = at;
-            break;
+            return Some((begin + at, begin + at + c.len_utf8()));
         }
     }
-    flat.get(..end).unwrap_or(&flat).trim_end().to_owned()
+    None
 }
 
 /// The index line of an entry that alone would pass the budget: `name – purpose`.

@@ -92,8 +92,9 @@ impl Parameter {
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text => json!({"type": "string"}),
-            Kind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
-            Kind::Seconds(most) => json!({"type": "number", "minimum": 0, "maximum": most}),
+            // Every word of a schema costs its reader; who asks for more than the most is told what it is.
+            Kind::Count(least, _) => json!({"type": "integer", "minimum": least}),
+            Kind::Seconds(_) => json!({"type": "number", "minimum": 0}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Word(words) => json!({"type": "string", "enum": words}),
             Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
@@ -102,7 +103,9 @@ impl Parameter {
             Kind::Values | Kind::Anything => json!({"type": "object"}),
         };
         if let Value::Object(object) = &mut schema {
-            if let Ok(default) = serde_json::from_str::<Value>(self.default) {
+            // That a switch is off and values are none goes without saying.
+            let said = serde_json::from_str::<Value>(self.default).ok();
+            if let Some(default) = said.filter(|default| *default != json!(false) && *default != json!({})) {
                 object.insert("default".to_owned(), default);
             }
             object.insert("description".to_owned(), json!(self.description));

@@ -41,7 +41,7 @@ const RESULT_TYPE: &str = "resultType";
 /// What the model reads before anything else.
 const INSTRUCTIONS: &str = "Prompt flows from a catalog (a GitHub repository or a folder): each flow is a small graph of prompt \
 templates that are filled in order, later steps reading the outputs of earlier ones.\n\
-To run a flow: flows_list finds one (narrow by tags, category or names), flows_show gives its inputs and steps, \
+To run a flow: flows_list with query finds one, flows_show gives its inputs and steps, \
 flows_execute with flowName and initialVariables returns finalResult and every step's output; dryRun: true only shows texts \
 and what is missing.\n\
 To carry a flow out yourself (steps with personas or contracts, long work): flows_begin hands you the first step; do it, \

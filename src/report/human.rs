@@ -94,7 +94,7 @@ fn hint(text: &str, look: Look) -> String {
 
 /// A next step speaks of tools; here commands do the same.
 fn for_commands(step: &str) -> String {
-    const WORDS: [(&str, &str); 11] = [
+    const WORDS: [(&str, &str); 16] = [
         ("call flows_list to", "run `flowy list` to"),
         ("call flows_execute again", "run it again"),
         ("what had finished is in partialResults", "what had finished is shown"),
@@ -105,6 +105,14 @@ fn for_commands(step: &str) -> String {
         ("leave `_variableSet` out", "leave --set out"),
         ("leave `cursor` out", "leave --cursor out"),
         ("leave `tags` out", "leave --tag out"),
+        (
+            "several phrasings in other words and languages, or list without query",
+            "--query in other words, several times, or list without it",
+        ),
+        ("`tags` leaves out", "--tag leaves out"),
+        ("`category` leaves out", "--category leaves out"),
+        ("`complexity` leaves out", "--complexity leaves out"),
+        ("`names` leaves out", "--name leaves out"),
         ("leave `ref` out", "leave --ref out"),
     ];
     WORDS.iter().fold(step.to_owned(), |text, (tool, command)| text.replace(tool, command))

@@ -23,6 +23,7 @@ mod over_limit;
 mod path_into_text;
 pub(super) mod schema;
 mod self_edge;
+mod stray_example;
 pub(super) mod syntax;
 mod unbound_placeholder;
 mod unconnected_node;
@@ -61,4 +62,5 @@ pub static REGISTRY: &[Rule] = &[
     misfit_default::RULE,
     useless_mapping::RULE,
     path_into_text::RULE,
+    stray_example::RULE,
 ];

@@ -52,6 +52,7 @@ fn opened(revision: String, packed: Packed, lacking: Option<Weak<Snapshot>>) -> 
         ready: Mutex::default(),
         problems: OnceLock::new(),
         pages: Mutex::default(),
+        templates: Mutex::default(),
         offered: crate::app::prompts::Offered::default(),
     })
 }
@@ -228,8 +229,12 @@ fn read_flows(path: &CatalogPath, bytes: &Bytes, oid: &str, shelves: &Shelves<'_
     }
     let mut shelf = shelves.shelf(&validate::template_references(&parsed));
     shelves.guidance.put_on(&mut shelf, &GuidanceReferences::of(&parsed));
-    let known =
-        Known { shelf: &shelf, twins: &[], options: Options { lenient: shelves.lenient, ..Options::default() } };
+    let known = Known {
+        shelf: &shelf,
+        twins: &[],
+        strays: &[],
+        options: Options { lenient: shelves.lenient, ..Options::default() },
+    };
     let check = validate::flow_file(path, &parsed, known);
     read.problems.extend(of_findings(&check.findings, code_of_finding));
     for flow in check.flows {
@@ -269,7 +274,7 @@ pub(super) fn in_folder(path: &CatalogPath, folder: &str) -> bool {
 }
 
 /// What a flow's listing entry shows: from its plan, or from the file alone where there is none.
-fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
+pub(in crate::app) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
     let inputs = plan.map(Plan::inputs).unwrap_or_default();
     let steps = match plan {
         Some(plan) => plan.steps().iter().map(|step| step.label.clone()).collect(),
@@ -295,6 +300,7 @@ fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
         steps,
         inputs,
         outputs: outputs.collect(),
+        examples: flow.examples.clone(),
         file: flow.file.to_string(),
         flow_id: flow.id.clone(),
         meta_name: flow.given_name.clone(),

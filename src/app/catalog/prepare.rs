@@ -111,8 +111,12 @@ impl Catalog {
             lasting &= self.put_guidance(&mut shelf, &names).await?;
         }
         let twins = [];
-        let known =
-            Known { shelf: &shelf, twins: &twins, options: Options { lenient: self.lenient, ..Options::default() } };
+        let known = Known {
+            shelf: &shelf,
+            twins: &twins,
+            strays: &[],
+            options: Options { lenient: self.lenient, ..Options::default() },
+        };
         let mut check = validate::flow_file(&path, &parsed, known);
         if entry.place_in_file >= check.flows.len() {
             let finding = check.findings.first();

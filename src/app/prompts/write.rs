@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Offer, PromptEntry, PromptKind, normal};
 use crate::app::execute::refused;
 use crate::app::{App, Catalog, Code, Error, Origin};
-use crate::discover::Found;
+use crate::discover::{Found, Input};
 use crate::model::{Declared, Template, ValueType, text_of};
 use crate::plan::{Plan, Work};
 use crate::render::{Outline, Walked, fill, walk};
@@ -81,6 +81,25 @@ pub(super) fn variables(template: &Template) -> Vec<Variable<'_>> {
         variables.push(Variable { name, declared, required });
     }
     variables
+}
+
+/// What a template takes, as a listing shows it: what it declares, and what its text reads besides.
+pub(in crate::app) fn inputs_of(template: &Template) -> Vec<Input> {
+    let input = |variable: Variable<'_>| Input {
+        name: variable.name,
+        kind: variable.declared.kind.map(|kind| kind.name().to_owned()),
+        description: variable.declared.description.clone(),
+        required: variable.required,
+        default: variable.declared.default.clone(),
+        choices: Vec::new(),
+    };
+    let mut inputs: Vec<Input> = variables(template).into_iter().map(input).collect();
+    for placeholder in Outline::of(&template.text, template.syntax).placeholders {
+        if inputs.iter().all(|input| input.name != placeholder.name) {
+            inputs.push(Input { name: placeholder.name, required: true, ..Input::default() });
+        }
+    }
+    inputs
 }
 
 impl App {

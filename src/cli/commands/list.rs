@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::{Done, World, finish_counting, wait};
-use crate::app::{App, LARGEST_BUDGET, LARGEST_LIMIT, ListRequest, Listing, ListingCost, Mode, Selection};
+use crate::app::{
+    App, Kind, LARGEST_BUDGET, LARGEST_LIMIT, ListRequest, Listing, ListingCost, Mode, QUERY_LIMIT, Selection,
+};
 use crate::cli::args::ListArgs;
 use crate::report::{human, wire};
 
@@ -11,13 +13,24 @@ use crate::report::{human, wire};
 pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     let app = crate::cli::open(world)?;
     let mut selection = Selection::all(Mode::named(&args.mode).unwrap_or_default());
+    selection.kind = Kind::named(&args.kind).unwrap_or_default();
+    selection.max_latency_ms = args.max_latency_ms;
+    selection.query = args.query;
+    selection.explain = args.explain;
     selection.tags = args.tags;
     selection.category = args.category;
     selection.complexity = args.complexity;
     selection.names = args.names;
     selection.cursor = args.cursor;
     // Budgets spare a model's attention; here a person or a program reads, and wants them all.
-    selection.limit = Some(args.limit.unwrap_or(LARGEST_LIMIT));
+    let all = if selection.query.is_empty() {
+        LARGEST_LIMIT
+    } else {
+        2 * i64::try_from(QUERY_LIMIT).unwrap_or(LARGEST_LIMIT)
+    };
+    // The most used are a choice by themselves.
+    let chosen = selection.mode == Mode::Hot || selection.mode == Mode::Full;
+    selection.limit = args.limit.or((!chosen).then_some(all));
     selection.max_tokens = Some(LARGEST_BUDGET);
     let request = ListRequest { selection, git_ref: None, refresh: world.everywhere.refresh };
     let begun = app.clock().reading();

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 
 use crate::discover::samples::{flows, packed, packed_of, typical};
 use crate::discover::{
-    CursorFault, DiscoverError, Entry, Input, LARGEST_BUDGET, LARGEST_LIMIT, Mode, Packed, Page, Selection, Shown,
-    TruncatedBy, page, to_value,
+    CursorFault, DiscoverError, Entry, Figures, Input, LARGEST_BUDGET, LARGEST_LIMIT, Mode, Packed, Page, Selection,
+    Shown, TruncatedBy, page, to_value,
 };
 
-const MODES: [Mode; 5] = [Mode::Compact, Mode::Index, Mode::Standard, Mode::Detailed, Mode::Contract];
+const MODES: [Mode; 6] = [Mode::Compact, Mode::Index, Mode::Standard, Mode::Detailed, Mode::Brief, Mode::Contract];
 
 fn take(packed: &Packed, selection: &Selection) -> Page {
-    page(packed, selection, "rev-1").expect("a page")
+    page(packed, selection, "rev-1", &Figures::default()).expect("a page")
 }
 
 fn characters(page: &Page) -> usize {
@@ -213,10 +213,16 @@ fn the_smallest_budget_still_moves_one_flow_at_a_time() {
 fn limits_and_budgets_below_one_are_refused_with_what_is_allowed() {
     let packed = packed(3);
     for given in [0, -1, i64::MIN, LARGEST_BUDGET + 1, i64::MAX] {
-        let limit = page(&packed, &Selection { limit: Some(given), ..Selection::all(Mode::Index) }, "r");
+        let limit =
+            page(&packed, &Selection { limit: Some(given), ..Selection::all(Mode::Index) }, "r", &Figures::default());
         assert_eq!(limit, Err(DiscoverError::InvalidLimit { given }));
         assert!(limit.expect_err("refused").to_string().ends_with("it is a number from 1 to 1000"));
-        let budget = page(&packed, &Selection { max_tokens: Some(given), ..Selection::all(Mode::Index) }, "r");
+        let budget = page(
+            &packed,
+            &Selection { max_tokens: Some(given), ..Selection::all(Mode::Index) },
+            "r",
+            &Figures::default(),
+        );
         assert_eq!(budget, Err(DiscoverError::InvalidBudget { given }));
     }
 }
@@ -281,7 +287,7 @@ fn a_cursor_belongs_to_one_revision_mode_and_filter() {
     let refused = |change: &dyn Fn(&mut Selection), revision: &str| {
         let mut changed = next.clone();
         change(&mut changed);
-        page(&packed, &changed, revision).expect_err("refused")
+        page(&packed, &changed, revision, &Figures::default()).expect_err("refused")
     };
     let foreign = DiscoverError::InvalidCursor { fault: CursorFault::Foreign };
     assert_eq!(refused(&|_| (), "rev-2"), foreign);
@@ -323,7 +329,12 @@ fn a_cursor_that_was_made_up_or_changed_is_refused() {
         bad.push(format!("{}{digit}{}", &good[..place], &good[place + 1..]));
     }
     for cursor in bad.into_iter().filter(|cursor| *cursor != good) {
-        let refused = page(&packed, &Selection { cursor: Some(cursor.clone()), ..selection.clone() }, "rev-1");
+        let refused = page(
+            &packed,
+            &Selection { cursor: Some(cursor.clone()), ..selection.clone() },
+            "rev-1",
+            &Figures::default(),
+        );
         assert!(matches!(refused, Err(DiscoverError::InvalidCursor { .. })), "{cursor}");
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::discover::samples::{index, open, packed, typical};
 use crate::discover::{Category, Entry, FileProblem, Found, Index, Input, Mode, Output, Packed, Selection};
-use crate::discover::{TemplateEntry, TemplateTitle, page};
+use crate::discover::{Figures, TemplateEntry, TemplateTitle, page};
 
 fn same(index: &Index, packed: &Packed) {
     assert_eq!(packed.len(), index.flows().len());
@@ -142,7 +142,7 @@ fn touch(packed: &Packed) {
     for mode in [Mode::Compact, Mode::Index, Mode::Standard, Mode::Detailed, Mode::Contract] {
         let tagged = Selection { tags: vec!["sales".to_owned()], limit: Some(20), ..Selection::all(mode) };
         for selection in [Selection { limit: Some(20), ..Selection::all(mode) }, tagged] {
-            page(packed, &selection, "r").expect("damage is no refusal");
+            page(packed, &selection, "r", &Figures::default()).expect("damage is no refusal");
         }
     }
 }
@@ -186,12 +186,12 @@ fn a_flow() -> impl Strategy<Value = Entry> {
     (
         (text(), text(), texts(), maybe(), maybe(), maybe()),
         (maybe(), any::<u32>(), maybe(), maybe(), texts(), inputs),
-        (outputs, text(), maybe(), maybe(), 0usize..300),
+        (outputs, texts(), text(), maybe(), maybe(), 0usize..300),
     )
         .prop_map(|(first, second, third)| {
             let (name, description, tags, category, complexity, author) = first;
             let (version, node_count, created, updated, steps, inputs) = second;
-            let (outputs, file, flow_id, meta_name, place_in_file) = third;
+            let (outputs, examples, file, flow_id, meta_name, place_in_file) = third;
             let outputs = outputs.into_iter().map(|(label, node)| Output { label, node }).collect();
             Entry {
                 name,
@@ -208,6 +208,7 @@ fn a_flow() -> impl Strategy<Value = Entry> {
                 inputs_unknown: place_in_file % 2 == 1,
                 inputs,
                 outputs,
+                examples,
                 file: format!("flows/{file}.json"),
                 flow_id,
                 meta_name,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::discover::samples::{packed, typical};
-use crate::discover::{Entry, Index, Input, Mode, Selection, input_summary, page, to_value, truncated};
+use crate::discover::{Entry, Figures, Index, Input, Mode, Selection, input_summary, page, to_value, truncated};
 
 fn input(name: &str, kind: Option<&str>, required: bool) -> Input {
     Input { name: name.to_owned(), kind: kind.map(str::to_owned), required, ..Input::default() }
@@ -125,11 +125,12 @@ fn an_index_line_is_one_line_whatever_the_texts_hold() {
 fn each_mode_shows_exactly_its_fields_in_order() {
     let packed = packed(1);
     let shown = |mode| {
-        let page = page(&packed, &Selection::all(mode), "r").expect("a page");
+        let page = page(&packed, &Selection::all(mode), "r", &Figures::default()).expect("a page");
         to_value(&page.entries[0])
     };
     let keys = |mode| shown(mode).as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(Mode::Compact), ["name", "description", "tags", "inputSummary"]);
+    assert_eq!(keys(Mode::Brief), ["name", "description", "inputSummary"]);
     assert_eq!(
         keys(Mode::Standard),
         ["name", "description", "tags", "inputSummary", "version", "nodeCount", "created", "steps"],
@@ -159,7 +160,8 @@ fn each_mode_shows_exactly_its_fields_in_order() {
 fn what_is_absent_reads_as_the_contract_says() {
     let bare = Entry { inputs: vec![input("b", None, true), input("a", None, false)], ..named("Bare") };
     let packed = crate::discover::samples::packed_of(vec![bare]);
-    let shown = |mode| to_value(&page(&packed, &Selection::all(mode), "r").expect("a page").entries[0]);
+    let shown =
+        |mode| to_value(&page(&packed, &Selection::all(mode), "r", &Figures::default()).expect("a page").entries[0]);
     assert_eq!(
         shown(Mode::Detailed),
         json!({
@@ -180,7 +182,7 @@ fn without_metadata_the_two_dates_are_left_out() {
     let packed = packed(2);
     for mode in [Mode::Standard, Mode::Detailed, Mode::Contract] {
         let selection = Selection { include_metadata: false, ..Selection::all(mode) };
-        for entry in page(&packed, &selection, "r").expect("a page").entries {
+        for entry in page(&packed, &selection, "r", &Figures::default()).expect("a page").entries {
             let value = to_value(&entry);
             assert!(value.get("created").is_none() && value.get("updated").is_none() && value.get("version").is_some());
         }
@@ -192,7 +194,7 @@ fn a_description_is_whole_outside_compact() {
     let long = "A sentence that says little. ".repeat(40);
     let packed = crate::discover::samples::packed_of(vec![Entry { description: long.clone(), ..named("Long") }]);
     for mode in [Mode::Standard, Mode::Detailed, Mode::Contract] {
-        let page = page(&packed, &Selection::all(mode), "r").expect("a page");
+        let page = page(&packed, &Selection::all(mode), "r", &Figures::default()).expect("a page");
         assert_eq!(to_value(&page.entries[0])["description"], json!(long));
     }
 }

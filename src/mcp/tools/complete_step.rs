@@ -14,7 +14,7 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_complete_step",
     source: "flows/complete_step",
     title: "Complete a step",
-    description: "Checks and keeps the open step's output, and gives you the next step or the final result. Use it when a \
+    description: "Checks and keeps the open step's output, and gives the next step or the final result. Use it when a \
                   step is done; after a lost reply call it again unchanged. Next: do the step it hands out; on \
                   CONTRACT_VIOLATION mend every issue and repeat.",
     open_world: false,

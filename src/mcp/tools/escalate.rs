@@ -16,7 +16,7 @@ pub(super) const TOOL: Definition = Definition {
     source: "flows/escalate",
     title: "Ask a person",
     description: "Puts questions to your user; nothing goes on before the answer. Use it when only a person can decide or \
-                  know, or a step is refused again and again. Next: ask your user, then flows_resume, unless the reply \
+                  know, or a step is refused repeatedly. Next: ask your user, then flows_resume, unless the reply \
                   holds the answers.",
     open_world: false,
     idempotent: true,

@@ -24,8 +24,8 @@ pub(super) const TOOL: Definition = Definition {
     source: "flows/execute",
     title: "Execute a flow",
     description: "Executes a flow: fills its templates in order, and returns finalResult and every step's output. Use it \
-                  when you know the inputs (flows_show). Next: use finalResult; if status is running or texts are \
-                  truncated, flows_status with executionId.",
+                  when you know the inputs (flows_show). Next: use finalResult; if running or truncated, \
+                  flows_status with executionId.",
     open_world: true,
     idempotent: true,
     read_only: true,
@@ -36,14 +36,13 @@ pub(super) const TOOL: Definition = Definition {
             .default("{}")
             .also(&["variables"]),
         Parameter::new("ref", Kind::Text, REF),
-        Parameter::new("dryRun", Kind::Flag, "Only show texts, order and missing inputs.").default("false"),
-        Parameter::new("onFailure", Kind::Word(&["continue", "stop"]), "Whether other branches go on after a failure.")
+        Parameter::new("dryRun", Kind::Flag, "Only show texts and missing inputs.").default("false"),
+        Parameter::new("onFailure", Kind::Word(&["continue", "stop"]), "Whether other branches go on.")
             .default("\"continue\""),
         Parameter::new("detail", Kind::Word(&["full", "outputs", "final"]), "How much is told of each step.")
             .default("\"full\""),
         Parameter::new("waitSeconds", Kind::Seconds(LONGEST_WAIT), "How long to wait; it goes on after.").default("45"),
-        Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply; longer texts are cut.")
-            .default("20000"),
+        Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply.").default("20000"),
     ],
     failure: FailureShape::Execution,
     run,

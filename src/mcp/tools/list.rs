@@ -6,35 +6,49 @@ use serde_json::{Value, json};
 
 use super::REF;
 use crate::app::{Code, Error, ListRequest, Listing, ListingCost};
-use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, Mode, Selection, TruncatedBy};
+use crate::discover::{Kind as Listed, LARGEST_BUDGET, LARGEST_LIMIT, Mode, Selection, TruncatedBy};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
 use crate::report::wire::{self, Travels};
 
-const MODES: &[&str] = &["compact", "index", "standard", "detailed"];
+const MODES: &[&str] = &Mode::WORDS;
+/// The longest average that can be asked about: a day, in milliseconds.
+const LONGEST_LATENCY_MS: i64 = 86_400_000;
+const KINDS: &[&str] = &Listed::WORDS;
 const COMPLEXITIES: &[&str] = &["simple", "moderate", "high"];
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_list",
     source: "flows/list",
     title: "List flows",
-    description: "Lists the prompt flows of the catalog. Use it first, to find a flow for a task. Next: flows_show for a \
-                  flow's inputs and steps, or flows_execute.",
+    description: "Lists the catalog's prompt flows, best first for a query. Use it first, to find a flow for a task. \
+                  Next: flows_show for inputs and steps.",
     open_world: true,
     idempotent: true,
     read_only: true,
     destructive: false,
     parameters: &[
-        Parameter::new("mode", Kind::Word(MODES), "How much each entry shows; index is one line, detailed everything.")
-            .default("\"compact\""),
-        Parameter::new("tags", Kind::Texts, "Only flows with all of these tags."),
-        Parameter::new("category", Kind::Text, "Only flows of this category."),
-        Parameter::new("complexity", Kind::Word(COMPLEXITIES), "Only flows of this complexity."),
+        Parameter::new(
+            "mode",
+            Kind::Word(MODES),
+            "index: a line each; hot: most used; categories: groups; full: all, of names.",
+        )
+        .default("\"compact\""),
+        Parameter::new(
+            "query",
+            Kind::Texts,
+            "What the flow should do, in up to 8 phrasings: other words, other languages.",
+        ),
+        Parameter::new("tags", Kind::Texts, "Only flows with all these tags."),
+        Parameter::new("category", Kind::Text, "Only this category."),
+        Parameter::new("complexity", Kind::Word(COMPLEXITIES), "Only this complexity."),
         Parameter::new("names", Kind::Texts, "Only these flows."),
-        Parameter::new("limit", Kind::Count(1, LARGEST_LIMIT), "Most entries; the default goes by mode."),
+        Parameter::new("maxLatencyMs", Kind::Count(0, LONGEST_LATENCY_MS), "Only flows this quick on average."),
+        Parameter::new("kind", Kind::Word(KINDS), "What to list.").default("\"flows\""),
+        Parameter::new("limit", Kind::Count(1, LARGEST_LIMIT), "Most entries; 5 with query."),
         Parameter::new("cursor", Kind::Text, "nextCursor of the page before."),
-        Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply; the default goes by mode."),
+        Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply."),
         Parameter::new("ref", Kind::Text, REF),
         Parameter::new("refresh", Kind::Flag, "Ask the source for changes first.").default("false"),
         Parameter::new("includeMetadata", Kind::Flag, "Whether entries show dates.").default("true"),
@@ -50,11 +64,16 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
     async move {
         let warnings: Vec<Value> = arguments.deprecated(&TOOL).into_iter().map(deprecated).collect();
         let named = mode(arguments)?;
+        let query = arguments.texts("query");
         let mut selection = Selection::all(match named {
             Some(mode) => mode,
             None if call.contract => Mode::Contract,
+            None if !query.is_empty() => Mode::Brief,
             None => Mode::default(),
         });
+        selection.query = query;
+        selection.kind = arguments.text("kind").and_then(Listed::named).unwrap_or_default();
+        selection.max_latency_ms = arguments.count("maxLatencyMs");
         selection.tags = arguments.texts("tags");
         selection.category = arguments.owned("category");
         selection.complexity = arguments.owned("complexity");
@@ -81,7 +100,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
         };
         let mut made_smaller = false;
         loop {
-            let listing = call.unless_cancelled(call.app.list(request.clone())).await?;
+            let listing = call.unless_cancelled(call.app.list(request.clone()).boxed()).await?;
             let ours = listing.page.mode != Mode::Contract;
             if ours && !made_smaller && call.travels == Travels::Twice {
                 let written = wire::written_listing(&listing, &warnings);
@@ -124,7 +143,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
 fn entries_with_room(value: &Value, text: &str, travels: Travels) -> Option<usize> {
     let all = travels.bytes(text);
     let mut over = all.checked_sub(Travels::room()).filter(|over| *over > 0)?;
-    let entries = value.get("flows").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let entries = wire::entries(value).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut keep = entries.len();
     for entry in entries.iter().rev() {
         if over == 0 {

@@ -17,9 +17,8 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_show",
     source: "flows/show",
     title: "Show a flow",
-    description: "Shows a flow as it would run (inputs, steps, what each reads, outputs, what is wrong with it), or a \
-                  template's text. Use it before flows_execute or flows_begin. Next: one of them, with the required \
-                  inputs.",
+    description: "Shows a flow as it would run (inputs, steps, outputs, faults), or a \
+                  template's text. Use it before flows_execute or flows_begin. Next: one of them, with the inputs.",
     open_world: true,
     idempotent: true,
     read_only: true,
@@ -29,8 +28,7 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("ref", Kind::Text, REF),
         Parameter::new("detail", Kind::Word(&["summary", "full"]), "full adds the texts of the templates.")
             .default("\"summary\""),
-        Parameter::new("format", Kind::Word(&["json", "mermaid"]), "mermaid draws the flow's graph as text.")
-            .default("\"json\""),
+        Parameter::new("format", Kind::Word(&["json", "mermaid"]), "mermaid: the flow's graph.").default("\"json\""),
         Parameter::new("refresh", Kind::Flag, "Ask the source for changes first.").unlisted(),
     ],
     failure: FailureShape::Error,

@@ -17,8 +17,8 @@ pub(super) const TOOL: Definition = Definition {
     source: "flows/status",
     title: "Status of executions",
     description: "Says where an execution stands, or lists executions, newest first. Use it after a lost reply or a restart \
-                  (it shows the open step and stepToken), while flows_execute is running, or for a whole text. Next: \
-                  nextStep, or nextCursor until there is none.",
+                  (shows the open step and stepToken), while flows_execute is running, or for a whole text. Next: \
+                  as nextStep says.",
     open_world: false,
     idempotent: true,
     read_only: true,
@@ -28,8 +28,8 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("nodeId", Kind::Text, "Step whose whole text is wanted, or \"result\"."),
         Parameter::new("flowName", Kind::Text, "Filter of the list.").also(&["name"]),
         Parameter::new("state", Kind::Words(&STATES), "Filter of the list."),
-        Parameter::new("include", Kind::Words(&SECTIONS), "What to add; for direct ones steps only."),
-        Parameter::new("limit", Kind::Count(1, MOST_CHARACTERS), "Most entries (20) or characters of a text (20,000)."),
+        Parameter::new("include", Kind::Words(&SECTIONS), "What to add (direct ones: steps)."),
+        Parameter::new("limit", Kind::Count(1, MOST_CHARACTERS), "Most entries (20) or characters (20,000)."),
         Parameter::new("cursor", Kind::Text, "nextCursor of the page before."),
     ],
     failure: FailureShape::Error,

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use super::{FAINT, HEADING, Look, NAME, count, grouped, table, wrapped};
 use crate::app::Listing;
-use crate::discover::{DetailedEntry, Mode, Shown, StandardEntry};
+use crate::discover::{
+    CategoryEntry, DetailedEntry, FullEntry, HotEntry, Kind, Mode, Shown, StandardEntry, SummaryEntry,
+};
 use crate::names::{quoted, shown};
 
 /// A table needs at least this many columns to be readable.
@@ -20,7 +22,16 @@ pub fn listing(listing: &Listing, look: Look) -> String {
         Mode::Index => entries.iter().map(|entry| line(entry) + "\n").collect(),
         Mode::Compact if !look.terminal => entries.iter().map(|entry| line(entry) + "\n").collect(),
         Mode::Compact if look.columns() < NARROWEST_TABLE => entries.iter().map(|entry| narrow(entry, look)).collect(),
-        Mode::Compact if entries.is_empty() => String::new(),
+        Mode::Hot | Mode::Categories if !look.terminal => entries.iter().map(|entry| line(entry) + "\n").collect(),
+        _ if entries.is_empty() => String::new(),
+        Mode::Hot => {
+            let rows = entries.iter().map(cells).collect();
+            table(&["name", "what it is for", "needs", "average", "success", "popularity"], rows, 0, look)
+        }
+        Mode::Categories => {
+            let rows = entries.iter().map(cells).collect();
+            table(&["category", "what belongs into it", "flows", "most used"], rows, 0, look)
+        }
         Mode::Compact => {
             let rows = entries.iter().map(cells).collect();
             table(&["name", "what it is for", "inputs", "tags"], rows, 0, look)
@@ -60,8 +71,37 @@ fn cells(entry: &Shown) -> Vec<String> {
             short_inputs(&entry.input_summary),
             safe(&entry.tags.join(", ")),
         ],
+        Shown::Hot(entry) => hot(entry),
+        Shown::Category(entry) => category(entry),
         other => vec![line(other)],
     }
+}
+
+fn hot(entry: &HotEntry) -> Vec<String> {
+    vec![
+        safe(&entry.name),
+        safe(&entry.description),
+        safe(&entry.params.join(", ")),
+        milliseconds(entry.average_ms),
+        entry.success_rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate} %")),
+        entry.popularity.word().to_owned(),
+    ]
+}
+
+fn category(entry: &CategoryEntry) -> Vec<String> {
+    let name = entry.category.as_deref().filter(|name| !name.eq_ignore_ascii_case(&entry.display_name));
+    let name = name.map_or_else(String::new, |name| format!(" ({})", safe(name)));
+    vec![
+        format!("{}{name}", safe(&entry.display_name)),
+        safe(&entry.description),
+        grouped(entry.flow_count),
+        safe(&entry.popular_flows.join(", ")),
+    ]
+}
+
+/// A time, or a dash where none is known.
+fn milliseconds(time: Option<f64>) -> String {
+    time.map_or_else(|| "–".to_owned(), |ms| format!("{ms} ms"))
 }
 
 fn line(entry: &Shown) -> String {
@@ -70,10 +110,17 @@ fn line(entry: &Shown) -> String {
         Shown::Compact(entry) => [&entry.name, &entry.description, &entry.input_summary, &entry.tags.join(", ")]
             .map(|text| safe(text))
             .join("\t"),
+        Shown::Brief(entry) => {
+            [&entry.name, &entry.description, &entry.input_summary].map(|text| safe(text)).join("\t")
+        }
         Shown::Shortened { name, description } => [name, description].map(|text| safe(text)).join("\t"),
         Shown::Standard(entry) => safe(&entry.name),
         Shown::Detailed(entry) => safe(&entry.name),
         Shown::Contract(entry) => safe(&entry.name),
+        Shown::Summary(entry) => safe(&entry.name),
+        Shown::Full(entry) => safe(&entry.name),
+        Shown::Hot(entry) => hot(entry).join("\t"),
+        Shown::Category(entry) => category(entry).join("\t"),
     }
 }
 
@@ -96,6 +143,8 @@ fn paragraph(entry: &Shown, look: Look) -> String {
     match entry {
         Shown::Standard(entry) => standard(entry, look),
         Shown::Detailed(entry) => detailed(entry, look),
+        Shown::Summary(entry) => summary(entry, look),
+        Shown::Full(entry) => full(entry, look),
         other => narrow(other, look),
     }
 }
@@ -166,6 +215,43 @@ fn detailed(entry: &DetailedEntry, look: Look) -> String {
     text
 }
 
+fn summary(entry: &SummaryEntry, look: Look) -> String {
+    let params: Vec<String> = entry.params.iter().map(|(name, terms)| format!("{name}: {terms}")).collect();
+    let mut text = look.paint(NAME, &safe(&entry.name)) + "\n";
+    text.push_str(&wrapped(&safe(&entry.description), 2, look));
+    let average = entry.average_ms.map(|_| milliseconds(entry.average_ms)).unwrap_or_default();
+    text + &rows(vec![("inputs", params.join(", ")), ("results", entry.returns.join(", ")), ("average", average)], look)
+}
+
+fn full(entry: &FullEntry, look: Look) -> String {
+    let usage = &entry.usage;
+    let returns: Vec<String> = entry.returns.iter().map(|(label, node)| format!("{label} (from {node})")).collect();
+    let rate = usage.success_rate().map(|rate| format!(", {rate} % successful")).unwrap_or_default();
+    let parameters = if entry.parameters.is_null() { String::new() } else { format!("{:#}", entry.parameters) };
+    let mut text = head(&entry.name, &entry.version, &entry.description, look)
+        + &rows(
+            vec![
+                ("steps", entry.steps.join(" · ")),
+                ("results", returns.join(", ")),
+                ("tags", entry.tags.join(", ")),
+                ("category", entry.category.clone().unwrap_or_default()),
+                ("examples", entry.examples.join(" · ")),
+                (
+                    "used",
+                    format!("{}{rate}", count(usize::try_from(usage.uses).unwrap_or(usize::MAX), "time", "times")),
+                ),
+            ],
+            look,
+        );
+    if !parameters.is_empty() {
+        text.push_str("  inputs as JSON Schema\n");
+        for line in parameters.lines() {
+            let _ = writeln!(text, "    {}", safe(line));
+        }
+    }
+    text
+}
+
 /// A value as a person writes it: text without quotation marks, where there is any.
 pub(super) fn plain(value: &serde_json::Value) -> String {
     match value {
@@ -185,16 +271,26 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     }
     let commit = listing.origin.commit.as_deref().map(|commit| format!(" at {}", shown(commit, 10)));
     let git_ref = listing.origin.git_ref.as_deref().map(|name| format!(" {}", shown(name, 100)));
-    let flows = if page.returned == page.total {
-        count(page.total, "flow", "flows")
-    } else {
-        format!("{} of {}", grouped(page.returned), count(page.total, "flow", "flows"))
+    let (one, many) = match (page.mode, listing.selection.kind) {
+        (Mode::Categories, _) => ("category", "categories"),
+        (_, Kind::Templates) => ("template", "templates"),
+        (_, Kind::Flows) => ("flow", "flows"),
     };
+    let all = count(page.total, one, many);
+    let flows = if page.returned == page.total { all } else { format!("{} of {all}", grouped(page.returned)) };
     text.push_str(&look.paint(
         FAINT,
         &format!("{flows} from {}{}{}", shown(from, 300), git_ref.unwrap_or_default(), commit.unwrap_or_default()),
     ));
     text.push('\n');
+    text.push_str(&reasons(listing));
+    if let Some(none) = &page.no_match {
+        text.push_str("No flow fits the query.\n");
+        if !none.nearest.is_empty() {
+            let near: Vec<String> = none.nearest.iter().map(|term| quoted(term)).collect();
+            let _ = writeln!(text, "The nearest words of this catalog: {}", near.join(", "));
+        }
+    }
     if let Some(cursor) = &page.next_cursor {
         let _ = writeln!(text, "There are more: go on with --cursor {cursor}");
     }
@@ -217,7 +313,7 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     }
     if !page.unknown_names.is_empty() {
         let names: Vec<String> = page.unknown_names.iter().map(|name| quoted(name)).collect();
-        text.push_str(&warn(&format!("no flow goes by {}", names.join(", "))));
+        text.push_str(&warn(&format!("no {one} goes by {}", names.join(", "))));
     }
     if listing.problem_count > 0 {
         let what = count(listing.problem_count, "error in the catalog's files", "errors in the catalog's files");
@@ -232,6 +328,20 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
         if listing.problem_count > listing.problems.len() {
             let _ = writeln!(text, "  and {} more", grouped(listing.problem_count - listing.problems.len()));
         }
+    }
+    text
+}
+
+/// Which words made each flow answer the query, for `--explain`.
+fn reasons(listing: &Listing) -> String {
+    let mut text = String::new();
+    for reason in &listing.page.reasons {
+        let words = reason
+            .why
+            .iter()
+            .map(|why| format!("{} ({}) {:.2}", shown(&why.term, LONGEST), why.field.as_str(), why.contribution));
+        let words: Vec<String> = words.collect();
+        let _ = writeln!(text, "  {}  {:.3}: {}", safe(&reason.name), reason.score, words.join(", "));
     }
     text
 }

@@ -5,12 +5,12 @@ use serde_json::{Map, Value, json};
 use super::warning::{WarningCode, of_origin, warning};
 use super::written::Written;
 use crate::app::{Listing, Origin};
-use crate::discover::{FileProblem, to_value};
+use crate::discover::{FileProblem, Kind, Mode, Page, Reason, to_value};
 
 /// What `flows_list` answers. `warnings` are those of the call itself, in front of the listing's own.
 pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
     let mut object = Map::new();
-    object.insert("flows".to_owned(), listing.page.entries.iter().map(to_value).collect());
+    object.insert(key(listing).to_owned(), listing.page.entries.iter().map(to_value).collect());
     object.extend(around(listing, warnings));
     Value::Object(object)
 }
@@ -18,10 +18,24 @@ pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
 /// The same as [`listing`], written: the entries of a kept page are not written again.
 pub fn written_listing(listing: &Listing, warnings: &[Value]) -> Written {
     let around = Value::Object(around(listing, warnings)).to_string();
-    Written::of_page("{\"flows\":", listing.page.clone(), &around.replacen('{', ",", 1))
+    Written::of_page(&format!("{{\"{}\":", key(listing)), listing.page.clone(), &around.replacen('{', ",", 1))
 }
 
-/// What stands around the flows.
+/// What the entries stand under.
+fn key(listing: &Listing) -> &'static str {
+    match (listing.page.mode, listing.selection.kind) {
+        (Mode::Categories, _) => "categories",
+        (_, Kind::Templates) => "templates",
+        (_, Kind::Flows) => "flows",
+    }
+}
+
+/// The entries of a listing that was written.
+pub fn entries(value: &Value) -> Option<&Value> {
+    ["flows", "categories", "templates"].into_iter().find_map(|key| value.get(key))
+}
+
+/// What stands around the entries.
 fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
     let page = &listing.page;
     let mut object = Map::new();
@@ -35,6 +49,10 @@ fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
     if let Some(cut) = page.truncated_by {
         object.insert("truncatedBy".to_owned(), json!(cut.as_str()));
     }
+    why_none(&mut object, page);
+    if !page.reasons.is_empty() {
+        object.insert("reasons".to_owned(), page.reasons.iter().map(reason).collect());
+    }
     if let Some(step) = &page.next_step {
         object.insert("nextStep".to_owned(), json!(step));
     }
@@ -44,7 +62,8 @@ fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
     all.extend(of_origin(&listing.origin));
     if !page.unknown_names.is_empty() {
         let names: Vec<String> = page.unknown_names.iter().map(|name| crate::names::quoted(name)).collect();
-        all.push(warning(WarningCode::UnknownName, &format!("no flow goes by {}", names.join(", "))));
+        let noun = listing.selection.kind.noun();
+        all.push(warning(WarningCode::UnknownName, &format!("no {noun} goes by {}", names.join(", "))));
     }
     if listing.problem_count > listing.problems.len() {
         let message = format!(
@@ -72,12 +91,38 @@ pub fn contract_listing(listing: &Listing) -> Value {
         object.insert("truncatedBy".to_owned(), json!(cut.as_str()));
         object.insert("nextStep".to_owned(), json!(step));
     }
+    why_none(&mut object, page);
     origin(&mut object, &listing.origin);
     if let Some(warning) = of_origin(&listing.origin) {
         object.insert("warnings".to_owned(), json!([warning]));
     }
     object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
     Value::Object(object)
+}
+
+fn why_none(object: &mut Map<String, Value>, page: &Page) {
+    if let Some(none) = &page.no_match {
+        object.insert("noMatch".to_owned(), json!(true));
+        object.insert("nearest".to_owned(), json!(none.nearest));
+    }
+    if let Some(excluded) = &page.excluded {
+        let by = excluded.by.iter().map(|(filter, flows)| ((*filter).to_owned(), json!(flows)));
+        object.insert("excluded".to_owned(), Value::Object(by.collect()));
+    }
+}
+
+/// How well an entry answers the query, and by which words.
+fn reason(reason: &Reason) -> Value {
+    let words = reason
+        .why
+        .iter()
+        .map(|why| json!({"term": why.term, "field": why.field.as_str(), "contribution": rounded(why.contribution)}));
+    json!({"name": reason.name, "score": rounded(reason.score), "terms": words.collect::<Vec<_>>()})
+}
+
+/// Four decimals: more would only look exact.
+fn rounded(number: f64) -> f64 {
+    (number * 10_000.0).round() / 10_000.0
 }
 
 fn filter(listing: &Listing) -> Value {
@@ -94,6 +139,12 @@ fn filter(listing: &Listing) -> Value {
     }
     if !selection.names.is_empty() {
         filter.insert("names".to_owned(), json!(selection.names));
+    }
+    if let Some(most) = selection.max_latency_ms {
+        filter.insert("maxLatencyMs".to_owned(), json!(most));
+    }
+    if selection.kind != Kind::default() {
+        filter.insert("kind".to_owned(), json!(selection.kind.as_str()));
     }
     Value::Object(filter)
 }

@@ -13,7 +13,9 @@ mod malformed;
 mod prompts;
 mod refusals;
 mod resources;
+mod searching;
 mod sizes;
+mod tiers;
 mod together;
 
 use jsonschema::Validator;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use flowy::model::{Directory, Listed, Lookup, Shelf};
 use flowy::names::CatalogPath;
 use flowy::validate::{
-    FileCheck, Finding, Guidance, GuidanceReferences, Known, Options, Parsed, TemplateCheck, flow_file, parse,
-    template_file, template_references,
+    FileCheck, Finding, FlowCheck, Guidance, GuidanceReferences, Known, Options, Parsed, StrayExample, TemplateCheck,
+    flow_file, parse, template_file, template_references,
 };
 
 /// A file of a catalog: its path in it, and its bytes.
@@ -53,7 +53,28 @@ pub(crate) fn check_with(
     let path = CatalogPath::new(path).unwrap();
     let parsed = parse(&path, bytes);
     let shelf = shelf(&parsed, templates);
-    flow_file(&path, &parsed, Known { shelf: &shelf, twins, options })
+    let check = flow_file(&path, &parsed, Known { shelf: &shelf, twins, strays: &[], options });
+    // The file is the whole catalog here.
+    let strays = strays(&check);
+    flow_file(&path, &parsed, Known { shelf: &shelf, twins, strays: &strays, options })
+}
+
+/// The examples of a file's flows that don't find their flow among the others of the file.
+fn strays(check: &FileCheck) -> Vec<StrayExample> {
+    let entry = |flow: &FlowCheck| flowy::discover::Entry {
+        name: flow.flow.name.to_string(),
+        description: flow.flow.description.clone().unwrap_or_default(),
+        tags: flow.flow.tags.clone(),
+        examples: flow.flow.examples.clone(),
+        ..flowy::discover::Entry::default()
+    };
+    let entries: Vec<_> = check.flows.iter().map(entry).collect();
+    let stray = |stray: flowy::discover::rank::Stray| StrayExample {
+        place_in_file: stray.flow,
+        example: stray.example,
+        finds: stray.finds.iter().map(|place| entries[*place].name.clone()).collect(),
+    };
+    flowy::discover::rank::strays(&entries).into_iter().map(stray).collect()
 }
 
 /// Looks up every template, persona and contract that the flows of a file name; `templates` are told

@@ -45,6 +45,26 @@ fn a_check_says_which_catalog_it_looked_at() {
 }
 
 #[test]
+fn an_example_that_strays_is_told_where_the_whole_catalog_is_checked() {
+    let flow = |name: &str, description: &str, example: &str| {
+        FINE.replace("\"Fine\"", &json!(name).to_string())
+            .replace("\"Says hello.\"", &json!(description).to_string())
+            .replace("\"tags\"", &format!("\n\"examples\":[{}],\n\"tags\"", json!(example)))
+    };
+    let mut catalog = Sandbox::new().file("flows/Poem.json", flow("Poem", "Writes a poem.", "harbour dues"));
+    for name in ["Harbour_Dues", "Harbour_Dues_Abroad", "Harbour_Dues_Refund"] {
+        let words = name.replace('_', " ");
+        catalog = catalog.file(&format!("flows/{name}.json"), flow(name, &format!("Works out {words}."), &words));
+    }
+    let strays = |line: &[&str]| catalog.run(line).out.matches("warning[stray-example]").count();
+    let said = catalog.run(["validate"]);
+    assert_eq!((said.code, strays(&["validate"])), (0, 1), "{}", said.out);
+    assert!(said.out.contains("flows/Poem.json:2:13") && said.out.contains("\"Harbour_Dues\" first"), "{}", said.out);
+    assert_eq!((strays(&["validate", "."]), strays(&["validate", "flows"])), (1, 1));
+    assert_eq!(strays(&["validate", "flows/Poem.json"]), 0);
+}
+
+#[test]
 fn an_empty_catalog_is_a_warning() {
     let empty =
         Sandbox::new().file("flows/.gitkeep", "").file("templates/T.json", r#"{"template":"x","variables":[]}"#);

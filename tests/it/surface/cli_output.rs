@@ -25,6 +25,21 @@ const FINE: &str = r#"{"metadata":{"name":"Fine","version":"1.0.0","description"
 "edges":[{"source":"in","target":"say"}]}"#;
 
 #[test]
+fn a_query_says_what_fits_that_nothing_fits_or_which_filter_leaves_it_out() {
+    let ask =
+        |line: &[&str]| Sandbox::new().run(["list", "--query", "write up last night's outage"].iter().chain(line));
+    let said = ask(&["--query", "incident report"]);
+    assert!(said.out.starts_with("Incident_Report\t"), "{}{}", said.out, said.err);
+    let said = ask(&["--query", "incident report", "--category", "marketing"]);
+    assert_eq!(said.out, "");
+    assert!(said.err.contains("--category leaves out"), "{}", said.err);
+    let said = Sandbox::new().run(["list", "--query", "dim the lights in the hall"]);
+    assert_eq!(said.out, "");
+    assert!(said.err.contains("No flow fits the query.\n"), "{}", said.err);
+    assert!(said.err.contains("ask again with --query in other words, several times"), "{}", said.err);
+}
+
+#[test]
 fn a_listing_in_a_pipe_has_one_line_for_each_flow() {
     let said = Sandbox::new().run(["list"]);
     assert_eq!(said.code, 0);

@@ -3,6 +3,7 @@
 mod catalogs;
 mod edges;
 mod files;
+mod findable;
 mod guidance;
 mod names;
 mod registry;

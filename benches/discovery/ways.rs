@@ -1,0 +1,95 @@
+//! Ways to find flows that the ranking is compared with, and the ranking itself.
+
+use std::collections::{HashMap, HashSet};
+
+use flowy::discover::Entry;
+use flowy::discover::rank::{Index, Query, Ranking};
+
+/// What the ranking finds: places of flows, best first, none where it says that nothing fits.
+pub(crate) fn ours(index: &Index, asked: &[String]) -> Vec<usize> {
+    match index.search(&Query::new(asked).unwrap(), 10, false, |_| true) {
+        Ranking::Hits(hits) => hits.iter().map(|hit| hit.position).collect(),
+        Ranking::Excluded { .. } | Ranking::NoMatch { .. } => Vec::new(),
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// Flows by how many of the request's words stand in name or description.
+pub(crate) fn substring(flows: &[Entry], asked: &[String]) -> Vec<usize> {
+    let words: Vec<String> = asked.iter().flat_map(|text| words(text)).collect();
+    let mut scored: Vec<(usize, usize)> = flows
+        .iter()
+        .enumerate()
+        .map(|(at, flow)| {
+            let text = format!("{} {}", flow.name, flow.description).to_lowercase();
+            (words.iter().filter(|word| text.contains(word.as_str())).count(), at)
+        })
+        .filter(|(score, _)| *score > 0)
+        .collect();
+    scored.sort_by_key(|(score, at)| (std::cmp::Reverse(*score), *at));
+    scored.into_iter().map(|(_, at)| at).take(10).collect()
+}
+
+/// BM25 as it is in textbooks: whole words, one field, k1 = 1.2 and b = 0.75.
+pub(crate) struct Plain {
+    texts: Vec<HashMap<String, f64>>,
+    lengths: Vec<f64>,
+    having: HashMap<String, f64>,
+}
+
+impl Plain {
+    pub(crate) fn build(flows: &[Entry]) -> Self {
+        let mut plain = Self { texts: Vec::new(), lengths: Vec::new(), having: HashMap::new() };
+        for flow in flows {
+            let inputs = flow
+                .inputs
+                .iter()
+                .map(|input| format!("{} {}", input.name, input.description.as_deref().unwrap_or("")));
+            let inputs: Vec<String> = inputs.collect();
+            let text = [
+                flow.name.as_str(),
+                &flow.description,
+                &flow.tags.join(" "),
+                flow.category.as_deref().unwrap_or(""),
+                &inputs.join(" "),
+                &flow.examples.join(" "),
+            ]
+            .join(" ");
+            let mut counts: HashMap<String, f64> = HashMap::new();
+            for word in words(&text) {
+                *counts.entry(word).or_default() += 1.0;
+            }
+            plain.lengths.push(counts.values().sum());
+            counts.keys().for_each(|word| *plain.having.entry(word.clone()).or_default() += 1.0);
+            plain.texts.push(counts);
+        }
+        plain
+    }
+
+    pub(crate) fn find(&self, asked: &[String]) -> Vec<usize> {
+        let all = self.texts.len() as f64;
+        let mean = self.lengths.iter().sum::<f64>() / all;
+        let words: HashSet<String> = asked.iter().flat_map(|text| words(text)).collect();
+        let mut scored: Vec<(f64, usize)> = self
+            .texts
+            .iter()
+            .zip(&self.lengths)
+            .enumerate()
+            .map(|(at, (text, length))| {
+                let parts = words.iter().filter_map(|word| {
+                    let count = text.get(word)?;
+                    let having = self.having[word];
+                    let rarity = (1.0 + (all - having + 0.5) / (having + 0.5)).ln();
+                    Some(rarity * count * 2.2 / (count + 1.2 * (0.25 + 0.75 * length / mean)))
+                });
+                (parts.sum(), at)
+            })
+            .filter(|(score, _): &(f64, usize)| *score > 0.0)
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        scored.into_iter().map(|(_, at)| at).take(10).collect()
+    }
+}

@@ -1,0 +1,38 @@
+//! The templates as listings show them: a template is like a flow without steps and results.
+
+use super::{Catalog, PoisonError};
+use crate::app::prompts::{inputs_of, passing};
+use crate::discover::{Entry, Index, Packed};
+
+impl Catalog {
+    /// The templates by name, made when first asked for: every template file is read then. One that can't be
+    /// read is left out, and named among the problems.
+    pub async fn template_index(&self) -> Option<Packed> {
+        let kept = || self.shared.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(packed) = kept().as_ref() {
+            return Some(packed.clone());
+        }
+        let (mut entries, mut lasting) = (Vec::new(), true);
+        for name in self.template_names() {
+            match self.template_named(&name).await {
+                Ok(template) => entries.push(Entry {
+                    description: template.description.clone().or_else(|| template.title.clone()).unwrap_or_default(),
+                    inputs: inputs_of(&template),
+                    file: template.file.to_string(),
+                    flow_id: template.id.clone(),
+                    meta_name: template.title.clone(),
+                    place_in_file: entries.len(),
+                    name,
+                    ..Entry::default()
+                }),
+                Err(error) => lasting &= !passing(error.code),
+            }
+        }
+        let bytes = Index::new(entries, Vec::new(), Vec::new(), Vec::new()).pack();
+        let packed = Packed::open(bytes.into())?;
+        if lasting {
+            *kept() = Some(packed.clone());
+        }
+        Some(packed)
+    }
+}

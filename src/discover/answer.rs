@@ -1,0 +1,113 @@
+//! What a query comes to in a catalog: flows in order, no flow that fits, or none that the filters leave.
+
+use super::packed::{Found, Packed};
+use super::page::Selection;
+use super::rank::{Hit, Query, Ranking, Why};
+use super::tiers::Figures;
+
+/// The most flows that a ranking holds.
+const LARGEST_RANKING: usize = 200;
+
+/// Why a flow answers the query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reason {
+    /// The flow's name.
+    pub name: String,
+    /// How well it does; comparable within one listing only.
+    pub score: f64,
+    /// By which words, most telling first.
+    pub why: Vec<Why>,
+}
+
+/// No flow is what the query asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoMatch {
+    /// Words of the catalog that are near to words of the query.
+    pub nearest: Vec<String>,
+}
+
+impl NoMatch {
+    /// What helps.
+    pub(super) const NEXT_STEP: &str =
+        "no flow fits; ask again with several phrasings in other words and languages, or list without query";
+}
+
+/// Flows fit the query, and the filters let none of them through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excluded {
+    /// How many flows fit the query.
+    pub fitting: usize,
+    /// How many of them each filter leaves out, by the filter's name as callers write it.
+    pub by: Vec<(&'static str, usize)>,
+}
+
+impl Excluded {
+    fn of(packed: &Packed, selection: &Selection, figures: &Figures<'_>, fitting: &[usize]) -> Self {
+        let count = |fits: &dyn Fn(usize) -> bool| fitting.iter().filter(|&&row| !fits(row)).count();
+        let mut by = Vec::new();
+        if !selection.names.is_empty() {
+            let mut named = Vec::new();
+            for name in &selection.names {
+                match packed.find(name) {
+                    Found::Nothing => {}
+                    Found::One(row) => named.push(row),
+                    Found::Several(rows) => named.extend(rows),
+                }
+            }
+            by.push(("names", count(&|row| named.contains(&row))));
+        }
+        if !selection.tags.is_empty() {
+            by.push(("tags", count(&|row| packed.fits(row, &selection.tags, None, None))));
+        }
+        if let Some(category) = &selection.category {
+            by.push(("category", count(&|row| packed.fits(row, &[], Some(category), None))));
+        }
+        if let Some(complexity) = &selection.complexity {
+            by.push(("complexity", count(&|row| packed.fits(row, &[], None, Some(complexity)))));
+        }
+        if let Some(most) = selection.max_latency_ms {
+            let quick = |row| packed.name(row).is_some_and(|name| figures.within(name, most));
+            by.push(("maxLatencyMs", count(&quick)));
+        }
+        by.retain(|(_, flows)| *flows > 0);
+        Self { fitting: fitting.len(), by }
+    }
+
+    pub(super) fn next_step(&self) -> String {
+        let by: Vec<String> = self.by.iter().map(|(filter, flows)| format!("`{filter}` leaves out {flows}")).collect();
+        let by = by.join(", ");
+        match self.fitting {
+            1 => format!("1 flow fits the query, and the filters leave it out: {by}; ask without that filter"),
+            fitting => {
+                format!("{fitting} flows fit the query, and the filters leave none of them: {by}; ask without one")
+            }
+        }
+    }
+}
+
+/// What a query comes to.
+#[derive(Default)]
+pub(super) struct Answer {
+    /// The flows that fit and that the filters let through, best first.
+    pub(super) hits: Vec<Hit>,
+    pub(super) no_match: Option<NoMatch>,
+    pub(super) excluded: Option<Excluded>,
+}
+
+impl Answer {
+    pub(super) fn of(
+        packed: &Packed,
+        query: &Query,
+        selection: &Selection,
+        figures: &Figures<'_>,
+        allowed: impl Fn(usize) -> bool,
+    ) -> Self {
+        match packed.ranks().search(query, LARGEST_RANKING, selection.explain, allowed) {
+            Ranking::Hits(hits) => Self { hits, ..Self::default() },
+            Ranking::Excluded { positions } => {
+                Self { excluded: Some(Excluded::of(packed, selection, figures, &positions)), ..Self::default() }
+            }
+            Ranking::NoMatch { nearest } => Self { no_match: Some(NoMatch { nearest }), ..Self::default() },
+        }
+    }
+}

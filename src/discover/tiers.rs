@@ -1,0 +1,245 @@
+//! The entries of the modes that go by usage: what is used most, the categories, summaries, and everything
+//! about a few flows.
+//!
+//! Usage is handed in with a page; nothing is counted or looked up here.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::packed::Packed;
+use super::score::{Popularity, Usage};
+use super::text::{self, LONGEST_DESCRIPTION};
+use super::{Entry, Input};
+
+/// How many flows a category names.
+const POPULAR: usize = 2;
+/// Longest description of an entry of hot, in characters, without the dots.
+const LONGEST_HOT: usize = 240;
+/// The type of an input that names none.
+const PLAIN_KIND: &str = "string";
+
+/// What is known of flows besides their files.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Figures<'a> {
+    /// Where the flows come from, as people write it.
+    pub source: &'a str,
+    /// Their usage by name; a flow that is not there was never used.
+    pub usage: Option<&'a BTreeMap<String, Usage>>,
+}
+
+impl Figures<'_> {
+    pub(super) fn of(&self, name: &str) -> Usage {
+        self.usage.and_then(|usage| usage.get(name)).cloned().unwrap_or_default()
+    }
+
+    /// Whether a flow takes no longer than this on average, in milliseconds; one whose time is not known does.
+    pub(super) fn within(&self, name: &str, most_ms: i64) -> bool {
+        let average = self.usage.and_then(|usage| usage.get(name)).and_then(Usage::average);
+        average.is_none_or(|average| i128::try_from(average.as_millis()).unwrap_or(i128::MAX) <= i128::from(most_ms))
+    }
+
+    /// The rows with the highest score first; those of one score stay in their order.
+    pub(super) fn best_first(&self, packed: &Packed, rows: &mut [usize]) {
+        // Most flows of a large catalog were never used: their score is known without looking.
+        let usual = Usage::default().score();
+        let score = |row: &usize| match (self.usage, packed.name(*row)) {
+            (Some(usage), Some(name)) => usage.get(name).map_or(usual, Usage::score),
+            _ => usual,
+        };
+        rows.sort_by_cached_key(|row| std::cmp::Reverse(score(row)));
+    }
+}
+
+/// What hot shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HotEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// Where it comes from.
+    pub source: String,
+    /// The first two sentences of the description.
+    pub description: String,
+    /// The inputs that have to be given, sorted.
+    pub params: Vec<String>,
+    /// How long an execution takes on average, in milliseconds; written as null when not known.
+    pub average_ms: Option<f64>,
+    /// How many of a hundred executions succeed; written as null when there was none.
+    pub success_rate: Option<f64>,
+    /// What the score means.
+    pub popularity: Popularity,
+}
+
+/// What categories shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CategoryEntry {
+    /// What `category` filters by; written as null for flows without one.
+    pub category: Option<String>,
+    /// How it is shown.
+    pub display_name: String,
+    /// What belongs into it; empty when nobody says.
+    pub description: String,
+    /// How many flows it has.
+    pub flow_count: usize,
+    /// From how many sources they come.
+    pub source_count: usize,
+    /// The flows with the highest score.
+    pub popular_flows: Vec<String>,
+}
+
+/// What summaries shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SummaryEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// The first sentence of the description.
+    pub description: String,
+    /// Everything a caller may give, sorted: name, and `type (required)` or `type (optional)`.
+    pub params: Vec<(String, String)>,
+    /// The labels of the results.
+    pub returns: Vec<String>,
+    /// How long an execution takes on average, in milliseconds; written as null when not known.
+    pub average_ms: Option<f64>,
+}
+
+/// What full shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FullEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// The whole description.
+    pub description: String,
+    /// As written.
+    pub tags: Vec<String>,
+    /// Written as null when absent.
+    pub category: Option<String>,
+    /// `1.0` when the file names none.
+    pub version: String,
+    /// Step labels in order.
+    pub steps: Vec<String>,
+    /// JSON Schema of what a caller gives; null where that is not known.
+    pub parameters: Value,
+    /// The labels of the results, each with the node that gives it.
+    pub returns: Vec<(String, String)>,
+    /// What people ask for when they mean it, as its author wrote it.
+    pub examples: Vec<String>,
+    /// How its executions went.
+    pub usage: Usage,
+}
+
+impl HotEntry {
+    pub(super) fn of(entry: Entry, figures: &Figures<'_>) -> Self {
+        let usage = figures.of(&entry.name);
+        let mut params: Vec<String> =
+            entry.inputs.into_iter().filter(|input| input.required).map(|input| input.name).collect();
+        params.sort_unstable();
+        Self {
+            source: figures.source.to_owned(),
+            description: text::truncated(&text::sentences(&entry.description, 2), LONGEST_HOT),
+            params,
+            average_ms: average_ms(&usage),
+            success_rate: usage.success_rate(),
+            popularity: usage.score().popularity(),
+            name: entry.name,
+        }
+    }
+}
+
+impl SummaryEntry {
+    pub(super) fn of(entry: Entry, figures: &Figures<'_>) -> Self {
+        let needed = |input: &Input| if input.required { "required" } else { "optional" };
+        let said = |input: Input| {
+            let terms = format!("{} ({})", input.kind.as_deref().unwrap_or(PLAIN_KIND), needed(&input));
+            (input.name, terms)
+        };
+        let mut params: Vec<(String, String)> = entry.inputs.into_iter().map(said).collect();
+        params.sort_unstable();
+        Self {
+            description: text::truncated(&text::sentences(&entry.description, 1), LONGEST_DESCRIPTION),
+            params,
+            returns: entry.outputs.into_iter().map(|output| output.label).collect(),
+            average_ms: average_ms(&figures.of(&entry.name)),
+            name: entry.name,
+        }
+    }
+}
+
+impl FullEntry {
+    pub(super) fn of(entry: Entry, version: String, figures: &Figures<'_>) -> Self {
+        Self {
+            parameters: if entry.inputs_unknown { Value::Null } else { parameters(&entry.inputs) },
+            usage: figures.of(&entry.name),
+            name: entry.name,
+            description: entry.description,
+            tags: entry.tags,
+            category: entry.category,
+            version,
+            steps: entry.steps,
+            returns: entry.outputs.into_iter().map(|output| (output.label, output.node)).collect(),
+            examples: entry.examples,
+        }
+    }
+}
+
+/// The JSON Schema of some inputs: an object with a property for each.
+fn parameters(inputs: &[Input]) -> Value {
+    let mut properties = Map::new();
+    for input in inputs {
+        let mut property = Map::new();
+        property.insert("type".to_owned(), json!(input.kind.as_deref().unwrap_or(PLAIN_KIND)));
+        if let Some(description) = &input.description {
+            property.insert("description".to_owned(), json!(description));
+        }
+        if !input.choices.is_empty() {
+            property.insert("enum".to_owned(), json!(input.choices));
+        }
+        if let Some(default) = &input.default {
+            property.insert("default".to_owned(), default.clone());
+        }
+        properties.insert(input.name.clone(), Value::Object(property));
+    }
+    let required: Vec<&str> = inputs.iter().filter(|input| input.required).map(|input| input.name.as_str()).collect();
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// An average in milliseconds with one decimal; none where no time is known.
+pub(super) fn average_ms(usage: &Usage) -> Option<f64> {
+    usage.average().map(in_ms)
+}
+
+pub(super) fn in_ms(time: std::time::Duration) -> f64 {
+    (time.as_secs_f64() * 10_000.0).round() / 10.0
+}
+
+/// The categories of some rows, by their place among the categories, then by name; flows without one come last.
+pub(super) fn categories(packed: &Packed, rows: &[usize], figures: &Figures<'_>) -> Vec<CategoryEntry> {
+    let mut found: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+    for &row in rows {
+        let Some(head) = packed.head(row) else { continue };
+        found.entry(head.category).or_default().push(row);
+    }
+    let declared = packed.categories();
+    let mut placed: Vec<((bool, i64, String), CategoryEntry)> = Vec::with_capacity(found.len());
+    for (category, mut rows) in found {
+        let said = declared.iter().find(|said| Some(said.name.as_str()) == category);
+        figures.best_first(packed, &mut rows);
+        let display = said.and_then(|said| said.display_name.clone());
+        let entry = CategoryEntry {
+            display_name: display
+                .or_else(|| category.map(str::to_owned))
+                .unwrap_or_else(|| "Without a category".into()),
+            description: text::truncated(
+                said.and_then(|said| said.description.as_deref()).unwrap_or_default(),
+                LONGEST_DESCRIPTION,
+            ),
+            flow_count: rows.len(),
+            source_count: 1,
+            popular_flows: rows.iter().take(POPULAR).filter_map(|row| packed.name(*row)).map(str::to_owned).collect(),
+            category: category.map(str::to_owned),
+        };
+        let order = said.and_then(|said| said.sort_order).unwrap_or(i64::MAX);
+        placed.push(((category.is_none(), order, category.unwrap_or_default().to_owned()), entry));
+    }
+    placed.sort_by(|a, b| a.0.cmp(&b.0));
+    placed.into_iter().map(|(_, entry)| entry).collect()
+}
