@@ -87,8 +87,10 @@ const VERSIONS: [&str; 2] = [
 
 /// Whether the file is ours, or still nobody's; looking changes nothing.
 pub(super) fn recognize(connection: &Connection) -> Result<(), StoreError> {
+    // All of it as of one moment: another process may be making the tables.
+    let connection = connection.unchecked_transaction()?;
     let owner: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let found = version(connection)?;
+    let found = version(&connection)?;
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     match (owner, known()) {
         (OWNER, known) if found > known => Err(StoreError::Newer { file: PathBuf::new(), found, known }),

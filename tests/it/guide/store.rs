@@ -56,6 +56,21 @@ async fn who_waits_has_its_turn_beside_a_process_that_hardly_pauses() {
     busy.join().unwrap();
 }
 
+/// Each makes the tables while the others look whose file it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn several_that_find_no_file_make_one_together() {
+    for _ in 0..60 {
+        let folder = tempfile::tempdir().unwrap();
+        let begun = ["a", "b", "c", "d", "e", "f"].map(|id| {
+            let guide = Guide::new(Store::at(folder.path()), clock());
+            tokio::spawn(async move { guide.begin(order(), &|| ExecutionId::named(id)).await })
+        });
+        for begun in begun {
+            begun.await.unwrap().unwrap();
+        }
+    }
+}
+
 #[tokio::test]
 async fn who_is_outrun_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
