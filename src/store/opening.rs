@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::{StoreError, schema};
@@ -38,6 +39,8 @@ impl Opened {
         write_ahead(&connection, busy)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        // One plan for every value: else SQLite plans each range anew for the value it is given.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let opened = Self { connection, busy, identity: identity(file) };
         schema::migrate(&opened)?;
         if !lasting {

@@ -6,3 +6,8 @@ pub(crate) mod github;
 pub(crate) mod mcp;
 pub(crate) mod program;
 pub(crate) mod walking;
+
+/// How many tokens a text has for a model (o200k).
+pub(crate) fn tokens(text: &str) -> usize {
+    tiktoken_rs::o200k_base().unwrap().encode_ordinary(text).len()
+}

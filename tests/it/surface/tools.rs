@@ -3,15 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::support::mcp::{Bench, Session, handshake};
+use crate::support::tokens;
 
 async fn hello(bench: &Bench) -> (Value, Value) {
     let mut session = Session::raw(bench.app.clone());
     let hello = session.request("initialize", handshake("2025-11-25")).await["result"].clone();
     (hello, session.request("tools/list", json!({})).await["result"].clone())
-}
-
-fn tokens(text: &str) -> usize {
-    tiktoken_rs::o200k_base().unwrap().encode_ordinary(text).len()
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{LIST_FAILURE, LIST_RESPONSE, as_published};
 use crate::support::mcp::{Bench, Session};
+use crate::support::tokens;
 
 fn catalog() -> Vec<(String, String)> {
     let flow = |name: &str, description: &str, tags: &[&str], examples: &[&str]| {
@@ -193,4 +194,19 @@ async fn a_query_that_is_no_query_is_refused_with_what_is_allowed() {
         assert_eq!(failed["code"], json!("INVALID_REQUEST"));
         assert!(failed.to_string().contains(says), "{failed}");
     }
+}
+
+/// However many flows there are: five short candidates at most are the answer.
+#[tokio::test]
+async fn finding_showing_and_executing_a_flow_costs_little() {
+    let mut session = Bench::examples().session().await;
+    let query = json!(["write up what went wrong during the outage", "blameless review of an incident"]);
+    let found = session.ok("flows_list", json!({"query": query})).await;
+    assert_eq!(found["flows"][0]["name"], "Incident_Report");
+    let shown = session.ok("flows_show", json!({"name": "Incident_Report"})).await;
+    let values = json!({"service": "checkout", "raw_log": "09:12 alerts, 09:40 rolled back"});
+    let request = json!({"flowName": "Incident_Report", "initialVariables": values, "detail": "final"});
+    let done = session.ok("flows_execute", request).await;
+    let each = [&found, &shown, &done].map(|reply| tokens(&reply.to_string()));
+    assert!(each.iter().sum::<usize>() <= 1_200, "{each:?} tokens");
 }
