@@ -22,7 +22,7 @@ pub struct Packed {
     templates: usize,
     problems: usize,
     categories: usize,
-    /// Where templates, problems and categories begin.
+    /// Where problems, categories and templates begin.
     rest: usize,
     /// Made when a query first asks for it: opening stays quick.
     ranks: Arc<OnceLock<rank::Index>>,
@@ -217,28 +217,28 @@ impl Packed {
         }
     }
 
-    /// The template files, by path; empty where that part is damaged.
-    pub fn templates(&self) -> Vec<TemplateEntry> {
-        self.rest().and_then(|mut rest| rest.items(self.templates, Reader::template)).unwrap_or_default()
-    }
-
     /// The files with problems, by path and position; empty where that part is damaged.
     pub fn problems(&self) -> Vec<FileProblem> {
-        let read = || {
-            let mut rest = self.rest()?;
-            rest.items(self.templates, Reader::template)?;
-            rest.items(self.problems, Reader::problem)
-        };
-        read().unwrap_or_default()
+        self.rest().and_then(|mut rest| rest.items(self.problems, Reader::problem)).unwrap_or_default()
     }
 
     /// The declared categories, by name; empty where that part is damaged.
     pub fn categories(&self) -> Vec<Category> {
         let read = || {
             let mut rest = self.rest()?;
-            rest.items(self.templates, Reader::template)?;
             rest.items(self.problems, Reader::problem)?;
             rest.items(self.categories, Reader::category)
+        };
+        read().unwrap_or_default()
+    }
+
+    /// The template files, by path; empty where that part is damaged.
+    pub fn templates(&self) -> Vec<TemplateEntry> {
+        let read = || {
+            let mut rest = self.rest()?;
+            rest.items(self.problems, Reader::problem)?;
+            rest.items(self.categories, Reader::category)?;
+            rest.items(self.templates, Reader::template)
         };
         read().unwrap_or_default()
     }

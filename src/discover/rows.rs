@@ -8,7 +8,7 @@
 //! row table: flows × (start, head length, tail length, compact tokens)                          (u32 each)
 //! look-up tables: row numbers sorted by stem, by meta name, by id                               (u32 each)
 //! rows: head (what filters, compact and index need) and tail (the rest), one after the other
-//! templates, problems, categories
+//! problems, categories, templates
 //! ```
 //!
 //! Texts and lists are preceded by their length (LEB128), an absent value is the byte 0, a present one follows a 1.
@@ -24,7 +24,7 @@ use super::{Category, Entry, FileProblem, Index, Input, Output, TemplateEntry, T
 /// How every packed index begins.
 pub(super) const MAGIC: [u8; 8] = *b"flowidx\n";
 /// Raised with every change of the layout or of what is stored; an index of another format is made anew.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 /// Bytes before the row table.
 pub(super) const HEADER: usize = 8 + 4 * HEADER_NUMBERS;
 /// Numbers in the header.
@@ -224,9 +224,10 @@ pub(super) fn pack(index: &Index) -> Vec<u8> {
         out.fixed(*row);
     }
     out.0.append(&mut rows.0);
-    index.templates().iter().for_each(|template| out.template(template));
+    // Templates last: there may be as many as flows, and every listing wants the problems.
     index.problems().iter().for_each(|problem| out.problem(problem));
     index.categories().iter().for_each(|category| out.category(category));
+    index.templates().iter().for_each(|template| out.template(template));
     out.0
 }
 

@@ -85,7 +85,7 @@ impl Records {
         }
     }
 
-    pub(super) fn derived(&self, commit: &ObjectId, largest: u64, name: &str) -> Option<Vec<u8>> {
+    pub(super) fn derived(&self, commit: &ObjectId, largest: u64, name: &str) -> Option<Arc<[u8]>> {
         self.folder.read_checked(&derived_place(commit, largest, name))
     }
 

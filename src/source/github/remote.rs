@@ -232,7 +232,7 @@ impl Remote {
             return None;
         }
         let (ground, commit, name) = (self.ground.clone(), self.commit.clone(), name.to_owned());
-        let read = move || ground.records.derived(&commit, ground.largest, &name).map(Arc::from);
+        let read = move || ground.records.derived(&commit, ground.largest, &name);
         tokio::task::spawn_blocking(read).await.ok().flatten()
     }
 
