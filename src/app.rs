@@ -37,7 +37,7 @@ pub use crate::clock::{Clock, SystemClock};
 pub use crate::discover::{Kind, LARGEST_BUDGET, LARGEST_LIMIT, Mode, QUERY_LIMIT, Selection, Usage};
 pub use crate::guide::{Answering, Asker, Story, Turn};
 pub use crate::run::{Escalation, GuidedState, OnFailure, Outcome as StepOutcome};
-pub use crate::store::{Summary, Tally};
+pub use crate::store::{ListingTotals, Summary, Tally};
 pub use crate::validate::{REGISTRY as RULES, Severity};
 
 pub use catalog::{Catalog, IgnoredRef, Origin, Prepared};
@@ -55,7 +55,7 @@ pub use prompts::{PromptArgument, PromptEntry, PromptKind, PromptRequest, Prompt
 pub use resources::{FlowEntry, FlowNames, ResourcePage};
 pub use show::{ShowRequest, Shown, ShownTemplate};
 pub use status::{Listed, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
-pub use usage::{FlowStats, ListingCost, ListingStats, Stats, StatsRequest, UsageByFlow};
+pub use usage::{FlowStats, ListingCost, Stats, StatsRequest, UsageByFlow};
 
 /// The product, open on one source.
 pub struct App {

@@ -28,7 +28,7 @@ pub use rows::{EntriesJson, to_value};
 pub use score::{BUCKETS, Popularity, Score, Times, Usage};
 pub use shown::{BriefEntry, CompactEntry, ContractEntry, DetailedEntry, Shown, ShownInput, StandardEntry};
 pub use text::{brief_inputs, index_line, input_summary, truncated};
-pub use tiers::{CategoryEntry, Figures, FullEntry, HotEntry, SummaryEntry};
+pub use tiers::{CategoryEntry, Figures, FullEntry, HotEntry, SummaryEntry, millis, property};
 
 use serde_json::Value;
 

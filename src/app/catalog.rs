@@ -12,7 +12,7 @@ use crate::app::prompts::Offered;
 use crate::app::{Code, Error};
 use crate::cache::Flights;
 use crate::config::Settings;
-use crate::discover::{Figures, FileProblem, Found, Kind, Packed, Page, Selection, page};
+use crate::discover::{Figures, FileProblem, Found, Packed, Page, Selection, page};
 use crate::model::{Directory, Listed};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
@@ -185,21 +185,16 @@ impl Catalog {
         self.shared.problems.get_or_init(|| Arc::new(self.shared.packed.problems()))
     }
 
-    /// One page of the listing, from memory where it is.
+    /// One page of the listing of an index of this catalog, from memory where it is.
     ///
     /// # Errors
     /// When the selection can't be understood.
-    pub async fn page(&self, selection: &Selection, figures: &Figures<'_>) -> Result<Arc<Page>, Error> {
+    pub fn page(&self, index: &Packed, selection: &Selection, figures: &Figures<'_>) -> Result<Arc<Page>, Error> {
         let pages = || self.shared.pages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, page)) = pages().iter().find(|(other, _)| other == selection) {
             return Ok(page.clone());
         }
-        let templates = match selection.kind {
-            Kind::Flows => None,
-            Kind::Templates => self.template_index().await,
-        };
-        let made = page(templates.as_ref().unwrap_or(self.index()), selection, &self.origin.revision, figures)?;
-        let page = Arc::new(made);
+        let page = Arc::new(page(index, selection, &self.origin.revision, figures)?);
         if selection.goes_by_usage() {
             return Ok(page);
         }

@@ -58,11 +58,12 @@ impl App {
         selection.envelope_tokens = ENVELOPE_TOKENS + problems.iter().map(told).sum::<usize>();
         // Refused before anything is ranked; the first query of a revision reads all its texts, off the runtime.
         let asked = selection.asked().map_err(|fault| DiscoverError::InvalidQuery { fault })?;
-        let listed = match selection.kind {
-            Kind::Flows => Some(catalog.index().clone()),
-            Kind::Templates => catalog.template_index().await,
+        let index = match selection.kind {
+            Kind::Flows => catalog.index().clone(),
+            Kind::Templates => catalog.template_index().await?,
         };
-        if let Some(index) = listed.filter(|index| asked.is_some() && !index.is_ranked()) {
+        if asked.is_some() && !index.is_ranked() {
+            let index = index.clone();
             let made = tokio::task::spawn_blocking(move || index.ranks().len()).await;
             made.map_err(|_| Error::new(Code::InternalError, "ranking the catalog was stopped by an internal error"))?;
         }
@@ -71,7 +72,7 @@ impl App {
         let usage = if counted { self.usage().await } else { UsageByFlow::default() };
         let key = self.source.key();
         let figures = Figures { source: short(&key), usage: Some(&usage) };
-        let page = catalog.page(&selection, &figures).await?;
+        let page = catalog.page(&index, &selection, &figures)?;
         let took = self.clock.reading().saturating_sub(begun);
         tracing::info!(
             mode = page.mode.as_str(),

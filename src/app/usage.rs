@@ -72,7 +72,7 @@ pub struct Stats {
     /// Flows, the highest score first, then by name.
     pub flows: Vec<FlowStats>,
     /// Listings, by mode.
-    pub listings: Vec<ListingStats>,
+    pub listings: Vec<ListingTotals>,
     /// Other sources of which something was counted.
     pub others: Vec<String>,
 }
@@ -88,33 +88,6 @@ pub struct FlowStats {
     pub overall: Usage,
     /// Its uses on each day that had any, in the days that were asked for.
     pub by_day: Vec<(NaiveDate, u64)>,
-}
-
-/// What the listings of one mode cost.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListingStats {
-    /// The mode's word.
-    pub mode: String,
-    /// How many there were.
-    pub calls: u64,
-    /// The entries of all of them.
-    pub entries: u64,
-    /// The characters of all of them.
-    pub characters: u64,
-    /// The estimated tokens of all of them.
-    pub tokens: u64,
-    /// How long they took together.
-    pub took: Duration,
-    /// How many deprecated arguments they were given.
-    pub deprecated: u64,
-}
-
-impl ListingStats {
-    /// How long a listing took on average.
-    pub fn average(&self) -> Duration {
-        let micros = self.took.as_micros().checked_div(u128::from(self.calls)).unwrap_or(0);
-        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
-    }
 }
 
 /// What counts for one source, and what is known of it.
@@ -207,13 +180,6 @@ impl App {
         }
     }
 
-    /// The usage of these flows, in their order; empty for those that were never used.
-    pub async fn usage_of<'f>(&self, flows: impl IntoIterator<Item = &'f str> + Send) -> Vec<Usage> {
-        let flows: Vec<&str> = flows.into_iter().collect();
-        let usage = self.usage().await;
-        flows.into_iter().map(|flow| usage.get(flow).cloned().unwrap_or_default()).collect()
-    }
-
     /// Counts a listing that was answered.
     pub fn count_listing(&self, cost: &ListingCost) {
         if let Some(counting) = &self.counting {
@@ -256,7 +222,7 @@ impl App {
             other.overall.score().cmp(&one.overall.score()).then_with(|| one.name.cmp(&other.name))
         });
         if request.flow.is_none() {
-            stats.listings = listings.into_iter().map(listing_stats).collect();
+            stats.listings = listings;
         }
         stats.others = sources.into_iter().filter(|source| *source != stats.source).collect();
         Ok(stats)
@@ -289,9 +255,4 @@ fn flow_stats(totals: &FlowTotals, overall: &BTreeMap<&str, Usage>) -> FlowStats
         by_day: totals.by_day.iter().filter_map(|(day, uses)| Some((date(*day)?, *uses))).collect(),
         usage,
     }
-}
-
-fn listing_stats(totals: ListingTotals) -> ListingStats {
-    let ListingTotals { mode, calls, entries, characters, tokens, took, deprecated } = totals;
-    ListingStats { mode, calls, entries, characters, tokens, took, deprecated }
 }

@@ -1,6 +1,6 @@
 //! What a query comes to in a catalog: flows in order, no flow that fits, or none that the filters leave.
 
-use super::packed::{Found, Packed};
+use super::packed::Packed;
 use super::page::Selection;
 use super::rank::{Hit, Query, Ranking, Why};
 use super::tiers::Figures;
@@ -46,14 +46,7 @@ impl Excluded {
         let count = |fits: &dyn Fn(usize) -> bool| fitting.iter().filter(|&&row| !fits(row)).count();
         let mut by = Vec::new();
         if !selection.names.is_empty() {
-            let mut named = Vec::new();
-            for name in &selection.names {
-                match packed.find(name) {
-                    Found::Nothing => {}
-                    Found::One(row) => named.push(row),
-                    Found::Several(rows) => named.extend(rows),
-                }
-            }
+            let (named, _) = packed.named(&selection.names);
             by.push(("names", count(&|row| named.contains(&row))));
         }
         if !selection.tags.is_empty() {

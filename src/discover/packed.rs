@@ -217,6 +217,20 @@ impl Packed {
         }
     }
 
+    /// The rows that some names mean, and the names that mean none, each once.
+    pub(super) fn named(&self, names: &[String]) -> (Vec<usize>, Vec<String>) {
+        let (mut rows, mut unknown) = (Vec::new(), Vec::new());
+        for name in names {
+            match self.find(name) {
+                Found::Nothing if unknown.contains(name) => {}
+                Found::Nothing => unknown.push(name.clone()),
+                Found::One(row) => rows.push(row),
+                Found::Several(several) => rows.extend(several),
+            }
+        }
+        (rows, unknown)
+    }
+
     /// The files with problems, by path and position; empty where that part is damaged.
     pub fn problems(&self) -> Vec<FileProblem> {
         self.rest().and_then(|mut rest| rest.items(self.problems, Reader::problem)).unwrap_or_default()

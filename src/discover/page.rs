@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::answer::{Answer, Excluded, NoMatch, Reason};
 use super::cursor::{CursorFault, Mark};
 use super::mode::{MOST_NAMES, Mode};
-use super::packed::{Found, Packed};
+use super::packed::Packed;
 use super::rank::{LONGEST_QUERY_BYTES, MOST_PHRASINGS, Query, QueryFault};
 use super::rows::{EntriesJson, cost};
 use super::shown::Shown;
@@ -248,12 +248,12 @@ impl Page {
 /// One page of what a selection means in a catalog at a revision.
 ///
 /// [`Mode::Contract`] has no largest limit, since without one it lists everything. An entry that alone
-/// would pass the budget comes as [`Shown::Shortened`] (in index mode: without inputs and tags), wherever it stands, and a page with anything left to show is never empty: so
-/// every cursor moves. A row that can't be read is skipped.
+/// would pass the budget comes as [`Shown::Shortened`] (in index mode: without inputs and tags),
+/// wherever it stands, and a page with anything left to show is never empty: so every cursor moves. A
+/// row that can't be read is skipped.
 ///
 /// # Errors
-/// [`DiscoverError`], for a limit that is not from 1 to [`LARGEST_LIMIT`], a budget that is not from 1 to
-/// [`LARGEST_BUDGET`], and a cursor of another listing.
+/// [`DiscoverError`], whose variants say what a selection may not be.
 pub fn page(
     packed: &Packed,
     selection: &Selection,
@@ -375,15 +375,8 @@ impl Rows {
         let mut rows: Vec<usize> = if selection.names.is_empty() {
             (0..packed.len()).collect()
         } else {
-            let mut rows = Vec::new();
-            for name in &selection.names {
-                match packed.find(name) {
-                    Found::Nothing if unknown.contains(name) => {}
-                    Found::Nothing => unknown.push(name.clone()),
-                    Found::One(row) => rows.push(row),
-                    Found::Several(several) => rows.extend(several),
-                }
-            }
+            let (mut rows, none) = packed.named(&selection.names);
+            unknown = none;
             rows.sort_unstable();
             rows.dedup();
             rows

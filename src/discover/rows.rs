@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::mode::Mode;
 use super::shown::Shown;
-use super::tiers::{Figures, average_ms, in_ms};
+use super::tiers::{Figures, average_ms, millis};
 use super::{Category, Entry, FileProblem, Index, Input, Output, TemplateEntry, TemplateTitle};
 
 /// How every packed index begins.
@@ -145,7 +145,7 @@ fn put_by_usage(put: &mut impl FnMut(&str, Value), shown: &Shown) {
                 "performance",
                 json!({
                     "avgLatencyMs": average_ms(usage),
-                    "p95LatencyMs": usage.p95().map(in_ms),
+                    "p95LatencyMs": usage.p95().map(millis),
                     "successRate": usage.success_rate(),
                     "totalInvocations": usage.uses,
                 }),

@@ -13,7 +13,7 @@ use super::{Entry, Input, Output};
 /// What an absent version reads.
 const FIRST_VERSION: &str = "1.0";
 /// What an input without a type reads.
-const PLAIN_KIND: &str = "string";
+pub(super) const PLAIN_KIND: &str = "string";
 
 /// One entry of a page.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,11 +4,13 @@
 //! Usage is handed in with a page; nothing is counted or looked up here.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use super::packed::Packed;
 use super::score::{Popularity, Usage};
+use super::shown::PLAIN_KIND;
 use super::text::{self, LONGEST_DESCRIPTION};
 use super::{Entry, Input};
 
@@ -16,8 +18,6 @@ use super::{Entry, Input};
 const POPULAR: usize = 2;
 /// Longest description of an entry of hot, in characters, without the dots.
 const LONGEST_HOT: usize = 240;
-/// The type of an input that names none.
-const PLAIN_KIND: &str = "string";
 
 /// What is known of flows besides their files.
 #[derive(Debug, Clone, Copy, Default)]
@@ -185,30 +185,38 @@ impl FullEntry {
 fn parameters(inputs: &[Input]) -> Value {
     let mut properties = Map::new();
     for input in inputs {
-        let mut property = Map::new();
-        property.insert("type".to_owned(), json!(input.kind.as_deref().unwrap_or(PLAIN_KIND)));
-        if let Some(description) = &input.description {
-            property.insert("description".to_owned(), json!(description));
-        }
-        if !input.choices.is_empty() {
-            property.insert("enum".to_owned(), json!(input.choices));
-        }
-        if let Some(default) = &input.default {
-            property.insert("default".to_owned(), default.clone());
-        }
-        properties.insert(input.name.clone(), Value::Object(property));
+        let kind = input.kind.as_deref().unwrap_or(PLAIN_KIND);
+        let property = property(kind, input.description.as_deref(), &input.choices, input.default.as_ref());
+        properties.insert(input.name.clone(), property);
     }
     let required: Vec<&str> = inputs.iter().filter(|input| input.required).map(|input| input.name.as_str()).collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
 
-/// An average in milliseconds with one decimal; none where no time is known.
-pub(super) fn average_ms(usage: &Usage) -> Option<f64> {
-    usage.average().map(in_ms)
+/// The JSON Schema of one input.
+pub fn property(kind: &str, description: Option<&str>, choices: &[Value], default: Option<&Value>) -> Value {
+    let mut property = Map::new();
+    property.insert("type".to_owned(), json!(kind));
+    if let Some(description) = description {
+        property.insert("description".to_owned(), json!(description));
+    }
+    if !choices.is_empty() {
+        property.insert("enum".to_owned(), json!(choices));
+    }
+    if let Some(default) = default {
+        property.insert("default".to_owned(), default.clone());
+    }
+    Value::Object(property)
 }
 
-pub(super) fn in_ms(time: std::time::Duration) -> f64 {
-    (time.as_secs_f64() * 10_000.0).round() / 10.0
+/// An average in milliseconds; none where no time is known.
+pub(super) fn average_ms(usage: &Usage) -> Option<f64> {
+    usage.average().map(millis)
+}
+
+/// A time as replies write it: milliseconds, down to microseconds, for a flow of templates takes no more.
+pub fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1_000_000.0).round() / 1_000.0
 }
 
 /// The categories of some rows, by their place among the categories, then by name; flows without one come last.

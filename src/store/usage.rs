@@ -104,6 +104,14 @@ pub struct Counted {
     pub sources: Vec<String>,
 }
 
+impl ListingTotals {
+    /// How long a listing took on average.
+    pub fn average(&self) -> Duration {
+        let micros = self.took.as_micros().checked_div(u128::from(self.calls)).unwrap_or(0);
+        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    }
+}
+
 impl Counts {
     /// Counts a use of a flow: whether it went well, and how long it took, with the class of that,
     /// where this is known.

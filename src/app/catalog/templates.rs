@@ -2,15 +2,19 @@
 
 use super::{Catalog, PoisonError};
 use crate::app::prompts::{inputs_of, passing};
+use crate::app::{Code, Error};
 use crate::discover::{Entry, Index, Packed};
 
 impl Catalog {
     /// The templates by name, made when first asked for: every template file is read then. One that can't be
     /// read is left out, and named among the problems.
-    pub async fn template_index(&self) -> Option<Packed> {
+    ///
+    /// # Errors
+    /// When the index can't be made, which is a bug.
+    pub async fn template_index(&self) -> Result<Packed, Error> {
         let kept = || self.shared.templates.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(packed) = kept().as_ref() {
-            return Some(packed.clone());
+            return Ok(packed.clone());
         }
         let (mut entries, mut lasting) = (Vec::new(), true);
         for name in self.template_names() {
@@ -29,10 +33,11 @@ impl Catalog {
             }
         }
         let bytes = Index::new(entries, Vec::new(), Vec::new(), Vec::new()).pack();
-        let packed = Packed::open(bytes.into())?;
+        let unread = || Error::new(Code::InternalError, "the index of templates could not be read back");
+        let packed = Packed::open(bytes.into()).ok_or_else(unread)?;
         if lasting {
             *kept() = Some(packed.clone());
         }
-        Some(packed)
+        Ok(packed)
     }
 }

@@ -67,6 +67,13 @@ fn pooled(phrasings: &[Vec<Unit>]) -> Vec<Unit> {
     pooled
 }
 
+/// Adds a match, unless there is a better one of that term.
+fn put(matches: &mut Vec<(u32, f32)>, number: u32, worth: f32) {
+    if !matches.iter().any(|(other, _)| *other == number) {
+        matches.push((number, worth));
+    }
+}
+
 /// What is added up for each document.
 struct Sums {
     /// What the present unit finds.
@@ -196,14 +203,9 @@ impl Index {
 
     fn matches(&self, text: &str, kind: TermKind, languages: Languages) -> Vec<(u32, f32)> {
         let mut matches: Vec<(u32, f32)> = Vec::new();
-        let mut put = |number: u32, worth: f32| {
-            if !matches.iter().any(|(other, _)| *other == number) {
-                matches.push((number, worth));
-            }
-        };
         let exact = self.numbers.get(text).copied();
         if let Some(number) = exact {
-            put(number, worth::SAME);
+            put(&mut matches, number, worth::SAME);
         }
         if kind == TermKind::Gram || kind == TermKind::Faint {
             return matches;
@@ -212,33 +214,28 @@ impl Index {
         languages.stems(text, |language, stem| {
             stem_key(&mut key, language, stem);
             for number in self.forms.get(key.as_str()).into_iter().flatten() {
-                put(*number, worth::STEM);
+                put(&mut matches, *number, worth::STEM);
             }
         });
         fold_key(&mut key, text);
         for number in self.forms.get(key.as_str()).into_iter().flatten() {
-            put(*number, worth::FOLDED);
+            put(&mut matches, *number, worth::FOLDED);
         }
         let known = !matches.is_empty();
-        let mut put = |number: u32, worth: f32| {
-            if !matches.iter().any(|(other, _)| *other == number) {
-                matches.push((number, worth));
-            }
-        };
         if text.chars().nth(SHORTEST).is_some() {
             for number in self.near.longer(text) {
-                put(number, worth::LONGER);
+                put(&mut matches, number, worth::LONGER);
             }
         }
         if !known {
             for number in self.near.misspelt(text, |number| self.text(number)) {
-                put(number, worth::TYPO);
+                put(&mut matches, number, worth::TYPO);
             }
             let number = |part: &str| self.numbers.get(part).copied();
             if let Some((end, first)) = beginning(text, number) {
-                put(first, worth::PART);
+                put(&mut matches, first, worth::PART);
                 if let Some(second) = text.get(end..).and_then(number) {
-                    put(second, worth::PART);
+                    put(&mut matches, second, worth::PART);
                 }
             }
         }

@@ -136,6 +136,15 @@ fn a_summary_and_everything_have_the_published_fields() {
     );
 }
 
+/// Filling templates takes microseconds; "0.0 ms" would be no time at all.
+#[test]
+fn short_times_are_shown_as_they_are() {
+    let quick = Usage { uses: 2, successes: 2, timed: 2, took: Duration::from_micros(62), ..Usage::default() };
+    let usage = BTreeMap::from([(flows(1)[0].name.clone(), quick)]);
+    let page = take(&packed(1), &of_mode(Mode::Hot), &usage);
+    assert_eq!(to_value(&page.entries[0])["avgLatencyMs"], json!(0.031));
+}
+
 #[test]
 fn everything_is_for_one_to_ten_flows() {
     let packed = packed(20);

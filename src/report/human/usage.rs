@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use chrono::{Days, NaiveDate};
 
 use super::{HEADING, Look, count, grouped, table, time};
-use crate::app::{FlowStats, ListingStats, Stats, StatsRequest};
+use crate::app::{FlowStats, ListingTotals, Stats, StatsRequest};
 use crate::names::{quoted, shown};
 
 /// The longest name, in characters.
@@ -64,7 +64,7 @@ fn row(flow: &FlowStats, today: NaiveDate, look: Look) -> Vec<String> {
     row
 }
 
-fn listing(listing: &ListingStats) -> Vec<String> {
+fn listing(listing: &ListingTotals) -> Vec<String> {
     vec![
         shown(&listing.mode, LINE),
         many(listing.calls),

@@ -7,6 +7,7 @@ use super::limit::{FAILURE_CHARACTERS, Limit, MAX_TOKENS};
 use super::size::{fit, rest_of_execution};
 use super::warning::{WarningCode, about, of_origin, of_run, warning};
 use crate::app::{Detail, Error, Finished, Origin, Outcome, Pending, Recorded, Rehearsal, Section, state_of};
+use crate::discover::millis;
 use crate::plan::{Step, Work};
 use crate::run::{FilledWith, Output, Run, State, Status, StepError, Timing, Warning};
 use crate::tokens;
@@ -400,9 +401,4 @@ pub(super) fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin)
         }
     }
     Value::Array(all)
-}
-
-/// Milliseconds with three decimals: real times, however short.
-pub(super) fn millis(time: std::time::Duration) -> f64 {
-    (time.as_secs_f64() * 1_000_000.0).round() / 1_000.0
 }

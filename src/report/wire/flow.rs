@@ -6,6 +6,7 @@ use super::finding::finding;
 use super::listing::origin;
 use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
+use crate::discover::property;
 use crate::model::{Flow, NodeKind};
 use crate::names::shown as safe;
 use crate::plan::{Input, Plan, Slot, Source, Step, Work};
@@ -293,18 +294,9 @@ pub fn input_schema(plan: &Plan) -> Value {
     let mut properties = Map::new();
     let mut required: Vec<Value> = Vec::new();
     for input in plan.inputs() {
-        let mut property = Map::new();
-        property.insert("type".to_owned(), json!(input.kind.map_or("string", crate::model::ValueType::name)));
-        if let Some(description) = &input.description {
-            property.insert("description".to_owned(), json!(description));
-        }
-        if !input.choices.is_empty() {
-            property.insert("enum".to_owned(), Value::Array(input.choices.clone()));
-        }
-        if let Some(default) = &input.default {
-            property.insert("default".to_owned(), default.clone());
-        }
-        properties.insert(input.name.clone(), Value::Object(property));
+        let kind = input.kind.map_or("string", crate::model::ValueType::name);
+        let property = property(kind, input.description.as_deref(), &input.choices, input.default.as_ref());
+        properties.insert(input.name.clone(), property);
         if input.required {
             required.push(json!(input.name));
         }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::execution::millis;
-use crate::app::{FlowStats, ListingStats, Stats};
+use crate::app::{FlowStats, ListingTotals, Stats};
+use crate::discover::millis;
 
 /// What `flowy stats` answers.
 pub fn stats(stats: &Stats) -> Value {
@@ -35,7 +35,7 @@ fn flow(flow: &FlowStats) -> Value {
     })
 }
 
-fn listing(listing: &ListingStats) -> Value {
+fn listing(listing: &ListingTotals) -> Value {
     json!({
         "mode": listing.mode,
         "calls": listing.calls,
