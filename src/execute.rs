@@ -4,6 +4,8 @@
 //! don't wait for each other, and tells the run what became of them. Databases, rmcp and HTTP are
 //! workers' business, behind [`Worker`].
 
+mod tools;
+
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::plan::{Plan, Step, Work};
 use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, StepError, Timing, Warning};
+
+pub use tools::{Calling, NoTools, OnToolProgress, ToolFailure, ToolProgress, Tools};
 
 /// A future that a worker hands out.
 pub type Working<'a> = Pin<Box<dyn Future<Output = Result<Output, StepError>> + Send + 'a>>;

@@ -12,14 +12,19 @@ mod node;
 mod persona;
 mod shelf;
 mod template;
+mod tool;
 mod variable;
 pub mod wire;
 
 pub use contract::{Breach, Contract, MOST_BREACHES, NoSchema};
 pub use edge::{Edge, EdgeKind};
 pub use flow::{Flow, Shape};
-pub use node::{InputNode, Node, NodeKind, TemplateNode};
+pub use node::{FlowNode, InputNode, Node, NodeKind, TemplateNode, ToolNode};
 pub use persona::{Persona, PersonaError};
 pub use shelf::{Directory, Listed, Lookup, Shelf, by_name, spaced};
 pub use template::{Syntax, Template};
+pub use tool::{
+    KnownServer, KnownTool, NoAddress, ServerStanding, ToolAddress, ToolAnswer, ToolCall, ToolFile, ToolLink,
+    ToolLookup, Toolbox,
+};
 pub use variable::{Declared, InputVariable, Refinement, ValueType, VariableSet, text_of};

@@ -54,6 +54,8 @@ pub struct Flow {
     pub tags: Vec<String>,
     /// Requests that this flow should be found by.
     pub examples: Vec<String>,
+    /// `expose`: whether the flow asks to be a tool of its own.
+    pub expose: bool,
     /// What `inputs` says of variables, in file order.
     pub inputs: Vec<Refinement>,
     /// What `outputs` says of results: label and description, in file order.

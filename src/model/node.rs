@@ -1,6 +1,6 @@
 //! Nodes: what stands in a flow's graph.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::model::{Declared, InputVariable, VariableSet};
 
@@ -26,16 +26,10 @@ pub enum NodeKind {
     Input(InputNode),
     /// `template`: renders a template.
     Template(Box<TemplateNode>),
-    /// `tool`: calls an external tool (`call`).
-    Tool {
-        /// `alias:tool`.
-        call: Option<String>,
-    },
+    /// `tool`: calls an external tool.
+    Tool(Box<ToolNode>),
     /// `flow` or `flow-link`: another flow as one step.
-    Flow {
-        /// The other flow's name.
-        flow: Option<String>,
-    },
+    Flow(Box<FlowNode>),
     /// `result`: marks an output; nothing runs.
     Result,
     /// Anything else, by its type as written: notes, groups; nothing runs.
@@ -70,10 +64,42 @@ pub struct TemplateNode {
     pub max_attempts: Option<u32>,
 }
 
+/// What a tool node carries.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolNode {
+    /// `call`: `alias:tool`, as written.
+    pub call: Option<String>,
+    /// `args`: JSON whose texts may hold `{{ name }}`.
+    pub args: Map<String, Value>,
+    /// `requires`: names without which the step is left out.
+    pub requires: Vec<String>,
+    /// `onError: continue`: a failed call is an output like any other.
+    pub goes_on: bool,
+    /// `retry.times`: how often a failed call is tried again.
+    pub retries: u32,
+    /// `retry.backoffMs`: the pause before the first new try; it doubles with each.
+    pub backoff_ms: Option<u64>,
+    /// `timeoutMs`: the longest that one call may take.
+    pub timeout_ms: Option<u64>,
+    /// `delayMs`: a pause before the call.
+    pub delay_ms: Option<u64>,
+    /// `set`: names for parts of the result, each with its dot path.
+    pub set: Vec<(String, String)>,
+}
+
+/// What a flow node carries.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FlowNode {
+    /// `flow`: the other flow's name.
+    pub flow: Option<String>,
+    /// `variables`: what the other flow's inputs get, as text with placeholders.
+    pub variables: Vec<(String, String)>,
+}
+
 impl Node {
     /// Whether the node is a step: something runs when it is reached.
     pub fn runnable(&self) -> bool {
-        matches!(self.kind, NodeKind::Template(_) | NodeKind::Tool { .. } | NodeKind::Flow { .. })
+        matches!(self.kind, NodeKind::Template(_) | NodeKind::Tool(_) | NodeKind::Flow(_))
     }
 
     /// The label, or the id where there is none.

@@ -21,8 +21,8 @@ pub fn mermaid(flow: &Flow) -> String {
         let _ = match node.kind {
             NodeKind::Input(_) => writeln!(out, "    n{number}[/\"{text}\"/]"),
             NodeKind::Template(_) => writeln!(out, "    n{number}[\"{text}\"]"),
-            NodeKind::Tool { .. } => writeln!(out, "    n{number}[[\"{text}\"]]"),
-            NodeKind::Flow { .. } => writeln!(out, "    n{number}{{{{\"{text}\"}}}}"),
+            NodeKind::Tool(_) => writeln!(out, "    n{number}[[\"{text}\"]]"),
+            NodeKind::Flow(_) => writeln!(out, "    n{number}{{{{\"{text}\"}}}}"),
             NodeKind::Result => writeln!(out, "    n{number}([\"{text}\"])"),
             NodeKind::Other(_) => writeln!(out, "    n{number}>\"{text}\"]"),
         };
@@ -50,8 +50,8 @@ pub fn dot(flow: &Flow) -> String {
         let shape = match node.kind {
             NodeKind::Input(_) => "parallelogram",
             NodeKind::Template(_) => "box",
-            NodeKind::Tool { .. } => "component",
-            NodeKind::Flow { .. } => "hexagon",
+            NodeKind::Tool(_) => "component",
+            NodeKind::Flow(_) => "hexagon",
             NodeKind::Result => "ellipse",
             NodeKind::Other(_) => "note",
         };

@@ -282,7 +282,7 @@ impl Scope {
         texts: &mut Texts<'_>,
     ) -> StepScope {
         let NodeKind::Template(step) = &node.kind else {
-            let what = if matches!(node.kind, NodeKind::Tool { .. }) { "tool" } else { "flow" };
+            let what = if matches!(node.kind, NodeKind::Tool(_)) { "tool" } else { "flow" };
             let body = Body::Faulty {
                 code: "VALIDATION_ERROR".to_owned(),
                 message: format!("steps of type \"{what}\" can't be executed yet"),

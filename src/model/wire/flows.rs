@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::{Unread, UnreadKind, declared, given_default, said, text, texts, variable_sets};
 use crate::document::{Document, Place, Pointer};
 use crate::model::{
-    Edge, EdgeKind, Flow, InputNode, InputVariable, Node, NodeKind, Refinement, Shape, TemplateNode, ValueType,
+    Edge, EdgeKind, Flow, FlowNode, InputNode, InputVariable, Node, NodeKind, Refinement, Shape, TemplateNode,
+    ToolNode, ValueType,
 };
 use crate::names::{ItemName, LONGEST_NAME, quoted, unprintable};
 
@@ -136,6 +137,7 @@ fn read_one(
         estimated_duration: said(meta, "estimatedDuration"),
         tags: texts(meta, "tags"),
         examples: texts(meta, "examples"),
+        expose: meta.get("expose").and_then(Value::as_bool).unwrap_or(false),
         inputs: read_inputs(meta, &meta_pointer),
         outputs: meta.get("outputs").and_then(Value::as_object).map(read_outputs).unwrap_or_default(),
         nodes,
@@ -222,8 +224,8 @@ fn read_nodes(flow: &Map<String, Value>, base: &Pointer) -> Vec<Node> {
             let kind = match text(node, "type").as_deref().unwrap_or_default() {
                 "multi_input" | "input" => NodeKind::Input(InputNode { variables: input_variables(data, &pointer) }),
                 "template" => NodeKind::Template(Box::new(template_node(data, &pointer))),
-                "tool" => NodeKind::Tool { call: said(data, "call") },
-                "flow" | "flow-link" => NodeKind::Flow { flow: said(data, "flow") },
+                "tool" => NodeKind::Tool(Box::new(tool_node(data))),
+                "flow" | "flow-link" => NodeKind::Flow(Box::new(flow_node(data))),
                 "result" => NodeKind::Result,
                 other => NodeKind::Other(other.to_owned()),
             };
@@ -275,6 +277,37 @@ fn template_node(data: &Map<String, Value>, pointer: &Pointer) -> TemplateNode {
         optional: data.get("optional").and_then(Value::as_bool).unwrap_or(false),
         max_attempts: data.get("maxAttempts").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()),
     }
+}
+
+fn tool_node(data: &Map<String, Value>) -> ToolNode {
+    let number = |object: &Map<String, Value>, key: &str| object.get(key).and_then(Value::as_u64);
+    let retry = data.get("retry").and_then(Value::as_object);
+    ToolNode {
+        call: said(data, "call"),
+        args: data.get("args").and_then(Value::as_object).cloned().unwrap_or_default(),
+        requires: texts(data, "requires"),
+        goes_on: data.get("onError").and_then(Value::as_str) == Some("continue"),
+        retries: retry.and_then(|retry| number(retry, "times")).and_then(|n| u32::try_from(n).ok()).unwrap_or(0),
+        backoff_ms: retry.and_then(|retry| number(retry, "backoffMs")),
+        timeout_ms: number(data, "timeoutMs"),
+        delay_ms: number(data, "delayMs"),
+        set: pairs(data, "set"),
+    }
+}
+
+fn flow_node(data: &Map<String, Value>) -> FlowNode {
+    FlowNode { flow: said(data, "flow"), variables: pairs(data, "variables") }
+}
+
+/// An object's members that are texts; numbers and booleans as they are written.
+fn pairs(data: &Map<String, Value>, key: &str) -> Vec<(String, String)> {
+    let members = data.get(key).and_then(Value::as_object);
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    };
+    members.into_iter().flatten().filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect()
 }
 
 fn read_edges(flow: &Map<String, Value>) -> Vec<Edge> {

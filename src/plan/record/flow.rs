@@ -1,12 +1,12 @@
 //! The stored form of a flow as its file says it.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{RecordError, kind_back};
 use crate::model::{
-    Declared, Edge, EdgeKind, Flow, InputNode, InputVariable, Node, NodeKind, Refinement, Shape, TemplateNode,
-    VariableSet,
+    Declared, Edge, EdgeKind, Flow, FlowNode, InputNode, InputVariable, Node, NodeKind, Refinement, Shape,
+    TemplateNode, ToolNode, VariableSet,
 };
 use crate::names::{CatalogPath, ItemName};
 
@@ -31,6 +31,8 @@ pub(super) struct FlowRecord {
     estimated_duration: Option<String>,
     tags: Vec<String>,
     examples: Vec<String>,
+    #[serde(default)]
+    expose: bool,
     inputs: Vec<RefinementRecord>,
     outputs: Vec<(String, String)>,
     nodes: Vec<NodeRecord>,
@@ -49,12 +51,35 @@ struct NodeRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum KindRecord {
-    Input { variables: Vec<InputVariableRecord> },
+    Input {
+        variables: Vec<InputVariableRecord>,
+    },
     Template(Box<TemplateRecord>),
-    Tool { call: Option<String> },
-    Flow { flow: Option<String> },
+    Tool(Box<ToolRecord>),
+    Flow {
+        flow: Option<String>,
+        #[serde(default)]
+        variables: Vec<(String, String)>,
+    },
     Result,
-    Other { kind: String },
+    Other {
+        kind: String,
+    },
+}
+
+/// Whatever stands beside `call` came later, so it may be missing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct ToolRecord {
+    call: Option<String>,
+    args: Map<String, Value>,
+    requires: Vec<String>,
+    goes_on: bool,
+    retries: u32,
+    backoff_ms: Option<u64>,
+    timeout_ms: Option<u64>,
+    delay_ms: Option<u64>,
+    set: Vec<(String, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -137,6 +162,7 @@ impl FlowRecord {
             estimated_duration: flow.estimated_duration.clone(),
             tags: flow.tags.clone(),
             examples: flow.examples.clone(),
+            expose: flow.expose,
             inputs: flow.inputs.iter().map(refinement_record).collect(),
             outputs: flow.outputs.clone(),
             nodes: flow.nodes.iter().map(node_record).collect(),
@@ -165,6 +191,7 @@ impl FlowRecord {
             estimated_duration: self.estimated_duration,
             tags: self.tags,
             examples: self.examples,
+            expose: self.expose,
             inputs: self.inputs.into_iter().map(refinement_back).collect::<Result<_, _>>()?,
             outputs: self.outputs,
             nodes: self.nodes.into_iter().map(node_back).collect::<Result<_, _>>()?,
@@ -230,8 +257,18 @@ fn node_record(node: &Node) -> NodeRecord {
             optional: step.optional,
             max_attempts: step.max_attempts,
         })),
-        NodeKind::Tool { call } => KindRecord::Tool { call: call.clone() },
-        NodeKind::Flow { flow } => KindRecord::Flow { flow: flow.clone() },
+        NodeKind::Tool(tool) => KindRecord::Tool(Box::new(ToolRecord {
+            call: tool.call.clone(),
+            args: tool.args.clone(),
+            requires: tool.requires.clone(),
+            goes_on: tool.goes_on,
+            retries: tool.retries,
+            backoff_ms: tool.backoff_ms,
+            timeout_ms: tool.timeout_ms,
+            delay_ms: tool.delay_ms,
+            set: tool.set.clone(),
+        })),
+        NodeKind::Flow(link) => KindRecord::Flow { flow: link.flow.clone(), variables: link.variables.clone() },
         NodeKind::Result => KindRecord::Result,
         NodeKind::Other(kind) => KindRecord::Other { kind: kind.clone() },
     };
@@ -266,8 +303,18 @@ fn node_back(record: NodeRecord) -> Result<Node, RecordError> {
             optional: step.optional,
             max_attempts: step.max_attempts,
         })),
-        KindRecord::Tool { call } => NodeKind::Tool { call },
-        KindRecord::Flow { flow } => NodeKind::Flow { flow },
+        KindRecord::Tool(tool) => NodeKind::Tool(Box::new(ToolNode {
+            call: tool.call,
+            args: tool.args,
+            requires: tool.requires,
+            goes_on: tool.goes_on,
+            retries: tool.retries,
+            backoff_ms: tool.backoff_ms,
+            timeout_ms: tool.timeout_ms,
+            delay_ms: tool.delay_ms,
+            set: tool.set,
+        })),
+        KindRecord::Flow { flow, variables } => NodeKind::Flow(Box::new(FlowNode { flow, variables })),
         KindRecord::Result => NodeKind::Result,
         KindRecord::Other { kind } => NodeKind::Other(kind),
     };

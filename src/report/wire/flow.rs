@@ -83,8 +83,8 @@ fn type_of(kind: &NodeKind) -> &str {
     match kind {
         NodeKind::Input(_) => "multi_input",
         NodeKind::Template(_) => "template",
-        NodeKind::Tool { .. } => "tool",
-        NodeKind::Flow { .. } => "flow",
+        NodeKind::Tool(_) => "tool",
+        NodeKind::Flow(_) => "flow",
         NodeKind::Result => "result",
         NodeKind::Other(kind) => kind,
     }

@@ -23,8 +23,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             {
                 ("neither `selectedTemplateId` nor `template` is set", "choose a template or write a text")
             }
-            NodeKind::Tool { call: None } => ("`call` is not set", "name the tool in `data.call`, or delete the node"),
-            NodeKind::Flow { flow: None } => ("`flow` is not set", "name the flow in `data.flow`, or delete the node"),
+            NodeKind::Tool(tool) if tool.call.is_none() => {
+                ("`call` is not set", "name the tool in `data.call`, or delete the node")
+            }
+            NodeKind::Flow(link) if link.flow.is_none() => {
+                ("`flow` is not set", "name the flow in `data.flow`, or delete the node")
+            }
             _ => continue,
         };
         drafts

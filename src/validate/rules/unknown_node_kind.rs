@@ -27,8 +27,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .did_you_mean(kind, ["multi_input", "input", "template", "result"])
                     .node(&node.id);
             }
-            NodeKind::Tool { .. } | NodeKind::Flow { .. } => {
-                let kind = if matches!(node.kind, NodeKind::Tool { .. }) { "tool" } else { "flow" };
+            NodeKind::Tool(_) | NodeKind::Flow(_) => {
+                let kind = if matches!(node.kind, NodeKind::Tool(_)) { "tool" } else { "flow" };
                 drafts
                     .find(
                         place,

@@ -1,0 +1,59 @@
+//! The port behind which external tools are: who calls them is no business of this room.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::model::{ToolAnswer, ToolCall};
+
+/// What a running call says of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolProgress {
+    /// How far it is.
+    pub progress: f64,
+    /// How far it goes, where that is known.
+    pub total: Option<f64>,
+    /// What it is at.
+    pub message: Option<String>,
+}
+
+/// Told how a call goes.
+pub type OnToolProgress = Arc<dyn Fn(ToolProgress) + Send + Sync>;
+
+/// Why a call gave no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolFailure {
+    /// The error's code: `TOOL_NOT_FOUND`, `TOOL_NOT_ALLOWED`, `TOOL_UNAVAILABLE`, `TOOL_ERROR`,
+    /// `TIMEOUT`, `LIMIT_EXCEEDED` or `INVALID_REQUEST` (arguments that don't fit the tool's schema).
+    pub code: &'static str,
+    /// The fact, with the tool's address in it.
+    pub message: String,
+    /// Whether trying again may help.
+    pub again: bool,
+}
+
+/// A call that is under way. Dropping it cancels the call at the server.
+pub type Calling<'a> = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolFailure>> + Send + 'a>>;
+
+/// Somebody who can call external tools.
+pub trait Tools: Send + Sync {
+    /// Calls one: allowed tools alone, with arguments that fit its schema. An answer that the tool
+    /// itself calls an error is an answer.
+    fn call(&self, call: ToolCall, progress: Option<OnToolProgress>) -> Calling<'_>;
+}
+
+/// Nobody: no server is configured.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoTools;
+
+impl Tools for NoTools {
+    fn call(&self, call: ToolCall, _progress: Option<OnToolProgress>) -> Calling<'_> {
+        Box::pin(async move {
+            Err(ToolFailure {
+                code: "TOOL_NOT_FOUND",
+                message: format!("{}: no external server is configured", call.address),
+                again: false,
+            })
+        })
+    }
+}
