@@ -10,6 +10,7 @@
     reason = "a bench fails by panicking"
 )]
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use divan::Bencher;
 use flowy::clock::SystemClock;
 use flowy::discover::rank::{Document, Query};
 use flowy::discover::{Entry, Figures, Index, Input, Mode, Packed, Selection, page};
-use flowy::execute::{Options, Rendered, execute};
+use flowy::execute::{Options, Rendered, Workers, execute};
 use flowy::model::Shelf;
 use flowy::names::CatalogPath;
 use flowy::plan::Plan;
@@ -59,13 +60,14 @@ fn checked(parsed: &Parsed, nodes: usize) -> validate::FlowCheck {
     let shelf = Shelf::default();
     let options = validate::Options { lenient: false, max_nodes: nodes + 10, max_edges: nodes * 4 };
     let path = CatalogPath::new("flows/Bench.json").unwrap();
-    let mut check = validate::flow_file(&path, parsed, Known { shelf: &shelf, twins: &[], strays: &[], options });
+    let mut check =
+        validate::flow_file(&path, parsed, Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options });
     check.flows.remove(0)
 }
 
 fn plan(steps: usize, edges_each: usize) -> Arc<Plan> {
     let check = checked(&parsed(&flow_text(steps, edges_each)), steps);
-    Arc::new(Plan::of(check.checked.as_ref().expect("no finding reaches the flow")))
+    Arc::new(Plan::of(check.checked.as_ref().expect("no finding reaches the flow"), &HashMap::new()))
 }
 
 fn given() -> Given {
@@ -89,7 +91,7 @@ fn check(bencher: Bencher<'_, '_>, steps: usize) {
 fn make_plan(bencher: Bencher<'_, '_>, steps: usize) {
     let check = checked(&parsed(&flow_text(steps, 3)), steps);
     let checked = check.checked.expect("no finding reaches the flow");
-    bencher.bench(|| Plan::of(&checked));
+    bencher.bench(|| Plan::of(&checked, &HashMap::new()));
 }
 
 #[divan::bench(args = [3, 100, 10_000])]
@@ -102,7 +104,7 @@ fn execute_steps(bencher: Bencher<'_, '_>, steps: usize) {
                 plan.clone(),
                 given(),
                 &Options::default(),
-                &Rendered,
+                Workers::of_texts(&Rendered),
                 &SystemClock,
                 &CancellationToken::new(),
                 |_, _| {},

@@ -26,6 +26,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{Environment, Settings};
+use crate::execute::{NoTools, Tools};
 use crate::guide::Guide;
 use crate::names::RefName;
 use crate::source::slug::parse;
@@ -68,6 +69,8 @@ pub struct App {
     revisions: changes::Revisions,
     memory: Arc<Memory>,
     guide: Guide,
+    /// Who calls external tools.
+    tools: Arc<dyn Tools>,
     /// None where nothing is counted.
     counting: Option<Arc<usage::Counting>>,
 }
@@ -99,7 +102,14 @@ impl App {
         }
         let revisions = changes::Revisions::new();
         let memory = Arc::new(Memory::new(clock.clone()));
-        Ok(Self { settings, source, has_refs, clock, catalogs, revisions, memory, guide, counting })
+        let tools = Arc::new(NoTools);
+        Ok(Self { settings, source, has_refs, clock, catalogs, revisions, memory, guide, tools, counting })
+    }
+
+    /// The same with somebody who calls external tools.
+    #[must_use]
+    pub fn with_tools(self, tools: Arc<dyn Tools>) -> Self {
+        Self { tools, ..self }
     }
 
     fn choose(settings: &Settings, environment: &Environment) -> Result<SourceSpec, Error> {
@@ -159,7 +169,7 @@ impl App {
 
     async fn catalog(&self, git_ref: Option<&str>, refresh: bool) -> Result<Arc<Catalog>, Error> {
         let view = self.view(git_ref, refresh).await?;
-        self.catalogs.of(view, self.ignored_ref(git_ref), &self.settings).await
+        self.catalogs.of(view, self.ignored_ref(git_ref), &self.settings, self.tools.toolbox()).await
     }
 }
 

@@ -4,6 +4,7 @@
 //! don't wait for each other, and tells the run what became of them. Databases, rmcp and HTTP are
 //! workers' business, behind [`Worker`].
 
+mod calls;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -15,9 +16,11 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::plan::{Plan, Step, Work};
+use crate::names::step_address;
+use crate::plan::{Call, Plan, Step, Work};
 use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, StepError, Timing, Warning};
 
+pub use calls::OnCall;
 pub use tools::{Calling, NoTools, OnToolProgress, ToolFailure, ToolProgress, Tools};
 
 /// A future that a worker hands out.
@@ -36,6 +39,26 @@ pub struct Rendered;
 impl Worker for Rendered {
     fn work<'a>(&'a self, _step: &'a Step, text: String) -> Result<Working<'a>, String> {
         Err(text)
+    }
+}
+
+/// Who does the work of a run's steps.
+#[derive(Clone, Copy)]
+pub struct Workers<'a> {
+    /// Turns a rendered text into an output.
+    pub texts: &'a dyn Worker,
+    /// Calls external tools; none where the run is only rehearsed, and nothing is called.
+    pub tools: Option<&'a dyn Tools>,
+    /// The execution's id, by which files that tools give are named.
+    pub execution: &'a str,
+    /// Told how calls go.
+    pub told: Option<&'a OnCall>,
+}
+
+impl<'a> Workers<'a> {
+    /// Steps are rendered, and no tool is called.
+    pub fn of_texts(texts: &'a dyn Worker) -> Self {
+        Self { texts, tools: None, execution: "", told: None }
     }
 }
 
@@ -83,10 +106,29 @@ pub struct Executed {
     pub warnings: Vec<Warning>,
     /// How long it took.
     pub took: Duration,
+    /// How many calls of external tools were made, new tries included.
+    pub calls: u32,
+    /// How many of them were new tries.
+    pub retries: u32,
+}
+
+/// What became of one step's work.
+#[derive(Debug)]
+struct Worked {
+    result: Result<Output, StepError>,
+    warnings: Vec<Warning>,
+    calls: u32,
+    retries: u32,
+}
+
+impl Default for Worked {
+    fn default() -> Self {
+        Self { result: Ok(Output::text("")), warnings: Vec::new(), calls: 0, retries: 0 }
+    }
 }
 
 /// A step that is being worked on: its number, when it began, and what becomes of it.
-type UnderWay<'a> = Pin<Box<dyn Future<Output = (usize, Duration, Result<Output, StepError>)> + Send + 'a>>;
+type UnderWay<'a> = Pin<Box<dyn Future<Output = (usize, Duration, Worked)> + Send + 'a>>;
 
 /// How many rendered steps go by before other work gets a turn and a cancellation is looked for.
 const STEPS_A_TURN: usize = 64;
@@ -102,7 +144,7 @@ pub async fn execute<P>(
     plan: Arc<Plan>,
     given: Given,
     options: &Options,
-    worker: &dyn Worker,
+    workers: Workers<'_>,
     clock: &dyn Clock,
     cancel: &CancellationToken,
     progress: P,
@@ -111,14 +153,14 @@ where
     P: FnMut(&Run, Progress<'_>) + Send,
 {
     let run = Run::begin(plan, given, options.limits, options.on_failure)?;
-    Ok(drive(run, options, worker, clock, cancel, progress).await)
+    Ok(drive(run, options, workers, clock, cancel, progress).await)
 }
 
 /// Drives a run that has begun to its end, as [`execute`] does.
 pub async fn drive<P>(
     mut run: Run,
     options: &Options,
-    worker: &dyn Worker,
+    workers: Workers<'_>,
     clock: &dyn Clock,
     cancel: &CancellationToken,
     mut progress: P,
@@ -133,10 +175,10 @@ where
     let mut noticed: BTreeMap<usize, Vec<Warning>> = BTreeMap::new();
     let ends = options.deadline.map(|deadline| begun.saturating_add(deadline));
     let mut under_way: FuturesUnordered<UnderWay<'_>> = FuturesUnordered::new();
-    let mut in_turn = 0;
+    let (mut in_turn, mut calls, mut retries) = (0, 0, 0);
     while !run.ended() {
         let next = if under_way.len() < options.side_by_side.max(1) { run.ready().next() } else { None };
-        let (step, started, result) = match next {
+        let (step, started, worked) = match next {
             Some(number) => {
                 if let Some(error) = over(clock, ends, cancel) {
                     run.apply(Event::Stopped { error, at: clock.now() });
@@ -144,8 +186,13 @@ where
                 }
                 let started = clock.reading();
                 run.apply(Event::Started { step: number });
-                match begin(&run, &plan, number, worker, &mut noticed) {
-                    Begun::Ended(result) => (number, started, result),
+                match begin(&run, &plan, number, workers, &mut noticed) {
+                    Begun::Ended(result) => (number, started, Worked { result, ..Worked::default() }),
+                    Begun::LeftOut(why) => {
+                        run.apply(Event::Omitted { step: number, why });
+                        tell(&run, &plan, number, &mut progress);
+                        continue;
+                    }
                     Begun::Working(future) => {
                         under_way.push(Box::pin(async move { (number, started, future.await) }));
                         continue;
@@ -172,19 +219,16 @@ where
             }
         };
         let timing = Timing { at: clock.now(), took: clock.reading().saturating_sub(started) };
-        run.apply(match result {
+        calls += worked.calls;
+        retries += worked.retries;
+        if !worked.warnings.is_empty() {
+            noticed.entry(step).or_default().extend(worked.warnings);
+        }
+        run.apply(match worked.result {
             Ok(output) => Event::Done { step, output, timing },
             Err(error) => Event::Failed { step, error, timing },
         });
-        let counts = run.counts();
-        progress(
-            &run,
-            Progress {
-                ended: counts.ended,
-                steps: counts.steps,
-                label: plan.step(step).map_or("", |step| step.label.as_str()),
-            },
-        );
+        tell(&run, &plan, step, &mut progress);
         in_turn += 1;
         if in_turn % STEPS_A_TURN == 0 {
             tokio::task::yield_now().await;
@@ -192,19 +236,29 @@ where
     }
     drop(under_way);
     warnings.extend(noticed.into_values().flatten());
-    Executed { run, warnings, took: clock.reading().saturating_sub(begun) }
+    Executed { run, warnings, took: clock.reading().saturating_sub(begun), calls, retries }
+}
+
+fn tell<P>(run: &Run, plan: &Plan, step: usize, progress: &mut P)
+where
+    P: FnMut(&Run, Progress<'_>) + Send,
+{
+    let counts = run.counts();
+    let label = plan.step(step).map_or("", |step| step.label.as_str());
+    progress(run, Progress { ended: counts.ended, steps: counts.steps, label });
 }
 
 enum Begun<'a> {
     Ended(Result<Output, StepError>),
-    Working(Working<'a>),
+    LeftOut(String),
+    Working(Pin<Box<dyn Future<Output = Worked> + Send + 'a>>),
 }
 
 fn begin<'a>(
     run: &Run,
     plan: &'a Plan,
     number: usize,
-    worker: &'a dyn Worker,
+    workers: Workers<'a>,
     noticed: &mut BTreeMap<usize, Vec<Warning>>,
 ) -> Begun<'a> {
     let Some(step) = plan.step(number) else {
@@ -212,19 +266,44 @@ fn begin<'a>(
     };
     match &step.work {
         Work::Faulty { code, message } => Begun::Ended(Err(StepError::new(code, message.clone()))),
+        // A run is over an unfolded plan, and gathers by itself.
+        Work::Flow(_) | Work::Gather(_) => {
+            Begun::Ended(Err(StepError::new("INTERNAL_ERROR", "a flow within the flow is not unfolded")))
+        }
+        Work::Call(call) => begin_call(run, (number, step), call, workers),
         Work::Render(rendering) => match run.bind(number, rendering) {
             Err(error) => Begun::Ended(Err(error)),
             Ok(bound) => {
                 if !bound.warnings.is_empty() {
                     noticed.insert(number, bound.warnings);
                 }
-                match worker.work(step, bound.text) {
-                    Ok(future) => Begun::Working(future),
+                match workers.texts.work(step, bound.text) {
+                    Ok(future) => {
+                        Begun::Working(Box::pin(async move { Worked { result: future.await, ..Worked::default() } }))
+                    }
                     Err(text) => Begun::Ended(Ok(Output::text(text))),
                 }
             }
         },
     }
+}
+
+fn begin_call<'a>(run: &Run, (number, step): (usize, &'a Step), call: &'a Call, workers: Workers<'a>) -> Begun<'a> {
+    if let Some(why) = run.left_out(number, call) {
+        return Begun::LeftOut(why);
+    }
+    let arguments = match run.arguments(number, call) {
+        Ok(arguments) => arguments,
+        Err(error) => return Begun::Ended(Err(error)),
+    };
+    let Some(tools) = workers.tools else { return Begun::Ended(Ok(Output::pending())) };
+    let place = step_address(workers.execution, &step.id);
+    let (at, of) = run.place_of(number);
+    let told = workers.told.cloned();
+    Begun::Working(Box::pin(async move {
+        let standing = calls::Standing { step: number, id: &step.id, number: at, of, place: &place };
+        calls::work(tools, call, arguments, standing, told).await
+    }))
 }
 
 /// Why nothing more may begin, if so.

@@ -182,7 +182,8 @@ impl Guide {
         for _ in 0..TRIES {
             let beginning = Beginning {
                 id: name(),
-                plan: order.plan.clone(),
+                // Walked over as it is stored: with every flow within it unfolded.
+                plan: order.plan.clone().unfolded(),
                 given: order.given.clone(),
                 task: order.task.clone(),
                 limits: Limits::default(),

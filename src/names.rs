@@ -8,6 +8,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Longest name of a flow or template, in characters.
@@ -299,6 +300,19 @@ pub fn shown(text: &str, longest: usize) -> String {
 /// Untrusted text in quotation marks, made safe, at most 80 characters of it.
 pub fn quoted(text: &str) -> String {
     format!("\"{}\"", shown(text, 80))
+}
+
+/// What RFC 3986 leaves unencoded, section 2.3.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A name as one segment of an address, percent-encoded.
+pub fn segment(text: &str) -> String {
+    utf8_percent_encode(text, UNRESERVED).to_string()
+}
+
+/// The address of what a step of an execution gave.
+pub fn step_address(execution: &str, step: &str) -> String {
+    format!("execution://{}/{}", segment(execution), segment(step))
 }
 
 /// The candidates spelt most like `word`, best first, at most `most`; ties keep the given order.

@@ -4,9 +4,11 @@
 //! What `flows_show` shows is the plan, and a run does nothing but follow it. Made here alone;
 //! equal inputs give an equal plan. No I/O, no time.
 
+mod doing;
 mod inputs;
 mod record;
 mod slots;
+mod unfold;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,6 +22,7 @@ use crate::validate::{Body, CheckedFlow};
 // What bindings are made of, so that who follows a plan needs no checker.
 pub use crate::validate::{MappedBy, OutputPart, output_names};
 
+pub use doing::{Call, Gather, LONGEST_BACKOFF, Linked, MOST_RETRIES, Passage, Passed, Passing, USUAL_BACKOFF};
 pub use record::{PlanRecord, RecordError};
 
 /// A flow, ready to be shown or executed.
@@ -52,6 +55,9 @@ pub struct Step {
     pub children: Vec<usize>,
     /// What is done when it is reached.
     pub work: Work,
+    /// The step that gathers the result of the flow within the flow to which it belongs; none for a
+    /// step of the flow itself.
+    pub within: Option<usize>,
 }
 
 /// What is done when a step is reached.
@@ -59,6 +65,12 @@ pub struct Step {
 pub enum Work {
     /// A text is rendered.
     Render(Rendering),
+    /// An external tool is called.
+    Call(Box<Call>),
+    /// Another flow is gone through.
+    Flow(Box<Linked>),
+    /// What a flow within the flow gave is taken over.
+    Gather(Box<Gather>),
     /// It fails: something was wrong with it before anything ran.
     Faulty {
         /// The error's code.
@@ -66,6 +78,28 @@ pub enum Work {
         /// What is wrong.
         message: String,
     },
+}
+
+impl Work {
+    /// The names that it reads, and where their values come from; none where it is faulty.
+    pub fn slots(&self) -> &[Slot] {
+        match self {
+            Self::Render(rendering) => &rendering.slots,
+            Self::Call(call) => &call.slots,
+            Self::Flow(linked) => &linked.slots,
+            Self::Gather(gather) => &gather.slots,
+            Self::Faulty { .. } => &[],
+        }
+    }
+
+    /// The word for what becomes of it: `rendered`, `tool` or `flow`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Call(_) => "tool",
+            Self::Flow(_) | Self::Gather(_) => "flow",
+            Self::Render(_) | Self::Faulty { .. } => "rendered",
+        }
+    }
 }
 
 /// A text with its bindings.
@@ -125,6 +159,8 @@ pub enum Source {
     },
     /// The caller, else the chosen variable set, else the default, else auto-mapping.
     Open(Open),
+    /// The step that is the flow within the flow.
+    Passed(Arc<Passed>),
 }
 
 /// A value that the files leave open.
@@ -180,8 +216,8 @@ pub struct ResultMark {
 }
 
 impl Plan {
-    /// Makes a checked flow ready.
-    pub fn of(checked: &CheckedFlow) -> Self {
+    /// Makes a checked flow ready. `flows` gives the plans of the flows within it.
+    pub fn of(checked: &CheckedFlow, flows: &HashMap<String, Arc<Self>>) -> Self {
         let flow = checked.flow().clone();
         let order = checked.order();
         let mut number_of: Vec<Option<usize>> = vec![None; flow.nodes.len()];
@@ -191,7 +227,7 @@ impl Plan {
             }
         }
         let number = |node: usize| number_of.get(node).copied().flatten();
-        let view = slots::View::of(checked, &number_of);
+        let view = slots::View::of(checked, &number_of, flows);
         let mut steps: Vec<Step> = Vec::with_capacity(order.order.len());
         for node in &order.order {
             let Some(spec) = flow.nodes.get(*node) else { continue };
@@ -212,6 +248,7 @@ impl Plan {
                 parents,
                 children: Vec::new(),
                 work: view.work(*node),
+                within: None,
             });
         }
         for child in 0..steps.len() {

@@ -4,6 +4,8 @@
 //! escapes: a brace group that nobody fills is text, byte for byte, and what is put in is never
 //! looked at again. This room knows texts, not where a value comes from.
 
+mod stencil;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,6 +14,8 @@ use serde_json::Value;
 
 use crate::model::Syntax;
 use crate::names::{nfc, variable_char};
+
+pub use stencil::{Filling, Hole, Stencil};
 
 /// The longest text inside a pair of braces that is taken for a name, in bytes.
 const LONGEST_GROUP: usize = 1024;

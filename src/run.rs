@@ -8,6 +8,7 @@ mod bind;
 mod event;
 mod given;
 mod guided;
+mod noticed;
 mod state;
 mod ticket;
 mod warning;

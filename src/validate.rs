@@ -6,6 +6,7 @@
 //! not known here, and nothing is read or fetched.
 
 mod checked;
+mod doing;
 mod finding;
 mod guidance;
 mod rule;
@@ -16,10 +17,11 @@ use std::sync::Arc;
 
 use crate::document::{Document, Locator, Place, SyntaxProblem};
 use crate::model::wire::{self, Unread};
-use crate::model::{Flow, NodeKind, Shelf, Template};
+use crate::model::{Flow, NodeKind, Shelf, Template, Toolbox};
 use crate::names::CatalogPath;
 
 pub use checked::CheckedFlow;
+pub use doing::{MAX_DEPTH, MAX_STEPS};
 pub use finding::{Draft, Drafts, Finding, Reach, Related, Severity};
 pub use guidance::{Guidance, GuidanceReferences};
 pub use rule::{Check, FileSubject, FlowSubject, Rule, Verdict};
@@ -42,6 +44,8 @@ pub struct Known<'a> {
     pub twins: &'a [(String, Vec<String>)],
     /// The file's examples that don't find their flow; none where the catalog isn't known whole.
     pub strays: &'a [StrayExample],
+    /// What is known of the operator's external tools; none where they are not looked at.
+    pub tools: Option<&'a Toolbox>,
     /// Limits and leniency.
     pub options: Options,
 }
@@ -117,6 +121,25 @@ pub fn template_references(parsed: &Parsed) -> Vec<String> {
         }
     }
     names
+}
+
+/// The names by which a flow file's nodes ask for other flows: for each of its flows, each once, in
+/// file order.
+pub fn flow_references(parsed: &Parsed) -> Vec<Vec<String>> {
+    let Ok(document) = parsed else { return Vec::new() };
+    let of_flow = |flow: Flow| {
+        let mut names: Vec<String> = Vec::new();
+        for node in flow.nodes {
+            if let NodeKind::Flow(link) = node.kind
+                && let Some(name) = link.flow
+                && !names.contains(&name)
+            {
+                names.push(name);
+            }
+        }
+        names
+    };
+    wire::read_flows(document).flows.into_iter().map(of_flow).collect()
 }
 
 /// Checks a flow file, by every rule of the registry.

@@ -1,6 +1,7 @@
 //! A source's files at one revision, as flows: the listing index, look-ups, and flows made ready.
 
 mod build;
+mod nested;
 mod prepare;
 mod problems;
 mod templates;
@@ -13,11 +14,12 @@ use crate::app::{Code, Error};
 use crate::cache::Flights;
 use crate::config::Settings;
 use crate::discover::{Figures, FileProblem, Found, Packed, Page, Selection, page};
-use crate::model::{Directory, Listed};
+use crate::model::{Directory, Listed, Toolbox};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
 
 pub(super) use build::{broken, entry, guidance, stem};
+pub(in crate::app) use nested::{FlowNames, Nesting, Within};
 pub use prepare::Prepared;
 pub(super) use problems::problem as left_out;
 
@@ -73,6 +75,8 @@ pub struct Catalog {
     origin: Origin,
     shared: Arc<Opened>,
     lenient: bool,
+    /// What is known of external tools at this moment.
+    tools: Arc<Toolbox>,
 }
 
 /// What is worked out once for a revision.
@@ -108,6 +112,7 @@ impl Catalogs {
         view: View,
         ignored_ref: Option<IgnoredRef>,
         settings: &Settings,
+        tools: Arc<Toolbox>,
     ) -> Result<Arc<Catalog>, Error> {
         let origin = Origin { ignored_ref, ..origin(&view) };
         let lenient = settings.lenient;
@@ -130,7 +135,7 @@ impl Catalogs {
                 opened
             }
         };
-        Ok(Arc::new(Catalog { snapshot: view.snapshot, origin, shared, lenient }))
+        Ok(Arc::new(Catalog { snapshot: view.snapshot, origin, shared, lenient, tools }))
     }
 
     fn kept(&self, key: &str, snapshot: &Arc<Snapshot>) -> Option<Arc<Opened>> {
@@ -173,6 +178,11 @@ impl Catalog {
     /// The listing index.
     pub fn index(&self) -> &Packed {
         &self.shared.packed
+    }
+
+    /// What is known of external tools.
+    pub fn tools(&self) -> &Toolbox {
+        &self.tools
     }
 
     /// What it offers as prompts, once somebody asked.

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::app::catalog::{Catalog, IgnoredRef};
+use crate::app::catalog::{Catalog, FlowNames, IgnoredRef, Nesting, Within};
 use crate::app::{App, Code, Error};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
 use crate::model::{Directory, Listed, Lookup, Shelf};
 use crate::names::CatalogPath;
+use crate::plan::Plan;
 use crate::source::{Ask, Source, SourceSpec, View};
 use crate::validate::{self, Finding, GuidanceReferences, Known, Options, Parsed, Severity, StrayExample};
 
@@ -217,7 +218,7 @@ fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Sett
                     let check = validate::flow_file(
                         &catalog_path,
                         &parsed,
-                        Known { shelf: &shelf, twins: &[], strays: &[], options },
+                        Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options },
                     );
                     (all_findings(&check), check.flows.len(), 0)
                 };
@@ -290,22 +291,14 @@ async fn check_view(
     let mut by_file: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
     let guidance = super::catalog::guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
     let mut flows = BTreeMap::new();
-    let check_file = |path: &CatalogPath, parsed: &Parsed, strays: &[StrayExample]| {
+    let check_file = |path: &CatalogPath, parsed: &Parsed, within: &Within, strays: &[StrayExample]| {
         let mut shelf = shelf(parsed, &directory, &templates);
         guidance.put_on(&mut shelf, &GuidanceReferences::of(parsed));
+        within.put_on(&mut shelf);
         let options = Options { lenient, ..Options::default() };
-        validate::flow_file(path, parsed, Known { shelf: &shelf, twins: &twins, strays, options })
+        validate::flow_file(path, parsed, Known { shelf: &shelf, twins: &twins, strays, tools: None, options })
     };
-    let mut checks: Vec<_> = parsed.iter().map(|(path, parsed)| check_file(path, parsed, &[])).collect();
-    if whole {
-        // What an example finds is known when every flow is; the few files with one that strays are checked again.
-        let strays = super::findable::stray_examples(checks.iter().flat_map(|check| &check.flows));
-        for ((path, parsed), check) in parsed.iter().zip(&mut checks) {
-            if let Some(strays) = strays.get(path.as_str()) {
-                *check = check_file(path, parsed, strays);
-            }
-        }
-    }
+    let checks = check_flows(&parsed, &check_file, whole);
     for ((path, _), check) in parsed.iter().zip(&checks) {
         let used = wanted(path);
         for finding in all_findings(check) {
@@ -358,6 +351,43 @@ async fn check_view(
         }
     }
     Ok(checkup)
+}
+
+/// Checks one flow file, told of the flows within its flows and of examples that stray.
+type CheckOne<'a> = dyn Fn(&CatalogPath, &Parsed, &Within, &[StrayExample]) -> validate::FileCheck + 'a;
+
+/// Checks every flow file of a catalog, each after the flows within its flows are known.
+fn check_flows(parsed: &[(&CatalogPath, Parsed)], check_file: &CheckOne<'_>, whole: bool) -> Vec<validate::FileCheck> {
+    let load = |file: usize| parsed.get(file).map(|(_, parsed)| parsed.clone());
+    let mut names = FlowNames::default();
+    for (number, (_, parsed)) in parsed.iter().enumerate() {
+        let flows = parsed.as_ref().map(|document| crate::model::wire::read_flows(document).flows);
+        for flow in flows.unwrap_or_default() {
+            names.note((number, flow.place_in_file), &flow);
+        }
+    }
+    let find = |name: &str| names.find(name);
+    let check_again = |file: usize, text: &Parsed, within: &Within| match parsed.get(file) {
+        Some((path, _)) => check_file(path, text, within, &[]),
+        None => validate::FileCheck { findings: Vec::new(), flows: Vec::new() },
+    };
+    let nesting = Nesting::new(&load, &find, &check_again);
+    let within: Vec<Within> = (0..parsed.len()).map(|file| nesting.within(file, None)).collect();
+    let files = || parsed.iter().zip(&within);
+    let mut checks: Vec<_> = files().map(|((path, parsed), within)| check_file(path, parsed, within, &[])).collect();
+    if whole {
+        // What an example finds is known when every flow is; the few files with one that strays are checked again.
+        let flows = checks.iter().zip(&within).flat_map(|(check, within)| {
+            check.flows.iter().map(|flow| (flow, flow.checked.as_ref().map(|flow| Plan::of(flow, &within.plans))))
+        });
+        let strays = super::findable::stray_examples(flows);
+        for (((path, parsed), within), check) in files().zip(&mut checks) {
+            if let Some(strays) = strays.get(path.as_str()) {
+                *check = check_file(path, parsed, within, strays);
+            }
+        }
+    }
+    checks
 }
 
 fn shelf(parsed: &Parsed, directory: &Directory, templates: &BTreeMap<String, validate::TemplateCheck>) -> Shelf {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::memory::{Finished, Kept, Recorded};
 use crate::app::{App, Code, Error, Origin};
-use crate::execute::{self, Executed, Options, Rendered};
+use crate::execute::{self, Executed, Options, Rendered, Workers};
 use crate::names::ItemName;
 use crate::plan::Plan;
 use crate::run::{Given, Limits, OnFailure, Refusal, Run};
@@ -173,8 +173,10 @@ impl App {
 
         let (clock, work_cancel, on_step) = (self.clock.clone(), cancel.clone(), caller.progress.clone());
         let counting = self.counting.clone();
+        let (tools, execution) = (self.tools.clone(), id.clone());
         let mut work = tokio::spawn(async move {
-            let executed = execute::drive(run, &options, &Rendered, &*clock, &work_cancel, |_, step| {
+            let workers = Workers { texts: &Rendered, tools: Some(&*tools), execution: &execution, told: None };
+            let executed = execute::drive(run, &options, workers, &*clock, &work_cancel, |_, step| {
                 let done = StepDone { ended: step.ended, steps: step.steps, label: step.label.to_owned() };
                 if let Some(on_step) = &on_step {
                     on_step(&done);
@@ -218,8 +220,15 @@ impl App {
         let given = Given::read(&request.variables).map_err(|refusal| refused(flow, &refusal))?;
         let missing = given.missing(&plan);
         let run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| refused(flow, &refusal))?;
-        let executed =
-            execute::drive(run, &Options::default(), &Rendered, &*self.clock, &caller.cancel, |_, _| {}).await;
+        let executed = execute::drive(
+            run,
+            &Options::default(),
+            Workers::of_texts(&Rendered),
+            &*self.clock,
+            &caller.cancel,
+            |_, _| {},
+        )
+        .await;
         Ok(Rehearsal { flow: flow.to_owned(), executed, missing, origin, findings })
     }
 

@@ -62,6 +62,10 @@ codes! {
     RateLimited = "RATE_LIMITED", "up to 3 tries, unless the reset is too far away", "GitHub's quota is used up; `details.retryAt` says until when.";
     GithubError = "GITHUB_ERROR", "up to 3 tries", "GitHub answered with an error.";
     NetworkError = "NETWORK_ERROR", "up to 3 tries", "GitHub could not be reached.";
+    ToolNotFound = "TOOL_NOT_FOUND", "no", "No external server or tool goes by that name.";
+    ToolNotAllowed = "TOOL_NOT_ALLOWED", "no", "The operator does not allow flows to call that tool.";
+    ToolUnavailable = "TOOL_UNAVAILABLE", "as the node's `retry` says", "The tool's server can't be reached.";
+    ToolError = "TOOL_ERROR", "as the node's `retry` says", "The tool reports an error; the message holds its words.";
     ExecutionNotFound = "EXECUTION_NOT_FOUND", "no", "No execution goes by that id, or it is no longer kept.";
     InvalidStepToken = "INVALID_STEP_TOKEN", "no", "The step token is not, or no longer, that of the open step.";
     StepAlreadyCompleted = "STEP_ALREADY_COMPLETED", "no", "The step was completed before, with another output.";

@@ -8,10 +8,11 @@ use crate::plan::Plan;
 use crate::validate::{FlowCheck, StrayExample};
 
 /// The examples that don't find their flow, by file; `flows` are all that the catalog lists.
-pub(super) fn stray_examples<'a>(flows: impl Iterator<Item = &'a FlowCheck>) -> BTreeMap<String, Vec<StrayExample>> {
-    let entries: Vec<_> = flows
-        .map(|check| catalog::entry(&check.flow, check.checked.as_ref().map(Plan::of).as_ref(), String::new()))
-        .collect();
+pub(super) fn stray_examples<'a>(
+    flows: impl Iterator<Item = (&'a FlowCheck, Option<Plan>)>,
+) -> BTreeMap<String, Vec<StrayExample>> {
+    let entries: Vec<_> =
+        flows.map(|(check, plan)| catalog::entry(&check.flow, plan.as_ref(), String::new())).collect();
     let mut by_file: BTreeMap<String, Vec<StrayExample>> = BTreeMap::new();
     for stray in rank::strays(&entries) {
         let Some(flow) = entries.get(stray.flow) else { continue };

@@ -202,7 +202,7 @@ impl Catalog {
                 let steps = prepared.plan.iter().flat_map(|plan| plan.steps());
                 let lasting = steps.into_iter().all(|step| match &step.work {
                     Work::Faulty { code, .. } => !Code::named(code).is_some_and(passing),
-                    Work::Render(_) => true,
+                    Work::Render(_) | Work::Call(_) | Work::Flow(_) | Work::Gather(_) => true,
                 });
                 (prepared.entry.description.clone(), arguments, lasting)
             }

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::model::{ToolAnswer, ToolCall};
+use crate::model::{ToolAnswer, ToolCall, Toolbox};
 
 /// What a running call says of itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +37,9 @@ pub type Calling<'a> = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolFailur
 
 /// Somebody who can call external tools.
 pub trait Tools: Send + Sync {
+    /// What is known of them now, without asking any server.
+    fn toolbox(&self) -> Arc<Toolbox>;
+
     /// Calls one: allowed tools alone, with arguments that fit its schema. An answer that the tool
     /// itself calls an error is an answer.
     fn call(&self, call: ToolCall, progress: Option<OnToolProgress>) -> Calling<'_>;
@@ -47,6 +50,10 @@ pub trait Tools: Send + Sync {
 pub struct NoTools;
 
 impl Tools for NoTools {
+    fn toolbox(&self) -> Arc<Toolbox> {
+        Arc::default()
+    }
+
     fn call(&self, call: ToolCall, _progress: Option<OnToolProgress>) -> Calling<'_> {
         Box::pin(async move {
             Err(ToolFailure {

@@ -21,6 +21,10 @@ pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, clock: &dyn Clock
         let Some(step) = chosen.or_else(|| run.ready().next()) else { return moments };
         let broken = match run.plan().step(step).map(|step| &step.work) {
             Some(Work::Render(rendering)) => run.bind(step, rendering).err(),
+            // PENDING
+            Some(Work::Call(_) | Work::Flow(_) | Work::Gather(_)) => {
+                Some(StepError::new("INTERNAL_ERROR", "the step can't be handed out"))
+            }
             Some(Work::Faulty { code, message }) => Some(StepError::new(code, message.clone())),
             None => Some(StepError::new("INTERNAL_ERROR", "the step is not part of the plan")),
         };

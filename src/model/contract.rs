@@ -105,16 +105,43 @@ impl Contract {
 
     /// Every way in which an output does not meet it, at most [`MOST_BREACHES`]; none when it does.
     pub fn breaches(&self, output: &Value) -> Vec<Breach> {
-        let validator = match self.validator() {
-            Ok(validator) => validator,
-            Err(why) => return vec![Breach { path: "output".to_owned(), message: format!("the contract: {why}") }],
-        };
-        if validator.is_valid(output) {
+        match self.validator() {
+            Ok(validator) => OUTPUT.breaches(validator, output, &[]),
+            Err(why) => vec![Breach { path: "output".to_owned(), message: format!("the contract: {why}") }],
+        }
+    }
+
+    /// Every way in which arguments don't fit a tool's schema, with paths from `args`, at most
+    /// [`MOST_BREACHES`]; none when they do. What stands at or below one of `unknown` is not known
+    /// yet, and nothing is said that may depend on it. Nor is anything of a schema that is none: it
+    /// is the tool's, and the tool has the last word.
+    pub fn misfits(&self, arguments: &Value, unknown: &[&Pointer]) -> Vec<Breach> {
+        self.validator().map(|validator| ARGUMENTS.breaches(validator, arguments, unknown)).unwrap_or_default()
+    }
+
+    /// Why it is no schema, if it is none.
+    pub fn trouble(&self) -> Option<&str> {
+        self.validator().err()
+    }
+}
+
+/// How breaches are told: what the value is called, and who asks for what it lacks.
+struct Telling {
+    subject: &'static str,
+    law: &'static str,
+}
+
+const OUTPUT: Telling = Telling { subject: "output", law: "the contract" };
+const ARGUMENTS: Telling = Telling { subject: "args", law: "the tool" };
+
+impl Telling {
+    fn breaches(&self, validator: &Validator, value: &Value, unknown: &[&Pointer]) -> Vec<Breach> {
+        if validator.is_valid(value) {
             return Vec::new();
         }
         let mut breaches = Vec::new();
-        for error in validator.iter_errors(output) {
-            tell(&error, &mut breaches);
+        for error in validator.iter_errors(value).filter(|error| !depends(error, unknown)) {
+            self.tell(&error, &mut breaches);
             if breaches.len() >= MOST_BREACHES {
                 break;
             }
@@ -122,6 +149,102 @@ impl Contract {
         breaches.truncate(MOST_BREACHES);
         breaches
     }
+
+    fn tell(&self, error: &ValidationError<'_>, breaches: &mut Vec<Breach>) {
+        let law = self.law;
+        let pointer = Pointer::spelt(error.instance_path().as_str());
+        let mut say = |pointer: &Pointer, message: String| {
+            let breach = Breach { path: self.path(pointer), message };
+            if !breaches.contains(&breach) {
+                breaches.push(breach);
+            }
+        };
+        match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                say(&pointer.key(name), format!("is missing, and {law} requires it"));
+            }
+            ValidationErrorKind::AdditionalProperties { unexpected }
+            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+                for name in unexpected {
+                    say(&pointer.key(name), format!("is not a field of {law}; leave it out"));
+                }
+            }
+            ValidationErrorKind::Type { kind: TypeKind::Single(kind) } => {
+                let wanted = kind.to_string();
+                say(&pointer, format!("is {}, and must be {}", kind_of(error.instance()), a(&wanted)));
+            }
+            ValidationErrorKind::Enum { options } => {
+                let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+                let mut listed: Vec<String> =
+                    options.iter().take(12).map(|value| shown(&value.to_string(), 60)).collect();
+                if options.len() > listed.len() {
+                    listed.push(format!("{} more", options.len() - listed.len()));
+                }
+                let given = shown(&error.instance().to_string(), 60);
+                say(&pointer, format!("is {given}, and must be one of {}", listed.join(", ")));
+            }
+            ValidationErrorKind::MaxLength { limit } => {
+                let length = error.instance().as_str().map_or(0, |text| text.chars().count());
+                say(&pointer, format!("has {length} characters, and {limit} are allowed; shorten it"));
+            }
+            ValidationErrorKind::MinLength { limit } => {
+                let length = error.instance().as_str().map_or(0, |text| text.chars().count());
+                say(&pointer, format!("has {length} characters, and needs at least {limit}"));
+            }
+            ValidationErrorKind::Pattern { pattern } => {
+                say(&pointer, format!("does not match the pattern {}", quoted(pattern)));
+            }
+            ValidationErrorKind::FalseSchema if error.schema_path().as_str().ends_with("/additionalProperties") => {
+                say(&pointer, format!("holds a field that {law} does not allow; leave it out"));
+            }
+            ValidationErrorKind::FalseSchema => say(&pointer, "is not allowed here; leave it out".to_owned()),
+            ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+                // What the nearest of the shapes lacks says more than that none of them fits.
+                let nearest = context.iter().min_by_key(|errors| (wrong_kind(errors, &pointer), errors.len()));
+                match nearest {
+                    Some(errors) if !errors.is_empty() => errors.iter().for_each(|error| self.tell(error, breaches)),
+                    _ => say(&pointer, format!("fits none of the shapes that {law} allows")),
+                }
+            }
+            ValidationErrorKind::OneOfMultipleValid { .. } => {
+                say(&pointer, "fits several of the shapes of which exactly one is allowed".to_owned());
+            }
+            _ => {
+                // Read after the path, the subject is there already.
+                let said = error.masked_with("it").to_string();
+                say(&pointer, shown(said.strip_prefix("it ").unwrap_or(&said), 300));
+            }
+        }
+    }
+
+    /// A pointer as somebody who writes JSON by hand would say it.
+    fn path(&self, pointer: &Pointer) -> String {
+        let mut text = self.subject.to_owned();
+        for step in pointer.steps() {
+            if !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) {
+                text.push('[');
+                text.push_str(&step);
+                text.push(']');
+            } else {
+                text.push('.');
+                text.push_str(&shown(&step, 100));
+            }
+        }
+        text
+    }
+}
+
+/// Whether what is wrong may depend on a part that is not known yet.
+fn depends(error: &ValidationError<'_>, unknown: &[&Pointer]) -> bool {
+    let at = error.instance_path().as_str();
+    let within = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    // Which members an object has is known, whatever they hold.
+    let of_members =
+        matches!(error.kind(), ValidationErrorKind::Required { .. } | ValidationErrorKind::AdditionalProperties { .. });
+    unknown.iter().any(|hole| within(at, hole.as_str()) || (!of_members && within(hole.as_str(), at)))
 }
 
 fn in_words_of_schema(error: &ValidationError<'_>) -> String {
@@ -140,72 +263,6 @@ fn reference(problem: &jsonschema::ReferencingError) -> String {
     match problem {
         jsonschema::ReferencingError::Unretrievable { uri, .. } => format!("{} is elsewhere", quoted(uri)),
         other => other.to_string(),
-    }
-}
-
-fn tell(error: &ValidationError<'_>, breaches: &mut Vec<Breach>) {
-    let pointer = Pointer::spelt(error.instance_path().as_str());
-    let mut say = |pointer: &Pointer, message: String| {
-        let breach = Breach { path: path(pointer), message };
-        if !breaches.contains(&breach) {
-            breaches.push(breach);
-        }
-    };
-    match error.kind() {
-        ValidationErrorKind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            say(&pointer.key(name), "is missing, and the contract requires it".to_owned());
-        }
-        ValidationErrorKind::AdditionalProperties { unexpected }
-        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            for name in unexpected {
-                say(&pointer.key(name), "is not a field of the contract; leave it out".to_owned());
-            }
-        }
-        ValidationErrorKind::Type { kind: TypeKind::Single(kind) } => {
-            let wanted = kind.to_string();
-            say(&pointer, format!("is {}, and must be {}", kind_of(error.instance()), a(&wanted)));
-        }
-        ValidationErrorKind::Enum { options } => {
-            let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
-            let mut listed: Vec<String> = options.iter().take(12).map(|value| shown(&value.to_string(), 60)).collect();
-            if options.len() > listed.len() {
-                listed.push(format!("{} more", options.len() - listed.len()));
-            }
-            let given = shown(&error.instance().to_string(), 60);
-            say(&pointer, format!("is {given}, and must be one of {}", listed.join(", ")));
-        }
-        ValidationErrorKind::MaxLength { limit } => {
-            let length = error.instance().as_str().map_or(0, |text| text.chars().count());
-            say(&pointer, format!("has {length} characters, and {limit} are allowed; shorten it"));
-        }
-        ValidationErrorKind::MinLength { limit } => {
-            let length = error.instance().as_str().map_or(0, |text| text.chars().count());
-            say(&pointer, format!("has {length} characters, and needs at least {limit}"));
-        }
-        ValidationErrorKind::Pattern { pattern } => {
-            say(&pointer, format!("does not match the pattern {}", quoted(pattern)));
-        }
-        ValidationErrorKind::FalseSchema if error.schema_path().as_str().ends_with("/additionalProperties") => {
-            say(&pointer, "holds a field that the contract does not allow; leave it out".to_owned());
-        }
-        ValidationErrorKind::FalseSchema => say(&pointer, "is not allowed here; leave it out".to_owned()),
-        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            // What the nearest of the shapes lacks says more than that none of them fits.
-            let nearest = context.iter().min_by_key(|errors| (wrong_kind(errors, &pointer), errors.len()));
-            match nearest {
-                Some(errors) if !errors.is_empty() => errors.iter().for_each(|error| tell(error, breaches)),
-                _ => say(&pointer, "fits none of the shapes that the contract allows".to_owned()),
-            }
-        }
-        ValidationErrorKind::OneOfMultipleValid { .. } => {
-            say(&pointer, "fits several of the shapes of which exactly one is allowed".to_owned());
-        }
-        _ => {
-            // Read after the path, the subject is there already.
-            let said = error.masked_with("it").to_string();
-            say(&pointer, shown(said.strip_prefix("it ").unwrap_or(&said), 300));
-        }
     }
 }
 
@@ -237,22 +294,6 @@ fn a(kind: &str) -> &str {
         "boolean" => "true or false",
         other => other,
     }
-}
-
-/// A pointer as somebody who writes JSON by hand would say it.
-fn path(pointer: &Pointer) -> String {
-    let mut text = String::from("output");
-    for step in pointer.steps() {
-        if !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) {
-            text.push('[');
-            text.push_str(&step);
-            text.push(']');
-        } else {
-            text.push('.');
-            text.push_str(&shown(&step, 100));
-        }
-    }
-    text
 }
 
 #[cfg(test)]
@@ -316,6 +357,29 @@ mod tests {
         for told in told(&contract, &json!({"a": long, "b": long})) {
             assert!(told.len() < 400, "{}", told.len());
         }
+    }
+
+    #[test]
+    fn of_arguments_that_are_known_in_part_only_what_is_certain_is_told() {
+        let schema = contract(json!({
+            "type": "object",
+            "properties": {"n": {"type": "integer"}, "m": {"type": "object", "required": ["k"]}, "s": {"type": "string"}},
+            "required": ["n", "m", "x"], "additionalProperties": false,
+        }));
+        let (n, k) = (Pointer::spelt("/n"), Pointer::spelt("/m"));
+        let told: Vec<String> = schema
+            .misfits(&json!({"n": "{{ n }}", "m": "{{ m }}", "s": 1, "y": 2}), &[&n, &k])
+            .iter()
+            .map(|breach| format!("{} {}", breach.path, breach.message))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "args.x is missing, and the tool requires it",
+                "args.s is a number, and must be text",
+                "args.y is not a field of the tool; leave it out",
+            ]
+        );
     }
 
     #[test]

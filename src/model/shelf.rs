@@ -1,4 +1,4 @@
-//! Finding the template, the persona and the contract that a node names.
+//! Finding the template, the persona, the contract and the other flow that a node names.
 //!
 //! A catalog's templates are known by listing ([`Listed`]); [`Directory`] says which of them a
 //! `selectedTemplateId` means; the answers, read, come to the checker as a [`Shelf`].
@@ -63,12 +63,29 @@ impl<T> Clone for Lookup<T> {
     }
 }
 
-/// The templates, personas and contracts that one flow names, looked up.
+/// Another flow of the catalog, as the step that uses it must know it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownFlow {
+    /// Its name.
+    pub name: String,
+    /// What it takes, in NFC, and whether it can't do without.
+    pub inputs: Vec<(String, bool)>,
+    /// The variable sets it can be told to use.
+    pub sets: Vec<String>,
+    /// How many flows are one within the other, itself included.
+    pub depth: usize,
+    /// How many steps it has when every flow within it is unfolded.
+    pub steps: usize,
+}
+
+/// The templates, personas, contracts and flows that one flow names, looked up.
 #[derive(Debug, Clone, Default)]
 pub struct Shelf {
     found: HashMap<String, Lookup>,
     personas: HashMap<String, Lookup<Persona>>,
     contracts: HashMap<String, Lookup<Contract>>,
+    flows: HashMap<String, Lookup<KnownFlow>>,
+    rings: HashMap<(usize, String), Vec<String>>,
     unchecked: bool,
 }
 
@@ -93,6 +110,17 @@ impl Shelf {
         self.contracts.insert(name.to_owned(), lookup);
     }
 
+    /// Puts the answer for one `flow` on the shelf.
+    pub fn put_flow(&mut self, name: &str, lookup: Lookup<KnownFlow>) {
+        self.flows.insert(name.to_owned(), lookup);
+    }
+
+    /// Says that a `flow` leads back to the flow that names it (by its place in the file), by way of
+    /// these flows.
+    pub fn put_ring(&mut self, place: usize, name: &str, ring: Vec<String>) {
+        self.rings.insert((place, name.to_owned()), ring);
+    }
+
     /// The answer for one `selectedTemplateId`.
     pub fn get(&self, reference: &str) -> Lookup {
         self.answer(self.found.get(reference))
@@ -106,6 +134,16 @@ impl Shelf {
     /// The answer for one `contract` that is a name.
     pub fn contract(&self, name: &str) -> Lookup<Contract> {
         self.answer(self.contracts.get(name))
+    }
+
+    /// The answer for one `flow`.
+    pub fn flow(&self, name: &str) -> Lookup<KnownFlow> {
+        self.answer(self.flows.get(name))
+    }
+
+    /// The flows by way of which a `flow` leads back to the flow that names it, if it does.
+    pub fn ring(&self, place: usize, name: &str) -> Option<&[String]> {
+        self.rings.get(&(place, name.to_owned())).map(Vec::as_slice)
     }
 
     fn answer<T>(&self, found: Option<&Lookup<T>>) -> Lookup<T> {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::{NodeKind, ValueType};
 use crate::names::VariableName;
 use crate::plan::slots::{opens, refinement, variables};
-use crate::plan::{Input, Source, Step, Work};
+use crate::plan::{Input, Source, Step};
 use crate::validate::CheckedFlow;
 
 /// Every input of a flow: those that input nodes declare, in file order, then those of `inputs`,
@@ -86,10 +86,7 @@ fn said_by_steps(checked: &CheckedFlow) -> HashMap<&str, (Option<ValueType>, Opt
 
 /// The names that a step reads from an earlier step.
 fn given_by_steps(steps: &[Step]) -> HashSet<&str> {
-    let slots = steps.iter().flat_map(|step| match &step.work {
-        Work::Render(rendering) => rendering.slots.as_slice(),
-        Work::Faulty { .. } => &[],
-    });
+    let slots = steps.iter().flat_map(|step| step.work.slots());
     slots.filter(|slot| matches!(slot.source, Source::Step { .. })).map(|slot| slot.name.as_str()).collect()
 }
 

@@ -4,6 +4,7 @@
 //! The form has a version of its own and types of its own, so that a change of the domain types is
 //! no change of what is stored. Nothing is checked again on the way back but how names are spelt.
 
+mod doing;
 mod flow;
 
 use std::collections::HashMap;
@@ -17,10 +18,11 @@ use crate::names::{CatalogPath, NameError};
 use crate::plan::{Input, Open, Plan, Rendering, ResultMark, Slot, Source, Step, Work};
 use crate::render::{Outline, Placeholder};
 use crate::validate::{MappedBy, OutputPart};
+use doing::{CallRecord, GatherRecord, LinkedRecord, PassedRecord};
 use flow::{FlowRecord, SetRecord};
 
 /// The version of the form that is written.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Why a stored plan can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -94,6 +96,8 @@ struct StepRecord {
     description: Option<String>,
     wave: usize,
     parents: Vec<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    within: Option<usize>,
     work: WorkRecord,
 }
 
@@ -101,6 +105,9 @@ struct StepRecord {
 #[serde(rename_all = "snake_case")]
 enum WorkRecord {
     Render(Box<RenderingRecord>),
+    Call(Box<CallRecord>),
+    Flow(Box<LinkedRecord>),
+    Gather(Box<GatherRecord>),
     Faulty { code: String, message: String },
 }
 
@@ -143,6 +150,7 @@ enum SourceRecord {
         required: bool,
         declared: bool,
     },
+    Passed(Box<PassedRecord>),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -249,6 +257,9 @@ impl Parts {
         let work = match &step.work {
             Work::Faulty { code, message } => WorkRecord::Faulty { code: code.clone(), message: message.clone() },
             Work::Render(rendering) => WorkRecord::Render(Box::new(self.rendering(rendering))),
+            Work::Call(call) => WorkRecord::Call(Box::new(CallRecord::of(call))),
+            Work::Flow(linked) => WorkRecord::Flow(Box::new(LinkedRecord::of(linked))),
+            Work::Gather(gather) => WorkRecord::Gather(Box::new(GatherRecord::of(gather))),
         };
         StepRecord {
             node: step.node,
@@ -257,6 +268,7 @@ impl Parts {
             description: step.description.clone(),
             wave: step.wave,
             parents: step.parents.clone(),
+            within: step.within,
             work,
         }
     }
@@ -332,9 +344,13 @@ impl Shelves {
             wave: record.wave,
             parents: record.parents,
             children: Vec::new(),
+            within: record.within,
             work: match record.work {
                 WorkRecord::Faulty { code, message } => Work::Faulty { code, message },
                 WorkRecord::Render(rendering) => Work::Render(self.rendering(*rendering)?),
+                WorkRecord::Call(call) => Work::Call(Box::new(call.back()?)),
+                WorkRecord::Flow(linked) => Work::Flow(Box::new(linked.back()?)),
+                WorkRecord::Gather(gather) => Work::Gather(Box::new(gather.back()?)),
             },
         })
     }
@@ -396,6 +412,7 @@ fn slot_record(slot: &Slot) -> SlotRecord {
             required: open.required,
             declared: open.declared,
         },
+        Source::Passed(passed) => PassedRecord::of(passed),
     };
     SlotRecord { name: slot.name.clone(), source }
 }
@@ -423,6 +440,7 @@ fn slot_back(record: SlotRecord) -> Result<Slot, RecordError> {
         SourceRecord::Open { input, mapped, default, auto, required, declared } => {
             Source::Open(Open { input, mapped, default, auto, required, declared })
         }
+        SourceRecord::Passed(passed) => passed.back()?,
     };
     Ok(Slot { name: record.name, source })
 }

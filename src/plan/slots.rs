@@ -2,11 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::{InputNode, Lookup, NodeKind, Refinement};
-use crate::plan::{MAX_ATTEMPTS, Open, Rendering, Slot, Source, Step, Work, faulty};
+use crate::model::{InputNode, Lookup, NodeKind, Refinement, ToolNode};
+use crate::plan::{
+    Call, LONGEST_BACKOFF, Linked, MAX_ATTEMPTS, MOST_RETRIES, Open, Passage, Plan, Rendering, Slot, Source, Step,
+    USUAL_BACKOFF, Work, faulty,
+};
+use crate::render::Outline;
 use crate::validate::{Body, CheckedFlow, InputScope, Mapped, OutputPart, ReadSource, StepScope};
 
 /// A checked flow with what the bindings need at hand.
@@ -14,23 +19,42 @@ pub(super) struct View<'a> {
     checked: &'a CheckedFlow,
     number_of: &'a [Option<usize>],
     scopes: HashMap<usize, &'a StepScope>,
+    flows: &'a HashMap<String, Arc<Plan>>,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn of(checked: &'a CheckedFlow, number_of: &'a [Option<usize>]) -> Self {
+    pub(super) fn of(
+        checked: &'a CheckedFlow,
+        number_of: &'a [Option<usize>],
+        flows: &'a HashMap<String, Arc<Plan>>,
+    ) -> Self {
         let scopes = checked.scope().steps.iter().map(|step| (step.node, step)).collect();
-        Self { checked, number_of, scopes }
+        Self { checked, number_of, scopes, flows }
     }
 
     /// What is done at a node.
     pub(super) fn work(&self, node: usize) -> Work {
         let Some(scope) = self.scopes.get(&node) else { return faulty(&Body::Elsewhere) };
-        let Body::Text { text, template, template_name } = &scope.body else { return faulty(&scope.body) };
         let slots: Vec<Slot> = scope
             .reads
             .iter()
             .map(|read| Slot { name: read.name.clone(), source: self.source(node, scope, &read.name, &read.source) })
             .collect();
+        let spec = self.checked.flow().nodes.get(node).map(|node| &node.kind);
+        let (text, template, template_name) = match (&scope.body, spec) {
+            (Body::Text { text, template, template_name }, _) => (text, template, template_name),
+            (Body::Call { address, arguments }, Some(NodeKind::Tool(tool))) => {
+                return Work::Call(Box::new(call(address, arguments, tool, scope, slots)));
+            }
+            (Body::Link { variables, .. }, Some(NodeKind::Flow(link))) => {
+                let plan = link.flow.as_ref().and_then(|name| self.flows.get(name));
+                return match plan {
+                    Some(plan) => Work::Flow(Box::new(linked(plan, variables, scope, slots))),
+                    None => faulty(&Body::Elsewhere),
+                };
+            }
+            (body, _) => return faulty(body),
+        };
         let (mut sets, mut persona, mut contract) = (Vec::new(), None, None);
         let (mut optional, mut max_attempts) = (false, MAX_ATTEMPTS);
         if let Some(NodeKind::Template(step)) = self.checked.flow().nodes.get(node).map(|node| &node.kind) {
@@ -63,6 +87,9 @@ impl<'a> View<'a> {
             }
             ReadSource::Output { node: from, part } => {
                 Source::Step { step: number(*from), part: *part, path: Vec::new(), by: None }
+            }
+            ReadSource::Set { node: from, path } => {
+                Source::Step { step: number(*from), part: OutputPart::Result, path: path.clone(), by: None }
             }
             ReadSource::MappedInput { input, .. } => Source::Open(self.open(node, scope, input, true, false)),
             ReadSource::Open { declared, .. } => Source::Open(self.open(node, scope, name, false, *declared)),
@@ -154,15 +181,19 @@ pub(super) fn map_automatically(steps: &mut [Step], checked: &CheckedFlow) {
         let candidates: Vec<usize> = opens(step).filter(|(_, open)| alone(open)).map(|(place, _)| place).collect();
         let [place] = candidates.as_slice() else { continue };
         let place = *place;
-        let Work::Render(rendering) = &mut step.work else { continue };
-        let reads_parent = rendering
-            .slots
+        let slots = match &mut step.work {
+            Work::Render(rendering) => &mut rendering.slots,
+            Work::Call(call) => &mut call.slots,
+            Work::Flow(linked) => &mut linked.slots,
+            Work::Gather(_) | Work::Faulty { .. } => continue,
+        };
+        let reads_parent = slots
             .iter()
             .any(|slot| matches!(slot.source, Source::Step { step, part: OutputPart::Result, .. } if step == parent));
         if reads_parent {
             continue;
         }
-        if let Some(Slot { source: Source::Open(open), .. }) = rendering.slots.get_mut(place) {
+        if let Some(Slot { source: Source::Open(open), .. }) = slots.get_mut(place) {
             open.auto = Some(parent);
             open.required = false;
         }
@@ -171,14 +202,49 @@ pub(super) fn map_automatically(steps: &mut [Step], checked: &CheckedFlow) {
 
 /// The open slots of a step, with their places.
 pub(super) fn opens(step: &Step) -> impl Iterator<Item = (usize, &Open)> {
-    let slots = match &step.work {
-        Work::Render(rendering) => rendering.slots.as_slice(),
-        Work::Faulty { .. } => &[],
-    };
-    slots.iter().enumerate().filter_map(|(place, slot)| match &slot.source {
+    step.work.slots().iter().enumerate().filter_map(|(place, slot)| match &slot.source {
         Source::Open(open) => Some((place, open)),
-        Source::Step { .. } => None,
+        Source::Step { .. } | Source::Passed(_) => None,
     })
+}
+
+fn call(
+    address: &crate::model::ToolAddress,
+    arguments: &Arc<crate::render::Stencil>,
+    tool: &ToolNode,
+    scope: &StepScope,
+    slots: Vec<Slot>,
+) -> Call {
+    let millis = Duration::from_millis;
+    let (holes, required) = scope.outline.name_of.split_at(arguments.holes().len().min(scope.outline.name_of.len()));
+    let paths = scope.outline.placeholders.iter().skip(holes.len()).map(|placeholder| placeholder.path.clone());
+    Call {
+        address: address.clone(),
+        arguments: arguments.clone(),
+        slots,
+        slot_of: holes.to_vec(),
+        requires: required.iter().copied().zip(paths).collect(),
+        goes_on: tool.goes_on,
+        retries: tool.retries.min(MOST_RETRIES),
+        backoff: tool.backoff_ms.map_or(USUAL_BACKOFF, millis).min(LONGEST_BACKOFF),
+        timeout: tool.timeout_ms.map(millis),
+        delay: tool.delay_ms.map(millis).unwrap_or_default(),
+        set: tool.set.clone(),
+    }
+}
+
+fn linked(
+    plan: &Arc<Plan>,
+    variables: &[(String, Arc<str>, Arc<Outline>)],
+    scope: &StepScope,
+    slots: Vec<Slot>,
+) -> Linked {
+    let mut numbers = scope.outline.name_of.iter().copied();
+    let variables = variables.iter().map(|(name, text, outline)| {
+        let slot_of = numbers.by_ref().take(outline.placeholders.len()).collect();
+        (name.clone(), Passage { text: text.clone(), outline: outline.clone(), slot_of })
+    });
+    Linked { plan: plan.clone(), variables: variables.collect(), slots }
 }
 
 /// The variables an input node declares, with their names in NFC.

@@ -2,20 +2,25 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::model::text_of;
-use crate::plan::{Open, OutputPart, Rendering, Slot, Source, Work};
-use crate::render::{Walked, fill, walk};
-use crate::run::{Run, State, StepError, Warning, WarningKind};
+use crate::names::quoted;
+use crate::plan::{Call, Open, OutputPart, Passed, Passing, Rendering, Slot, Source, Work};
+use crate::render::{Filling, Hole, Walked, fill, walk};
+use crate::run::{Output, Run, State, StepError, Warning, WarningKind};
 
 /// What fills one slot.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FilledWith<'r> {
     /// A value, and where it comes from.
     Value(Cow<'r, Value>),
-    /// A text: an earlier step's output.
+    /// A text: the name of an earlier step's template.
     Text(&'r str),
+    /// An earlier step's output.
+    Output(&'r Output),
+    /// An output that is not there yet, because the call is only rehearsed. The braces stay.
+    Pending,
     /// Nothing: an optional name that nobody gives becomes empty.
     Empty,
     /// Nothing: nobody declares it, a path leads into a text, or (in a rehearsal) it is missing. The
@@ -23,6 +28,108 @@ pub enum FilledWith<'r> {
     Left,
     /// The step before gave fields, and not these: the step fails.
     Absent,
+}
+
+/// Nothing is at a dot path.
+struct Nowhere;
+
+fn nothing_at(spelt: &str) -> StepError {
+    StepError::new("EXECUTION_ERROR", format!("{{{spelt}}}: there is nothing at that path"))
+}
+
+/// Whether a value counts as there: neither empty, `0` nor `false`.
+fn truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(yes) => *yes,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty() && text != "0" && text != "false",
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+    }
+}
+
+impl<'r> FilledWith<'r> {
+    /// The text at a dot path of it; none where the braces stay.
+    fn read(&self, path: &[String]) -> Result<Option<Cow<'_, str>>, Nowhere> {
+        Ok(match self {
+            Self::Absent => return Err(Nowhere),
+            Self::Empty => Some(Cow::Borrowed("")),
+            Self::Left | Self::Pending => None,
+            Self::Value(value) if path.is_empty() => Some(text_of(value)),
+            Self::Output(output) if path.is_empty() => Some(Cow::Borrowed(&output.text)),
+            Self::Text(text) if path.is_empty() => Some(Cow::Borrowed(text)),
+            Self::Value(_) | Self::Output(_) | Self::Text(_) => match self.walk(path) {
+                Walked::Value(value) => Some(text_of(value)),
+                Walked::Absent => return Err(Nowhere),
+                Walked::NoInside => None,
+            },
+        })
+    }
+
+    /// What is at a dot path of it.
+    fn walk(&self, path: &[String]) -> Walked<'_> {
+        match self {
+            Self::Value(value) => walk(value, path),
+            Self::Output(output) => output.walk(path),
+            Self::Text(_) | Self::Empty | Self::Left | Self::Pending | Self::Absent => Walked::NoInside,
+        }
+    }
+
+    /// What it is for a path that leads into no fields.
+    fn left_over(&self) -> Self {
+        if matches!(self, Self::Pending) { Self::Pending } else { Self::Left }
+    }
+
+    /// What it is for a placeholder of a tool's arguments.
+    fn filling(&self, hole: &Hole) -> Result<Filling<'r>, StepError> {
+        Ok(match self {
+            Self::Pending => Filling::Left,
+            Self::Left | Self::Empty => Filling::Nothing,
+            Self::Absent if hole.default.is_some() => Filling::Nothing,
+            Self::Absent => return Err(nothing_at(&hole.spelt())),
+            Self::Value(value) if hole.path.is_empty() => Filling::Value(value.clone()),
+            Self::Output(output) if hole.path.is_empty() => Filling::Text(Cow::Borrowed(&output.text)),
+            Self::Text(text) if hole.path.is_empty() => Filling::Text(Cow::Borrowed(text)),
+            Self::Value(_) | Self::Output(_) | Self::Text(_) => match self.walk(&hole.path) {
+                Walked::Value(value) => Filling::Value(Cow::Owned(value.clone())),
+                Walked::Absent | Walked::NoInside if hole.default.is_some() => Filling::Nothing,
+                Walked::Absent => return Err(nothing_at(&hole.spelt())),
+                Walked::NoInside => {
+                    let message = format!("{{{{ {} }}}} asks for a field of a text", hole.spelt());
+                    return Err(StepError::new("EXECUTION_ERROR", message));
+                }
+            },
+        })
+    }
+}
+
+impl Passed {
+    /// Whether a value may be given to the other flow's input.
+    fn check(&self, with: &FilledWith<'_>) -> Result<(), StepError> {
+        let text;
+        let value = match with {
+            FilledWith::Value(value) => &**value,
+            FilledWith::Output(output) => {
+                text = Value::String(output.text.to_string());
+                &text
+            }
+            _ => return Ok(()),
+        };
+        let flow = quoted(&self.flow);
+        let shown = quoted(&text_of(value));
+        if let Some(kind) = self.held_to.filter(|kind| !kind.fits(value)) {
+            let message = format!("flow {flow}: {} is {shown}, and its type is {kind}", quoted(&self.input));
+            return Err(StepError::new("EXECUTION_ERROR", message));
+        }
+        if !self.choices.is_empty() && !self.choices.iter().any(|choice| text_of(choice) == text_of(value)) {
+            let choices: Vec<String> = self.choices.iter().map(|choice| quoted(&text_of(choice))).collect();
+            let allowed = choices.join(", ");
+            let message = format!("flow {flow}: {} is {shown}, and only {allowed} are allowed", quoted(&self.input));
+            return Err(StepError::new("EXECUTION_ERROR", message));
+        }
+        Ok(())
+    }
 }
 
 /// A step's text, filled.
@@ -37,19 +144,16 @@ pub struct Bound {
 impl Run {
     /// What fills each slot of a step; nothing for faulty steps.
     pub fn slots(&self, step: usize) -> Vec<(&Slot, FilledWith<'_>)> {
-        match self.plan().step(step).map(|step| &step.work) {
-            Some(Work::Render(rendering)) => {
-                rendering.slots.iter().map(|slot| (slot, self.filled(step, slot))).collect()
-            }
-            _ => Vec::new(),
-        }
+        let slots = self.plan().step(step).map(|step| step.work.slots()).unwrap_or_default();
+        slots.iter().map(|slot| (slot, self.filled(step, slot).unwrap_or(FilledWith::Left))).collect()
     }
 
-    fn filled<'r>(&'r self, step: usize, slot: &'r Slot) -> FilledWith<'r> {
-        match &slot.source {
+    fn filled<'r>(&'r self, step: usize, slot: &'r Slot) -> Result<FilledWith<'r>, StepError> {
+        Ok(match &slot.source {
             Source::Step { step: from, part, path, .. } => self.output(*from, *part, path),
             Source::Open(open) => self.left_open(step, open),
-        }
+            Source::Passed(passed) => self.passed(step, passed)?,
+        })
     }
 
     fn left_open<'r>(&'r self, step: usize, open: &'r Open) -> FilledWith<'r> {
@@ -77,31 +181,120 @@ impl Run {
             };
         }
         let Some(State::Done { output, .. }) = self.state(from) else { return FilledWith::Left };
-        match (&output.value, path) {
+        if output.pending {
+            return FilledWith::Pending;
+        }
+        if path.is_empty() {
             // The text is what the bare name means; the value is there for paths into it.
-            (_, []) => FilledWith::Text(&output.text),
-            (None, _) => FilledWith::Left,
-            (Some(value), path) => match walk(value, path) {
-                Walked::Value(value) => FilledWith::Value(Cow::Borrowed(value)),
-                Walked::NoInside => FilledWith::Left,
-                Walked::Absent => FilledWith::Absent,
-            },
+            return FilledWith::Output(output);
+        }
+        match output.walk(path) {
+            Walked::Value(value) => FilledWith::Value(Cow::Borrowed(value)),
+            Walked::NoInside => FilledWith::Left,
+            Walked::Absent => FilledWith::Absent,
         }
     }
 
-    /// The value with fields behind a slot, for dot paths.
-    fn fields<'r>(&'r self, slot: &'r Slot, filled: &'r FilledWith<'r>) -> Option<&'r Value> {
-        let (from, path): (usize, &[String]) = match (filled, &slot.source) {
-            (FilledWith::Value(value), _) => return Some(value),
-            (FilledWith::Text(_), Source::Step { step, part: OutputPart::Result, path, .. }) => (*step, path),
-            (FilledWith::Text(_), Source::Open(Open { auto: Some(parent), .. })) => (*parent, &[]),
-            _ => return None,
+    /// What the step that is a flow hands to one of the flow's inputs.
+    fn passed<'r>(&'r self, step: usize, passed: &'r Passed) -> Result<FilledWith<'r>, StepError> {
+        let (passage, slots) = match &passed.value {
+            Passing::Text { passage, slots } => (passage, slots),
+            Passing::Default(value) => return Ok(FilledWith::Value(Cow::Borrowed(value))),
+            Passing::Auto(parent) => return Ok(self.output(*parent, OutputPart::Result, &[])),
+            Passing::Nothing { required: true, .. } => {
+                let message = format!("flow {} needs {}", quoted(&passed.flow), quoted(&passed.input));
+                return Err(StepError::new("MISSING_VARIABLES", message));
+            }
+            Passing::Nothing { declared: true, .. } => return Ok(FilledWith::Empty),
+            Passing::Nothing { declared: false, .. } => return Ok(FilledWith::Left),
         };
-        let Some(State::Done { output, .. }) = self.state(from) else { return None };
-        match walk(output.value.as_ref()?, path) {
-            Walked::Value(value) => Some(value),
-            Walked::NoInside | Walked::Absent => None,
-        }
+        let filled: Vec<FilledWith<'r>> = slots.iter().map(|slot| self.filled(step, slot)).collect::<Result<_, _>>()?;
+        let with = match passage.outline.placeholders.as_slice() {
+            // A text that is one placeholder hands the value on as it is, fields included.
+            [one] if one.range == (0..passage.text.len()) => {
+                let with = passage.slot_of.first().and_then(|slot| filled.get(*slot));
+                let Some(with) = with else { return Ok(FilledWith::Left) };
+                if one.path.is_empty() {
+                    with.clone()
+                } else {
+                    match with.walk(&one.path) {
+                        Walked::Value(value) => FilledWith::Value(Cow::Owned(value.clone())),
+                        Walked::Absent => FilledWith::Absent,
+                        Walked::NoInside => with.left_over(),
+                    }
+                }
+            }
+            placeholders => {
+                let mut absent = None;
+                let pieces = |number: usize| -> Option<Cow<'_, str>> {
+                    let with = filled.get(*passage.slot_of.get(number)?)?;
+                    let placeholder = placeholders.get(number)?;
+                    match with.read(&placeholder.path) {
+                        Ok(text) => text,
+                        Err(Nowhere) => {
+                            absent = Some(placeholder.spelt());
+                            None
+                        }
+                    }
+                };
+                let limit = self.limits().step;
+                let text = fill(&passage.text, placeholders, limit, pieces)
+                    .map_err(|too_long| StepError::new("LIMIT_EXCEEDED", too_long.to_string()))?;
+                if let Some(spelt) = absent {
+                    return Err(nothing_at(&spelt));
+                }
+                FilledWith::Value(Cow::Owned(Value::String(text)))
+            }
+        };
+        passed.check(&with)?;
+        Ok(with)
+    }
+
+    /// Why a step that calls a tool is left out: a name that it `requires` is not given, or empty.
+    pub fn left_out(&self, step: usize, call: &Call) -> Option<String> {
+        call.requires.iter().find_map(|(number, path)| {
+            let slot = call.slots.get(*number)?;
+            let with = self.filled(step, slot).ok()?;
+            let there = match (&with, path.as_slice()) {
+                (FilledWith::Pending, _) => true,
+                (with, []) => match with {
+                    FilledWith::Value(value) => truthy(value),
+                    FilledWith::Output(output) => !output.text.is_empty(),
+                    FilledWith::Text(text) => !text.is_empty(),
+                    _ => false,
+                },
+                (with, path) => matches!(with.walk(path), Walked::Value(value) if truthy(value)),
+            };
+            let spelt = std::iter::once(slot.name.as_str()).chain(path.iter().map(String::as_str));
+            (!there)
+                .then(|| format!("it requires {}, which is not given or empty", spelt.collect::<Vec<_>>().join(".")))
+        })
+    }
+
+    /// The arguments of a call, filled.
+    ///
+    /// # Errors
+    /// `EXECUTION_ERROR` when a dot path leads to nothing, `LIMIT_EXCEEDED` when they grow past what
+    /// one step may hold.
+    pub fn arguments(&self, step: usize, call: &Call) -> Result<Map<String, Value>, StepError> {
+        let filled: Vec<FilledWith<'_>> =
+            call.slots.iter().map(|slot| self.filled(step, slot)).collect::<Result<_, _>>()?;
+        let mut bytes = 0_usize;
+        call.arguments.fill(|number, hole| {
+            let with = call.slot_of.get(number).and_then(|slot| filled.get(*slot));
+            let Some(with) = with else { return Ok(Filling::Left) };
+            let filling = with.filling(hole)?;
+            bytes = bytes.saturating_add(match &filling {
+                Filling::Text(text) => text.len(),
+                Filling::Value(Cow::Borrowed(Value::String(text))) => text.len(),
+                Filling::Value(value) => value.to_string().len(),
+                Filling::Nothing | Filling::Left => 0,
+            });
+            match self.too_large(step, bytes) {
+                Some(error) if bytes > self.limits().step => Err(error),
+                _ => Ok(filling),
+            }
+        })
     }
 
     /// Fills a step's text. A placeholder that nothing fills stays as it is.
@@ -111,7 +304,8 @@ impl Run {
     /// may hold; `EXECUTION_ERROR` when a dot path leads to nothing.
     pub fn bind(&self, step: usize, rendering: &Rendering) -> Result<Bound, StepError> {
         let id = self.plan().step(step).map_or("", |step| step.id.as_str());
-        let filled: Vec<FilledWith<'_>> = rendering.slots.iter().map(|slot| self.filled(step, slot)).collect();
+        let filled: Vec<FilledWith<'_>> =
+            rendering.slots.iter().map(|slot| self.filled(step, slot)).collect::<Result<_, _>>()?;
         let mut warnings = Vec::new();
         let mut texts: Vec<Option<Cow<'_, str>>> = Vec::with_capacity(rendering.outline.placeholders.len());
         for (placeholder, place) in rendering.outline.placeholders.iter().zip(&rendering.outline.name_of) {
@@ -119,45 +313,18 @@ impl Run {
                 texts.push(None);
                 continue;
             };
-            let absent = || {
-                let message = format!("{{{}}}: there is nothing at that path", placeholder.spelt());
-                StepError::new("EXECUTION_ERROR", message)
-            };
-            match with {
-                FilledWith::Absent => return Err(absent()),
-                FilledWith::Empty => {
-                    texts.push(Some(Cow::Borrowed("")));
-                    continue;
+            let text = with.read(&placeholder.path).map_err(|Nowhere| nothing_at(&placeholder.spelt()))?;
+            if text.is_none() {
+                match with {
+                    FilledWith::Left => warnings.extend(left(id, slot, &placeholder.spelt())),
+                    FilledWith::Pending => {}
+                    _ => warnings.push(Warning::of(
+                        WarningKind::TextHasNoFields,
+                        id,
+                        format!("{{{}}} asks for a field of a text; it stays as it is", placeholder.spelt()),
+                    )),
                 }
-                _ => {}
             }
-            if placeholder.path.is_empty() {
-                texts.push(match with {
-                    FilledWith::Value(value) => Some(text_of(value)),
-                    FilledWith::Text(text) => Some(Cow::Borrowed(*text)),
-                    FilledWith::Empty | FilledWith::Absent => None,
-                    FilledWith::Left => {
-                        warnings.extend(left(id, slot, &placeholder.spelt()));
-                        None
-                    }
-                });
-                continue;
-            }
-            let text = match self.fields(slot, with).map(|value| walk(value, &placeholder.path)) {
-                Some(Walked::Value(value)) => Some(text_of(value)),
-                Some(Walked::Absent) => return Err(absent()),
-                Some(Walked::NoInside) | None => {
-                    match with {
-                        FilledWith::Left => warnings.extend(left(id, slot, &placeholder.spelt())),
-                        _ => warnings.push(Warning::of(
-                            WarningKind::TextHasNoFields,
-                            id,
-                            format!("{{{}}} asks for a field of a text; it stays as it is", placeholder.spelt()),
-                        )),
-                    }
-                    None
-                }
-            };
             texts.push(text);
         }
         let limits = self.limits();
@@ -175,7 +342,9 @@ impl Run {
 fn left(id: &str, slot: &Slot, spelt: &str) -> Option<Warning> {
     let message = match &slot.source {
         Source::Open(open) if open.required => return None,
-        Source::Open(_) => format!("{{{spelt}}} is not declared and was not given; it stays as it is"),
+        Source::Open(_) | Source::Passed(_) => {
+            format!("{{{spelt}}} is not declared and was not given; it stays as it is")
+        }
         Source::Step { .. } => {
             let message = format!("{{{spelt}}} asks for a field of a text; it stays as it is");
             return Some(Warning::of(WarningKind::TextHasNoFields, id, message));

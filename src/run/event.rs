@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
+
+use crate::model::{ToolAnswer, ToolFile};
+use crate::render::{Walked, walk};
 
 /// What a step gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,14 +15,124 @@ pub struct Output {
     /// The output as text.
     pub text: Arc<str>,
     /// The output as a value with fields, where it has any.
-    pub value: Option<Value>,
+    pub value: Option<Arc<Value>>,
+    /// Files that an external tool gave.
+    pub files: Vec<ToolFile>,
+    /// Whether an external tool gave it: then fields of its structured content, or of the JSON that
+    /// its text is, are reached without saying so.
+    pub of_tool: bool,
+    /// Whether it stands for an output that is not there yet: what would read it stays as it is.
+    pub pending: bool,
 }
 
 impl Output {
     /// A text.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into(), value: None }
+        Self { text: text.into(), value: None, files: Vec::new(), of_tool: false, pending: false }
     }
+
+    /// A text, and the value with fields behind it.
+    pub fn with_fields(text: impl Into<Arc<str>>, value: Value) -> Self {
+        Self { value: Some(Arc::new(value)), ..Self::text(text) }
+    }
+
+    /// What stands for the output of a call that is only rehearsed.
+    pub fn pending() -> Self {
+        Self { pending: true, ..Self::text("") }
+    }
+
+    /// What a tool answered, in one shape: `{text?, files?, json?, structuredContent?, links?}`. Files
+    /// are named as `<place>/files/1` and so on.
+    pub fn answered(answer: ToolAnswer, place: &str) -> Self {
+        let mut value = Map::new();
+        let ToolAnswer { text, files, json, structured, links, .. } = answer;
+        if let Some(text) = &text {
+            value.insert("text".to_owned(), json!(text));
+        }
+        if !files.is_empty() {
+            let shown = files.iter().enumerate().map(|(number, file)| {
+                let mut entry = Map::new();
+                entry.insert("uri".to_owned(), json!(format!("{place}/files/{}", number + 1)));
+                entry.insert("mediaType".to_owned(), json!(file.media_type));
+                if let Some(name) = &file.name {
+                    entry.insert("name".to_owned(), json!(name));
+                }
+                entry.insert("bytes".to_owned(), json!(file.bytes.len()));
+                Value::Object(entry)
+            });
+            value.insert("files".to_owned(), shown.collect());
+        }
+        if let Some(json) = json {
+            value.insert("json".to_owned(), json);
+        }
+        if let Some(structured) = structured {
+            value.insert("structuredContent".to_owned(), structured);
+        }
+        if !links.is_empty() {
+            let shown = links.iter().map(|link| {
+                let mut entry = Map::new();
+                entry.insert("uri".to_owned(), json!(link.uri));
+                if let Some(name) = &link.name {
+                    entry.insert("name".to_owned(), json!(name));
+                }
+                if let Some(kind) = &link.media_type {
+                    entry.insert("mediaType".to_owned(), json!(kind));
+                }
+                Value::Object(entry)
+            });
+            value.insert("links".to_owned(), shown.collect());
+        }
+        let text = text.unwrap_or_else(|| without_text(&value));
+        Self {
+            text: Arc::from(text),
+            value: Some(Arc::new(Value::Object(value))),
+            files,
+            of_tool: true,
+            pending: false,
+        }
+    }
+
+    /// The output of a failed call after which the flow goes on.
+    pub fn of_failure(error: &StepError) -> Self {
+        let value = json!({"text": error.message, "error": {"code": error.code, "message": error.message}});
+        Self { of_tool: true, ..Self::with_fields(error.message.as_str(), value) }
+    }
+
+    /// Follows a dot path into the output.
+    pub fn walk(&self, path: &[String]) -> Walked<'_> {
+        let Some(value) = self.value.as_deref() else { return Walked::NoInside };
+        match walk(value, path) {
+            Walked::Absent if self.of_tool => {
+                let inner = ["structuredContent", "json"].iter().filter_map(|key| value.get(key));
+                inner
+                    .map(|inner| walk(inner, path))
+                    .find(|walked| matches!(walked, Walked::Value(_)))
+                    .unwrap_or(Walked::Absent)
+            }
+            walked => walked,
+        }
+    }
+
+    /// How many bytes it holds: its text and its files.
+    pub fn bytes(&self) -> usize {
+        self.files.iter().map(|file| file.bytes.len()).fold(self.text.len(), usize::saturating_add)
+    }
+}
+
+/// What an answer without text reads like: its structured content, else what it holds.
+fn without_text(value: &Map<String, Value>) -> String {
+    if let Some(structured) = value.get("structuredContent").or_else(|| value.get("json")) {
+        return structured.to_string();
+    }
+    let entries = ["files", "links"].iter().filter_map(|key| value.get(*key)?.as_array()).flatten();
+    let lines = entries.map(|entry| {
+        let said = |key: &str| entry.get(key).and_then(Value::as_str);
+        match said("mediaType") {
+            Some(kind) => format!("{kind}: {}", said("uri").unwrap_or_default()),
+            None => said("uri").unwrap_or_default().to_owned(),
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Why a step failed.

@@ -320,7 +320,7 @@ impl Guided {
     pub fn rendering(&self, step: usize) -> Option<&Rendering> {
         match &self.beginning.plan.step(step)?.work {
             Work::Render(rendering) => Some(rendering),
-            Work::Faulty { .. } => None,
+            Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => None,
         }
     }
 

@@ -1,10 +1,12 @@
 //! Where a run stands, and the one function that moves it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::plan::{OutputPart, Plan, Slot, Source, Step, Work};
-use crate::run::{Event, Given, Output, Refusal, StepError, Timing, Warning, WarningKind};
+use chrono::{DateTime, Utc};
+
+use crate::plan::{OutputPart, Passing, Plan, Slot, Source, Step, Work};
+use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
 
 /// How much text a run may write, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +98,7 @@ impl Status {
 /// How many steps a run has, and how many of them stand where.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All steps.
+    /// All steps, without those that only gather what a flow within the flow gave.
     pub steps: usize,
     /// Done, failed, skipped or omitted.
     pub ended: usize,
@@ -140,8 +142,12 @@ impl Run {
     }
 
     /// Begins a run that was allowed before.
+    ///
+    /// The walk is over the plan with every flow within it unfolded.
     pub(super) fn unchecked(plan: Arc<Plan>, given: Given, limits: Limits, on_failure: OnFailure) -> Self {
+        let plan = plan.unfolded();
         let count = plan.steps().len();
+        let work = plan.steps().iter().filter(|step| !matches!(step.work, Work::Gather(_))).count();
         let mut run = Self {
             given,
             limits,
@@ -149,7 +155,7 @@ impl Run {
             states: vec![State::Waiting; count],
             waiting_for: plan.steps().iter().map(|step| step.parents.len()).collect(),
             ready: BTreeSet::new(),
-            counts: Counts { steps: count, ..Counts::default() },
+            counts: Counts { steps: work, ..Counts::default() },
             written: 0,
             plan,
         };
@@ -196,6 +202,12 @@ impl Run {
         self.counts
     }
 
+    /// Which of the steps one is, from 1, and how many there are.
+    pub fn place_of(&self, step: usize) -> (usize, usize) {
+        let before = (0..step).filter(|other| !self.gathers(*other)).count();
+        (before + 1, self.counts.steps)
+    }
+
     /// Whether nothing is left to do.
     pub fn ended(&self) -> bool {
         self.counts.ended == self.counts.steps
@@ -226,7 +238,7 @@ impl Run {
             }
             Event::Done { step, output, timing } => {
                 if self.open(step) {
-                    let bytes = output.text.len();
+                    let bytes = output.bytes();
                     if let Some(error) = self.too_large(step, bytes) {
                         self.fail(step, error, timing);
                         return;
@@ -236,7 +248,7 @@ impl Run {
                     self.set(step, State::Done { output, timing });
                     self.counts.done += 1;
                     self.counts.ended += 1;
-                    self.release(step);
+                    self.release(step, Some(timing.at));
                 }
             }
             Event::Failed { step, error, timing } => {
@@ -283,7 +295,7 @@ impl Run {
         self.ready.remove(&(place, step));
     }
 
-    fn release(&mut self, step: usize) {
+    fn release(&mut self, step: usize, at: Option<DateTime<Utc>>) {
         let plan = self.plan.clone();
         let mut released = vec![step];
         while let Some(step) = released.pop() {
@@ -294,12 +306,40 @@ impl Run {
                     continue;
                 }
                 match self.state(*child) {
+                    Some(State::Waiting) if self.gathers(*child) => {
+                        self.gather(*child, at);
+                        released.push(*child);
+                    }
                     Some(State::Waiting) => self.make_ready(*child),
                     // What is left out passes order on, once everything before it has ended.
                     Some(State::Omitted { .. }) => released.push(*child),
                     _ => {}
                 }
             }
+        }
+    }
+
+    /// Whether the step is the end of a flow within the flow. Nobody does it, so it is not counted.
+    fn gathers(&self, step: usize) -> bool {
+        self.plan.step(step).is_some_and(|step| matches!(step.work, Work::Gather(_)))
+    }
+
+    /// Takes over what a flow within the flow gave, now that all of it has ended; it took as long as
+    /// its steps did together.
+    fn gather(&mut self, step: usize, at: Option<DateTime<Utc>>) {
+        let Some(Work::Gather(gather)) = self.plan.step(step).map(|step| &step.work) else { return };
+        let inner = self.plan.steps().iter().zip(&self.states).filter(|(inner, _)| inner.within == Some(step));
+        let mut last_at = at;
+        let mut took = std::time::Duration::ZERO;
+        for (_, state) in inner {
+            if let State::Done { timing, .. } = state {
+                took = took.saturating_add(timing.took);
+                last_at = last_at.max(Some(timing.at));
+            }
+        }
+        // Where its last step was left out, so was this one, before it could get here.
+        if let (Some(output), Some(at)) = (self.output_of(gather.last).cloned(), last_at) {
+            self.set(step, State::Done { output, timing: Timing { at, took } });
         }
     }
 
@@ -314,22 +354,29 @@ impl Run {
             // its turn releases what follows by itself.
             let waits = self.waiting_for.get(step) != Some(&0);
             self.set(step, State::Omitted { because: first, why: why.clone() });
-            self.counts.omitted += 1;
-            self.counts.ended += 1;
+            if !self.gathers(step) {
+                self.counts.omitted += 1;
+                self.counts.ended += 1;
+            }
             if !waits {
                 omitted.push(step);
             }
             next.extend((step + 1..self.states.len()).filter(|reader| self.reads(*reader, step)));
         }
         for step in omitted {
-            self.release(step);
+            self.release(step, None);
         }
     }
 
     /// Whether a step can't be rendered without another one's output.
     fn reads(&self, reader: usize, from: usize) -> bool {
         let Some(step) = self.plan.step(reader) else { return false };
-        slots(step).iter().any(|slot| match &slot.source {
+        let gathers = matches!(&step.work, Work::Gather(gather) if gather.last == from);
+        gathers || (!matches!(step.work, Work::Gather(_)) && self.slots_read(step.work.slots(), step, from))
+    }
+
+    fn slots_read(&self, slots: &[Slot], step: &Step, from: usize) -> bool {
+        slots.iter().any(|slot| match &slot.source {
             Source::Step { step, part, .. } => *step == from && *part == OutputPart::Result,
             Source::Open(open) => {
                 open.auto == Some(from)
@@ -337,6 +384,11 @@ impl Run {
                     && !self.given.values.contains_key(&open.input)
                     && self.given.of_set(&step.work, &open.input).is_none()
             }
+            Source::Passed(passed) => match &passed.value {
+                Passing::Text { slots, .. } => self.slots_read(slots, step, from),
+                Passing::Auto(parent) => *parent == from,
+                Passing::Default(_) | Passing::Nothing { .. } => false,
+            },
         })
     }
 
@@ -387,7 +439,7 @@ impl Run {
     fn skip(&mut self, step: usize, because: usize) {
         self.unready(step);
         self.set(step, State::Skipped { because });
-        self.counts.ended += 1;
+        self.counts.ended += usize::from(!self.gathers(step));
     }
 
     /// A step's output, once it is done.
@@ -421,106 +473,5 @@ impl Run {
             State::Failed { error, .. } => Some((step, error)),
             _ => None,
         })
-    }
-
-    /// What the caller should know before anything runs: given names that nobody reads, names that
-    /// an earlier step or an edge gives instead, and names that take their parent's output because
-    /// nothing else can be meant.
-    pub fn warnings_about_given(&self) -> Vec<Warning> {
-        let mut warnings = Vec::new();
-        let steps = self.plan.steps();
-        let like_an_output = |name: &String| name.ends_with("_result") || name.ends_with("_template");
-        let outputs: HashSet<String> = if self.given.values.keys().any(like_an_output) {
-            steps.iter().flat_map(|step| crate::plan::output_names(&step.id)).map(|(name, _)| name).collect()
-        } else {
-            HashSet::new()
-        };
-        let texts_unknown = steps.iter().any(|step| matches!(step.work, Work::Faulty { .. }));
-        let (mut open, mut by_edge): (HashSet<&str>, HashMap<&str, Vec<&str>>) = Default::default();
-        for step in steps {
-            for slot in slots(step) {
-                match &slot.source {
-                    Source::Step { by: Some(_), .. } => {
-                        by_edge.entry(slot.name.as_str()).or_default().push(step.id.as_str());
-                    }
-                    Source::Step { .. } => {}
-                    Source::Open(slot) => {
-                        open.insert(slot.input.as_str());
-                    }
-                }
-            }
-        }
-        let known: HashSet<&str> = self.plan.inputs().iter().map(|input| input.name.as_str()).collect();
-        for name in self.given.values.keys().map(String::as_str) {
-            if let Some(readers) = by_edge.get(name) {
-                let message =
-                    format!("an edge gives {name} to {}; the value given for it is not used there", readers.join(", "));
-                warnings.push(Warning::of(WarningKind::IgnoredVariable, "", message));
-            } else if open.contains(name) || (known.contains(name) && !outputs.contains(name)) {
-                // Used, or declared and used by nobody, which is for `validate` to tell.
-            } else if outputs.contains(name) {
-                let message = format!("{name} names the output of a step; the value given for it is ignored");
-                warnings.push(Warning::of(WarningKind::IgnoredVariable, "", message));
-            } else {
-                let known = self.plan.inputs().iter().map(|input| input.name.as_str());
-                let meant = crate::names::nearest(name, known, 1);
-                if meant.is_empty() && texts_unknown {
-                    // The text of a faulty step may well read it.
-                    continue;
-                }
-                let meant = meant.first().map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-                let message = format!("no step reads {}{meant}", crate::names::quoted(name));
-                warnings.push(Warning::of(WarningKind::UnknownVariable, "", message));
-            }
-        }
-        for (step, variable, from, how) in self.mappings() {
-            if how == "auto"
-                && let Some(step) = steps.get(step)
-            {
-                let message = format!(
-                    "{variable} was not given and takes the output of {from}, the only step before; give {variable}, \
-                     or map it on the edge, to decide it"
-                );
-                warnings.push(Warning::of(WarningKind::AutoMapped, &step.id, message));
-            }
-        }
-        warnings
-    }
-
-    /// A path to every value that was taken over by an edge or by auto-mapping: step, variable,
-    /// the id of the node or the input it comes from, and how.
-    pub fn mappings(&self) -> Vec<(usize, String, String, &'static str)> {
-        let mut mappings = Vec::new();
-        for (number, step) in self.plan.steps().iter().enumerate() {
-            let id = |step: usize| self.plan.step(step).map(|step| step.id.clone()).unwrap_or_default();
-            for slot in slots(step) {
-                match &slot.source {
-                    Source::Step { step: from, by: Some(by), .. } => {
-                        let how = if *by == crate::plan::MappedBy::Handle { "handle" } else { "mapping" };
-                        mappings.push((number, slot.name.clone(), id(*from), how));
-                    }
-                    Source::Open(open) if open.mapped => {
-                        mappings.push((number, slot.name.clone(), open.input.clone(), "mapping"));
-                    }
-                    Source::Open(open) => {
-                        let given = self.given.values.contains_key(&open.input)
-                            || self.given.of_set(&step.work, &open.input).is_some();
-                        if let (Some(parent), false) = (open.auto, given) {
-                            mappings.push((number, slot.name.clone(), id(parent), "auto"));
-                        }
-                    }
-                    Source::Step { .. } => {}
-                }
-            }
-        }
-        mappings
-    }
-}
-
-/// The names that a step's text reads; none where the step is faulty.
-fn slots(step: &Step) -> &[Slot] {
-    match &step.work {
-        Work::Render(rendering) => &rendering.slots,
-        Work::Faulty { .. } => &[],
     }
 }

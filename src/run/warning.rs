@@ -13,6 +13,8 @@ pub enum WarningKind {
     TextHasNoFields,
     /// Nobody declares or gives a placeholder's name.
     UnboundPlaceholder,
+    /// A call failed, and the node says to go on.
+    WentOn,
 }
 
 /// Something the caller should know that keeps nothing from running.

@@ -58,7 +58,7 @@ impl View {
         let graph = Graph::new(flow.nodes.len(), edges.iter().flatten().copied().filter(|(from, to)| from != to));
         let runnable: Vec<bool> = flow.nodes.iter().map(Node::runnable).collect();
         let order = graph.order(&runnable);
-        let scope = Scope::of(flow, &graph, order.as_ref(), &edges, known.shelf);
+        let scope = Scope::of(flow, &graph, order.as_ref(), &edges, known);
         Self { graph, order, scope }
     }
 

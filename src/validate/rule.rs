@@ -1,10 +1,12 @@
 //! What a rule is: an id, a severity, a reach, a sentence, and one function.
 
-use crate::document::{Document, Place};
+use crate::document::{Document, Place, Pointer};
 use crate::graph::{Graph, Order};
 use crate::model::wire::Unread;
 use crate::model::{Flow, NodeKind};
+use crate::names::quoted;
 use crate::render::Placeholder;
+use crate::validate::doing::FaultKind;
 use crate::validate::rules::schema::Violation;
 use crate::validate::{Body, Draft, Drafts, Known, Reach, Scope, Severity, StepScope};
 
@@ -98,6 +100,22 @@ impl FlowSubject<'_> {
         }
     }
 
+    /// Notes what keeps steps from being done, where it is of such a kind.
+    pub(in crate::validate) fn find_faults(&self, drafts: &mut Drafts<'_>, of: fn(FaultKind) -> bool, hint: &str) {
+        for step in &self.scope.steps {
+            let Some(fault) = step.fault.as_ref().filter(|fault| of(fault.kind)) else { continue };
+            let id = self.id(step.node);
+            let data = self.flow.node_pointer(step.node).key("data");
+            let place = Place::value(Pointer::spelt(&format!("{}{}", data.as_str(), fault.at.as_str())));
+            let draft = drafts.find(place, format!("node {}: {}", quoted(id), fault.message)).node(id);
+            let draft = match &fault.meant {
+                Some((wanted, nearest)) => draft.did_you_mean(wanted, nearest.iter().map(String::as_str)),
+                None => draft,
+            };
+            draft.hint(hint);
+        }
+    }
+
     /// Notes a finding at a placeholder of a step's text, in whichever file the text stands.
     pub fn find_placeholder<'d>(
         &self,
@@ -115,6 +133,11 @@ impl FlowSubject<'_> {
                     Place::value(pointer)
                 };
                 drafts.find_in(template, place, message)
+            }
+            _ if !step.places.is_empty() => {
+                let number = step.outline.placeholders.iter().position(|other| std::ptr::eq(other, placeholder));
+                let place = number.and_then(|number| step.places.get(number)).cloned();
+                drafts.find(Place::value(place.unwrap_or_default()), message)
             }
             _ => {
                 let pointer = self.flow.node_pointer(step.node).key("data").key("template");

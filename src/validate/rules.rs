@@ -4,6 +4,7 @@ use crate::validate::Rule;
 
 mod ambiguous_name;
 mod ambiguous_output;
+mod bad_call;
 mod bad_contract;
 mod bad_version;
 mod cycle;
@@ -14,8 +15,12 @@ mod duplicate_key;
 mod duplicate_node;
 mod empty_flow;
 mod empty_step;
+mod flow_ring;
 mod invalid_variable_name;
+mod misfit_arguments;
 mod misfit_default;
+mod missing_flow;
+mod missing_flow_input;
 mod missing_name;
 mod missing_persona;
 mod missing_template;
@@ -25,9 +30,13 @@ pub(super) mod schema;
 mod self_edge;
 mod stray_example;
 pub(super) mod syntax;
+mod tool_not_allowed;
+mod unavailable_tool;
 mod unbound_placeholder;
 mod unconnected_node;
+mod unknown_flow_input;
 mod unknown_node_kind;
+mod unknown_tool;
 mod unreachable_reference;
 mod unused_variable;
 mod useless_mapping;
@@ -51,6 +60,15 @@ pub static REGISTRY: &[Rule] = &[
     missing_template::RULE,
     missing_persona::RULE,
     bad_contract::RULE,
+    bad_call::RULE,
+    unknown_tool::RULE,
+    tool_not_allowed::RULE,
+    unavailable_tool::RULE,
+    misfit_arguments::RULE,
+    missing_flow::RULE,
+    flow_ring::RULE,
+    missing_flow_input::RULE,
+    unknown_flow_input::RULE,
     ambiguous_name::RULE,
     ambiguous_output::RULE,
     unreachable_reference::RULE,

@@ -3,6 +3,8 @@
 //! Everything that gives a name its meaning is decided here from the files alone, so that what a
 //! rule says, what `flows_show` shows and what a run does can't differ.
 
+mod texts;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -10,12 +12,13 @@ use serde_json::Value;
 
 use crate::document::Pointer;
 use crate::graph::{Ancestors, Graph, Order};
-use crate::model::{Contract, Flow, Lookup, Node, NodeKind, Persona, Shelf, Syntax, Template, TemplateNode, ValueType};
+use crate::model::{
+    Contract, Flow, KnownFlow, Lookup, Node, NodeKind, Persona, Shelf, Template, ToolAddress, ValueType,
+};
 use crate::names::VariableName;
-use crate::render::{Outline, Placeholder};
-
-/// The most names that the steps of a flow may declare, read and set, all together.
-const MAX_NAMES: usize = 100_000;
+use crate::render::{Outline, Placeholder, Stencil};
+use crate::validate::{Known, doing};
+use texts::Texts;
 
 /// The names of one flow.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +27,8 @@ pub struct Scope {
     pub steps: Vec<StepScope>,
     /// Which node gives which name; several nodes where a name is ambiguous.
     pub outputs: HashMap<String, Vec<(usize, OutputPart)>>,
+    /// Which node's `set` gives which name, and the dot path into its result.
+    pub set: HashMap<String, Vec<(usize, Vec<String>)>>,
     /// What input nodes and `inputs` declare, by name in NFC.
     pub inputs: BTreeMap<String, InputScope>,
 }
@@ -46,7 +51,7 @@ pub struct InputScope {
     pub refinement: Option<usize>,
 }
 
-/// What is known of one step's text.
+/// What is known of one step's text, or of the texts it has instead of one.
 #[derive(Debug, Clone)]
 pub struct StepScope {
     /// The node's number.
@@ -57,18 +62,32 @@ pub struct StepScope {
     pub declared: Vec<DeclaredName>,
     /// The brace groups of its text; shared by steps of one template.
     pub outline: Arc<Outline>,
+    /// Where each brace group stands, for a step that has several texts; else empty.
+    pub places: Vec<Pointer>,
     /// The distinct names its text reads, in order of appearance: one for each name of the outline.
     pub reads: Vec<Read>,
     /// The role it asks for, looked up.
     pub persona: Option<Lookup<Persona>>,
     /// What its output must meet, looked up or compiled.
     pub contract: Option<Lookup<Contract>>,
+    /// What keeps a step that has no text from being done.
+    pub(super) fault: Option<doing::Fault>,
 }
 
 impl StepScope {
     fn without_text(node: usize, body: Body) -> Self {
         let outline = Arc::default();
-        Self { node, body, declared: Vec::new(), outline, reads: Vec::new(), persona: None, contract: None }
+        Self {
+            node,
+            body,
+            declared: Vec::new(),
+            outline,
+            places: Vec::new(),
+            reads: Vec::new(),
+            persona: None,
+            contract: None,
+            fault: None,
+        }
     }
 
     /// What the text reads under a name (in NFC), if it does.
@@ -93,6 +112,20 @@ pub enum Body {
         template: Option<Arc<Template>>,
         /// How results name it: the template's name, or the node's caption for inline text.
         template_name: String,
+    },
+    /// There is an external tool to call.
+    Call {
+        /// Which.
+        address: ToolAddress,
+        /// With what.
+        arguments: Arc<Stencil>,
+    },
+    /// There is another flow to go through.
+    Link {
+        /// Which.
+        flow: Arc<KnownFlow>,
+        /// What its inputs get: name in NFC, text, brace groups.
+        variables: Vec<(String, Arc<str>, Arc<Outline>)>,
     },
     /// The step fails when it is reached.
     Faulty {
@@ -153,6 +186,13 @@ pub enum ReadSource {
         node: usize,
         /// What of it.
         part: OutputPart,
+    },
+    /// A part of an ancestor's output that its `set` names.
+    Set {
+        /// The node that gives it.
+        node: usize,
+        /// The dot path into its result.
+        path: Vec<String>,
     },
     /// The output of a step that doesn't come before.
     Unreachable {
@@ -220,8 +260,9 @@ impl Scope {
         graph: &Graph,
         order: Option<&Order>,
         edges: &[Option<(usize, usize)>],
-        shelf: &Shelf,
+        known: Known<'_>,
     ) -> Self {
+        let shelf = known.shelf;
         let mut scope = Self::default();
         for (number, node) in flow.nodes.iter().enumerate() {
             if node.runnable() {
@@ -229,6 +270,14 @@ impl Scope {
                     let givers = scope.outputs.entry(name).or_default();
                     if !givers.contains(&(number, part)) {
                         givers.push((number, part));
+                    }
+                }
+            }
+            if let NodeKind::Tool(tool) = &node.kind {
+                for (name, path) in &tool.set {
+                    if let Some(name) = usable(name) {
+                        let path = path.split('.').filter(|step| !step.is_empty()).map(str::to_owned).collect();
+                        scope.set.entry(name.as_str().to_owned()).or_default().push((number, path));
                     }
                 }
             }
@@ -258,7 +307,7 @@ impl Scope {
                 list.push(edge);
             }
         }
-        let mut texts = Texts { shelf, outlined: HashMap::new(), names: 0 };
+        let mut texts = Texts::of(known);
         let mut steps = Vec::new();
         for (number, node) in flow.nodes.iter().enumerate().filter(|(_, node)| node.runnable()) {
             let incoming = incoming.get(number).map(Vec::as_slice).unwrap_or_default();
@@ -282,19 +331,14 @@ impl Scope {
         texts: &mut Texts<'_>,
     ) -> StepScope {
         let NodeKind::Template(step) = &node.kind else {
-            let what = if matches!(node.kind, NodeKind::Tool(_)) { "tool" } else { "flow" };
-            let body = Body::Faulty {
-                code: "VALIDATION_ERROR".to_owned(),
-                message: format!("steps of type \"{what}\" can't be executed yet"),
-            };
-            return StepScope::without_text(number, body);
+            return self.doing((number, node), edges, ancestors, texts);
         };
         let (body, outline) = texts.body_of(node, step);
         let template = match &body {
             Body::Text { template, .. } => template.as_deref(),
             _ => None,
         };
-        if let Some(message) = texts.too_many(step, template, &outline) {
+        if let Some(message) = texts.too_many_of(step, template, &outline) {
             let body = Body::Faulty { code: "LIMIT_EXCEEDED".to_owned(), message };
             return StepScope::without_text(number, body);
         }
@@ -304,32 +348,93 @@ impl Scope {
         }
         let known: HashSet<&str> = declared.iter().map(|declared| declared.name.as_str()).collect();
         let declares = !step.variables.is_empty() || template.is_some_and(|template| !template.variables.is_empty());
+        let is_declared = |name: &str| if declares { known.contains(name) } else { begins_like_a_name(name) };
+        let reads = self.reads(number, &outline, edges, ancestors, &is_declared);
+        StepScope { declared, outline, reads, ..StepScope::without_text(number, body) }
+    }
+
+    /// What the brace groups of an outline read, once for each name.
+    fn reads(
+        &self,
+        number: usize,
+        outline: &Outline,
+        edges: &Incoming<'_>,
+        ancestors: Option<&Ancestors>,
+        declared: &dyn Fn(&str) -> bool,
+    ) -> Vec<Read> {
         let reads = outline.names.iter().filter_map(|place| {
             let name = outline.placeholders.get(*place)?.name.clone();
-            let source = edges
-                .mapped(&name, &self.inputs)
-                .or_else(|| self.output(&name, number, ancestors))
-                .unwrap_or_else(|| ReadSource::Open {
-                    declared: if declares { known.contains(name.as_str()) } else { begins_like_a_name(&name) },
-                    input: self.inputs.contains_key(&name),
-                });
+            let source =
+                edges.mapped(&name, &self.inputs).or_else(|| self.output(&name, number, ancestors)).unwrap_or_else(
+                    || ReadSource::Open { declared: declared(&name), input: self.inputs.contains_key(&name) },
+                );
             Some(Read { name, placeholder: *place, source })
         });
-        let reads = reads.collect();
-        StepScope { node: number, body, declared, outline, reads, persona: None, contract: None }
+        reads.collect()
+    }
+
+    /// A step that has no text of its own: it calls a tool, or goes through another flow.
+    fn doing(
+        &self,
+        (number, node): (usize, &Node),
+        edges: &Incoming<'_>,
+        ancestors: Option<&Ancestors>,
+        texts: &mut Texts<'_>,
+    ) -> StepScope {
+        let pointer = edges.flow.node_pointer(number).key("data");
+        let done = match &node.kind {
+            NodeKind::Tool(tool) => doing::call(tool, &pointer, texts.known.tools),
+            NodeKind::Flow(link) => doing::link(link, edges.flow.place_in_file, &pointer, texts.shelf),
+            _ => Err(doing::Fault::new(doing::FaultKind::Empty, "the node is no step")),
+        };
+        let done = match done {
+            Ok(done) => done,
+            Err(fault) => {
+                let body = Body::Faulty { code: fault.kind.code().to_owned(), message: fault.message.clone() };
+                return StepScope { fault: Some(fault), ..StepScope::without_text(number, body) };
+            }
+        };
+        let outline = Arc::new(Outline::made_of(done.placeholders));
+        if let Some(message) = texts.too_many(outline.placeholders.len()) {
+            let body = Body::Faulty { code: "LIMIT_EXCEEDED".to_owned(), message };
+            return StepScope::without_text(number, body);
+        }
+        let reads = self.reads(number, &outline, edges, ancestors, &|name| {
+            done.declared.iter().any(|declared| declared.name == name) || begins_like_a_name(name)
+        });
+        StepScope {
+            declared: done.declared,
+            outline,
+            places: done.places,
+            reads,
+            ..StepScope::without_text(number, done.body)
+        }
     }
 
     /// Whether a name stands for a step's output, and of which step.
     fn output(&self, name: &str, reader: usize, ancestors: Option<&Ancestors>) -> Option<ReadSource> {
-        let givers = self.outputs.get(name)?;
-        let mut nodes: Vec<usize> = givers.iter().map(|(node, _)| *node).collect();
+        let (outputs, set) = (self.outputs.get(name), self.set.get(name));
+        let mut nodes: Vec<usize> = self.givers(name).collect();
+        nodes.sort_unstable();
         nodes.dedup();
         if nodes.len() > 1 {
             return Some(ReadSource::Ambiguous { nodes });
         }
-        let (node, part) = *givers.first()?;
-        let before = ancestors.is_none_or(|ancestors| ancestors.reaches(node, reader));
-        Some(if before { ReadSource::Output { node, part } } else { ReadSource::Unreachable { node } })
+        let node = *nodes.first()?;
+        if !ancestors.is_none_or(|ancestors| ancestors.reaches(node, reader)) {
+            return Some(ReadSource::Unreachable { node });
+        }
+        Some(match (outputs.and_then(|givers| givers.first()), set.and_then(|givers| givers.first())) {
+            (Some((node, part)), _) => ReadSource::Output { node: *node, part: *part },
+            (None, Some((node, path))) => ReadSource::Set { node: *node, path: path.clone() },
+            (None, None) => return None,
+        })
+    }
+
+    /// The nodes that give a name: by their id, or by what their `set` says.
+    pub fn givers<'s>(&'s self, name: &str) -> impl Iterator<Item = usize> + use<'s> {
+        let outputs = self.outputs.get(name).into_iter().flatten().map(|(node, _)| *node);
+        outputs.chain(self.set.get(name).into_iter().flatten().map(|(node, _)| *node))
     }
 }
 
@@ -422,75 +527,6 @@ pub(super) fn app_internal(reference: &str) -> bool {
     let uuid = parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12])
         && parts.iter().all(|part| part.bytes().all(|b| b.is_ascii_hexdigit()));
     digits || uuid
-}
-
-/// The texts of a flow's steps, each looked through once.
-struct Texts<'a> {
-    shelf: &'a Shelf,
-    /// The templates' texts by where the template lies, which the shelf keeps in place.
-    outlined: HashMap<*const Template, (Arc<str>, Arc<Outline>)>,
-    names: usize,
-}
-
-impl Texts<'_> {
-    /// A step's text, or why there is none, and its brace groups.
-    fn body_of(&mut self, node: &Node, step: &TemplateNode) -> (Body, Arc<Outline>) {
-        let inline = || step.text.as_deref().filter(|text| !text.trim().is_empty());
-        let of_node = |text: &str| {
-            let body = Body::Text { text: Arc::from(text), template: None, template_name: node.caption().to_owned() };
-            (body, Arc::new(Outline::of(text, Syntax::Single)))
-        };
-        let faulty = |code: &str, message| (Body::Faulty { code: code.to_owned(), message }, Arc::default());
-        let Some(selected) = &step.selected else {
-            return match inline() {
-                Some(text) => of_node(text),
-                None => faulty("VALIDATION_ERROR", "the step has neither a template nor a text".to_owned()),
-            };
-        };
-        let shown = || crate::names::quoted(selected);
-        match self.shelf.get(selected) {
-            Lookup::Found(template) => {
-                let (text, outline) = self.outlined.entry(Arc::as_ptr(&template)).or_insert_with(|| {
-                    let outline = Outline::of(&template.text, template.syntax);
-                    (Arc::from(template.text.as_str()), Arc::new(outline))
-                });
-                let (text, outline) = (text.clone(), outline.clone());
-                (Body::Text { text, template_name: template.name.clone(), template: Some(template) }, outline)
-            }
-            Lookup::Missing { nearest } => match inline() {
-                Some(text) if app_internal(selected) => of_node(text),
-                _ => {
-                    let near = if nearest.is_empty() {
-                        String::new()
-                    } else {
-                        format!("; did you mean {}?", nearest.join(" or "))
-                    };
-                    faulty("TEMPLATE_NOT_FOUND", format!("there is no template {}{near}", shown()))
-                }
-            },
-            Lookup::Ambiguous { files } => {
-                faulty("AMBIGUOUS_NAME", format!("several templates go by {}: {}", shown(), files.join(", ")))
-            }
-            Lookup::Broken { file, code, message } => {
-                let file = crate::names::shown(&file, 200);
-                let named = message.contains(&file);
-                faulty(&code, if named { message } else { format!("template file {file}: {message}") })
-            }
-            Lookup::NotChecked => inline().map_or((Body::Elsewhere, Arc::default()), of_node),
-        }
-    }
-
-    /// Counts a step's names; past what a flow may have, says so. Without it a thousand nodes that
-    /// share one large template would take gigabytes before anything is refused.
-    fn too_many(&mut self, step: &TemplateNode, template: Option<&Template>, outline: &Outline) -> Option<String> {
-        let values = |sets: &[crate::model::VariableSet]| sets.iter().map(|set| set.values.len()).sum::<usize>();
-        let own = step.variables.len() + values(&step.sets);
-        let saved = template.map_or(0, |template| template.variables.len() + values(&template.sets));
-        self.names = self.names.saturating_add(outline.names.len() + own + saved);
-        (self.names > MAX_NAMES).then(|| {
-            format!("the steps up to this one declare, read and set {} names, and {MAX_NAMES} are allowed", self.names)
-        })
-    }
 }
 
 /// Whether a name that nobody declares is taken for one where node and template declare nothing.

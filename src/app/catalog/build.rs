@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use serde_json::Value;
 
+use super::nested::{FlowNames, Nesting, Within};
 use super::problems::{Problems, code_in_flow, code_of_finding, of_findings, problem, unreadable};
 use super::{INDEX, Opened};
 use crate::app::failure::code_of;
@@ -15,7 +16,7 @@ use crate::model::{Directory, Flow, Listed, Lookup, NodeKind, Shelf, Template};
 use crate::names::{CatalogPath, VariableName};
 use crate::plan::Plan;
 use crate::source::{Files, Problem, Snapshot, SourceError};
-use crate::validate::{self, Finding, Guidance, GuidanceReferences, Known, Options, Severity};
+use crate::validate::{self, Finding, Guidance, GuidanceReferences, Known, Options, Parsed, Severity};
 
 /// A file's bytes, or why they can't be had.
 type Text = (CatalogPath, Bytes);
@@ -103,8 +104,15 @@ fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> 
     let guidance = guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
     let (mut flows, mut categories) = (Vec::new(), Vec::new());
     let shelves = Shelves { directory: &directory, read: &read, guidance: &guidance, lenient };
-    for (path, bytes) in below("flows") {
-        let one = read_flows(path, bytes, &oid(path), &shelves);
+    let of_flows: Vec<&Text> = below("flows").collect();
+    let mut of_files: Vec<FlowsOfFile> = of_flows
+        .iter()
+        .map(|(path, bytes)| {
+            read_flows(path, bytes, |parsed| shelves.check(path, parsed, &Within::default()), &oid(path))
+        })
+        .collect();
+    nest(&of_flows, &mut of_files, &shelves, &oid);
+    for one in of_files {
         problems.note_all(one.problems);
         flows.extend(one.flows);
         categories.extend(one.category);
@@ -161,6 +169,23 @@ struct Shelves<'a> {
 }
 
 impl Shelves<'_> {
+    /// Checks a flow file, told of the flows within its flows.
+    fn check(&self, path: &CatalogPath, parsed: &Parsed, within: &Within) -> Checked {
+        let mut shelf = self.shelf(&validate::template_references(parsed));
+        self.guidance.put_on(&mut shelf, &GuidanceReferences::of(parsed));
+        within.put_on(&mut shelf);
+        let known = Known {
+            shelf: &shelf,
+            twins: &[],
+            strays: &[],
+            tools: None,
+            options: Options { lenient: self.lenient, ..Options::default() },
+        };
+        let check = validate::flow_file(path, parsed, known);
+        let plans = check.flows.iter().map(|flow| flow.checked.as_ref().map(|flow| Plan::of(flow, &within.plans)));
+        Checked { plans: plans.collect(), check, shelf }
+    }
+
     fn shelf(&self, references: &[String]) -> Shelf {
         let mut shelf = Shelf::default();
         for reference in references {
@@ -202,9 +227,48 @@ struct FlowsOfFile {
     flows: Vec<Entry>,
     category: Option<Category>,
     problems: Vec<FileProblem>,
+    /// Whether its flows go through other flows, which were not known when it was read.
+    nests: bool,
 }
 
-fn read_flows(path: &CatalogPath, bytes: &Bytes, oid: &str, shelves: &Shelves<'_>) -> FlowsOfFile {
+/// A flow file that was checked, with the plans of its flows.
+struct Checked {
+    check: validate::FileCheck,
+    plans: Vec<Option<Plan>>,
+    shelf: Shelf,
+}
+
+/// Reads the files again whose flows go through other flows, now that all flows are known.
+fn nest(texts: &[&Text], files: &mut [FlowsOfFile], shelves: &Shelves<'_>, oid: &dyn Fn(&CatalogPath) -> String) {
+    if !files.iter().any(|file| file.nests) {
+        return;
+    }
+    let mut names = FlowNames::default();
+    for (number, file) in files.iter().enumerate() {
+        for flow in &file.flows {
+            let stem = stem(&flow.file);
+            let names_of = [Some(flow.name.as_str()), Some(stem), flow.meta_name.as_deref(), flow.flow_id.as_deref()];
+            names.note_names((number, flow.place_in_file), &flow.file, names_of);
+        }
+    }
+    let load =
+        |file: usize| texts.get(file).and_then(|(path, bytes)| Some(validate::parse(path, bytes.as_ref().ok()?)));
+    let find = |name: &str| names.find(name);
+    let path_of = |file: usize| texts.get(file).map(|(path, _)| path);
+    let empty = || validate::FileCheck { findings: Vec::new(), flows: Vec::new() };
+    let check = |file: usize, parsed: &Parsed, within: &Within| {
+        path_of(file).map_or_else(empty, |path| shelves.check(path, parsed, within).check)
+    };
+    let nesting = Nesting::new(&load, &find, &check);
+    for (number, (file, (path, bytes))) in files.iter_mut().zip(texts).enumerate() {
+        if file.nests {
+            let within = nesting.within(number, None);
+            *file = read_flows(path, bytes, |parsed| shelves.check(path, parsed, &within), &oid(path));
+        }
+    }
+}
+
+fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Checked, oid: &str) -> FlowsOfFile {
     let mut read = FlowsOfFile::default();
     let bytes = match bytes {
         Ok(bytes) => bytes,
@@ -227,19 +291,11 @@ fn read_flows(path: &CatalogPath, bytes: &Bytes, oid: &str, shelves: &Shelves<'_
         }
         return read;
     }
-    let mut shelf = shelves.shelf(&validate::template_references(&parsed));
-    shelves.guidance.put_on(&mut shelf, &GuidanceReferences::of(&parsed));
-    let known = Known {
-        shelf: &shelf,
-        twins: &[],
-        strays: &[],
-        options: Options { lenient: shelves.lenient, ..Options::default() },
-    };
-    let check = validate::flow_file(path, &parsed, known);
+    let Checked { check, plans, shelf } = check(&parsed);
     read.problems.extend(of_findings(&check.findings, code_of_finding));
-    for flow in check.flows {
+    for (flow, plan) in check.flows.into_iter().zip(plans) {
         read.problems.extend(of_findings(&flow.findings, |finding| code_in_flow(finding, &flow.flow, &shelf)));
-        let plan = flow.checked.as_ref().map(Plan::of);
+        read.nests |= flow.flow.nodes.iter().any(|node| matches!(node.kind, NodeKind::Flow(_)));
         read.flows.push(entry(&flow.flow, plan.as_ref(), oid.to_owned()));
     }
     read

@@ -1,17 +1,19 @@
 //! One flow made ready: its file and its templates read, checked and planned.
 
+use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
 use super::build::{broken, guidance, in_folder};
+use super::nested::{FlowPlace, Nesting, Within};
 use super::problems::code_of_finding;
 use super::{Catalog, READY_FLOWS};
 use crate::app::failure::code_of;
 use crate::app::{Code, Error};
 use crate::discover::Entry;
-use crate::model::{Flow, Lookup, Shelf, Template};
+use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Shelf, Template, Toolbox};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
-use crate::validate::{self, Finding, Guidance, GuidanceReferences, Known, Options, Severity};
+use crate::validate::{self, FileCheck, Finding, Guidance, GuidanceReferences, Known, Options, Parsed, Severity};
 
 /// A flow with everything it needs.
 #[derive(Debug)]
@@ -24,6 +26,9 @@ pub struct Prepared {
     pub findings: Vec<Finding>,
     /// The plan, where no finding reaches the flow.
     pub plan: Option<Arc<Plan>>,
+    /// The state of what is known of external tools that it was checked against; none where neither
+    /// the flow nor one within it calls any.
+    pub tools: Option<u64>,
 }
 
 impl Prepared {
@@ -36,9 +41,84 @@ impl Prepared {
     }
 }
 
+/// A flow file in hand, with what its nodes name.
+struct File {
+    path: CatalogPath,
+    parsed: Option<Parsed>,
+    shelf: Shelf,
+}
+
+/// A flow's file, and the files of every flow that it goes through.
+struct FilesWithin {
+    files: Vec<File>,
+    numbers: HashMap<String, usize>,
+    named: HashMap<String, Result<FlowPlace, Lookup<KnownFlow>>>,
+    /// Whether all of them could be read.
+    lasting: bool,
+}
+
+impl FilesWithin {
+    /// Takes a file in; the names by which one of its flows asks for others.
+    fn note(&mut self, file: File, place: usize) -> Vec<String> {
+        self.numbers.insert(file.path.to_string(), self.files.len());
+        self.files.push(file);
+        self.uses_of((self.files.len() - 1, place))
+    }
+
+    fn uses_of(&self, (file, place): FlowPlace) -> Vec<String> {
+        let parsed = self.files.get(file).and_then(|file| file.parsed.as_ref());
+        parsed.and_then(|parsed| validate::flow_references(parsed).into_iter().nth(place)).unwrap_or_default()
+    }
+
+    /// What is known of the flows within one of the first file's flows.
+    fn within(&self, place: usize, lenient: bool, tools: &Toolbox) -> Within {
+        let load = |file: usize| self.files.get(file).and_then(|file| file.parsed.clone());
+        let find =
+            |name: &str| self.named.get(name).cloned().unwrap_or_else(|| Err(Lookup::Missing { nearest: Vec::new() }));
+        let check = |file: usize, parsed: &Parsed, within: &Within| match self.files.get(file) {
+            Some(file) => check_file(&file.path, parsed, &file.shelf, within, lenient, tools),
+            None => FileCheck { findings: Vec::new(), flows: Vec::new() },
+        };
+        Nesting::new(&load, &find, &check).within(0, Some(place))
+    }
+}
+
+/// Why there is no flow of a name, for the step that asks for it.
+fn not_found(error: &Error) -> Lookup<KnownFlow> {
+    let texts = |key: &str| {
+        let list = error
+            .details
+            .as_ref()
+            .and_then(|details| details.get(key))
+            .and_then(serde_json::Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        list.iter().filter_map(|text| Some(text.as_str()?.to_owned())).collect::<Vec<_>>()
+    };
+    match error.code {
+        Code::FlowNotFound => Lookup::Missing { nearest: texts("nearest") },
+        Code::AmbiguousName => Lookup::Ambiguous { files: texts("files") },
+        code => Lookup::Broken { file: String::new(), code: code.word().to_owned(), message: error.message.clone() },
+    }
+}
+
+fn check_file(
+    path: &CatalogPath,
+    parsed: &Parsed,
+    shelf: &Shelf,
+    within: &Within,
+    lenient: bool,
+    tools: &Toolbox,
+) -> FileCheck {
+    let mut shelf = shelf.clone();
+    within.put_on(&mut shelf);
+    let options = Options { lenient, ..Options::default() };
+    validate::flow_file(path, parsed, Known { shelf: &shelf, twins: &[], strays: &[], tools: Some(tools), options })
+}
+
 fn refusal(flow: &Flow, findings: &[Finding]) -> Error {
     let errors: Vec<&Finding> = findings.iter().filter(|finding| finding.reach == validate::Reach::Flow).collect();
-    let ring = errors.iter().find(|finding| finding.rule == "cycle");
+    let ring = errors.iter().find(|finding| matches!(finding.rule, "cycle" | "flow-ring"));
     let worst = ring.or_else(|| errors.iter().find(|finding| finding.rule == "syntax")).or(errors.first());
     let code = worst.map_or(Code::ValidationError, |finding| match code_of_finding(finding) {
         code @ (Code::CircularDependency | Code::ParseError) => code,
@@ -83,7 +163,10 @@ impl Catalog {
         let (file, place) = (entry.file.clone(), entry.place_in_file);
         {
             let ready = self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, _, prepared)) = ready.iter().find(|(other, at, _)| *other == file && *at == place) {
+            // Where a tool is called, what is known of tools belongs to it.
+            let stands = |prepared: &Prepared| prepared.tools.is_none_or(|revision| revision == self.tools.revision);
+            let found = ready.iter().find(|(other, at, prepared)| *other == file && *at == place && stands(prepared));
+            if let Some((_, _, prepared)) = found {
                 return Ok(prepared.clone());
             }
         }
@@ -91,6 +174,7 @@ impl Catalog {
         let prepared = Arc::new(prepared);
         if lasting {
             let mut ready = self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner);
+            ready.retain(|(other, at, _)| *other != file || *at != place);
             ready.push_back((file, place, prepared.clone()));
             while ready.len() > READY_FLOWS {
                 ready.pop_front();
@@ -105,19 +189,17 @@ impl Catalog {
         let path = CatalogPath::new(&entry.file).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
         let bytes = self.snapshot.read(&path).await?;
         let parsed = validate::parse(&path, &bytes);
-        let (mut shelf, mut lasting) = self.shelf(&validate::template_references(&parsed)).await;
-        let names = GuidanceReferences::of(&parsed);
-        if !names.is_empty() {
-            lasting &= self.put_guidance(&mut shelf, &names).await?;
-        }
-        let twins = [];
-        let known = Known {
-            shelf: &shelf,
-            twins: &twins,
-            strays: &[],
-            options: Options { lenient: self.lenient, ..Options::default() },
+        let (shelf, mut lasting) = self.whole_shelf(&parsed).await?;
+        let uses = validate::flow_references(&parsed);
+        let within = if uses.get(entry.place_in_file).is_none_or(Vec::is_empty) {
+            Within::default()
+        } else {
+            let home = File { path: path.clone(), parsed: Some(parsed.clone()), shelf: shelf.clone() };
+            let files = self.files_within(home, entry.place_in_file).await?;
+            lasting &= files.lasting;
+            files.within(entry.place_in_file, self.lenient, &self.tools)
         };
-        let mut check = validate::flow_file(&path, &parsed, known);
+        let mut check = check_file(&path, &parsed, &shelf, &within, self.lenient, &self.tools);
         if entry.place_in_file >= check.flows.len() {
             let finding = check.findings.first();
             let message = finding
@@ -125,8 +207,66 @@ impl Catalog {
             return Err(Error::about_file(Code::ParseError, format!("{}: {message}", entry.file)));
         }
         let flow = check.flows.swap_remove(entry.place_in_file);
-        let plan = flow.checked.as_ref().map(|checked| Arc::new(Plan::of(checked)));
-        Ok((Prepared { entry, flow: flow.flow, findings: flow.findings, plan }, lasting))
+        let plan = flow.checked.as_ref().map(|checked| Arc::new(Plan::of(checked, &within.plans)));
+        let calls = flow.flow.nodes.iter().any(|node| matches!(node.kind, NodeKind::Tool(_) | NodeKind::Flow(_)));
+        let tools = calls.then_some(self.tools.revision);
+        Ok((Prepared { entry, flow: flow.flow, findings: flow.findings, plan, tools }, lasting))
+    }
+
+    /// Everything that a file's nodes name, other flows left out; whether that will stay so.
+    async fn whole_shelf(&self, parsed: &Parsed) -> Result<(Shelf, bool), Error> {
+        let (mut shelf, mut lasting) = self.shelf(&validate::template_references(parsed)).await;
+        let names = GuidanceReferences::of(parsed);
+        if !names.is_empty() {
+            lasting &= self.put_guidance(&mut shelf, &names).await?;
+        }
+        Ok((shelf, lasting))
+    }
+
+    /// Reads the files of every flow that a flow goes through, and of those that these go through.
+    async fn files_within(&self, home: File, place: usize) -> Result<FilesWithin, Error> {
+        let mut files =
+            FilesWithin { lasting: true, numbers: HashMap::new(), named: HashMap::new(), files: Vec::new() };
+        let mut next = files.note(home, place);
+        while let Some(name) = next.pop() {
+            if files.named.contains_key(&name) {
+                continue;
+            }
+            let entry = match self.find(&name) {
+                Ok(row) => self.index().entry(row),
+                Err(error) => {
+                    files.named.insert(name, Err(not_found(&error)));
+                    continue;
+                }
+            };
+            let Some(entry) = entry else { continue };
+            let number = match files.numbers.get(&entry.file).copied() {
+                Some(number) => {
+                    next.extend(files.uses_of((number, entry.place_in_file)));
+                    number
+                }
+                None => {
+                    let path = CatalogPath::new(&entry.file)
+                        .map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
+                    let bytes = self.snapshot.read(&path).await;
+                    files.lasting &= bytes.is_ok();
+                    let parsed = bytes.ok().map(|bytes| validate::parse(&path, &bytes));
+                    let shelf = match &parsed {
+                        Some(parsed) => {
+                            let (shelf, lasting) = self.whole_shelf(parsed).await?;
+                            files.lasting &= lasting;
+                            shelf
+                        }
+                        None => Shelf::default(),
+                    };
+                    let number = files.files.len();
+                    next.extend(files.note(File { path, parsed, shelf }, entry.place_in_file));
+                    number
+                }
+            };
+            files.named.insert(name, Ok((number, entry.place_in_file)));
+        }
+        Ok(files)
     }
 
     /// Looks up and reads the templates of these names.

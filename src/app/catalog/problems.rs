@@ -96,7 +96,12 @@ pub(super) fn code_in_flow(finding: &Finding, flow: &Flow, shelf: &Shelf) -> Cod
 pub(super) fn code_of_finding(finding: &Finding) -> Code {
     match finding.rule {
         "syntax" => Code::ParseError,
-        "cycle" => Code::CircularDependency,
+        "cycle" | "flow-ring" => Code::CircularDependency,
+        "missing-flow" => Code::FlowNotFound,
+        "missing-flow-input" => Code::MissingVariables,
+        "unknown-tool" => Code::ToolNotFound,
+        "tool-not-allowed" => Code::ToolNotAllowed,
+        "unavailable-tool" => Code::ToolUnavailable,
         "missing-template" => Code::TemplateNotFound,
         "ambiguous-name" => Code::AmbiguousName,
         _ => Code::ValidationError,

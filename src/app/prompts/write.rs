@@ -179,9 +179,19 @@ fn script(plan: Arc<Plan>, name: &str, mut values: Map<String, Value>) -> Result
     let told = |refusal: &Refusal| as_arguments(refused(name, refusal));
     let given = Given::read(&values).map_err(|refusal| told(&refusal))?;
     given.check(&plan).map_err(|refusal| told(&refusal))?;
-    let run = Run::rehearse(plan.clone(), given, Limits::default()).map_err(|refusal| told(&refusal))?;
+    let run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| told(&refusal))?;
+    // The flows within it are unfolded, so that their texts are there too.
+    let plan = run.plan().clone();
     let texts = plan.steps().iter().enumerate().map(|(number, step)| match &step.work {
         Work::Render(rendering) => run.bind(number, rendering).map(|bound| bound.text),
+        Work::Call(call) => {
+            let message = format!(
+                "it calls {}, which only the server can do: call flows_begin for this flow instead.",
+                call.address
+            );
+            Err(StepError::new("TOOL_UNAVAILABLE", message))
+        }
+        Work::Flow(_) | Work::Gather(_) => Ok(String::new()),
         Work::Faulty { code, message } => Err(StepError::new(code, message.clone())),
     });
     let texts = texts.collect();

@@ -3,13 +3,10 @@
 //! A name stands percent-encoded in an address and is decoded once: `%2541` is the name `%41`.
 //! A name that somebody forgot to encode is understood where nothing else can be meant.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 
 use crate::app::{Code, Error};
-use crate::names::quoted;
-
-/// What RFC 3986 leaves unencoded, section 2.3.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+use crate::names::{quoted, segment, step_address};
 
 /// One address, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,15 +79,15 @@ impl Address {
         match self {
             Self::List { tags } if tags.is_empty() => "flow://list".to_owned(),
             Self::List { tags } => {
-                let tags: Vec<String> = tags.iter().map(|tag| encoded(tag)).collect();
+                let tags: Vec<String> = tags.iter().map(|tag| segment(tag)).collect();
                 format!("flow://list?tags={}", tags.join(","))
             }
-            Self::Metadata(name) => format!("flow://metadata/{}", encoded(name)),
-            Self::Schema(name) => format!("flow://schema/{}", encoded(name)),
-            Self::Graph(name) => format!("flow://graph/{}", encoded(name)),
-            Self::Template(name) => format!("template://{}", encoded(name)),
-            Self::Execution(id) => format!("execution://{}", encoded(id)),
-            Self::Step { id, node } => format!("execution://{}/{}", encoded(id), encoded(node)),
+            Self::Metadata(name) => format!("flow://metadata/{}", segment(name)),
+            Self::Schema(name) => format!("flow://schema/{}", segment(name)),
+            Self::Graph(name) => format!("flow://graph/{}", segment(name)),
+            Self::Template(name) => format!("template://{}", segment(name)),
+            Self::Execution(id) => format!("execution://{}", segment(id)),
+            Self::Step { id, node } => step_address(id, node),
         }
     }
 }
@@ -112,10 +109,6 @@ fn tags(query: &str) -> Result<Vec<String>, Error> {
         }
     }
     Ok(tags)
-}
-
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 fn decoded(text: &str) -> Result<String, Error> {

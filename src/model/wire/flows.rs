@@ -280,7 +280,7 @@ fn template_node(data: &Map<String, Value>, pointer: &Pointer) -> TemplateNode {
 }
 
 fn tool_node(data: &Map<String, Value>) -> ToolNode {
-    let number = |object: &Map<String, Value>, key: &str| object.get(key).and_then(Value::as_u64);
+    let number = |object: &Map<String, Value>, key: &str| whole(object.get(key)?);
     let retry = data.get("retry").and_then(Value::as_object);
     ToolNode {
         call: said(data, "call"),
@@ -299,13 +299,25 @@ fn flow_node(data: &Map<String, Value>) -> FlowNode {
     FlowNode { flow: said(data, "flow"), variables: pairs(data, "variables") }
 }
 
-/// An object's members that are texts; numbers and booleans as they are written.
+/// A number that is not negative, rounded down.
+fn whole(value: &Value) -> Option<u64> {
+    let number = value.as_f64().filter(|number| (0.0..9.0e15).contains(number))?;
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within what a u64 holds, looked at above"
+    )]
+    let number = number as u64;
+    Some(number)
+}
+
+/// An object's members as texts: what is no text is compact JSON.
 fn pairs(data: &Map<String, Value>, key: &str) -> Vec<(String, String)> {
     let members = data.get(key).and_then(Value::as_object);
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
-        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
-        _ => None,
+        Value::Null => None,
+        other => Some(other.to_string()),
     };
     members.into_iter().flatten().filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect()
 }

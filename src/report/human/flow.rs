@@ -6,7 +6,7 @@ use super::listing::plain;
 use super::{BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, safe_block, table, wrapped};
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
 use crate::names::shown as safe;
-use crate::plan::{Input, Plan, Step, Work};
+use crate::plan::{Input, Plan, Slot, Step, Work};
 use crate::report::wire;
 use crate::validate::{Finding, Severity};
 
@@ -151,6 +151,12 @@ fn order(plan: &Plan) -> String {
     lines.join("\n    ↓\n") + "\n"
 }
 
+fn read_by_name(slots: &[Slot], plan: &Plan, look: Look) -> String {
+    let rows: Vec<Vec<String>> =
+        slots.iter().map(|slot| vec![one(&slot.name), "←".to_owned(), one(&wire::from(slot, plan))]).collect();
+    if rows.is_empty() { String::new() } else { table(&[], rows, 5, look) }
+}
+
 fn step(number: usize, step: &Step, plan: &Plan, full: bool, look: Look) -> String {
     let mut text = format!("  {}. {}", number + 1, look.paint(NAME, &one(&step.label)));
     if step.id != step.label {
@@ -167,6 +173,27 @@ fn step(number: usize, step: &Step, plan: &Plan, full: bool, look: Look) -> Stri
     match &step.work {
         Work::Faulty { code, message } => {
             let _ = writeln!(text, "     {} {}: {}", look.paint(BAD, "fails when reached:"), one(code), one(message));
+        }
+        Work::Call(call) => {
+            let _ = writeln!(text, "     calls {}", one(&call.address.to_string()));
+            text.push_str(&read_by_name(&call.slots, plan, look));
+        }
+        Work::Flow(linked) => {
+            let inner = &linked.plan;
+            let steps = inner.steps().len();
+            let counted = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
+            let _ = writeln!(text, "     goes through flow {} ({counted})", one(inner.flow().name.as_str()));
+            text.push_str(&read_by_name(&linked.slots, plan, look));
+            if full {
+                for (number, below) in inner.steps().iter().enumerate() {
+                    for line in self::step(number, below, inner, full, look).lines() {
+                        let _ = writeln!(text, "     {line}");
+                    }
+                }
+            }
+        }
+        Work::Gather(gather) => {
+            let _ = writeln!(text, "     takes over the result of flow {}", one(&gather.flow));
         }
         Work::Render(rendering) => {
             let place = rendering.template_file.as_deref().map(|file| format!(", {}", one(file))).unwrap_or_default();

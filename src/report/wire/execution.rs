@@ -1,5 +1,7 @@
 //! Executions: what ran, what failed, what would run.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
@@ -8,6 +10,7 @@ use super::size::{fit, rest_of_execution};
 use super::warning::{WarningCode, about, of_origin, of_run, warning};
 use crate::app::{Detail, Error, Finished, Origin, Outcome, Pending, Recorded, Rehearsal, Section, state_of};
 use crate::discover::millis;
+use crate::names::shown;
 use crate::plan::{Step, Work};
 use crate::run::{FilledWith, Output, Run, State, Status, StepError, Timing, Warning};
 use crate::tokens;
@@ -88,11 +91,14 @@ fn success(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
 fn tail(object: &mut Map<String, Value>, recorded: &Recorded) {
     let run = &recorded.executed.run;
     object.insert("totalExecutionTimeMs".to_owned(), json!(millis(recorded.executed.took)));
-    object.insert("counts".to_owned(), json!({"steps": run.counts().done, "toolCalls": 0, "retries": 0}));
+    object.insert(
+        "counts".to_owned(),
+        json!({"steps": run.counts().done, "toolCalls": recorded.executed.calls, "retries": recorded.executed.retries}),
+    );
     object.insert("ref".to_owned(), json!(recorded.origin.git_ref));
     object.insert("commit".to_owned(), json!(recorded.origin.commit));
     object.insert("mappings".to_owned(), mappings(run));
-    object.insert("omitted".to_owned(), json!([]));
+    object.insert("omitted".to_owned(), omitted(run));
     object.insert("warnings".to_owned(), warnings(&recorded.executed.warnings, &recorded.findings, &recorded.origin));
     if asks_for_a_model(run) {
         object.insert("hint".to_owned(), json!(BEGIN_HINT));
@@ -103,7 +109,7 @@ fn tail(object: &mut Map<String, Value>, recorded: &Recorded) {
 fn asks_for_a_model(run: &Run) -> bool {
     run.plan().steps().iter().any(|step| match &step.work {
         Work::Render(rendering) => rendering.role.is_some() || rendering.terms.is_some(),
-        Work::Faulty { .. } => false,
+        Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => false,
     })
 }
 
@@ -216,7 +222,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> Value {
     object.insert("ref".to_owned(), json!(rehearsal.origin.git_ref));
     object.insert("commit".to_owned(), json!(rehearsal.origin.commit));
     object.insert("mappings".to_owned(), mappings(run));
-    object.insert("omitted".to_owned(), json!([]));
+    object.insert("omitted".to_owned(), omitted(run));
     let noted: Vec<Warning> = rehearsal.executed.warnings.clone();
     object.insert("warnings".to_owned(), warnings(&noted, &rehearsal.findings, &rehearsal.origin));
     let limit = Limit::tokens(max_tokens.unwrap_or(MAX_TOKENS));
@@ -227,13 +233,22 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> Value {
 fn prompts(run: &Run) -> Value {
     let shown = run.plan().steps().iter().enumerate().filter_map(|(number, step)| {
         let output = run.output_of(number)?;
+        if matches!(step.work, Work::Gather(_)) {
+            return None;
+        }
         let mut object = Map::new();
         object.insert("nodeId".to_owned(), json!(step.id));
         object.insert("templateName".to_owned(), json!(template_name(step)));
         object.insert("label".to_owned(), json!(step.label));
-        object.insert("kind".to_owned(), json!("rendered"));
+        object.insert("kind".to_owned(), json!(step.work.word()));
         object.insert("wave".to_owned(), json!(step.wave));
         object.insert("inputVariables".to_owned(), variables(run, number));
+        if let Work::Call(call) = &step.work {
+            // Nothing is called, so there is no output: what would be sent is shown instead.
+            object.insert("call".to_owned(), json!(call.address.to_string()));
+            object.insert("args".to_owned(), run.arguments(number, call).map_or(Value::Null, Value::Object));
+            return Some(Value::Object(object));
+        }
         object.insert("output".to_owned(), text(output));
         object.insert("estimatedTokens".to_owned(), json!(tokens::estimate(&output.text)));
         Some(Value::Object(object))
@@ -328,11 +343,52 @@ pub(super) fn results(object: &mut Map<String, Value>, run: &Run) {
 }
 
 pub(super) fn text(output: &Output) -> Value {
-    output.value.clone().unwrap_or_else(|| json!(&*output.text))
+    match &output.value {
+        Some(value) if !output.of_tool => Value::clone(value),
+        _ => json!(&*output.text),
+    }
+}
+
+/// What a tool gave besides its text: `{files?, json?, structuredContent?, links?, error?}`.
+pub(super) fn given_by_tool(output: &Output) -> Option<Value> {
+    let Value::Object(mut value) = Value::clone(output.value.as_deref().filter(|_| output.of_tool)?) else {
+        return None;
+    };
+    value.remove("text");
+    if value.get("json").is_some() && value.get("json") == value.get("structuredContent") {
+        value.remove("json");
+    }
+    (!value.is_empty()).then_some(Value::Object(value))
+}
+
+/// The steps that were left out although nothing failed, with the first of them and why.
+pub(super) fn omitted(run: &Run) -> Value {
+    let id = |step: usize| run.plan().step(step).map(|step| step.id.as_str());
+    let steps = (0..run.plan().steps().len()).filter_map(|step| match run.state(step)? {
+        State::Omitted { because, why } if *because == step => Some(json!({"nodeId": id(step), "because": &**why})),
+        State::Omitted { because, .. } => {
+            Some(json!({"nodeId": id(step), "because": format!("it reads the output of {}, which was left out", id(*because)?)}))
+        }
+        _ => None,
+    });
+    steps.collect()
+}
+
+/// Whether a step is shown by the flow within the flow to which it belongs, which is done.
+fn within_what_is_done(run: &Run, step: &Step) -> bool {
+    let mut within = step.within;
+    while let Some(gather) = within {
+        if matches!(run.state(gather), Some(State::Done { .. })) {
+            return true;
+        }
+        within = run.plan().step(gather).and_then(|step| step.within);
+    }
+    false
 }
 
 fn steps(run: &Run, detail: Detail) -> Value {
     let shown = run.plan().steps().iter().enumerate().filter_map(|(number, step)| match run.state(number) {
+        _ if within_what_is_done(run, step) => None,
         Some(State::Done { output, timing }) => Some(self::step(run, number, step, output, *timing, detail)),
         _ => None,
     });
@@ -344,19 +400,26 @@ fn step(run: &Run, number: usize, step: &Step, output: &Output, timing: Timing, 
     object.insert("nodeId".to_owned(), json!(step.id));
     object.insert("templateName".to_owned(), json!(template_name(step)));
     object.insert("label".to_owned(), json!(step.label));
-    object.insert("kind".to_owned(), json!("rendered"));
+    object.insert("kind".to_owned(), json!(step.work.word()));
     if detail == Detail::Full {
         object.insert("inputVariables".to_owned(), variables(run, number));
     }
     object.insert("output".to_owned(), text(output));
+    if let Some(result) = given_by_tool(output) {
+        object.insert("result".to_owned(), result);
+    }
     object.insert("executionTimeMs".to_owned(), json!(millis(timing.took)));
     object.insert("timestamp".to_owned(), json!(timing.at.to_rfc3339_opts(SecondsFormat::Millis, true)));
     Value::Object(object)
 }
 
-fn template_name(step: &Step) -> Option<&str> {
+/// What a step is made from: a template, a tool, another flow.
+fn template_name(step: &Step) -> Option<Cow<'_, str>> {
     match &step.work {
-        Work::Render(rendering) => Some(&rendering.template_name),
+        Work::Render(rendering) => Some(Cow::Borrowed(&rendering.template_name)),
+        Work::Call(call) => Some(Cow::Owned(shown(&call.address.to_string(), 200))),
+        Work::Flow(linked) => Some(Cow::Borrowed(linked.plan.flow().name.as_str())),
+        Work::Gather(gather) => Some(Cow::Borrowed(&gather.flow)),
         Work::Faulty { .. } => None,
     }
 }
@@ -367,8 +430,9 @@ fn variables(run: &Run, step: usize) -> Value {
         let value = match with {
             FilledWith::Value(value) => value.into_owned(),
             FilledWith::Text(text) => json!(text),
+            FilledWith::Output(output) => text(output),
             FilledWith::Empty => json!(""),
-            FilledWith::Left | FilledWith::Absent => return None,
+            FilledWith::Left | FilledWith::Pending | FilledWith::Absent => return None,
         };
         Some((slot.name.clone(), value))
     });

@@ -166,12 +166,49 @@ fn step(step: &Step, plan: &Plan, full: bool) -> Value {
                 }
             }
         }
+        Work::Call(call) => {
+            object.insert("call".to_owned(), json!(call.address.to_string()));
+            if !call.requires.is_empty() {
+                let names = call.requires.iter().filter_map(|(slot, path)| {
+                    let name = call.slots.get(*slot)?.name.as_str();
+                    Some(json!(
+                        std::iter::once(name).chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join(".")
+                    ))
+                });
+                object.insert("requires".to_owned(), names.collect());
+            }
+            object.insert("reads".to_owned(), reads_by_name(&call.slots, plan));
+            if full {
+                object.insert("args".to_owned(), Value::Object(call.arguments.written().clone()));
+            }
+        }
+        Work::Flow(linked) => {
+            let inner = &linked.plan;
+            object.insert("flow".to_owned(), json!(inner.flow().name.as_str()));
+            object.insert("reads".to_owned(), reads_by_name(&linked.slots, plan));
+            if full {
+                let given = linked.variables.iter().map(|(name, passage)| (name.clone(), json!(&*passage.text)));
+                object.insert("variables".to_owned(), Value::Object(given.collect()));
+                object.insert(
+                    "steps".to_owned(),
+                    inner.steps().iter().map(|step| self::step(step, inner, full)).collect(),
+                );
+            }
+        }
+        Work::Gather(gather) => {
+            object.insert("flow".to_owned(), json!(gather.flow));
+            object.insert("reads".to_owned(), reads_by_name(&gather.slots, plan));
+        }
         Work::Faulty { code, message } => {
             object.insert("reads".to_owned(), json!([]));
             object.insert("faulty".to_owned(), json!({"code": code, "message": message}));
         }
     }
     Value::Object(object)
+}
+
+fn reads_by_name(slots: &[Slot], plan: &Plan) -> Value {
+    slots.iter().map(|slot| json!({"placeholder": slot.name, "from": from(slot, plan)})).collect()
 }
 
 fn reads(rendering: &crate::plan::Rendering, plan: &Plan) -> Value {
@@ -204,6 +241,7 @@ pub(in crate::report) fn from(slot: &Slot, plan: &Plan) -> String {
             };
             format!("output of {}{path}{how}", id(*step))
         }
+        Source::Passed(passed) => format!("input {} of flow {}", passed.input, passed.flow),
         Source::Open(open) => {
             let input = if open.input == slot.name { "input".to_owned() } else { format!("input {}", open.input) };
             match (&open.default, open.auto) {

@@ -50,6 +50,7 @@ codes! {
     UnboundPlaceholder = "UNBOUND_PLACEHOLDER", "flows_execute", "A placeholder is declared and given by nobody and stays as it is.";
     MissingTemplate = "MISSING_TEMPLATE", "flows_execute", "A step's template is not there, and the step's own text was used.";
     DanglingEdge = "DANGLING_EDGE", "flows_execute", "An edge to a node that does not exist was left out (`lenient`).";
+    WentOn = "WENT_ON", "flows_execute", "A call of an external tool failed, and the node says `onError: continue`.";
     UnknownNodeKind = "UNKNOWN_NODE_KIND", "flows_execute", "Nothing ran at a node, because its type is not known.";
 }
 
@@ -61,6 +62,7 @@ impl From<WarningKind> for WarningCode {
             WarningKind::AutoMapped => Self::AutoMapped,
             WarningKind::TextHasNoFields => Self::TextHasNoFields,
             WarningKind::UnboundPlaceholder => Self::UnboundPlaceholder,
+            WarningKind::WentOn => Self::WentOn,
         }
     }
 }

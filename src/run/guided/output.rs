@@ -19,7 +19,7 @@ pub fn read_output(output: &Value, usual: bool) -> Output {
         whole => whole,
     };
     let fields = matches!(read, Value::Object(_) | Value::Array(_)).then(|| read.clone());
-    Output { text: Arc::from(text_of(read).as_ref()), value: fields }
+    Output { value: fields.map(Arc::new), ..Output::text(text_of(read).as_ref()) }
 }
 
 /// Why a step failed or was left out, as whoever closed it says.

@@ -1,6 +1,6 @@
 //! `ambiguous-output`: a placeholder could mean either output.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::document::Place;
 use crate::names::quoted;
@@ -20,8 +20,10 @@ pub(in crate::validate) const RULE: Rule = Rule {
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let mut told: Vec<(Vec<usize>, bool)> = Vec::new();
     let mut names: Vec<(&String, Vec<usize>)> = Vec::new();
-    for (name, givers) in &subject.scope.outputs.iter().collect::<BTreeMap<_, _>>() {
-        let mut nodes: Vec<usize> = givers.iter().map(|(node, _)| *node).collect();
+    let given: BTreeSet<&String> = subject.scope.outputs.keys().chain(subject.scope.set.keys()).collect();
+    for name in given {
+        let mut nodes: Vec<usize> = subject.scope.givers(name).collect();
+        nodes.sort_unstable();
         nodes.dedup();
         // Two nodes of one id are another rule's business.
         if nodes.len() > 1
@@ -55,7 +57,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let mut draft = drafts
             .find(place(last), format!("nodes {} both give the name {name}{by}", ids.join(" and ")))
             .node(subject.id(last))
-            .hint("rename one of the nodes: hyphens do not count in these names");
+            .hint("rename one of the nodes, or of the names in `set`: hyphens do not count in these names");
         for node in nodes.iter().filter(|node| **node != last) {
             draft = draft.related(&place(*node), "gives the same name");
         }

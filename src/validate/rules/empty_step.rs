@@ -11,7 +11,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     severity: Severity::Error,
     reach: Reach::Flow,
     also: &[],
-    summary: "A step has something to run: a template or a text.",
+    summary: "A step has something to run: a template, a text, a tool or another flow.",
     check: Check::Flow(check),
 };
 

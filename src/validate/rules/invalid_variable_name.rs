@@ -22,19 +22,26 @@ pub(in crate::validate) const RULE: Rule = Rule {
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let flow = subject.flow;
     for (number, node) in flow.nodes.iter().enumerate() {
-        let declared: Vec<(&str, &Pointer)> = match &node.kind {
+        let data = flow.node_pointer(number).key("data");
+        let member = |key: &str, name: &str| data.key(key).key(name);
+        let declared: Vec<(&str, Pointer)> = match &node.kind {
             NodeKind::Input(input) => {
-                input.variables.iter().map(|variable| (variable.name.as_str(), &variable.pointer)).collect()
+                input.variables.iter().map(|variable| (variable.name.as_str(), variable.pointer.clone())).collect()
             }
             NodeKind::Template(step) => {
-                step.variables.iter().map(|variable| (variable.name.as_str(), &variable.pointer)).collect()
+                step.variables.iter().map(|variable| (variable.name.as_str(), variable.pointer.clone())).collect()
+            }
+            NodeKind::Tool(tool) => tool.set.iter().map(|(name, _)| (name.as_str(), member("set", name))).collect(),
+            NodeKind::Flow(link) => {
+                let names = link.variables.iter().filter(|(name, _)| name != "_variableSet");
+                names.map(|(name, _)| (name.as_str(), member("variables", name))).collect()
             }
             _ => Vec::new(),
         };
         for (name, pointer) in declared {
             if let Some(message) = fault(name) {
                 drafts
-                    .find(Place::value(pointer.clone()), format!("node {}: {message}", quoted(subject.id(number))))
+                    .find(Place::value(pointer), format!("node {}: {message}", quoted(subject.id(number))))
                     .node(&node.id)
                     .hint(HINT);
             }

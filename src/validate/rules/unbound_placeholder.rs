@@ -2,7 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
+use crate::document::{Place, Pointer};
+use crate::model::{NodeKind, Syntax};
 use crate::names::quoted;
+use crate::render::placeholders;
 use crate::validate::{Body, ReadSource};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -18,6 +23,11 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let outputs: BTreeSet<&str> = subject.scope.outputs.keys().map(String::as_str).collect();
+    for (number, node) in subject.flow.nodes.iter().enumerate() {
+        if let NodeKind::Tool(tool) = &node.kind {
+            single_braces(subject, (number, &node.id), &tool.args, drafts);
+        }
+    }
     for step in &subject.scope.steps {
         let Body::Text { text, .. } = &step.body else { continue };
         for read in &step.reads {
@@ -42,6 +52,40 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 .node(id)
                 .did_you_mean(&read.name, names.chain(inputs).chain(outputs.iter().copied()))
                 .hint(format!("declare {} in `variables`, or in an input node", quoted(&read.name)));
+        }
+    }
+}
+
+/// In a tool's arguments the placeholder is `{{ name }}`; a known name in single braces is a slip.
+fn single_braces(
+    subject: &FlowSubject<'_>,
+    (number, id): (usize, &str),
+    args: &serde_json::Map<String, Value>,
+    drafts: &mut Drafts<'_>,
+) {
+    let known = |name: &str| subject.scope.inputs.contains_key(name) || subject.scope.givers(name).next().is_some();
+    let base = subject.flow.node_pointer(number).key("data").key("args");
+    let mut next: Vec<(Pointer, &Value)> = args.iter().map(|(key, value)| (base.key(key), value)).collect();
+    while let Some((at, value)) = next.pop() {
+        match value {
+            Value::Array(items) => next.extend(items.iter().enumerate().map(|(place, item)| (at.item(place), item))),
+            Value::Object(members) => next.extend(members.iter().map(|(key, value)| (at.key(key), value))),
+            Value::String(text) => {
+                let slip = placeholders(text, Syntax::Single).into_iter().find(|placeholder| {
+                    let doubled = text.get(..placeholder.range.start).is_some_and(|before| before.ends_with('{'))
+                        && text.get(placeholder.range.end..).is_some_and(|after| after.starts_with('}'));
+                    !doubled && known(&placeholder.name)
+                });
+                if let Some(slip) = slip {
+                    let spelt = slip.spelt();
+                    let place = Place::within(at, slip.range);
+                    drafts
+                        .find(place, format!("node {}: {{{spelt}}} is text in the arguments of a tool", quoted(id)))
+                        .node(id)
+                        .hint(format!("write {{{{ {spelt} }}}} for its value"));
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A plan's stored form, both ways.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use flowy::plan::{Plan, PlanRecord};
@@ -48,7 +49,7 @@ proptest! {
         let options = flowy::validate::Options { lenient, ..Default::default() };
         let check = check_with(&entry, &templates(), &[], options);
         if let Some(checked) = check.flows.first().and_then(|flow| flow.checked.as_ref()) {
-            let plan = Arc::new(Plan::of(checked));
+            let plan = Arc::new(Plan::of(checked, &HashMap::new()));
             prop_assert_eq!(again(&plan), (*plan).clone());
         }
     }

@@ -2,13 +2,17 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use flowy::model::{Directory, Listed, Lookup, Shelf};
+use flowy::model::{
+    Contract, Directory, KnownFlow, KnownServer, KnownTool, Listed, Lookup, ServerStanding, Shelf, Toolbox,
+};
 use flowy::names::CatalogPath;
 use flowy::validate::{
     FileCheck, Finding, FlowCheck, Guidance, GuidanceReferences, Known, Options, Parsed, StrayExample, TemplateCheck,
     flow_file, parse, template_file, template_references,
 };
+use serde_json::Value;
 
 /// A file of a catalog: its path in it, and its bytes.
 pub(crate) type Entry = (String, Vec<u8>);
@@ -50,13 +54,76 @@ pub(crate) fn check_with(
     twins: &[(String, Vec<String>)],
     options: Options,
 ) -> FileCheck {
+    check_against((path, bytes), templates, &Value::Null, twins, options)
+}
+
+/// The same where something is known of external tools and of other flows: `{tools: {server: {disabled?,
+/// tools: {name: {allowed, schema}}}}, flows: {name: {inputs: {name: required}} | {missing: [nearest]} |
+/// {broken: why}}, rings: {stem: {name: [flows]}}}`.
+pub(crate) fn check_against(
+    (path, bytes): (&str, &[u8]),
+    templates: &[Entry],
+    outside: &Value,
+    twins: &[(String, Vec<String>)],
+    options: Options,
+) -> FileCheck {
     let path = CatalogPath::new(path).unwrap();
     let parsed = parse(&path, bytes);
-    let shelf = shelf(&parsed, templates);
-    let check = flow_file(&path, &parsed, Known { shelf: &shelf, twins, strays: &[], options });
+    let mut shelf = shelf(&parsed, templates);
+    put_flows(&mut shelf, outside, path.stem());
+    let tools = outside.get("tools").map(toolbox);
+    let tools = tools.as_ref();
+    let check = flow_file(&path, &parsed, Known { shelf: &shelf, twins, strays: &[], tools, options });
     // The file is the whole catalog here.
     let strays = strays(&check);
-    flow_file(&path, &parsed, Known { shelf: &shelf, twins, strays: &strays, options })
+    flow_file(&path, &parsed, Known { shelf: &shelf, twins, strays: &strays, tools, options })
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
+/// What is known of external tools.
+pub(crate) fn toolbox(servers: &Value) -> Toolbox {
+    let tool = |(name, tool): (&String, &Value)| {
+        let known = KnownTool {
+            name: name.clone(),
+            description: None,
+            input: Contract::stored(None, tool["schema"].clone()),
+            allowed: tool["allowed"] == true,
+            read_only: false,
+            idempotent: false,
+        };
+        (name.clone(), Arc::new(known))
+    };
+    let server = |(name, server): (&String, &Value)| {
+        let standing = if server["disabled"] == true { ServerStanding::Disabled } else { ServerStanding::Ready };
+        let tools = server.get("tools").map(|tools| members(tools).map(tool).collect());
+        (name.clone(), KnownServer { standing, tools })
+    };
+    Toolbox { servers: members(servers).map(server).collect(), revision: 1 }
+}
+
+fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
+    for (name, flow) in members(&outside["flows"]) {
+        let lookup = if let Some(why) = flow["broken"].as_str() {
+            let file = format!("flows/{name}.json");
+            Lookup::Broken { file, code: "PARSE_ERROR".to_owned(), message: why.to_owned() }
+        } else if flow.get("missing").is_some() {
+            Lookup::Missing { nearest: texts(&flow["missing"]) }
+        } else {
+            let inputs = members(&flow["inputs"]).map(|(name, required)| (name.clone(), *required == true)).collect();
+            Lookup::Found(Arc::new(KnownFlow { name: name.clone(), inputs, sets: Vec::new(), depth: 1, steps: 1 }))
+        };
+        shelf.put_flow(name, lookup);
+    }
+    for (name, ring) in members(&outside["rings"][stem]) {
+        shelf.put_ring(0, name, texts(ring));
+    }
 }
 
 /// The examples of a file's flows that don't find their flow among the others of the file.

@@ -1,5 +1,6 @@
 //! Draws small flows in a few words, and checks, plans and runs them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use flowy::plan::Plan;
@@ -44,6 +45,11 @@ impl Drawing {
     /// A step with this `data`.
     pub(crate) fn data(self, id: &str, data: Value) -> Self {
         self.node(json!({"id": id, "type": "template", "data": data}))
+    }
+
+    /// A step that calls a tool.
+    pub(crate) fn tool(self, id: &str, data: Value) -> Self {
+        self.node(json!({"id": id, "type": "tool", "data": data}))
     }
 
     /// An input node; `variables` in any of the three forms.
@@ -135,7 +141,7 @@ impl Drawing {
     pub(crate) fn plan(&self) -> Arc<Plan> {
         let check = self.check();
         match check.flows.first().and_then(|flow| flow.checked.as_ref()) {
-            Some(checked) => Arc::new(Plan::of(checked)),
+            Some(checked) => Arc::new(Plan::of(checked, &HashMap::new())),
             None => panic!("{}", findings(&check).iter().map(told).collect::<String>()),
         }
     }

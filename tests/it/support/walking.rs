@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::DateTime;
 use flowy::clock::ManualClock;
-use flowy::execute::{Executed, Options, Rendered, Worker, execute};
+use flowy::execute::{Executed, Options, Rendered, Worker, Workers, execute};
 use flowy::plan::Plan;
 use flowy::report::wire::WarningCode;
 use flowy::run::{Given, Refusal, State, Status};
@@ -53,9 +53,19 @@ impl Drawing {
 
 /// Executes a plan on a runtime of its own.
 pub(crate) fn walk(plan: Arc<Plan>, given: Given, options: &Options, worker: &dyn Worker) -> Result<Walked, Refusal> {
+    walk_with(plan, given, options, Workers::of_texts(worker))
+}
+
+/// The same with whoever calls tools.
+pub(crate) fn walk_with(
+    plan: Arc<Plan>,
+    given: Given,
+    options: &Options,
+    workers: Workers<'_>,
+) -> Result<Walked, Refusal> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let (clock, cancel) = (clock(), CancellationToken::new());
-    let executed = runtime.block_on(execute(plan, given, options, worker, clock.as_ref(), &cancel, |_, _| ()))?;
+    let executed = runtime.block_on(execute(plan, given, options, workers, clock.as_ref(), &cancel, |_, _| ()))?;
     Ok(Walked { executed })
 }
 

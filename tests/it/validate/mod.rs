@@ -1,6 +1,7 @@
 //! The validator, rule by rule.
 
 mod catalogs;
+mod doing;
 mod edges;
 mod files;
 mod findable;
@@ -9,8 +10,10 @@ mod names;
 mod registry;
 mod values;
 
-use crate::support::checking::{Entry, check, entries, findings, repository, told};
-use flowy::validate::Finding;
+use flowy::validate::{Finding, Options};
+use serde_json::Value;
+
+use crate::support::checking::{Entry, check_against, entries, findings, repository, told};
 
 /// What the checker says of a rule's fixture: of everything, and of the rule alone.
 fn fixture(rule: &str, which: &str) -> (Vec<Finding>, Vec<Finding>) {
@@ -19,7 +22,10 @@ fn fixture(rule: &str, which: &str) -> (Vec<Finding>, Vec<Finding>) {
     let flow: Entry = (format!("flows/{which}"), bytes);
     let beside: Vec<Entry> =
         ["templates", "personas", "contracts"].iter().flat_map(|name| entries(&folder.join(name), name)).collect();
-    let all = findings(&check(&flow, &beside));
+    let outside = std::fs::read(folder.join("known.json")).ok();
+    let outside = outside.map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap());
+    let check = check_against((&flow.0, &flow.1), &beside, &outside, &[], Options::default());
+    let all = findings(&check);
     let own = all.iter().filter(|finding| finding.rule == rule).cloned().collect();
     (all, own)
 }

@@ -40,7 +40,7 @@ fn two_ids_that_give_one_name_are_told_with_both_and_the_reader() {
         r#"
 error flow bad.json:16:13 /nodes/1/id `"leg1"`
   nodes "leg-1" and "leg1" both give the name leg1_result, which "land" reads
-  hint: rename one of the nodes: hyphens do not count in these names
+  hint: rename one of the nodes, or of the names in `set`: hyphens do not count in these names
   8:13 `"leg-1"` gives the same name
 "#,
     );

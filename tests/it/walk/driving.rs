@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use flowy::clock::{Clock, ManualClock};
-use flowy::execute::{Options, Progress, Rendered, Worker, Working, execute};
+use flowy::execute::{Options, Progress, Rendered, Worker, Workers, Working, execute};
 use flowy::plan::Step;
 use flowy::run::{Given, Limits, Output, Run, State, Status, StepError};
 use serde_json::json;
@@ -110,7 +110,8 @@ fn cancelling_drops_what_is_under_way_and_keeps_what_is_done() {
     let (stuck, clock, cancel) = (Stuck::default(), clock(), CancellationToken::new());
     let options = Options { side_by_side: 2, ..Options::default() };
     let executed = block(async {
-        let execution = execute(plan, Given::default(), &options, &stuck, clock.as_ref(), &cancel, |_, _| ());
+        let execution =
+            execute(plan, Given::default(), &options, Workers::of_texts(&stuck), clock.as_ref(), &cancel, |_, _| ());
         let cancelling = async {
             stuck.begun.notified().await;
             cancel.cancel();
@@ -131,8 +132,16 @@ fn a_cancelled_execution_begins_nothing() {
     let (plan, clock, cancel) = (wide(2).plan(), clock(), CancellationToken::new());
     cancel.cancel();
     let given = Given::default();
-    let executed =
-        block(execute(plan, given, &Options::default(), &Rendered, clock.as_ref(), &cancel, |_, _| ())).unwrap();
+    let executed = block(execute(
+        plan,
+        given,
+        &Options::default(),
+        Workers::of_texts(&Rendered),
+        clock.as_ref(),
+        &cancel,
+        |_, _| (),
+    ))
+    .unwrap();
     assert_eq!(executed.run.status(), Status::Failed);
     assert_eq!(executed.run.counts().done, 0);
 }
@@ -155,7 +164,8 @@ fn nothing_begins_after_the_deadline_and_what_was_done_stays() {
     let options = Options { deadline: Some(Duration::from_secs(90)), ..Options::default() };
     let (slow, cancel) = (Slow(clock.clone()), CancellationToken::new());
     let given = Given::default();
-    let executed = block(execute(plan, given, &options, &slow, clock.as_ref(), &cancel, |_, _| ())).unwrap();
+    let executed =
+        block(execute(plan, given, &options, Workers::of_texts(&slow), clock.as_ref(), &cancel, |_, _| ())).unwrap();
     assert_eq!(executed.took, Duration::from_mins(2));
     let walked = Walked { executed };
     assert_eq!(walked.text("a"), "A");
@@ -183,9 +193,7 @@ impl Worker for Answers {
         let id = step.id.as_str();
         Ok(Box::pin(async move {
             match id {
-                "value" => {
-                    Ok(Output { text: "as text".into(), value: Some(json!({"title": "T", "rows": [{"id": 7}]})) })
-                }
+                "value" => Ok(Output::with_fields("as text", json!({"title": "T", "rows": [{"id": 7}]}))),
                 "broken" => Err(StepError::new("MODEL_ERROR", "no answer")),
                 "huge" => Ok(Output::text("x".repeat(101))),
                 _ => Ok(Output::text(text)),
@@ -277,7 +285,8 @@ fn progress_tells_every_step_that_ended_and_counts_skipped_ones() {
         told.push(format!("{}/{} {}", progress.ended, progress.steps, progress.label));
     };
     let given = Given::default();
-    block(execute(plan, given, &Options::default(), &Rendered, clock.as_ref(), &cancel, progress)).unwrap();
+    block(execute(plan, given, &Options::default(), Workers::of_texts(&Rendered), clock.as_ref(), &cancel, progress))
+        .unwrap();
     assert_eq!(told, ["1/4 First", "3/4 b", "4/4 d"]);
 }
 

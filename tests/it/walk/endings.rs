@@ -98,15 +98,18 @@ fn a_final_step_that_failed_or_was_skipped_gives_nothing() {
 }
 
 #[test]
-fn steps_of_tools_and_flows_are_faulty_for_now() {
+fn a_step_that_can_not_be_done_fails_and_the_others_go_on() {
     let drawing = flow()
         .text("a", "A")
-        .node(json!({"id": "t", "type": "tool", "data": {"call": "x:y"}}))
+        .node(json!({"id": "t", "type": "tool", "data": {"call": "x:y:z"}}))
         .node(json!({"id": "f", "type": "flow-link", "data": {"flow": "Other"}}))
         .text("b", "B")
         .edges("a > t > b, a > f");
     let walked = drawing.run(json!({}));
-    assert_eq!(walked.error("t"), "VALIDATION_ERROR: steps of type \"tool\" can't be executed yet");
-    assert_eq!(walked.error("f"), "VALIDATION_ERROR: steps of type \"flow\" can't be executed yet");
+    assert_eq!(
+        walked.error("t"),
+        "VALIDATION_ERROR: \"x:y:z\": a call is alias:tool, and this has more than one colon"
+    );
+    assert_eq!(walked.error("f"), "FLOW_NOT_FOUND: there is no flow \"Other\"");
     assert_eq!(walked.because("b"), "t");
 }

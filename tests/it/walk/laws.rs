@@ -1,10 +1,11 @@
 //! Laws that hold for any flow: what passes the checker plans and executes, every step is
 //! accounted for, order respects edges, and equal inputs give equal bytes on any number of threads.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use flowy::execute::{Options, Rendered, Worker, Working, execute};
+use flowy::execute::{Options, Rendered, Worker, Workers, Working, execute};
 use flowy::plan::{Plan, Step};
 use flowy::run::{Given, Limits, OnFailure, Output, State, StepError};
 use proptest::prelude::*;
@@ -29,7 +30,7 @@ impl Worker for Moody {
             }
             match mood {
                 1 => Err(StepError::new("MODEL_ERROR", "no answer")),
-                2 => Ok(Output { text: text.into(), value: Some(json!({"title": "T", "rows": [1, 2]})) }),
+                2 => Ok(Output::with_fields(text, json!({"title": "T", "rows": [1, 2]}))),
                 _ => Ok(Output::text(text)),
             }
         }))
@@ -41,10 +42,17 @@ fn story(plan: &Arc<Plan>, given: &Given, options: &Options, worker: &dyn Worker
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_time().build().unwrap();
     let (clock, cancel) = (clock(), CancellationToken::new());
     let mut progress = 0;
-    let told =
-        runtime.block_on(execute(plan.clone(), given.clone(), options, worker, clock.as_ref(), &cancel, |_, now| {
+    let told = runtime.block_on(execute(
+        plan.clone(),
+        given.clone(),
+        options,
+        Workers::of_texts(worker),
+        clock.as_ref(),
+        &cancel,
+        |_, now| {
             progress = now.ended;
-        }));
+        },
+    ));
     let executed = match told {
         Ok(executed) => executed,
         Err(refusal) => return format!("{refusal:?}"),
@@ -202,8 +210,8 @@ proptest! {
         prop_assert_eq!(flow.checked.is_some(), !refused, "{:?}", found);
         let Some(checked) = &flow.checked else { return Ok(()) };
 
-        let plan = Arc::new(Plan::of(checked));
-        prop_assert_eq!(format!("{plan:?}"), format!("{:?}", Plan::of(checked)));
+        let plan = Arc::new(Plan::of(checked, &HashMap::new()));
+        prop_assert_eq!(format!("{plan:?}"), format!("{:?}", Plan::of(checked, &HashMap::new())));
         let place = |id: &str| plan.steps().iter().position(|step| step.id == id);
         let runnable = flow.flow.nodes.iter().filter(|node| node.runnable()).count();
         prop_assert_eq!(plan.steps().len(), runnable);

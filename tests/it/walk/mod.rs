@@ -1,10 +1,12 @@
 //! Plans and runs of small flows, in process: what every value, order and ending comes to.
 
+mod calls;
 mod driving;
 mod endings;
 mod hostile;
 pub(crate) mod laws;
 mod names;
+mod nesting;
 mod order;
 mod shapes;
 mod sources;

@@ -19,6 +19,7 @@ fn text_of(drawing: &Drawing) -> String {
     match &walked.executed.run.plan().steps()[0].work {
         Work::Render(_) => walked.text("n").to_owned(),
         Work::Faulty { code, .. } => code.clone(),
+        other => panic!("{other:?}"),
     }
 }
 

@@ -117,7 +117,7 @@ fn previous(guided: &Guided, step: usize) -> Value {
         let Some(State::Done { output, .. }) = run.state(*parent) else { return None };
         let said = guided.closing(*parent).and_then(|closing| closing.output.get("summary")).and_then(Value::as_str);
         let id = id_of(guided, *parent);
-        let whole = format!("execution://{}/{}", guided.beginning().id, id);
+        let whole = crate::names::step_address(guided.beginning().id.as_str(), &id);
         Some((id, json!({"summary": cut(said.unwrap_or(&output.text), SUMMARY), "ref": whole})))
     });
     Value::Object(told.collect())

@@ -1,0 +1,112 @@
+//! One step that calls a tool: its pause, its tries, and what its answer is for the run.
+
+use std::sync::Arc;
+
+use crate::execute::{OnToolProgress, ToolFailure, ToolProgress, Tools, Worked};
+use crate::model::{ToolAnswer, ToolCall};
+use crate::names::shown;
+use crate::plan::{Call, LONGEST_BACKOFF};
+use crate::run::{Output, StepError, Warning, WarningKind};
+
+/// The most of a tool's own words that an error keeps, in characters.
+const LONGEST_REPORT: usize = 4_000;
+
+/// Where a call stands in its execution.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Standing<'a> {
+    /// The step's number in the plan.
+    pub(super) step: usize,
+    /// The step's id.
+    pub(super) id: &'a str,
+    /// Which of the steps it is, from 1.
+    pub(super) number: usize,
+    /// How many there are.
+    pub(super) of: usize,
+    /// How what the step gave is named: `execution://…/<step>`.
+    pub(super) place: &'a str,
+}
+
+/// Told of each step's number how its call goes.
+pub type OnCall = Arc<dyn Fn(usize, ToolProgress) + Send + Sync>;
+
+/// Calls the tool as often as the node says, and makes an output of what it answers.
+pub(super) async fn work(
+    tools: &dyn Tools,
+    call: &Call,
+    arguments: serde_json::Map<String, serde_json::Value>,
+    standing: Standing<'_>,
+    told: Option<OnCall>,
+) -> Worked {
+    let mut worked = Worked::default();
+    if !call.delay.is_zero() {
+        tokio::time::sleep(call.delay).await;
+    }
+    let mut pause = call.backoff;
+    let failure = loop {
+        let request = ToolCall { address: call.address.clone(), arguments: arguments.clone(), timeout: call.timeout };
+        let step = standing.step;
+        let progress: Option<OnToolProgress> =
+            told.clone().map(|told| -> OnToolProgress { Arc::new(move |progress| told(step, progress)) });
+        worked.calls += 1;
+        let failure = match tools.call(request, progress).await {
+            Ok(answer) if !answer.is_error => {
+                worked.result = Ok(Output::answered(answer, standing.place));
+                return worked;
+            }
+            Ok(answer) => reported(answer),
+            Err(failure) => failure,
+        };
+        if worked.retries >= call.retries || !worth_another_try(&failure) {
+            break failure;
+        }
+        worked.retries += 1;
+        tokio::time::sleep(pause).await;
+        pause = pause.saturating_mul(2).min(LONGEST_BACKOFF);
+    };
+    let error = error(&failure, call, standing, worked.calls);
+    worked.result = if call.goes_on {
+        let message = format!("{}; the flow goes on, as the node says", error.message);
+        worked.warnings.push(Warning::of(WarningKind::WentOn, standing.id, message));
+        Ok(Output::of_failure(&error))
+    } else {
+        Err(error)
+    };
+    worked
+}
+
+/// What a tool that reports an error says.
+fn reported(answer: ToolAnswer) -> ToolFailure {
+    let said = answer.text.or_else(|| answer.structured.map(|value| value.to_string()));
+    let said = said.filter(|said| !said.trim().is_empty());
+    ToolFailure {
+        code: "TOOL_ERROR",
+        message: said.unwrap_or_else(|| "the tool reports an error and says nothing about it".to_owned()),
+        again: true,
+    }
+}
+
+/// What can't be mended by trying again is not tried again.
+fn worth_another_try(failure: &ToolFailure) -> bool {
+    !matches!(failure.code, "TOOL_NOT_FOUND" | "TOOL_NOT_ALLOWED" | "INVALID_REQUEST" | "LIMIT_EXCEEDED")
+}
+
+fn error(failure: &ToolFailure, call: &Call, standing: Standing<'_>, calls: u32) -> StepError {
+    let address = call.address.to_string();
+    let said =
+        failure.message.strip_prefix(&address).map_or(failure.message.as_str(), |rest| rest.trim_start_matches(": "));
+    let tries = if calls > 1 { format!(", after {calls} tries") } else { String::new() };
+    let message =
+        format!("{} (step {} of {}{tries}): {}", shown(&address, 200), standing.number, standing.of, shown_lines(said));
+    StepError::new(failure.code, message)
+}
+
+/// A tool's words, cut, with their lines kept.
+fn shown_lines(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| shown(line, LONGEST_REPORT)).collect();
+    let mut whole = lines.join("\n");
+    if let Some((end, _)) = whole.char_indices().nth(LONGEST_REPORT) {
+        whole.truncate(end);
+        whole.push_str("...");
+    }
+    whole
+}

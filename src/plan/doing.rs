@@ -1,0 +1,116 @@
+//! What a step does that fills no text: calling a tool, going through another flow, and taking over
+//! what a flow within the flow gave.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::model::{ToolAddress, ValueType};
+use crate::plan::{Plan, Slot};
+use crate::render::{Outline, Stencil};
+
+/// A call of an external tool, with its bindings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Which tool.
+    pub address: ToolAddress,
+    /// With what.
+    pub arguments: Arc<Stencil>,
+    /// One slot for each name that the arguments and `requires` read.
+    pub slots: Vec<Slot>,
+    /// For each placeholder of the arguments, the number of its slot.
+    pub slot_of: Vec<usize>,
+    /// Slots, each with a dot path, without which the step is left out.
+    pub requires: Vec<(usize, Vec<String>)>,
+    /// Whether a failed call is an output like any other.
+    pub goes_on: bool,
+    /// How often a failed call is tried again.
+    pub retries: u32,
+    /// The pause before the first new try; it doubles with each.
+    pub backoff: Duration,
+    /// The longest that one call may take; none for what the operator set.
+    pub timeout: Option<Duration>,
+    /// A pause before the call.
+    pub delay: Duration,
+    /// Names for parts of the result, each with its dot path.
+    pub set: Vec<(String, String)>,
+}
+
+/// Another flow as one step, with its bindings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linked {
+    /// The other flow's plan; it holds its name.
+    pub plan: Arc<Plan>,
+    /// What its inputs get: name in NFC and text.
+    pub variables: Vec<(String, Passage)>,
+    /// One slot for each name that the texts read.
+    pub slots: Vec<Slot>,
+}
+
+/// A text that a step hands to another flow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passage {
+    /// The text.
+    pub text: Arc<str>,
+    /// Its brace groups.
+    pub outline: Arc<Outline>,
+    /// For each brace group, the number of its slot.
+    pub slot_of: Vec<usize>,
+}
+
+/// The end of a flow within the flow: its result is the result of the step that it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gather {
+    /// The other flow's name.
+    pub flow: String,
+    /// The step whose output it takes over.
+    pub last: usize,
+    /// What the step itself read, to be shown.
+    pub slots: Vec<Slot>,
+}
+
+/// A value that a flow within the flow gets from the step that it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passed {
+    /// The other flow's name.
+    pub flow: String,
+    /// The name of the input there.
+    pub input: String,
+    /// What it is given.
+    pub value: Passing,
+    /// The type that values are held to.
+    pub held_to: Option<ValueType>,
+    /// The only values allowed; empty when anything is.
+    pub choices: Vec<Value>,
+}
+
+/// Where such a value comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Passing {
+    /// A text of the step, filled; a text that is one placeholder hands the value on as it is.
+    Text {
+        /// The text.
+        passage: Passage,
+        /// What its names read.
+        slots: Vec<Slot>,
+    },
+    /// The other flow's own default.
+    Default(Value),
+    /// The output of a step, where nothing else gives it.
+    Auto(usize),
+    /// Nothing: it is empty where it is declared, otherwise the braces stay.
+    Nothing {
+        /// Whether somebody declares it.
+        declared: bool,
+        /// Whether the step that reads it can't do without.
+        required: bool,
+    },
+}
+
+/// The longest pause between two tries of a call.
+pub const LONGEST_BACKOFF: Duration = Duration::from_mins(1);
+/// The pause before the first new try where the node doesn't say.
+pub const USUAL_BACKOFF: Duration = Duration::from_millis(500);
+/// The most new tries of one call.
+pub const MOST_RETRIES: u32 = 10;

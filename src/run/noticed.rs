@@ -1,0 +1,112 @@
+//! What the caller of a run should know although nothing failed, and which values were taken over.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::plan::{Passing, Source, Work};
+use crate::run::{Run, Warning, WarningKind};
+
+impl Run {
+    /// What the caller should know before anything runs: given names that nobody reads, names that
+    /// an earlier step or an edge gives instead, and names that take their parent's output because
+    /// nothing else can be meant.
+    pub fn warnings_about_given(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let steps = self.plan().steps();
+        let like_an_output = |name: &String| name.ends_with("_result") || name.ends_with("_template");
+        // What a flow within the flow declares and gives is not for the caller.
+        let steps = || steps.iter().filter(|step| step.within.is_none());
+        let mut outputs: HashSet<String> = HashSet::new();
+        if self.given().values.keys().any(like_an_output) {
+            outputs.extend(steps().flat_map(|step| crate::plan::output_names(&step.id)).map(|(name, _)| name));
+        }
+        for step in steps() {
+            if let Work::Call(call) = &step.work {
+                outputs.extend(call.set.iter().map(|(name, _)| name.clone()));
+            }
+        }
+        let texts_unknown = steps().any(|step| matches!(step.work, Work::Faulty { .. }));
+        let (mut open, mut by_edge): (HashSet<&str>, HashMap<&str, Vec<&str>>) = Default::default();
+        for step in steps() {
+            for slot in step.work.slots() {
+                match &slot.source {
+                    Source::Step { by: Some(_), .. } => {
+                        by_edge.entry(slot.name.as_str()).or_default().push(step.id.as_str());
+                    }
+                    Source::Step { .. } | Source::Passed(_) => {}
+                    Source::Open(slot) => {
+                        open.insert(slot.input.as_str());
+                    }
+                }
+            }
+        }
+        let known: HashSet<&str> = self.plan().inputs().iter().map(|input| input.name.as_str()).collect();
+        for name in self.given().values.keys().map(String::as_str) {
+            if let Some(readers) = by_edge.get(name) {
+                let message =
+                    format!("an edge gives {name} to {}; the value given for it is not used there", readers.join(", "));
+                warnings.push(Warning::of(WarningKind::IgnoredVariable, "", message));
+            } else if open.contains(name) || (known.contains(name) && !outputs.contains(name)) {
+                // Used, or declared and used by nobody, which is for `validate` to tell.
+            } else if outputs.contains(name) {
+                let message = format!("{name} names the output of a step; the value given for it is ignored");
+                warnings.push(Warning::of(WarningKind::IgnoredVariable, "", message));
+            } else {
+                let known = self.plan().inputs().iter().map(|input| input.name.as_str());
+                let meant = crate::names::nearest(name, known, 1);
+                if meant.is_empty() && texts_unknown {
+                    // The text of a faulty step may well read it.
+                    continue;
+                }
+                let meant = meant.first().map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+                let message = format!("no step reads {}{meant}", crate::names::quoted(name));
+                warnings.push(Warning::of(WarningKind::UnknownVariable, "", message));
+            }
+        }
+        for (step, variable, from, how) in self.mappings() {
+            if how == "auto"
+                && let Some(step) = self.plan().step(step)
+            {
+                let message = format!(
+                    "{variable} was not given and takes the output of {from}, the only step before; give {variable}, \
+                     or map it on the edge, to decide it"
+                );
+                warnings.push(Warning::of(WarningKind::AutoMapped, &step.id, message));
+            }
+        }
+        warnings
+    }
+
+    /// A path to every value that was taken over by an edge or by auto-mapping: step, variable,
+    /// the id of the node or the input it comes from, and how.
+    pub fn mappings(&self) -> Vec<(usize, String, String, &'static str)> {
+        let mut mappings = Vec::new();
+        for (number, step) in self.plan().steps().iter().enumerate() {
+            let id = |step: usize| self.plan().step(step).map(|step| step.id.clone()).unwrap_or_default();
+            for slot in step.work.slots() {
+                match &slot.source {
+                    Source::Step { step: from, by: Some(by), .. } => {
+                        let how = if *by == crate::plan::MappedBy::Handle { "handle" } else { "mapping" };
+                        mappings.push((number, slot.name.clone(), id(*from), how));
+                    }
+                    Source::Open(open) if open.mapped => {
+                        mappings.push((number, slot.name.clone(), open.input.clone(), "mapping"));
+                    }
+                    Source::Open(open) => {
+                        let given = self.given().values.contains_key(&open.input)
+                            || self.given().of_set(&step.work, &open.input).is_some();
+                        if let (Some(parent), false) = (open.auto, given) {
+                            mappings.push((number, slot.name.clone(), id(parent), "auto"));
+                        }
+                    }
+                    Source::Passed(passed) => {
+                        if let Passing::Auto(parent) = &passed.value {
+                            mappings.push((number, slot.name.clone(), id(*parent), "auto"));
+                        }
+                    }
+                    Source::Step { .. } => {}
+                }
+            }
+        }
+        mappings
+    }
+}

@@ -1,0 +1,302 @@
+//! Steps that do something other than fill a text: what a `tool` or a `flow` node needs, and what keeps
+//! it from being done. The rules and the plan both ask here, so they can't differ.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::document::Pointer;
+use crate::model::{Contract, FlowNode, KnownFlow, Lookup, Shelf, Syntax, ToolAddress, ToolLookup, ToolNode, Toolbox};
+use crate::names::{VariableName, quoted, shown};
+use crate::render::{Outline, Placeholder, Stencil};
+use crate::validate::{Body, DeclaredName};
+
+/// How many flows may be one within the other, the outermost included.
+pub const MAX_DEPTH: usize = 8;
+/// The most steps of a flow with every flow within it unfolded.
+pub const MAX_STEPS: usize = 10_000;
+/// What chooses a variable set.
+const SET_SELECTOR: &str = "_variableSet";
+
+/// What keeps a step from being done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) kind: FaultKind,
+    pub(super) message: String,
+    /// Where, below the node's `data`.
+    pub(super) at: Pointer,
+    /// A misspelt name and what is there instead.
+    pub(super) meant: Option<(String, Vec<String>)>,
+}
+
+/// The kinds of faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FaultKind {
+    /// Nothing says what to do.
+    Empty,
+    /// `call` names no tool.
+    BadCall,
+    /// There is no such server, or it has no such tool.
+    UnknownTool,
+    /// The operator does not allow it.
+    NotAllowed,
+    /// The operator switched its server off.
+    SwitchedOff,
+    /// The arguments can't fit what the tool takes.
+    Misfit,
+    /// There is no such flow, or several.
+    NoFlow,
+    /// The flow can't be executed.
+    BrokenFlow(&'static str),
+    /// The flow leads back to this one.
+    Ring,
+    /// The flow lacks an input.
+    LacksInput,
+    /// Too deep, or too many steps.
+    TooMuch,
+}
+
+impl FaultKind {
+    /// The code with which the step fails.
+    pub(super) fn code(self) -> &'static str {
+        match self {
+            Self::Empty | Self::BadCall | Self::Misfit => "VALIDATION_ERROR",
+            Self::UnknownTool => "TOOL_NOT_FOUND",
+            Self::NotAllowed => "TOOL_NOT_ALLOWED",
+            Self::SwitchedOff => "TOOL_UNAVAILABLE",
+            Self::NoFlow => "FLOW_NOT_FOUND",
+            Self::BrokenFlow(code) => code,
+            Self::Ring => "CIRCULAR_DEPENDENCY",
+            Self::LacksInput => "MISSING_VARIABLES",
+            Self::TooMuch => "LIMIT_EXCEEDED",
+        }
+    }
+}
+
+impl Fault {
+    pub(super) fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), at: Pointer::root(), meant: None }
+    }
+
+    fn at(self, key: &str) -> Self {
+        Self { at: Pointer::root().key(key), ..self }
+    }
+
+    fn meant(self, wanted: &str, nearest: &[String]) -> Self {
+        Self { meant: Some((wanted.to_owned(), nearest.to_vec())), ..self }
+    }
+}
+
+/// A step that can be done, and what it reads.
+pub(super) struct Doing {
+    pub(super) body: Body,
+    pub(super) placeholders: Vec<Placeholder>,
+    pub(super) places: Vec<Pointer>,
+    pub(super) declared: Vec<DeclaredName>,
+}
+
+/// What a tool node needs.
+pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> Result<Doing, Fault> {
+    let Some(call) = &tool.call else {
+        return Err(Fault::new(FaultKind::Empty, "`call` is not set"));
+    };
+    let address = ToolAddress::read(call)
+        .map_err(|error| Fault::new(FaultKind::BadCall, format!("{}: {error}", quoted(call))).at("call"))?;
+    let stencil = Stencil::of(&tool.args);
+    if let Some(tools) = tools {
+        look_up(&address, &stencil, tools)?;
+    }
+    let (mut placeholders, mut places, mut declared) = (Vec::new(), Vec::new(), Vec::<DeclaredName>::new());
+    let args = data.key("args");
+    for hole in stencil.holes() {
+        let place = below(&args, &hole.at);
+        placeholders.push(Placeholder { range: 0..0, name: hole.name.clone(), path: hole.path.clone() });
+        places.push(place.clone());
+        match declared.iter_mut().find(|declared| declared.name == hole.name) {
+            Some(known) => {
+                // A name is optional where each of its placeholders has a default, and has one
+                // itself where they agree.
+                known.required = Some(known.required == Some(true) || hole.default.is_none());
+                if known.default != hole.default {
+                    known.default = None;
+                }
+            }
+            None => declared.push(DeclaredName {
+                name: hole.name.clone(),
+                by_node: true,
+                required: Some(hole.default.is_none()),
+                // The default of a field is no default of the whole.
+                default: hole.default.clone().filter(|_| hole.path.is_empty()),
+                kind: None,
+                description: None,
+                pointer: place,
+            }),
+        }
+    }
+    for (number, required) in tool.requires.iter().enumerate() {
+        let mut parts = required.split('.').map(str::to_owned);
+        let Some(name) = parts.next().and_then(|name| VariableName::normal(&name).ok()) else { continue };
+        let place = data.key("requires").item(number);
+        placeholders.push(Placeholder { range: 0..0, name: name.as_str().to_owned(), path: parts.collect() });
+        places.push(place.clone());
+        // Without it the step is left out, so nobody has to give it.
+        match declared.iter_mut().find(|declared| declared.name == name.as_str()) {
+            Some(known) => known.required = Some(false),
+            None => declared.push(DeclaredName {
+                name: name.as_str().to_owned(),
+                by_node: true,
+                required: Some(false),
+                default: None,
+                kind: None,
+                description: None,
+                pointer: place,
+            }),
+        }
+    }
+    let body = Body::Call { address, arguments: Arc::new(stencil) };
+    Ok(Doing { body, placeholders, places, declared })
+}
+
+/// Whether the operator's servers have the tool, allow it, and take such arguments.
+fn look_up(address: &ToolAddress, stencil: &Stencil, tools: &Toolbox) -> Result<(), Fault> {
+    let (server, tool) = (quoted(&address.server), quoted(&address.tool));
+    let called = shown(&address.to_string(), 200);
+    match tools.find(address) {
+        ToolLookup::Found(known) => {
+            let breaches = misfits(stencil, &known.input);
+            if breaches.is_empty() {
+                return Ok(());
+            }
+            let all: Vec<String> = breaches.iter().map(|breach| format!("{} {}", breach.0, breach.1)).collect();
+            Err(Fault::new(
+                FaultKind::Misfit,
+                format!("the arguments don't fit what {called} takes: {}", all.join("; ")),
+            )
+            .at("args"))
+        }
+        ToolLookup::NotKnown => Ok(()),
+        ToolLookup::NotAllowed(_) => {
+            Err(Fault::new(FaultKind::NotAllowed, format!("{called} is not allowed by the operator")).at("call"))
+        }
+        ToolLookup::Disabled => {
+            Err(Fault::new(FaultKind::SwitchedOff, format!("{called}: the operator switched server {server} off"))
+                .at("call"))
+        }
+        ToolLookup::NoServer { nearest } => {
+            let message = if tools.servers.is_empty() {
+                format!("{called}: no external server is configured")
+            } else {
+                format!("{called}: no external server is called {server}")
+            };
+            Err(Fault::new(FaultKind::UnknownTool, message).at("call").meant(&address.server, &nearest))
+        }
+        ToolLookup::NoTool { nearest } => {
+            Err(Fault::new(FaultKind::UnknownTool, format!("{called}: server {server} has no tool {tool}"))
+                .at("call")
+                .meant(&address.tool, &nearest))
+        }
+    }
+}
+
+/// Where the fixed parts of arguments don't fit a tool's schema: place and words.
+fn misfits(stencil: &Stencil, schema: &Contract) -> Vec<(String, String)> {
+    let unknown: Vec<&Pointer> = stencil.holes().iter().map(|hole| &hole.at).collect();
+    let filled = stencil.fill(|_, hole| {
+        Ok::<_, std::convert::Infallible>(match &hole.default {
+            Some(default) => crate::render::Filling::Value(std::borrow::Cow::Borrowed(default)),
+            None => crate::render::Filling::Left,
+        })
+    });
+    let Ok(arguments) = filled;
+    let breaches = schema.misfits(&Value::Object(arguments), &unknown);
+    breaches.into_iter().map(|breach| (breach.path, breach.message)).collect()
+}
+
+/// What a flow node needs.
+pub(super) fn link(link: &FlowNode, place_in_file: usize, data: &Pointer, shelf: &Shelf) -> Result<Doing, Fault> {
+    let Some(name) = &link.flow else {
+        return Err(Fault::new(FaultKind::Empty, "`flow` is not set"));
+    };
+    let flow = flow_of(name, place_in_file, shelf)?;
+    let (mut placeholders, mut places, mut variables) = (Vec::new(), Vec::new(), Vec::new());
+    for (key, text) in &link.variables {
+        let Ok(input) = VariableName::normal(key) else { continue };
+        let outline = Outline::of(text, Syntax::Single);
+        for placeholder in &outline.placeholders {
+            placeholders.push(placeholder.clone());
+            places.push(data.key("variables").key(key));
+        }
+        variables.push((input.as_str().to_owned(), Arc::from(text.as_str()), Arc::new(outline)));
+    }
+    let body = match flow {
+        Some(flow) => {
+            let given = |name: &str| variables.iter().any(|(given, _, _)| given == name);
+            let chosen = given(SET_SELECTOR);
+            let lacking: Vec<&str> = flow
+                .inputs
+                .iter()
+                .filter(|(name, required)| *required && !given(name) && !chosen)
+                .map(|(name, _)| name.as_str())
+                .collect();
+            if !lacking.is_empty() {
+                let message = format!("flow {} needs {}", quoted(name), lacking.join(", "));
+                return Err(Fault::new(FaultKind::LacksInput, message).at("variables"));
+            }
+            Body::Link { flow, variables }
+        }
+        None => Body::Elsewhere,
+    };
+    Ok(Doing { body, placeholders, places, declared: Vec::new() })
+}
+
+/// The flow of that name; none where a file is checked without its catalog.
+fn flow_of(name: &str, place_in_file: usize, shelf: &Shelf) -> Result<Option<Arc<KnownFlow>>, Fault> {
+    let fault = |kind, message: String| Err(Fault::new(kind, message).at("flow"));
+    if let Some(ring) = shelf.ring(place_in_file, name) {
+        return fault(FaultKind::Ring, format!("the flows go round: {}", ring.join(" → ")));
+    }
+    match shelf.flow(name) {
+        Lookup::NotChecked => Ok(None),
+        Lookup::Found(flow) if flow.depth >= MAX_DEPTH => fault(
+            FaultKind::TooMuch,
+            format!("flow {} makes more than {MAX_DEPTH} flows one within the other", quoted(name)),
+        ),
+        Lookup::Found(flow) if flow.steps > MAX_STEPS => fault(
+            FaultKind::TooMuch,
+            format!("flow {} has {} steps, and {MAX_STEPS} are allowed", quoted(name), flow.steps),
+        ),
+        Lookup::Found(flow) if flow.steps == 0 => {
+            fault(FaultKind::BrokenFlow("VALIDATION_ERROR"), format!("flow {} has no steps", quoted(name)))
+        }
+        Lookup::Found(flow) => Ok(Some(flow)),
+        Lookup::Missing { nearest } => Err(Fault::new(FaultKind::NoFlow, format!("there is no flow {}", quoted(name)))
+            .at("flow")
+            .meant(name, &nearest)),
+        Lookup::Ambiguous { files } => fault(
+            FaultKind::BrokenFlow("AMBIGUOUS_NAME"),
+            format!("several flows go by {}: {}", quoted(name), files.join(", ")),
+        ),
+        Lookup::Broken { code, message, .. } => fault(
+            FaultKind::BrokenFlow(match code.as_str() {
+                "PARSE_ERROR" => "PARSE_ERROR",
+                "CIRCULAR_DEPENDENCY" => "CIRCULAR_DEPENDENCY",
+                "GITHUB_ERROR" => "GITHUB_ERROR",
+                _ => "VALIDATION_ERROR",
+            }),
+            format!("flow {} can't be executed: {message}", quoted(name)),
+        ),
+    }
+}
+
+/// Names that a flow node gives to an input which the flow does not have: as written, and in NFC.
+pub(super) fn strangers<'f>(
+    flow: &'f KnownFlow,
+    variables: &'f [(String, Arc<str>, Arc<Outline>)],
+) -> impl Iterator<Item = (&'f str, &'f str)> {
+    let names = variables.iter().map(|(name, _, _)| (name.as_str(), name.as_str()));
+    names.filter(|(_, name)| *name != SET_SELECTOR && !flow.inputs.iter().any(|(input, _)| input == name))
+}
+
+fn below(base: &Pointer, rest: &Pointer) -> Pointer {
+    Pointer::spelt(&format!("{}{}", base.as_str(), rest.as_str()))
+}

@@ -1,0 +1,31 @@
+//! `flow-ring`: flows that go through each other without end.
+
+use crate::document::Place;
+use crate::model::NodeKind;
+use crate::names::quoted;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "flow-ring",
+    severity: Severity::Error,
+    reach: Reach::Flow,
+    also: &[],
+    summary: "No flow goes through itself, by way of other flows or straight away.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for (number, node) in subject.flow.nodes.iter().enumerate() {
+        let NodeKind::Flow(link) = &node.kind else { continue };
+        let Some(name) = &link.flow else { continue };
+        let Some(ring) = subject.known.shelf.ring(subject.flow.place_in_file, name) else { continue };
+        let words: Vec<String> = ring.iter().map(|name| quoted(name)).collect();
+        let place = Place::value(subject.flow.node_pointer(number).key("data").key("flow"));
+        drafts
+            .find(place, format!("node {}: the flows go round: {}", quoted(&node.id), words.join(" → ")))
+            .node(&node.id)
+            .ring(ring.iter().skip(1).cloned().collect())
+            .hint("let one of them do without the other");
+    }
+}

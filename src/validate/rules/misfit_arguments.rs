@@ -1,0 +1,22 @@
+//! `misfit-arguments`: arguments that the tool can't take.
+
+use crate::validate::doing::FaultKind;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "misfit-arguments",
+    severity: Severity::Error,
+    reach: Reach::Step,
+    also: &[],
+    summary: "The fixed arguments of a call fit the tool's schema.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    subject.find_faults(
+        drafts,
+        |kind| matches!(kind, FaultKind::Misfit),
+        "`flowy servers tools ALIAS --schema` shows what the tool takes",
+    );
+}

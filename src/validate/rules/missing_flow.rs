@@ -1,0 +1,22 @@
+//! `missing-flow`: another flow that isn't there, or can't be gone through.
+
+use crate::validate::doing::FaultKind;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "missing-flow",
+    severity: Severity::Error,
+    reach: Reach::Step,
+    also: &[],
+    summary: "The flow that a node goes through is in the catalog, and can be executed.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    subject.find_faults(
+        drafts,
+        |kind| matches!(kind, FaultKind::NoFlow | FaultKind::BrokenFlow(_)),
+        "name a flow of this catalog in `data.flow`, and mend what keeps it from running",
+    );
+}

@@ -1,0 +1,22 @@
+//! `tool-not-allowed`: a tool that the operator does not allow.
+
+use crate::validate::doing::FaultKind;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "tool-not-allowed",
+    severity: Severity::Error,
+    reach: Reach::Step,
+    also: &[],
+    summary: "The tool that a node calls is one that the operator allows.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    subject.find_faults(
+        drafts,
+        |kind| matches!(kind, FaultKind::NotAllowed),
+        "the operator allows tools in the servers file, in `allow`",
+    );
+}

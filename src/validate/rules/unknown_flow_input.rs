@@ -1,0 +1,30 @@
+//! `unknown-flow-input`: a value for an input that another flow does not have.
+
+use crate::document::Place;
+use crate::names::quoted;
+use crate::validate::doing::strangers;
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "unknown-flow-input",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    also: &[],
+    summary: "What a node gives to the flow it goes through is one of that flow's inputs.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for step in &subject.scope.steps {
+        let Body::Link { flow, variables } = &step.body else { continue };
+        let id = subject.id(step.node);
+        for (key, name) in strangers(flow, variables) {
+            let place = Place::key(subject.flow.node_pointer(step.node).key("data").key("variables").key(key));
+            drafts
+                .find(place, format!("node {}: flow {} has no input {}", quoted(id), quoted(&flow.name), quoted(name)))
+                .did_you_mean(name, flow.inputs.iter().map(|(input, _)| input.as_str()))
+                .node(id);
+        }
+    }
+}

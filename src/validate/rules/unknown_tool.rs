@@ -1,0 +1,22 @@
+//! `unknown-tool`: a tool that no configured server has.
+
+use crate::validate::doing::FaultKind;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "unknown-tool",
+    severity: Severity::Error,
+    reach: Reach::Step,
+    also: &[],
+    summary: "The tool that a node calls is there, as far as the operator's servers are known.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    subject.find_faults(
+        drafts,
+        |kind| matches!(kind, FaultKind::UnknownTool),
+        "`flowy servers list` shows the servers, `flowy servers tools ALIAS` their tools",
+    );
+}

@@ -1,0 +1,135 @@
+//! Steps that call tools or go through other flows.
+
+use super::says;
+
+#[test]
+fn a_call_has_exactly_one_colon() {
+    says(
+        "bad-call",
+        r#"
+error step bad.json:12:17 /nodes/0/data/call `"read_level"`
+  node "tide": "read_level": a call is alias:tool, and this has no colon
+  hint: write `alias:tool`: the server's name in the operator's file, then the tool's
+error step bad.json:20:17 /nodes/1/data/call `"tide:read:level"`
+  node "moon": "tide:read:level": a call is alias:tool, and this has more than one colon
+  hint: write `alias:tool`: the server's name in the operator's file, then the tool's
+"#,
+    );
+}
+
+#[test]
+fn a_server_or_tool_that_is_not_there_is_told_with_the_nearest() {
+    says(
+        "unknown-tool",
+        r#"
+error step bad.json:12:17 /nodes/0/data/call `"tide:read_levels"`
+  node "tide": tide:read_levels: server "tide" has no tool "read_levels"
+  hint: did you mean "read_level"?
+  hint: `flowy servers list` shows the servers, `flowy servers tools ALIAS` their tools
+error step bad.json:23:17 /nodes/1/data/call `"tides:read_level"`
+  node "moon": tides:read_level: no external server is called "tides"
+  hint: did you mean "tide"?
+  hint: `flowy servers list` shows the servers, `flowy servers tools ALIAS` their tools
+"#,
+    );
+}
+
+#[test]
+fn a_tool_that_the_operator_does_not_allow_is_refused() {
+    says(
+        "tool-not-allowed",
+        r#"
+error step bad.json:12:17 /nodes/0/data/call `"tide:set_alarm"`
+  node "tide": tide:set_alarm is not allowed by the operator
+  hint: the operator allows tools in the servers file, in `allow`
+"#,
+    );
+}
+
+#[test]
+fn a_server_that_is_switched_off_is_told() {
+    says(
+        "unavailable-tool",
+        r#"
+error step bad.json:12:17 /nodes/0/data/call `"radio:listen"`
+  node "tide": radio:listen: the operator switched server "radio" off
+  hint: the operator switches it on in the servers file, in `disabled`
+"#,
+    );
+}
+
+#[test]
+fn arguments_that_can_not_fit_are_told_each_by_its_place() {
+    says(
+        "misfit-arguments",
+        r#"
+error step bad.json:23:17 /nodes/1/data/args `{
+          "days": "{{ days }}",
+          "prot": "Bergen"
+        }`
+  node "tide": the arguments don't fit what tide:read_level takes: args.prot is not a field of the tool; leave it out; args.port is missing, and the tool requires it
+  hint: `flowy servers tools ALIAS --schema` shows what the tool takes
+error step bad.json:35:17 /nodes/2/data/args `{
+          "port": 7,
+          "days": "soon"
+        }`
+  node "moon": the arguments don't fit what tide:read_level takes: args.port is a number, and must be text; args.days is text, and must be a whole number
+  hint: `flowy servers tools ALIAS --schema` shows what the tool takes
+"#,
+    );
+}
+
+#[test]
+fn a_flow_that_is_not_there_or_can_not_run_is_told() {
+    says(
+        "missing-flow",
+        r#"
+error step bad.json:12:17 /nodes/0/data/flow `"Birth"`
+  node "berth": there is no flow "Birth"
+  hint: did you mean "Berth"?
+  hint: name a flow of this catalog in `data.flow`, and mend what keeps it from running
+error step bad.json:23:17 /nodes/1/data/flow `"Quay"`
+  node "quay": flow "Quay" can't be executed: flows/Quay.json at line 3, column 5: a comma is missing
+  hint: name a flow of this catalog in `data.flow`, and mend what keeps it from running
+"#,
+    );
+}
+
+#[test]
+fn flows_that_go_round_are_told_closed() {
+    says(
+        "flow-ring",
+        r#"
+error flow bad.json:12:17 /nodes/0/data/flow `"Berth"`
+  node "berth": the flows go round: "Harbour" → "Berth" → "Harbour"
+  hint: let one of them do without the other
+  ring: Berth Harbour
+"#,
+    );
+}
+
+#[test]
+fn an_input_that_the_other_flow_needs_is_told() {
+    says(
+        "missing-flow-input",
+        r#"
+error step bad.json:13:22 /nodes/0/data/variables `{
+          "length": "12"
+        }`
+  node "berth": flow "Berth" needs boat
+  hint: add the names to `data.variables`, each with a text
+"#,
+    );
+}
+
+#[test]
+fn an_input_that_the_other_flow_does_not_have_is_a_warning() {
+    says(
+        "unknown-flow-input",
+        r#"
+warning none bad.json:15:11 /nodes/0/data/variables/lenght `"lenght"`
+  node "berth": flow "Berth" has no input "lenght"
+  hint: did you mean "length"?
+"#,
+    );
+}

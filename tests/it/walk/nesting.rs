@@ -1,0 +1,201 @@
+//! Flows within flows, from the files of a catalog.
+
+use serde_json::{Value, json};
+
+use crate::support::mcp::Bench;
+
+fn file(nodes: Value, edges: &[(&str, &str)], inputs: Value) -> String {
+    let edges: Vec<Value> = edges.iter().map(|(from, to)| json!({"source": from, "target": to})).collect();
+    json!({"metadata": {"name": "x", "version": "1.0.0", "inputs": inputs}, "nodes": nodes, "edges": edges}).to_string()
+}
+
+fn link(id: &str, flow: &str, variables: Value) -> Value {
+    json!({"id": id, "type": "flow", "data": {"flow": flow, "variables": variables}})
+}
+
+fn step(id: &str, text: &str) -> Value {
+    json!({"id": id, "type": "template", "data": {"template": text}})
+}
+
+/// A flow that greets: two steps, one input with a default, one without.
+fn greet() -> String {
+    file(
+        json!([step("hello", "Hello {who}"), step("wrap", "<{hello_result}, {mood}>")]),
+        &[("hello", "wrap")],
+        json!({"who": {"type": "string", "required": true}, "mood": {"default": "calm"}}),
+    )
+}
+
+#[tokio::test]
+async fn another_flow_is_one_step_and_its_result_the_output() {
+    let outer = file(
+        json!([
+            step("name", "Ada {last}"),
+            link("greet", "Greet", json!({"who": "{name_result}!", "mood": "{mood}"})),
+            step("end", "{greet_result} and {mood}")
+        ]),
+        &[("name", "greet"), ("greet", "end")],
+        json!({}),
+    );
+    let server = Bench::folder([("flows/Outer.json", outer), ("flows/Greet.json", greet())]);
+    let mut session = server.session().await;
+    let done = session
+        .ok("flows_execute", json!({"flowName": "Outer", "initialVariables": {"last": "L", "mood": "gay"}}))
+        .await;
+    assert_eq!(done["finalResult"], "<Hello Ada L!, gay> and gay");
+    let steps: Vec<_> =
+        done["intermediateResults"].as_array().unwrap().iter().map(|s| (&s["nodeId"], &s["kind"])).collect();
+    assert_eq!(
+        steps,
+        [(&json!("name"), &json!("rendered")), (&json!("greet"), &json!("flow")), (&json!("end"), &json!("rendered"))]
+    );
+    assert_eq!(done["counts"], json!({"steps": 4, "toolCalls": 0, "retries": 0}));
+
+    let shown = session.ok("flows_show", json!({"name": "Outer"})).await;
+    assert_eq!(shown["steps"][1]["flow"], "Greet");
+    assert_eq!(shown["steps"][1]["reads"][0], json!({"placeholder": "name_result", "from": "output of name"}));
+    let whole = session.ok("flows_show", json!({"name": "Outer", "detail": "full"})).await;
+    assert_eq!(whole["steps"][1]["steps"][1]["id"], "wrap");
+}
+
+#[tokio::test]
+async fn the_other_flow_sees_nothing_but_what_it_is_handed() {
+    // `who` is given to the outer flow, and the inner one has an input of that name.
+    let outer = file(json!([link("greet", "Greet", json!({"who": "{other}"}))]), &[], json!({}));
+    let server = Bench::folder([("flows/Outer.json", outer), ("flows/Greet.json", greet())]);
+    let mut session = server.session().await;
+    let values = json!({"other": "B", "who": "A", "mood": "wild"});
+    let done = session.ok("flows_execute", json!({"flowName": "Outer", "initialVariables": values})).await;
+    assert_eq!(done["finalResult"], "<Hello B, calm>");
+}
+
+#[tokio::test]
+async fn values_keep_their_fields_where_a_text_is_one_placeholder() {
+    let inner = file(
+        json!([step("a", "{row.name} of {row.tags.0}")]),
+        &[],
+        json!({"row": {"type": "object", "required": true}}),
+    );
+    let outer = file(
+        json!([link("one", "Inner", json!({"row": "{rows.0}"})), link("two", "Inner", json!({"row": "x {rows}"}))]),
+        &[],
+        json!({"rows": {"type": "array", "required": true}}),
+    );
+    let server = Bench::folder([("flows/Outer.json", outer), ("flows/Inner.json", inner)]);
+    let mut session = server.session().await;
+    let values = json!({"rows": [{"name": "n", "tags": ["t"]}]});
+    let done = session.failed("flows_execute", json!({"flowName": "Outer", "initialVariables": values})).await;
+    assert_eq!(done["partialResults"][0]["output"], "n of t");
+    assert_eq!(done["failedAt"]["nodeId"], "two/a");
+    let message = done["message"].as_str().unwrap();
+    assert!(message.contains("flow \"Inner\": \"row\" is") && message.contains("its type is object"), "{message}");
+    assert_eq!(done["skipped"], json!([{"nodeId": "two", "because": "two/a"}]));
+}
+
+#[tokio::test]
+async fn what_had_finished_inside_is_not_lost_when_the_rest_fails() {
+    let inner = file(
+        json!([step("good", "fine"), json!({"id": "bad", "type": "template", "data": {"selectedTemplateId": "Gone"}})]),
+        &[],
+        json!({}),
+    );
+    let outer = file(
+        json!([link("in", "Inner", json!({})), step("after", "{in_result}"), step("aside", "aside")]),
+        &[("in", "after")],
+        json!({}),
+    );
+    let server = Bench::folder([("flows/Outer.json", outer), ("flows/Inner.json", inner)]);
+    let mut session = server.session().await;
+    let done = session.failed("flows_execute", json!({"flowName": "Outer"})).await;
+    let kept: Vec<_> =
+        done["partialResults"].as_array().unwrap().iter().map(|s| s["nodeId"].as_str().unwrap()).collect();
+    assert_eq!((kept, &done["code"]), (vec!["in/good", "aside"], &json!("TEMPLATE_NOT_FOUND")));
+    assert_eq!(done["skipped"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn flows_nest_up_to_eight_deep_and_no_deeper() {
+    let mut files = vec![("flows/F1.json".to_owned(), file(json!([step("a", "core")]), &[], json!({})))];
+    for n in 2..=9 {
+        let inner = format!("F{}", n - 1);
+        let outer = file(json!([link("in", &inner, json!({})), step("b", "{in_result}+")]), &[("in", "b")], json!({}));
+        files.push((format!("flows/F{n}.json"), outer));
+    }
+    let server = Bench::folder(files);
+    let mut session = server.session().await;
+    let done = session.ok("flows_execute", json!({"flowName": "F8"})).await;
+    assert_eq!(done["finalResult"], "core+++++++");
+    let refused = session.failed("flows_execute", json!({"flowName": "F9"})).await;
+    assert_eq!(refused["code"], "LIMIT_EXCEEDED");
+    let shown = session.ok("flows_show", json!({"name": "F9"})).await;
+    assert_eq!(shown["findings"][0]["rule"], "over-limit");
+}
+
+#[tokio::test]
+async fn every_flow_of_a_ring_is_refused_and_one_that_uses_it_has_a_step_that_fails() {
+    let to = |flow: &str| file(json!([link("in", flow, json!({})), step("aside", "aside")]), &[], json!({}));
+    let server = Bench::folder([
+        ("flows/A.json", to("B")),
+        ("flows/B.json", to("C")),
+        ("flows/C.json", to("A")),
+        ("flows/Self.json", to("Self")),
+        ("flows/User.json", to("A")),
+    ]);
+    let mut session = server.session().await;
+    for (name, ring) in [
+        ("A", "\"A\" → \"B\" → \"C\" → \"A\""),
+        ("B", "\"B\" → \"C\" → \"A\" → \"B\""),
+        ("Self", "\"Self\" → \"Self\""),
+    ] {
+        let refused = session.failed("flows_execute", json!({"flowName": name})).await;
+        assert_eq!(refused["code"], "CIRCULAR_DEPENDENCY", "{refused}");
+        let findings = &session.ok("flows_show", json!({"name": name})).await["findings"];
+        let told = findings.as_array().unwrap().iter().find(|finding| finding["rule"] == "flow-ring").unwrap();
+        assert!(told["message"].as_str().unwrap().contains(ring), "{told}");
+    }
+    let done = session.failed("flows_execute", json!({"flowName": "User"})).await;
+    assert_eq!((&done["status"], &done["failedAt"]["nodeId"]), (&json!("partial"), &json!("in")));
+    let listed = session.ok("flows_list", json!({})).await;
+    let codes: Vec<_> = listed["errors"].as_array().unwrap().iter().map(|e| (&e["file"], &e["code"])).collect();
+    assert!(codes.contains(&(&json!("flows/A.json"), &json!("CIRCULAR_DEPENDENCY"))), "{codes:?}");
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_link_is_told_at_its_place() {
+    let outer = file(
+        json!([
+            link("gone", "Gret", json!({})),
+            link("lacks", "Greet", json!({})),
+            link("more", "Greet", json!({"who": "x", "mod": "y"}))
+        ]),
+        &[],
+        json!({}),
+    );
+    let server = Bench::folder([("flows/Outer.json", outer), ("flows/Greet.json", greet())]);
+    let mut session = server.session().await;
+    let shown = session.ok("flows_show", json!({"name": "Outer"})).await;
+    let told: Vec<_> = shown["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| (f["rule"].as_str().unwrap(), f["pointer"].as_str().unwrap()))
+        .collect();
+    assert!(told.contains(&("missing-flow", "/nodes/0/data/flow")), "{told:?}");
+    assert!(told.contains(&("missing-flow-input", "/nodes/1/data/variables")), "{told:?}");
+    assert!(told.contains(&("unknown-flow-input", "/nodes/2/data/variables/mod")), "{told:?}");
+}
+
+#[tokio::test]
+async fn flows_that_multiply_without_end_are_refused_before_anything_is_unfolded() {
+    // Each goes six times through the one before: 6^7 steps at the top.
+    let mut files = vec![("flows/F1.json".to_owned(), file(json!([step("a", "x")]), &[], json!({})))];
+    for n in 2..=8 {
+        let inner = format!("F{}", n - 1);
+        let links: Vec<Value> = (0..6).map(|k| link(&format!("l{k}"), &inner, json!({}))).collect();
+        files.push((format!("flows/F{n}.json"), file(Value::Array(links), &[], json!({}))));
+    }
+    let server = Bench::folder(files);
+    let mut session = server.session().await;
+    let refused = session.failed("flows_execute", json!({"flowName": "F8"})).await;
+    assert_eq!(refused["code"], "LIMIT_EXCEEDED");
+}
