@@ -1,5 +1,7 @@
 //! Steps that call external tools: what is sent, what becomes of the answer, and what a failure does.
 
+#![allow(clippy::needless_pass_by_value, reason = "`json!` makes a value, and tests read better without `&`")]
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -44,6 +46,7 @@ impl Tools for Listed {
     }
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "one of a list in which others are failures")]
 fn said(text: &str) -> Answer {
     Ok(ToolAnswer { text: Some(text.to_owned()), ..ToolAnswer::default() })
 }

@@ -1,5 +1,7 @@
 //! Flows within flows, from the files of a catalog.
 
+#![allow(clippy::needless_pass_by_value, reason = "`json!` makes a value, and tests read better without `&`")]
+
 use serde_json::{Value, json};
 
 use crate::support::mcp::Bench;
