@@ -181,7 +181,7 @@ impl Catalog {
     }
 
     /// What is known of external tools.
-    pub fn tools(&self) -> &Toolbox {
+    pub fn tools(&self) -> &Arc<Toolbox> {
         &self.tools
     }
 

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::memory::{Finished, Kept, Recorded};
 use crate::app::{App, Code, Error, Origin};
-use crate::execute::{self, Executed, Options, Rendered, Workers};
+use crate::execute::{self, Executed, OnCall, Options, Rendered, ToolProgress, Workers};
 use crate::names::ItemName;
 use crate::plan::Plan;
 use crate::run::{Given, Limits, OnFailure, Refusal, Run};
@@ -61,7 +61,7 @@ impl Detail {
     }
 }
 
-/// Told after every step.
+/// Told after every step, and what calls of external tools say meanwhile.
 pub type OnStep = Arc<dyn Fn(&StepDone) + Send + Sync>;
 
 /// Who asked: may cancel, and may want to hear how it goes.
@@ -82,6 +82,19 @@ pub struct StepDone {
     pub steps: usize,
     /// The label of the step that ended last.
     pub label: String,
+    /// What a call of an external tool says of itself, where that is the news.
+    pub call: Option<CallNews>,
+}
+
+/// What a running call of an external tool says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallNews {
+    /// The label of the step that calls.
+    pub label: String,
+    /// How much of it is done, in thousandths; none where the tool doesn't say how far it goes.
+    pub thousandths: Option<u16>,
+    /// What it is at, in the tool's words.
+    pub message: Option<String>,
 }
 
 /// How an execution stands when the caller is answered.
@@ -175,9 +188,11 @@ impl App {
         let counting = self.counting.clone();
         let (tools, execution) = (self.tools.clone(), id.clone());
         let mut work = tokio::spawn(async move {
-            let workers = Workers { texts: &Rendered, tools: Some(&*tools), execution: &execution, told: None };
+            let told = on_step.clone().map(|on_step| telling(&run, on_step));
+            let workers =
+                Workers { texts: &Rendered, tools: Some(&*tools), execution: &execution, told: told.as_ref() };
             let executed = execute::drive(run, &options, workers, &*clock, &work_cancel, |_, step| {
-                let done = StepDone { ended: step.ended, steps: step.steps, label: step.label.to_owned() };
+                let done = StepDone { ended: step.ended, steps: step.steps, label: step.label.to_owned(), call: None };
                 if let Some(on_step) = &on_step {
                     on_step(&done);
                 }
@@ -260,6 +275,24 @@ impl App {
         }
         format!("{slug}_{}_{:06x}", self.clock.now().timestamp_millis(), self.clock.fresh() & 0x00ff_ffff)
     }
+}
+
+/// Passes on what calls say of themselves, with how far the whole is.
+fn telling(run: &Run, on_step: OnStep) -> OnCall {
+    let labels: Vec<String> = run.plan().steps().iter().map(|step| step.label.clone()).collect();
+    let steps = run.counts().steps;
+    Arc::new(move |step, progress: ToolProgress| {
+        let label = labels.get(step).cloned().unwrap_or_default();
+        let part = progress.total.filter(|total| *total > 0.0).map(|total| progress.progress / total);
+        let call = CallNews { label: label.clone(), thousandths: part.map(thousandths), message: progress.message };
+        on_step(&StepDone { ended: 0, steps, label, call: Some(call) });
+    })
+}
+
+fn thousandths(part: f64) -> u16 {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1000")]
+    let thousandths = (part.clamp(0.0, 1.0) * 1000.0) as u16;
+    thousandths
 }
 
 async fn patience_ends(patience: Option<Duration>) {

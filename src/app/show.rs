@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::{App, Catalog, Code, Error, Origin, Prepared};
-use crate::model::{Lookup, Template};
+use crate::model::{Lookup, Template, Toolbox};
 
 /// What is to be shown.
 #[derive(Debug, Clone)]
@@ -25,6 +25,8 @@ pub enum Shown {
         prepared: Arc<Prepared>,
         /// Where it comes from.
         origin: Origin,
+        /// What is known of external tools at this moment.
+        tools: Arc<Toolbox>,
     },
     /// A template.
     Template {
@@ -56,7 +58,7 @@ impl App {
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
         let origin = catalog.origin().clone();
         let refused = match catalog.prepare(&request.name).await {
-            Ok(prepared) => return Ok(Shown::Flow { prepared, origin }),
+            Ok(prepared) => return Ok(Shown::Flow { prepared, origin, tools: catalog.tools().clone() }),
             Err(error) => error,
         };
         if refused.code != Code::FlowNotFound {

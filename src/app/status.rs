@@ -337,7 +337,7 @@ fn artifact(story: &Story, node: &str) -> Option<String> {
 }
 
 /// A step of that id comes first; else it may mean what gives the final result, or one of several.
-fn step_named(run: &Run, node: &str) -> Option<usize> {
+pub(super) fn step_named(run: &Run, node: &str) -> Option<usize> {
     let plan = run.plan();
     let named = plan.steps().iter().position(|step| step.id == node);
     let last = || plan.last().filter(|_| node == RESULT);

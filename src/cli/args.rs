@@ -344,6 +344,9 @@ pub(super) struct GraphArgs {
     #[arg(long, value_name = "FORMAT", default_value = "mermaid",
           value_parser = PossibleValuesParser::new(["mermaid", "dot"]))]
     pub(super) format: String,
+    /// Draw the flows within the flow too
+    #[arg(long)]
+    pub(super) unfold: bool,
 }
 
 /// Arguments of `schema`.

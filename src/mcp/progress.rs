@@ -20,7 +20,8 @@ pub(super) struct Progress {
     peer: Peer<RoleServer>,
     token: ProgressToken,
     news: watch::Receiver<Option<StepDone>>,
-    told: usize,
+    /// Steps that have ended, as far as told, and thousandths of the running call.
+    told: (usize, u16),
     quiet: CancellationToken,
 }
 
@@ -29,9 +30,16 @@ impl Progress {
     pub(super) fn new(peer: Peer<RoleServer>, token: ProgressToken, quiet: CancellationToken) -> (Self, OnStep) {
         let (bring, news) = watch::channel(None);
         let on_step: OnStep = Arc::new(move |step: &StepDone| {
-            bring.send_replace(Some(step.clone()));
+            bring.send_modify(|news| {
+                let news = news.get_or_insert_with(|| StepDone { ended: 0, ..step.clone() });
+                match &step.call {
+                    // News of a call leave standing how many steps have ended.
+                    Some(call) => news.call = Some(call.clone()),
+                    None => *news = step.clone(),
+                }
+            });
         });
-        (Self { peer, token, news, told: 0, quiet }, on_step)
+        (Self { peer, token, news, told: (0, 0), quiet }, on_step)
     }
 
     /// Tells news as they come; ends only when no more can come.
@@ -45,10 +53,22 @@ impl Progress {
     /// Tells what has not been told yet. Nothing may be told after the call's answer.
     pub(super) async fn newest(&mut self) {
         let newest = self.news.borrow_and_update().clone();
-        let Some(step) = newest.filter(|step| step.ended > self.told) else { return };
-        self.told = step.ended;
-        let message = format!("{} of {} steps: {}", step.ended, step.steps, shown(&step.label, 80));
-        let told = ProgressNotificationParam::new(self.token.clone(), number(step.ended))
+        let Some(step) = newest else { return };
+        // It must always grow: a call that doesn't say how far it is moves a thousandth on.
+        let part = step.call.as_ref().map_or(0, |call| {
+            let before = if self.told.0 == step.ended { self.told.1 } else { 0 };
+            call.thousandths.unwrap_or(before + 1).min(999)
+        });
+        if (step.ended, part) <= self.told {
+            return;
+        }
+        self.told = (step.ended, part);
+        let label = step.call.as_ref().map_or(&step.label, |call| &call.label);
+        let mut message = format!("{} of {} steps: {}", step.ended, step.steps, shown(label, 80));
+        if let Some(said) = step.call.as_ref().and_then(|call| call.message.as_deref()) {
+            message = format!("{message}: {}", shown(said, 120));
+        }
+        let told = ProgressNotificationParam::new(self.token.clone(), number(step.ended) + f64::from(part) / 1000.0)
             .with_total(number(step.steps))
             .with_message(message);
         if let Some(Err(error)) = self.quiet.run_until_cancelled(self.peer.notify_progress(told)).await {

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResult, ContentBlock, InputRequiredResult};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use rmcp::model::{CallToolResult, ContentBlock, InputRequiredResult, Resource};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Person;
 use crate::app::{App, Code, Error, OnStep};
-use crate::report::wire::{Travels, Written};
+use crate::names::shown;
+use crate::report::wire::{Attached, Travels, Written};
 
 /// A call, as far as a tool needs to know it.
 pub(super) struct Call {
@@ -54,27 +56,35 @@ pub(super) struct Reply {
     pub(super) written: Option<Written>,
     /// What the client is to ask a person first, before it calls again.
     pub(super) asks: Option<Box<InputRequiredResult>>,
+    /// What stands beside the value: files that tools gave.
+    pub(super) beside: Vec<ContentBlock>,
 }
 
 impl Reply {
     /// A success.
     pub(super) fn of(value: Value) -> Self {
-        Self { value, failed: false, text: None, written: None, asks: None }
+        Self { value, failed: false, text: None, written: None, asks: None, beside: Vec::new() }
     }
 
     /// A failure.
     pub(super) fn failure(value: Value) -> Self {
-        Self { value, failed: true, text: None, written: None, asks: None }
+        Self { value, failed: true, text: None, written: None, asks: None, beside: Vec::new() }
+    }
+
+    /// The same with files beside it, for a result that has content.
+    pub(super) fn with_files(mut self, files: &[Attached]) -> Self {
+        self.beside = files.iter().map(block).collect();
+        self
     }
 
     /// A text and nothing else.
     pub(super) fn text(text: String) -> Self {
-        Self { value: Value::Null, failed: false, text: Some(text), written: None, asks: None }
+        Self { value: Value::Null, failed: false, text: Some(text), written: None, asks: None, beside: Vec::new() }
     }
 
     /// A success that is written already.
     pub(super) fn written(written: Written) -> Self {
-        Self { value: Value::Null, failed: false, text: None, written: Some(written), asks: None }
+        Self { value: Value::Null, failed: false, text: None, written: Some(written), asks: None, beside: Vec::new() }
     }
 
     /// The value, written.
@@ -86,10 +96,26 @@ impl Reply {
     /// only one of the two.
     pub(super) fn into_result(self) -> CallToolResult {
         let value = self.written.map_or(self.value, |written| written.value());
-        match (self.text, self.failed) {
+        let mut result = match (self.text, self.failed) {
             (Some(text), _) => CallToolResult::success(vec![ContentBlock::text(text)]),
             (None, false) => CallToolResult::structured(value),
             (None, true) => CallToolResult::structured_error(value),
+        };
+        result.content.extend(self.beside);
+        result
+    }
+}
+
+/// A file as a client is given it: shown where it can be, else named.
+fn block(attached: &Attached) -> ContentBlock {
+    let (file, kind) = (&attached.file, attached.file.media_type.clone());
+    match (attached.shown, kind.starts_with("audio/")) {
+        (true, false) => ContentBlock::image(BASE64_STANDARD.encode(&file.bytes), kind),
+        (true, true) => ContentBlock::audio(BASE64_STANDARD.encode(&file.bytes), kind),
+        (false, _) => {
+            let size = u64::try_from(file.bytes.len()).unwrap_or(u64::MAX);
+            let name = shown(&attached.name, 100);
+            ContentBlock::resource_link(Resource::new(&attached.address, name).with_mime_type(kind).with_size(size))
         }
     }
 }

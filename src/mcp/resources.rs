@@ -5,6 +5,7 @@
 
 mod address;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
     ResourceTemplate,
@@ -83,6 +84,10 @@ const TEMPLATE: ResourceRow = ResourceRow {
     media_type: PLAIN,
     tool: "flows_show",
 };
+/// The largest file that is read, in bytes of Base64: somebody asked for it, so more than what an answer
+/// to a model may hold.
+const LARGEST_FILE: usize = 12 << 20;
+
 const EXECUTION: ResourceRow = ResourceRow {
     address: "execution://{id}",
     name: "execution",
@@ -100,8 +105,17 @@ const STEP: ResourceRow = ResourceRow {
     tool: "flows_status with nodeId",
 };
 
+const FILE: ResourceRow = ResourceRow {
+    address: "execution://{id}/{nodeId}/files/{number}",
+    name: "execution_file",
+    title: "A file of a step",
+    description: "A file that an external tool gave in a step of an execution, such as a screenshot.",
+    media_type: "application/octet-stream",
+    tool: "flows_execute, whose content holds what can be shown",
+};
+
 /// Every kind of resource.
-pub const RESOURCES: [ResourceRow; 7] = [LIST, METADATA, SCHEMA, GRAPH, TEMPLATE, EXECUTION, STEP];
+pub const RESOURCES: [ResourceRow; 8] = [LIST, METADATA, SCHEMA, GRAPH, TEMPLATE, EXECUTION, STEP, FILE];
 
 const fn row_of(address: &Address) -> ResourceRow {
     match address {
@@ -112,6 +126,7 @@ const fn row_of(address: &Address) -> ResourceRow {
         Address::Template(_) => TEMPLATE,
         Address::Execution(_) => EXECUTION,
         Address::Step { .. } => STEP,
+        Address::File { .. } => FILE,
     }
 }
 
@@ -216,7 +231,7 @@ pub(super) async fn read(app: &App, uri: &str) -> Result<ReadResourceResult, Err
         }
         Address::Graph(name) => {
             let (prepared, origin) = app.graph_now(&graph(name)).await?;
-            (draw::mermaid(&prepared.flow), origin.fresh_for_ms)
+            (draw::Picture::of(&prepared.flow).mermaid(), origin.fresh_for_ms)
         }
         Address::Template(name) => {
             let (template, fresh_ms) = app.template(name).await?;
@@ -228,6 +243,7 @@ pub(super) async fn read(app: &App, uri: &str) -> Result<ReadResourceResult, Err
             (wire::status(&app.status(&request).await?).to_string(), 0)
         }
         Address::Step { id, node } => (step_text(app, id, node).await?, 0),
+        Address::File { id, node, number } => return file(app, uri, (id, node, *number)).await,
     };
     if !wire::text_fits(&text) {
         let message = format!("what stands there has {} bytes, more than fits into one message", text.len());
@@ -239,6 +255,17 @@ pub(super) async fn read(app: &App, uri: &str) -> Result<ReadResourceResult, Err
     Ok(ReadResourceResult::new(vec![contents])
         .with_ttl_ms(fresh_ms.min(TTL_AT_MOST_MS))
         .with_cache_scope(CacheScope::Private))
+}
+
+async fn file(app: &App, uri: &str, (id, node, number): (&str, &str, usize)) -> Result<ReadResourceResult, Error> {
+    let file = app.file(id, node, number).await?;
+    let blob = BASE64_STANDARD.encode(&file.bytes);
+    if blob.len() > LARGEST_FILE {
+        let message = format!("the file has {} bytes, more than fits into one message", file.bytes.len());
+        return Err(Error::new(Code::LimitExceeded, message).next("let the tool give a smaller file"));
+    }
+    let contents = ResourceContents::blob(blob, uri).with_mime_type(file.media_type);
+    Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
 }
 
 fn fits(value: &Value) -> bool {

@@ -132,13 +132,16 @@ impl Server {
         }
         let (Some(outbox), None) = (&self.outbox, &reply.text) else { return reply.into_result().into() };
         let failed = reply.failed;
-        let result = outbox.keep(context.id.clone(), reply.into_written(), failed);
+        let mut reply = reply;
+        let beside = std::mem::take(&mut reply.beside);
+        let mut result = outbox.keep(context.id.clone(), reply.into_written(), failed);
+        result.content.extend(beside.iter().cloned());
         if !context.ct.is_cancelled() {
             return result.into();
         }
         // Nobody may fetch it any more: its message, if there is one at all, holds it itself.
         let written = outbox.take(&context.id);
-        written.map_or(result, |written| Reply { failed, ..Reply::written(written) }.into_result()).into()
+        written.map_or(result, |written| Reply { failed, beside, ..Reply::written(written) }.into_result()).into()
     }
 
     /// The names of the tools.

@@ -3,69 +3,139 @@
 //! Labels are untrusted text: what could end a label or begin markup is replaced, control and
 //! bidirectional characters are dropped, and ids never appear outside quotation marks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use crate::model::{Flow, Node, NodeKind};
 use crate::names::shown;
+use crate::plan::{Plan, Work};
 
 /// The longest label that is drawn, in characters.
 const LONGEST_LABEL: usize = 60;
 
-/// The graph as a Mermaid flowchart.
-pub fn mermaid(flow: &Flow) -> String {
-    let mut out = String::from("flowchart TD\n");
-    let numbers = numbers(flow);
-    for (number, node) in flow.nodes.iter().enumerate() {
-        let text = mermaid_text(&label(node));
-        let _ = match node.kind {
-            NodeKind::Input(_) => writeln!(out, "    n{number}[/\"{text}\"/]"),
-            NodeKind::Template(_) => writeln!(out, "    n{number}[\"{text}\"]"),
-            NodeKind::Tool(_) => writeln!(out, "    n{number}[[\"{text}\"]]"),
-            NodeKind::Flow(_) => writeln!(out, "    n{number}{{{{\"{text}\"}}}}"),
-            NodeKind::Result => writeln!(out, "    n{number}([\"{text}\"])"),
-            NodeKind::Other(_) => writeln!(out, "    n{number}>\"{text}\"]"),
-        };
-    }
-    for edge in edges(flow, &numbers) {
-        let _ = if edge.carries.is_empty() {
-            writeln!(out, "    n{} --> n{}", edge.from, edge.to)
-        } else {
-            writeln!(out, "    n{} -- \"{}\" --> n{}", edge.from, mermaid_text(&edge.carries), edge.to)
-        };
-    }
-    out
+/// What is drawn: a flow, and with a plan the flows within it too.
+#[derive(Clone, Copy)]
+pub struct Picture<'a> {
+    flow: &'a Flow,
+    unfolded: Option<&'a Plan>,
 }
 
-/// The graph as Graphviz DOT.
-pub fn dot(flow: &Flow) -> String {
-    let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "digraph \"{}\" {{\n    rankdir=TB;\n    node [fontname=\"sans-serif\"];",
-        dot_text(flow.name.as_str())
-    );
-    let numbers = numbers(flow);
-    for (number, node) in flow.nodes.iter().enumerate() {
-        let shape = match node.kind {
-            NodeKind::Input(_) => "parallelogram",
-            NodeKind::Template(_) => "box",
-            NodeKind::Tool(_) => "component",
-            NodeKind::Flow(_) => "hexagon",
-            NodeKind::Result => "ellipse",
-            NodeKind::Other(_) => "note",
-        };
-        let _ = writeln!(out, "    n{number} [shape={shape}, label=\"{}\"];", dot_text(&label(node)));
+impl<'a> Picture<'a> {
+    /// The flow alone: another flow within it is one node.
+    pub fn of(flow: &'a Flow) -> Self {
+        Self { flow, unfolded: None }
     }
-    for edge in edges(flow, &numbers) {
-        let _ = if edge.carries.is_empty() {
-            writeln!(out, "    n{} -> n{};", edge.from, edge.to)
-        } else {
-            writeln!(out, "    n{} -> n{} [label=\"{}\"];", edge.from, edge.to, dot_text(&edge.carries))
-        };
+
+    /// The flow with the flows within it, as far as it can be planned.
+    pub fn unfolded(flow: &'a Flow, plan: Option<&'a Plan>) -> Self {
+        Self { flow, unfolded: plan }
     }
-    out.push_str("}\n");
-    out
+
+    /// The flow that a node is, where that is to be drawn.
+    fn within(&self, node: usize) -> Option<Picture<'a>> {
+        let step = self.unfolded?.steps().iter().find(|step| step.node == node)?;
+        match &step.work {
+            Work::Flow(linked) => Some(Picture { flow: linked.plan.flow(), unfolded: Some(&linked.plan) }),
+            _ => None,
+        }
+    }
+
+    /// The graph as a Mermaid flowchart.
+    pub fn mermaid(&self) -> String {
+        let mut out = String::from("flowchart TD\n");
+        self.put_mermaid("n", 1, &mut out);
+        out
+    }
+
+    fn put_mermaid(&self, prefix: &str, depth: usize, out: &mut String) {
+        let indent = "    ".repeat(depth);
+        let numbers = numbers(self.flow);
+        for (number, node) in self.flow.nodes.iter().enumerate() {
+            let text = mermaid_text(&label(node));
+            let id = format!("{prefix}{number}");
+            let _ = match node.kind {
+                NodeKind::Input(_) => writeln!(out, "{indent}{id}[/\"{text}\"/]"),
+                NodeKind::Template(_) => writeln!(out, "{indent}{id}[\"{text}\"]"),
+                NodeKind::Tool(_) => writeln!(out, "{indent}{id}[[\"{text}\"]]"),
+                NodeKind::Flow(_) => writeln!(out, "{indent}{id}{{{{\"{text}\"}}}}"),
+                NodeKind::Result => writeln!(out, "{indent}{id}([\"{text}\"])"),
+                NodeKind::Other(_) => writeln!(out, "{indent}{id}>\"{text}\"]"),
+            };
+            if let Some(inner) = self.within(number) {
+                let name = mermaid_text(&shown(inner.flow.name.as_str(), LONGEST_LABEL));
+                let below = format!("{id}_");
+                let _ = writeln!(out, "{indent}subgraph {id}s[\"{name}\"]");
+                inner.put_mermaid(&below, depth + 1, out);
+                let _ = writeln!(out, "{indent}end");
+                for first in inner.first() {
+                    let _ = writeln!(out, "{indent}{id} -.-> {below}{first}");
+                }
+            }
+        }
+        for edge in edges(self.flow, &numbers) {
+            let (from, to) = (edge.from, edge.to);
+            let _ = if edge.carries.is_empty() {
+                writeln!(out, "{indent}{prefix}{from} --> {prefix}{to}")
+            } else {
+                writeln!(out, "{indent}{prefix}{from} -- \"{}\" --> {prefix}{to}", mermaid_text(&edge.carries))
+            };
+        }
+    }
+
+    /// The graph as Graphviz DOT.
+    pub fn dot(&self) -> String {
+        let mut out = String::new();
+        let _ = writeln!(
+            out,
+            "digraph \"{}\" {{\n    rankdir=TB;\n    node [fontname=\"sans-serif\"];",
+            dot_text(self.flow.name.as_str())
+        );
+        self.put_dot("n", 1, &mut out);
+        out.push_str("}\n");
+        out
+    }
+
+    fn put_dot(&self, prefix: &str, depth: usize, out: &mut String) {
+        let indent = "    ".repeat(depth);
+        let numbers = numbers(self.flow);
+        for (number, node) in self.flow.nodes.iter().enumerate() {
+            let shape = match node.kind {
+                NodeKind::Input(_) => "parallelogram",
+                NodeKind::Template(_) => "box",
+                NodeKind::Tool(_) => "component",
+                NodeKind::Flow(_) => "hexagon",
+                NodeKind::Result => "ellipse",
+                NodeKind::Other(_) => "note",
+            };
+            let id = format!("{prefix}{number}");
+            let _ = writeln!(out, "{indent}{id} [shape={shape}, label=\"{}\"];", dot_text(&label(node)));
+            if let Some(inner) = self.within(number) {
+                let below = format!("{id}_");
+                let name = dot_text(inner.flow.name.as_str());
+                let _ = writeln!(out, "{indent}subgraph cluster_{id} {{\n{indent}    label=\"{name}\";");
+                inner.put_dot(&below, depth + 1, out);
+                let _ = writeln!(out, "{indent}}}");
+                for first in inner.first() {
+                    let _ = writeln!(out, "{indent}{id} -> {below}{first} [style=dotted];");
+                }
+            }
+        }
+        for edge in edges(self.flow, &numbers) {
+            let (from, to) = (edge.from, edge.to);
+            let _ = if edge.carries.is_empty() {
+                writeln!(out, "{indent}{prefix}{from} -> {prefix}{to};")
+            } else {
+                writeln!(out, "{indent}{prefix}{from} -> {prefix}{to} [label=\"{}\"];", dot_text(&edge.carries))
+            };
+        }
+    }
+
+    /// The nodes to which no edge leads.
+    fn first(&self) -> Vec<usize> {
+        let led_to: HashSet<&str> = self.flow.edges.iter().map(|edge| edge.to.as_str()).collect();
+        let nodes = self.flow.nodes.iter().enumerate();
+        nodes.filter(|(_, node)| !led_to.contains(node.id.as_str())).map(|(number, _)| number).collect()
+    }
 }
 
 struct Drawn {
@@ -149,10 +219,10 @@ mod tests {
             r#"{"metadata":{"name":"x"},"nodes":[{"id":"i","type":"input","data":{"label":"In","variables":["a","b"]}},{"id":"t","type":"template","data":{"label":"say \"hi\" <b>"}},{"id":"r","type":"result","data":{}}],"edges":[{"source":"i","target":"t","data":{"mapping":{"x":"a"}}},{"source":"t","target":"r"},{"source":"t","target":"r"},{"source":"gone","target":"r"}]}"#,
         );
         assert_eq!(
-            mermaid(&flow),
+            Picture::of(&flow).mermaid(),
             "flowchart TD\n    n0[/\"In: a, b\"/]\n    n1[\"say #quot;hi#quot; #lt;b#gt;\"]\n    n2([\"r\"])\n    n0 -- \"x\" --> n1\n    n1 --> n2\n"
         );
-        let dot = dot(&flow);
+        let dot = Picture::of(&flow).dot();
         assert!(
             dot.contains("n1 [shape=box, label=\"say \\\"hi\\\" <b>\"];") && dot.contains("n0 -> n1 [label=\"x\"];"),
             "{dot}"

@@ -4,6 +4,7 @@
 //! names. Long replies are cut by [`fit`], never silently.
 
 mod execution;
+mod files;
 mod finding;
 mod flow;
 mod guided;
@@ -20,6 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::app::{Error, Listed, StatusAnswer};
 
 pub use execution::{STATUSES, execution, outcome, refusal, rehearsal};
+pub use files::{Attached, attached};
 pub use finding::{checkup, finding};
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};

@@ -13,9 +13,11 @@ pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
     let request = GraphRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
     let prepared = wait(world, &format!("reading {}", app.describe()), app.graph(&request))??;
     world.warn_of(app.ignored_ref(None).as_ref());
+    let plan = prepared.plan.as_deref().filter(|_| args.unfold);
+    let picture = draw::Picture::unfolded(&prepared.flow, plan);
     let picture = match args.format.as_str() {
-        "dot" => draw::dot(&prepared.flow),
-        _ => draw::mermaid(&prepared.flow),
+        "dot" => picture.dot(),
+        _ => picture.mermaid(),
     };
     if world.everywhere.json {
         world.printer.json(&json!({"name": prepared.flow.name.as_str(), "format": args.format, "graph": picture}));

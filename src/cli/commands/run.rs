@@ -34,8 +34,14 @@ fn execute(app: &App, request: &ExecuteRequest, args: &RunArgs, world: &World<'_
     let line = progress.line();
     let caller = Caller {
         progress: Some(Arc::new(move |done| {
-            let label = crate::names::shown(&done.label, 40);
-            line.set_message(format!("{} of {} steps: {label}", done.ended, done.steps));
+            let shown = |text: &str| crate::names::shown(text, 40);
+            line.set_message(match &done.call {
+                None => format!("{} of {} steps: {}", done.ended, done.steps, shown(&done.label)),
+                Some(call) => {
+                    let said = call.message.as_deref().map(|said| format!(": {}", shown(said))).unwrap_or_default();
+                    format!("{}{said}", shown(&call.label))
+                }
+            });
         })),
         ..Caller::default()
     };

@@ -33,6 +33,15 @@ pub(in crate::mcp) enum Address {
         /// The step.
         node: String,
     },
+    /// A file that a tool gave in a step.
+    File {
+        /// The execution.
+        id: String,
+        /// The step.
+        node: String,
+        /// Which, from 1.
+        number: usize,
+    },
 }
 
 impl Address {
@@ -56,7 +65,10 @@ impl Address {
             // The rest belongs to the step: an id has no slash, and an artifact's place has some.
             return Ok(match rest.split_once('/') {
                 None | Some((_, "")) => Self::Execution(decoded(rest.trim_end_matches('/'))?),
-                Some((id, node)) => Self::Step { id: decoded(id)?, node: decoded(node)? },
+                Some((id, rest)) => match file_in(rest) {
+                    Some((node, number)) => Self::File { id: decoded(id)?, node: decoded(node)?, number },
+                    None => Self::Step { id: decoded(id)?, node: decoded(rest)? },
+                },
             });
         }
         if !scheme.eq_ignore_ascii_case("flow") {
@@ -88,8 +100,15 @@ impl Address {
             Self::Template(name) => format!("template://{}", segment(name)),
             Self::Execution(id) => format!("execution://{}", segment(id)),
             Self::Step { id, node } => step_address(id, node),
+            Self::File { id, node, number } => format!("{}/files/{number}", step_address(id, node)),
         }
     }
+}
+
+/// The step and the number of a file: `<step>/files/<number>`.
+fn file_in(rest: &str) -> Option<(&str, usize)> {
+    let (before, number) = rest.rsplit_once('/')?;
+    Some((before.strip_suffix("/files").filter(|node| !node.is_empty())?, number.parse().ok()?))
 }
 
 /// Commas part tags before they are decoded: `%2C` is part of a tag.

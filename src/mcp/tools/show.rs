@@ -26,7 +26,7 @@ pub(super) const TOOL: Definition = Definition {
     parameters: &[
         Parameter::new("name", Kind::Text, "Flow or template, as flows_list shows it.").required().also(&["flowName"]),
         Parameter::new("ref", Kind::Text, REF),
-        Parameter::new("detail", Kind::Word(&["summary", "full"]), "full adds the texts of the templates.")
+        Parameter::new("detail", Kind::Word(&["summary", "full"]), "full adds texts, and unfolds flows within.")
             .default("\"summary\""),
         Parameter::new("format", Kind::Word(&["json", "mermaid"]), "mermaid: the flow's graph.").default("\"json\""),
         Parameter::new("refresh", Kind::Flag, "Ask the source for changes first.").unlisted(),
@@ -44,7 +44,10 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
         };
         let shown = call.unless_cancelled(call.app.show(&request).boxed()).await?;
         match (&shown, arguments.text("format")) {
-            (Shown::Flow { prepared, .. }, Some("mermaid")) => Ok(Reply::text(draw::mermaid(&prepared.flow))),
+            (Shown::Flow { prepared, .. }, Some("mermaid")) => {
+                let plan = prepared.plan.as_deref().filter(|_| arguments.text("detail") == Some("full"));
+                Ok(Reply::text(draw::Picture::unfolded(&prepared.flow, plan).mermaid()))
+            }
             (Shown::Template { .. }, Some("mermaid")) => {
                 Err(Error::new(Code::InvalidRequest, "a template has no graph to draw")
                     .next("leave `format` out, or name a flow"))

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::listing::plain;
 use super::{BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, safe_block, table, wrapped};
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
+use crate::model::Toolbox;
 use crate::names::shown as safe;
 use crate::plan::{Input, Plan, Slot, Step, Work};
 use crate::report::wire;
@@ -13,7 +14,7 @@ use crate::validate::{Finding, Severity};
 /// A flow or a template. `full` adds the texts of the steps.
 pub fn shown(shown: &Shown, full: bool, look: Look) -> String {
     match shown {
-        Shown::Flow { prepared, origin } => flow(prepared, origin, full, look),
+        Shown::Flow { prepared, origin, tools } => flow(prepared, origin, tools, full, look),
         Shown::Template { template, origin } => self::template(template, origin, look),
     }
 }
@@ -39,7 +40,7 @@ fn from(origin: &Origin) -> String {
     parts.join(", ")
 }
 
-fn flow(prepared: &Prepared, origin: &Origin, full: bool, look: Look) -> String {
+fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool, look: Look) -> String {
     let flow = &prepared.flow;
     let mut text = format!(
         "{}  {}\n",
@@ -64,7 +65,7 @@ fn flow(prepared: &Prepared, origin: &Origin, full: bool, look: Look) -> String 
         look,
     ));
     match prepared.plan.as_deref() {
-        Some(plan) => text.push_str(&planned(plan, full, look)),
+        Some(plan) => text.push_str(&planned(plan, tools, full, look)),
         None => {
             text.push_str(&section("Can't be executed", look));
             text.push_str("  Errors reach the whole flow, so there is no order to show.\n");
@@ -80,7 +81,7 @@ fn flow(prepared: &Prepared, origin: &Origin, full: bool, look: Look) -> String 
     text
 }
 
-fn planned(plan: &Plan, full: bool, look: Look) -> String {
+fn planned(plan: &Plan, tools: &Toolbox, full: bool, look: Look) -> String {
     let mut text = section("Inputs", look);
     if plan.inputs().is_empty() {
         text.push_str("  none\n");
@@ -96,7 +97,7 @@ fn planned(plan: &Plan, full: bool, look: Look) -> String {
     text.push_str(&order(plan));
     text.push_str(&section("Steps", look));
     for (number, step) in plan.steps().iter().enumerate() {
-        text.push_str(&self::step(number, step, plan, full, look));
+        text.push_str(&self::step((number, step), plan, tools, full, look));
     }
     if !plan.results().is_empty() {
         text.push_str(&section("Results", look));
@@ -157,7 +158,7 @@ fn read_by_name(slots: &[Slot], plan: &Plan, look: Look) -> String {
     if rows.is_empty() { String::new() } else { table(&[], rows, 5, look) }
 }
 
-fn step(number: usize, step: &Step, plan: &Plan, full: bool, look: Look) -> String {
+fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool, look: Look) -> String {
     let mut text = format!("  {}. {}", number + 1, look.paint(NAME, &one(&step.label)));
     if step.id != step.label {
         text.push_str(&look.paint(FAINT, &format!("  ({})", one(&step.id))));
@@ -176,6 +177,9 @@ fn step(number: usize, step: &Step, plan: &Plan, full: bool, look: Look) -> Stri
         }
         Work::Call(call) => {
             let _ = writeln!(text, "     calls {}", one(&call.address.to_string()));
+            if let Some(why) = tools.trouble(&call.address.server) {
+                let _ = writeln!(text, "     {} {}", look.paint(DOUBTFUL, "unavailable now:"), one(why));
+            }
             text.push_str(&read_by_name(&call.slots, plan, look));
         }
         Work::Flow(linked) => {
@@ -186,7 +190,7 @@ fn step(number: usize, step: &Step, plan: &Plan, full: bool, look: Look) -> Stri
             text.push_str(&read_by_name(&linked.slots, plan, look));
             if full {
                 for (number, below) in inner.steps().iter().enumerate() {
-                    for line in self::step(number, below, inner, full, look).lines() {
+                    for line in self::step((number, below), inner, tools, full, look).lines() {
                         let _ = writeln!(text, "     {line}");
                     }
                 }

@@ -7,7 +7,7 @@ use super::listing::origin;
 use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
 use crate::discover::property;
-use crate::model::{Flow, NodeKind};
+use crate::model::{Flow, NodeKind, Toolbox};
 use crate::names::shown as safe;
 use crate::plan::{Input, Plan, Slot, Source, Step, Work};
 use crate::validate::OutputPart;
@@ -15,12 +15,12 @@ use crate::validate::OutputPart;
 /// A flow or a template. `full` adds texts, contracts and variable sets.
 pub fn shown(shown: &Shown, full: bool) -> Value {
     match shown {
-        Shown::Flow { prepared, origin } => flow(prepared, origin, full),
+        Shown::Flow { prepared, origin, tools } => flow(prepared, origin, tools, full),
         Shown::Template { template, origin } => self::template(template, origin),
     }
 }
 
-fn flow(prepared: &Prepared, from: &Origin, full: bool) -> Value {
+fn flow(prepared: &Prepared, from: &Origin, tools: &Toolbox, full: bool) -> Value {
     let flow = &prepared.flow;
     let mut object = Map::new();
     object.insert("name".to_owned(), json!(flow.name.as_str()));
@@ -50,7 +50,7 @@ fn flow(prepared: &Prepared, from: &Origin, full: bool) -> Value {
     }
     object.insert(
         "steps".to_owned(),
-        plan.map(|plan| plan.steps().iter().map(|step| self::step(step, plan, full)).collect::<Vec<_>>())
+        plan.map(|plan| plan.steps().iter().map(|step| self::step(step, plan, tools, full)).collect::<Vec<_>>())
             .unwrap_or_default()
             .into(),
     );
@@ -130,7 +130,7 @@ fn input(input: &Input, plan: &Plan) -> Value {
     Value::Object(object)
 }
 
-fn step(step: &Step, plan: &Plan, full: bool) -> Value {
+fn step(step: &Step, plan: &Plan, tools: &Toolbox, full: bool) -> Value {
     let ids = |steps: &[usize]| -> Value {
         steps.iter().filter_map(|step| plan.step(*step)).map(|step| json!(step.id)).collect()
     };
@@ -168,6 +168,9 @@ fn step(step: &Step, plan: &Plan, full: bool) -> Value {
         }
         Work::Call(call) => {
             object.insert("call".to_owned(), json!(call.address.to_string()));
+            if let Some(why) = tools.trouble(&call.address.server) {
+                object.insert("unavailable".to_owned(), json!(why));
+            }
             if !call.requires.is_empty() {
                 let names = call.requires.iter().filter_map(|(slot, path)| {
                     let name = call.slots.get(*slot)?.name.as_str();
@@ -191,7 +194,7 @@ fn step(step: &Step, plan: &Plan, full: bool) -> Value {
                 object.insert("variables".to_owned(), Value::Object(given.collect()));
                 object.insert(
                     "steps".to_owned(),
-                    inner.steps().iter().map(|step| self::step(step, inner, full)).collect(),
+                    inner.steps().iter().map(|step| self::step(step, inner, tools, full)).collect(),
                 );
             }
         }

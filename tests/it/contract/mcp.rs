@@ -8,6 +8,7 @@ mod ending;
 mod eras;
 mod executing;
 mod fields;
+mod files;
 mod listing;
 mod malformed;
 mod prompts;

@@ -101,6 +101,13 @@ impl Bench {
         Self { app: Arc::new(app), clock: self.clock.clone(), folder: self.folder.clone(), spec, settings }
     }
 
+    /// The same with somebody who calls external tools.
+    pub(crate) fn calling(self, tools: Arc<dyn flowy::execute::Tools>) -> Self {
+        let (spec, settings) = (self.spec.clone(), self.settings.clone());
+        let app = App::open_at(spec, settings, self.clock.clone(), Pace::Hurried).unwrap().with_tools(tools);
+        Self { app: Arc::new(app), ..self }
+    }
+
     /// Where guided executions are kept.
     pub(crate) fn store(&self) -> std::path::PathBuf {
         self.settings.state_dir.join("flowy.db")
