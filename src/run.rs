@@ -20,6 +20,6 @@ pub use guided::{
     Beginning, Cancelled, Closing, Entry, Escalation, Fate, Guided, GuidedState, Handed, Misfit, Moment, Outcome,
     read_output,
 };
-pub use state::{Counts, Limits, OnFailure, Run, State, Status};
+pub use state::{Counts, Limits, MOST_FILE_BYTES, OnFailure, Run, State, Status};
 pub use ticket::{EscalationId, ExecutionId, Ticket};
 pub use warning::{Warning, WarningKind};

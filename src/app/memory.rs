@@ -79,7 +79,7 @@ impl Kept {
 
     fn bytes(&self) -> usize {
         match &*self.finished.borrow() {
-            Some(Finished::Ran(recorded)) => recorded.executed.run.written(),
+            Some(Finished::Ran(recorded)) => recorded.executed.run.kept(),
             _ => 0,
         }
     }

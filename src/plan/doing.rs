@@ -66,6 +66,8 @@ pub struct Gather {
     pub flow: String,
     /// The step whose output it takes over.
     pub last: usize,
+    /// The labels of that flow's results and what feeds them, where there are several.
+    pub results: Vec<(String, usize)>,
     /// What the step itself read, to be shown.
     pub slots: Vec<Slot>,
 }

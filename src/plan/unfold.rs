@@ -70,7 +70,9 @@ impl Plan {
                 own.parents = ends;
                 let last = inner.last.unwrap_or_default() + offset;
                 let flow = inner.flow.name.to_string();
-                own.work = Work::Gather(Box::new(Gather { flow, last, slots }));
+                let marks = inner.results.iter().filter_map(|mark| Some((mark.label.clone(), mark.step? + offset)));
+                let results = if inner.results.len() > 1 { marks.collect() } else { Vec::new() };
+                own.work = Work::Gather(Box::new(Gather { flow, last, results, slots }));
             } else {
                 own.work = at.work(&step.work);
             }
@@ -177,6 +179,7 @@ impl Handing<'_> {
         }
         if let Work::Gather(gather) = &mut changed {
             gather.last += self.offset;
+            gather.results.iter_mut().for_each(|(_, step)| *step += self.offset);
         }
         changed
     }

@@ -113,9 +113,9 @@ impl Output {
         }
     }
 
-    /// How many bytes it holds: its text and its files.
-    pub fn bytes(&self) -> usize {
-        self.files.iter().map(|file| file.bytes.len()).fold(self.text.len(), usize::saturating_add)
+    /// How many bytes its files hold.
+    pub fn file_bytes(&self) -> usize {
+        self.files.iter().map(|file| file.bytes.len()).fold(0, usize::saturating_add)
     }
 }
 

@@ -64,7 +64,7 @@ impl Run {
         }
         for (step, variable, from, how) in self.mappings() {
             if how == "auto"
-                && let Some(step) = self.plan().step(step)
+                && let Some(step) = self.plan().step(step).filter(|step| step.within.is_none())
             {
                 let message = format!(
                     "{variable} was not given and takes the output of {from}, the only step before; give {variable}, \

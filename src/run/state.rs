@@ -4,9 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
 use crate::plan::{OutputPart, Passing, Plan, Slot, Source, Step, Work};
 use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
+
+/// How much the files that tools give may hold in a run, in bytes (16 MB).
+pub const MOST_FILE_BYTES: usize = 16 << 20;
 
 /// How much text a run may write, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +124,7 @@ pub struct Run {
     ready: BTreeSet<(usize, usize)>,
     counts: Counts,
     written: usize,
+    files: usize,
 }
 
 impl Run {
@@ -157,6 +162,7 @@ impl Run {
             ready: BTreeSet::new(),
             counts: Counts { steps: work, ..Counts::default() },
             written: 0,
+            files: 0,
             plan,
         };
         for step in 0..count {
@@ -182,9 +188,14 @@ impl Run {
         self.limits
     }
 
-    /// How much is written, in bytes.
+    /// How much text is written, in bytes.
     pub fn written(&self) -> usize {
         self.written
+    }
+
+    /// How much is kept, in bytes: texts and files.
+    pub fn kept(&self) -> usize {
+        self.written.saturating_add(self.files)
     }
 
     /// Where a step stands.
@@ -238,13 +249,15 @@ impl Run {
             }
             Event::Done { step, output, timing } => {
                 if self.open(step) {
-                    let bytes = output.bytes();
-                    if let Some(error) = self.too_large(step, bytes) {
+                    let (bytes, files) = (output.text.len(), output.file_bytes());
+                    let too_large = self.too_large(step, bytes).or_else(|| self.files_too_large(step, files));
+                    if let Some(error) = too_large {
                         self.fail(step, error, timing);
                         return;
                     }
                     self.unready(step);
                     self.written = self.written.saturating_add(bytes);
+                    self.files = self.files.saturating_add(files);
                     self.set(step, State::Done { output, timing });
                     self.counts.done += 1;
                     self.counts.ended += 1;
@@ -338,7 +351,16 @@ impl Run {
             }
         }
         // Where its last step was left out, so was this one, before it could get here.
-        if let (Some(output), Some(at)) = (self.output_of(gather.last).cloned(), last_at) {
+        if let (Some(mut output), Some(at)) = (self.output_of(gather.last).cloned(), last_at) {
+            if !gather.results.is_empty() {
+                // Several results are the fields of the whole, by their labels.
+                let fields = gather.results.iter().filter_map(|(label, step)| {
+                    let output = self.output_of(*step)?;
+                    let value = output.value.as_deref().filter(|_| !output.of_tool).cloned();
+                    Some((label.clone(), value.unwrap_or_else(|| Value::String(output.text.to_string()))))
+                });
+                output = Output::with_fields(output.text.clone(), Value::Object(fields.collect()));
+            }
             self.set(step, State::Done { output, timing: Timing { at, took } });
         }
     }
@@ -419,6 +441,16 @@ impl Run {
                 }
             }
         }
+    }
+
+    /// Why a step's files may not be kept, if so.
+    fn files_too_large(&self, step: usize, bytes: usize) -> Option<StepError> {
+        (bytes > MOST_FILE_BYTES.saturating_sub(self.files)).then(|| {
+            let id = self.plan.step(step).map_or("", |step| step.id.as_str());
+            let message =
+                format!("the files of {id} are too large: an execution may keep {MOST_FILE_BYTES} bytes of files");
+            StepError::new("LIMIT_EXCEEDED", message)
+        })
     }
 
     /// Why a step may not write that much, if so.

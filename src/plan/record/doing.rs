@@ -39,6 +39,7 @@ pub(super) struct LinkedRecord {
 pub(super) struct GatherRecord {
     flow: String,
     last: usize,
+    results: Vec<(String, usize)>,
     slots: Vec<SlotRecord>,
 }
 
@@ -141,11 +142,16 @@ impl LinkedRecord {
 
 impl GatherRecord {
     pub(super) fn of(gather: &Gather) -> Self {
-        Self { flow: gather.flow.clone(), last: gather.last, slots: slots_of(&gather.slots) }
+        Self {
+            flow: gather.flow.clone(),
+            last: gather.last,
+            results: gather.results.clone(),
+            slots: slots_of(&gather.slots),
+        }
     }
 
     pub(super) fn back(self) -> Result<Gather, RecordError> {
-        Ok(Gather { flow: self.flow, last: self.last, slots: slots_back(self.slots)? })
+        Ok(Gather { flow: self.flow, last: self.last, results: self.results, slots: slots_back(self.slots)? })
     }
 }
 

@@ -74,6 +74,10 @@ pub fn execution(
     order.extend(chosen);
     for number in order {
         let Some(step) = plan.step(number) else { continue };
+        // Nobody does what only gathers; its failure is told where it happened.
+        if matches!(step.work, Work::Gather(_)) {
+            continue;
+        }
         before.push_str(&heading(run, number, step, look));
         before.push('\n');
         if texts
@@ -113,13 +117,19 @@ pub fn execution(
 }
 
 fn heading(run: &Run, number: usize, step: &Step, look: Look) -> String {
-    let all = run.plan().steps().len();
+    let (place, all) = run.place_of(number);
     let label = shown(&step.label, 80);
-    let mut parts = vec![format!("{} of {all}", number + 1), label];
-    if let Work::Render(rendering) = &step.work
-        && rendering.template_name != step.label
-    {
-        parts.push(shown(&rendering.template_name, 80));
+    let mut parts = vec![format!("{place} of {all}"), label];
+    let gathers = step.within.and_then(|within| run.plan().step(within));
+    if let Some(gathers) = gathers {
+        parts.push(format!("in {}", shown(&gathers.label, 80)));
+    }
+    match &step.work {
+        Work::Render(rendering) if rendering.template_name != step.label => {
+            parts.push(shown(&rendering.template_name, 80));
+        }
+        Work::Call(call) => parts.push(shown(&call.address.to_string(), 80)),
+        _ => {}
     }
     let (mark, style, end) = match run.state(number) {
         Some(State::Done { timing, .. }) => ("✓", GOOD, time(timing.took)),
@@ -127,6 +137,11 @@ fn heading(run: &Run, number: usize, step: &Step, look: Look) -> String {
         Some(State::Skipped { because }) => {
             let because = run.plan().step(*because).map_or_else(String::new, |step| shown(&step.label, 80));
             ("–", DOUBTFUL, format!("skipped, because {because} failed"))
+        }
+        Some(State::Omitted { because, why }) => {
+            let first = run.plan().step(*because).filter(|_| *because != number);
+            let why = first.map_or_else(|| why.to_string(), |step| format!("{} was", shown(&step.label, 80)));
+            ("–", DOUBTFUL, format!("left out, because {}", shown(&why, 200)))
         }
         _ => ("–", DOUBTFUL, "did not begin".to_owned()),
     };
@@ -141,7 +156,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
     let mut text = format!(
         "{} would run {}; nothing was executed.\n",
         shown(&rehearsal.flow, 200),
-        count(plan.steps().len(), "step", "steps")
+        count(run.counts().steps, "step", "steps")
     );
     if rehearsal.missing.is_empty() {
         text.push_str("Every required value is given.\n");
@@ -155,8 +170,19 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
         }
     }
     for (number, step) in plan.steps().iter().enumerate() {
-        let head =
-            format!("{} of {} · {} · wave {}", number + 1, plan.steps().len(), shown(&step.label, 80), step.wave + 1);
+        if matches!(step.work, Work::Gather(_)) {
+            continue;
+        }
+        let (place, all) = run.place_of(number);
+        let head = format!("{place} of {all} · {} · wave {}", shown(&step.label, 80), step.wave + 1);
+        if let (Work::Call(call), Some(_)) = (&step.work, run.output_of(number)) {
+            let _ = writeln!(text, "\n{}", look.paint(HEADING, &format!("{head} · would call {}", call.address)));
+            let arguments = run.arguments(number, call).map(Value::Object).unwrap_or_default();
+            let lines = serde_json::to_string_pretty(&arguments).unwrap_or_default();
+            text.push_str(safe_block(&lines).trim_end());
+            text.push('\n');
+            continue;
+        }
         match run.output_of(number) {
             Some(output) => {
                 let size = grouped(tokens::estimate(&output.text));

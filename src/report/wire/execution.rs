@@ -129,6 +129,9 @@ fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
     object.insert("flowName".to_owned(), json!(flow));
     object.insert("executionId".to_owned(), json!(id));
     results(&mut object, run);
+    if let Some(details) = first.and_then(|(step, _)| tool_of(run, *step)) {
+        object.insert("details".to_owned(), details);
+    }
     // What finished is never lost, however little was asked for.
     object.insert("partialResults".to_owned(), steps(run, detail));
     tail(&mut object, recorded);
@@ -158,18 +161,43 @@ fn next_step(code: Option<&str>) -> &'static str {
         Some("TIMEOUT" | "GITHUB_ERROR" | "NETWORK_ERROR" | "RATE_LIMITED") => {
             "call flows_execute again in a minute; what had finished is in partialResults"
         }
+        Some("TOOL_NOT_FOUND" | "TOOL_NOT_ALLOWED") => {
+            "external servers and the tools that flows may call are the operator's to configure, in the servers file"
+        }
+        Some("TOOL_UNAVAILABLE" | "TOOL_ERROR") => {
+            "mend what the message names, or call flows_execute again in a minute; what had finished is in partialResults"
+        }
         Some("CANCELLED") => "call flows_execute again when you want it to finish",
         _ => "flows_show lists what each step reads and what is wrong with it",
     }
 }
 
-pub(super) fn failed(run: &Run, step: usize, error: &StepError) -> Value {
-    let step = run.plan().step(step);
+pub(super) fn failed(run: &Run, number: usize, error: &StepError) -> Value {
+    let step = run.plan().step(number);
     json!({
         "nodeId": step.map(|step| step.id.as_str()),
         "templateName": step.and_then(template_name),
-        "error": {"code": error.code, "message": error.message},
+        "error": error_of(run, number, error),
     })
+}
+
+/// `{code, message, details?}`: of a tool, which it is and where its step stands.
+fn error_of(run: &Run, step: usize, error: &StepError) -> Value {
+    let mut object = Map::new();
+    object.insert("code".to_owned(), json!(error.code));
+    object.insert("message".to_owned(), json!(error.message));
+    if let Some(details) = tool_of(run, step) {
+        object.insert("details".to_owned(), details);
+    }
+    Value::Object(object)
+}
+
+/// `{tool, nodeId, step, of}` of a step that calls a tool.
+fn tool_of(run: &Run, number: usize) -> Option<Value> {
+    let step = run.plan().step(number)?;
+    let Work::Call(call) = &step.work else { return None };
+    let (place, of) = run.place_of(number);
+    Some(json!({"tool": call.address.to_string(), "nodeId": step.id, "step": place, "of": of}))
 }
 
 pub(super) fn skipped(run: &Run) -> Value {

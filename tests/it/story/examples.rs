@@ -13,7 +13,7 @@ const FLOW: &str = r#"{"metadata":{"name":"Mine","version":"1.0.0"},"nodes":[{"i
 #[test]
 fn the_current_folder_counts_if_it_has_flows_and_the_examples_stand_in_otherwise() {
     let said = Sandbox::new().run(["list", "--mode", "index"]);
-    assert_eq!(said.out.lines().count(), 11);
+    assert_eq!(said.out.lines().count(), 13);
     let mine = Sandbox::new().file("flows/Mine.json", FLOW);
     let said = mine.run(["list"]);
     assert!(said.out.starts_with("Mine\t") && said.out.lines().count() == 1, "{}", said.out);

@@ -59,7 +59,7 @@ pub(crate) fn check_with(
 
 /// The same where something is known of external tools and of other flows: `{tools: {server: {disabled?,
 /// tools: {name: {allowed, schema}}}}, flows: {name: {inputs: {name: required}} | {missing: [nearest]} |
-/// {broken: why}}, rings: {stem: {name: [flows]}}}`.
+/// {broken: why} | {unchecked: true}}, rings: {stem: {name: [flows]}}}`.
 pub(crate) fn check_against(
     (path, bytes): (&str, &[u8]),
     templates: &[Entry],
@@ -113,6 +113,8 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
         let lookup = if let Some(why) = flow["broken"].as_str() {
             let file = format!("flows/{name}.json");
             Lookup::Broken { file, code: "PARSE_ERROR".to_owned(), message: why.to_owned() }
+        } else if flow["unchecked"] == true {
+            Lookup::NotChecked
         } else if flow.get("missing").is_some() {
             Lookup::Missing { nearest: texts(&flow["missing"]) }
         } else {

@@ -44,11 +44,11 @@ fn a_listing_in_a_pipe_has_one_line_for_each_flow() {
     let said = Sandbox::new().run(["list"]);
     assert_eq!(said.code, 0);
     let lines: Vec<Vec<&str>> = said.out.lines().map(|line| line.split('\t').collect()).collect();
-    assert_eq!(lines.len(), 11);
+    assert_eq!(lines.len(), 13);
     assert!(lines.iter().all(|line| line.len() == 4));
     let strategy = lines.iter().find(|line| line[0] == "Marketing_Strategy").unwrap();
     assert_eq!(strategy[2], "budget (string, required), company (string, required), market (string, required)");
-    assert_eq!(said.err, "11 flows from built-in examples\n");
+    assert_eq!(said.err, "13 flows from built-in examples\n");
     assert_eq!(Sandbox::new().run(["list", "-q"]).err, "");
 }
 
@@ -62,7 +62,7 @@ fn every_mode_has_its_form_and_filters_apply() {
     assert_eq!(page.out.lines().count(), 3);
     let cursor = page.err.split("--cursor ").nth(1).unwrap().trim();
     let next = Sandbox::new().run(["list", "--limit", "3", "--cursor", cursor]);
-    assert!(next.out.starts_with("Incident_Report\t"), "{}", next.out);
+    assert!(next.out.starts_with("Folder_Review\t"), "{}", next.out);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_file_that_stands_alone_has_its_references_left_unchecked() {
 fn this_repository_is_a_catalog_without_findings() {
     let said = Sandbox::new().run(["validate".as_ref(), repository().as_os_str()]);
     assert_eq!(said.code, 0, "{}", said.out);
-    assert!(said.out.starts_with("ok: 11 flows and 20 templates in 31 files of folder "), "{}", said.out);
+    assert!(said.out.starts_with("ok: 13 flows and 20 templates in 33 files of folder "), "{}", said.out);
     assert!(said.out.ends_with(", nothing found\n"), "{}", said.out);
 }
 

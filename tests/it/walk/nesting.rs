@@ -201,3 +201,27 @@ async fn flows_that_multiply_without_end_are_refused_before_anything_is_unfolded
     let refused = session.failed("flows_execute", json!({"flowName": "F8"})).await;
     assert_eq!(refused["code"], "LIMIT_EXCEEDED");
 }
+
+#[tokio::test]
+async fn several_results_of_the_other_flow_are_read_by_their_labels() {
+    let inner = file(
+        json!([
+            step("a", "first"),
+            step("b", "second"),
+            json!({"id": "r", "type": "result", "data": {"label": "One"}}),
+            json!({"id": "s", "type": "result", "data": {"label": "Two"}})
+        ]),
+        &[("a", "b"), ("a", "r"), ("b", "s")],
+        json!({}),
+    );
+    let outer = file(
+        json!([link("in", "Inner", json!({})), step("end", "{in_result}, {in_result.One}, {in_result.Two}")]),
+        &[("in", "end")],
+        json!({}),
+    );
+    let server = Bench::folder([("flows/Outer.json", outer), ("flows/Inner.json", inner)]);
+    let mut session = server.session().await;
+    let done = session.ok("flows_execute", json!({"flowName": "Outer"})).await;
+    assert_eq!(done["finalResult"], "second, first, second");
+    assert_eq!(done["intermediateResults"][0]["output"], json!({"One": "first", "Two": "second"}));
+}

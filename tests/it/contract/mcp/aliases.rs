@@ -51,7 +51,7 @@ async fn the_methods_answer_with_the_bare_object() {
     let mut session = Bench::examples().session().await;
     let listed = session.request("flows/list", json!({})).await["result"].clone();
     as_published(LIST_RESPONSE, &listed);
-    assert_eq!(listed["flows"].as_array().unwrap().len(), 11);
+    assert_eq!(listed["flows"].as_array().unwrap().len(), 13);
     let params = json!({"flowName": "Marketing_Strategy", "initialVariables": VALUES});
     let done = session.request("flows/execute", params).await["result"].clone();
     as_published(EXECUTE_RESPONSE, &done);
