@@ -110,7 +110,8 @@ impl App {
     /// The same with somebody who calls external tools.
     #[must_use]
     pub fn with_tools(self, tools: Arc<dyn Tools>) -> Self {
-        Self { tools, ..self }
+        let guide = self.guide.calling(tools.clone());
+        Self { guide, tools, ..self }
     }
 
     fn choose(settings: &Settings, environment: &Environment) -> Result<SourceSpec, Error> {

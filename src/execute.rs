@@ -20,7 +20,7 @@ use crate::names::step_address;
 use crate::plan::{Call, Plan, Step, Work};
 use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, StepError, Timing, Warning};
 
-pub use calls::OnCall;
+pub use calls::{Called, OnCall, call_step};
 pub use tools::{Calling, NoTools, OnToolProgress, ToolFailure, ToolProgress, Tools};
 
 /// A future that a worker hands out.

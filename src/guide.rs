@@ -3,12 +3,14 @@
 //!
 //! What may follow what is the run's to say, what is kept is the store's. A reply is made of the
 //! log up to the end of the call that it answers, so the same call again gets the same reply.
-//! Protocols are not known here: a person is reached through [`Asker`].
+//! Protocols are not known here: a person is reached through [`Asker`], tools through the port of the
+//! room that drives direct executions.
 
 mod calls;
 mod error;
 mod handing;
 mod known;
+mod tools;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::clock::Clock;
+use crate::execute::Tools;
 use crate::plan::Plan;
 use crate::run::{
     Beginning, Entry, Escalation, EscalationId, ExecutionId, Given, Guided, Limits, Moment, Outcome, Ticket,
@@ -26,6 +29,7 @@ use crate::store::{Appended, Store};
 pub use error::GuideError;
 use handing::hand_out;
 use known::Known;
+use tools::Calling;
 
 /// How long a person is waited for within one call; some clients drop calls after 60 seconds.
 pub const PATIENCE: Duration = Duration::from_secs(45);
@@ -114,6 +118,11 @@ pub enum Deed {
     Answered(EscalationId),
     /// It cancelled the execution.
     Cancelled,
+    /// The server called a tool for a step, or took that over from a process that is gone.
+    Called {
+        /// The step.
+        step: usize,
+    },
 }
 
 /// An execution with its log.
@@ -141,6 +150,7 @@ pub struct Guide {
     patience: Duration,
     known: Arc<Known>,
     on_end: Option<OnEnd>,
+    calling: Calling,
 }
 
 /// Told of each execution that comes to its end, once, by the process that brings it there.
@@ -149,7 +159,8 @@ pub type OnEnd = Arc<dyn Fn(&Guided) + Send + Sync>;
 impl Guide {
     /// Over a store.
     pub fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, patience: PATIENCE, known: Arc::default(), on_end: None }
+        let calling = Calling::of(&store, &*clock);
+        Self { store, clock, patience: PATIENCE, known: Arc::default(), on_end: None, calling }
     }
 
     /// The same, waiting for a person within a call as long as this.
@@ -162,6 +173,12 @@ impl Guide {
     #[must_use]
     pub fn telling_ends(self, on_end: OnEnd) -> Self {
         Self { on_end: Some(on_end), ..self }
+    }
+
+    /// The same, calling tools by these.
+    #[must_use]
+    pub fn calling(self, tools: Arc<dyn Tools>) -> Self {
+        Self { calling: self.calling.by(tools), ..self }
     }
 
     /// Where executions are kept.
@@ -194,12 +211,13 @@ impl Guide {
             let first = Entry::new(self.clock.now(), Moment::Begun(Arc::new(beginning)));
             let mut guided = Guided::begin(&first).map_err(|misfit| GuideError::Torn { id: id.clone(), misfit })?;
             let mut entries = vec![first];
-            for moment in hand_out(&guided, None, &*self.clock) {
+            for moment in hand_out(&guided, None, self.calling.owner(), &*self.clock) {
                 self.live(&mut guided, &mut entries, moment)?;
             }
+            self.calling.be_there(&guided)?;
             if self.store.begin(entries.clone(), &guided).await? == Appended::Kept {
                 self.known.keep(Story { entries, guided: guided.clone() });
-                return Ok(Turn { guided, done: Deed::Began });
+                return self.carry_on(Turn { guided, done: Deed::Began }).await;
             }
         }
         Err(GuideError::Crowded)
@@ -211,7 +229,9 @@ impl Guide {
     /// A ticket that is not that of the open step, an output that does not meet the contract, a
     /// person who is awaited; then the step stays as it is.
     pub async fn complete(&self, id: &ExecutionId, closure: &Closure) -> Result<Turn, GuideError> {
-        self.change(id, |story| calls::complete(story, closure, &*self.clock)).await
+        let owner = self.calling.owner();
+        let turn = self.change(id, |story| calls::complete(story, closure, owner, &*self.clock)).await?;
+        self.carry_on(turn).await
     }
 
     /// Hands the open step to a person, and where there is an asker waits a while for the answers.
@@ -252,7 +272,9 @@ impl Guide {
         escalation: Option<&EscalationId>,
         answers: &Value,
     ) -> Result<Turn, GuideError> {
-        self.change(id, |story| calls::resume(story, escalation, answers, &*self.clock)).await
+        let owner = self.calling.owner();
+        let turn = self.change(id, |story| calls::resume(story, escalation, answers, owner, &*self.clock)).await?;
+        self.carry_on(turn).await
     }
 
     /// Cancels an execution.
@@ -260,7 +282,9 @@ impl Guide {
     /// # Errors
     /// When it has come to its end already.
     pub async fn cancel(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Turn, GuideError> {
-        self.change(id, |story| calls::cancel(story, reason)).await
+        let turn = self.change(id, |story| calls::cancel(story, reason)).await?;
+        self.calling.cancel(id);
+        Ok(turn)
     }
 
     /// An execution with its log; changes nothing.
@@ -270,6 +294,11 @@ impl Guide {
     pub async fn story(&self, id: &ExecutionId) -> Result<Story, GuideError> {
         let story = self.read(id).await?;
         self.known.keep(story.clone());
+        if self.take_over(&story).await? {
+            let story = self.read(id).await?;
+            self.known.keep(story.clone());
+            return Ok(story);
+        }
         Ok(story)
     }
 
@@ -332,6 +361,7 @@ impl Guide {
             for moment in moments {
                 self.live(&mut story.guided, &mut story.entries, moment)?;
             }
+            self.calling.be_there(&story.guided)?;
             let added = story.entries.iter().skip(after).cloned().collect();
             if self.store.append(after, added, &story.guided).await? == Appended::Kept {
                 let guided = story.guided.clone();

@@ -18,7 +18,7 @@ pub use event::{Event, Output, StepError, Timing};
 pub use given::{Given, Refusal, Unfit};
 pub use guided::{
     Beginning, Cancelled, Closing, Entry, Escalation, Fate, Guided, GuidedState, Handed, Misfit, Moment, Outcome,
-    read_output,
+    ToolAtWork, read_output,
 };
 pub use state::{Counts, Limits, MOST_FILE_BYTES, OnFailure, Run, State, Status};
 pub use ticket::{EscalationId, ExecutionId, Ticket};

@@ -8,6 +8,7 @@
 
 mod error;
 mod opening;
+mod presence;
 mod rows;
 mod schema;
 mod summary;
@@ -24,6 +25,7 @@ use crate::run::{Entry, ExecutionId, Guided, GuidedState};
 
 pub use error::StoreError;
 use opening::Opened;
+pub use presence::Presence;
 use rows::{decoded, encoded, micros};
 pub use summary::{Summary, Tally};
 pub use usage::{Counted, Counts, FlowTotals, ListingTotals, Span, day_of};

@@ -347,6 +347,8 @@ impl App {
             GuideError::Missing(name) => made(Code::InvalidRequest)
                 .next(format!("give `{name}`; {}", needed(name)))
                 .detail("argument", json!(name)),
+            GuideError::UnknownDecision => made(Code::InvalidRequest)
+                .next("give answers {\"decision\": \"repeat\"}, {\"decision\": \"fail\"}, or {\"result\": …} with what the call gave"),
             GuideError::NoEscalation { awaited, .. } => {
                 let next = match awaited {
                     Some(id) => format!("the question that is open has escalationId {id}"),

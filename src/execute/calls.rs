@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::execute::{OnToolProgress, ToolFailure, ToolProgress, Tools, Worked};
 use crate::model::{ToolAnswer, ToolCall};
-use crate::names::shown;
-use crate::plan::{Call, LONGEST_BACKOFF};
-use crate::run::{Output, StepError, Warning, WarningKind};
+use crate::names::{shown, step_address};
+use crate::plan::{Call, LONGEST_BACKOFF, Work};
+use crate::run::{Output, Run, StepError, Warning, WarningKind};
 
 /// The most of a tool's own words that an error keeps, in characters.
 const LONGEST_REPORT: usize = 4_000;
@@ -28,6 +28,33 @@ pub(super) struct Standing<'a> {
 
 /// Told of each step's number how its call goes.
 pub type OnCall = Arc<dyn Fn(usize, ToolProgress) + Send + Sync>;
+
+/// What became of a call.
+#[derive(Debug)]
+pub struct Called {
+    /// The step's output, or why it failed.
+    pub result: Result<Output, StepError>,
+    /// How many calls it were, new tries included.
+    pub calls: u32,
+    /// How many of them were new tries.
+    pub retries: u32,
+}
+
+/// Calls the tool of one step of a run, with all pauses and tries that the node asks for; none where
+/// the step calls none. Dropping it cancels the call.
+pub async fn call_step(run: &Run, number: usize, tools: &dyn Tools, execution: &str) -> Option<Called> {
+    let step = run.plan().step(number)?;
+    let Work::Call(call) = &step.work else { return None };
+    let arguments = match run.arguments(number, call) {
+        Ok(arguments) => arguments,
+        Err(error) => return Some(Called { result: Err(error), calls: 0, retries: 0 }),
+    };
+    let place = step_address(execution, &step.id);
+    let (at, of) = run.place_of(number);
+    let standing = Standing { step: number, id: &step.id, number: at, of, place: &place };
+    let worked = work(tools, call, arguments, standing, None).await;
+    Some(Called { result: worked.result, calls: worked.calls, retries: worked.retries })
+}
 
 /// Calls the tool as often as the node says, and makes an output of what it answers.
 pub(super) async fn work(

@@ -5,7 +5,11 @@ use serde_json::Value;
 use super::handing::{breaches, bytes, fresh_ticket, hand_out, taken_in};
 use super::{Closure, Decision, Deed, GuideError, Question, Story, Turn};
 use crate::clock::Clock;
-use crate::run::{Entry, Escalation, EscalationId, Fate, Guided, Handed, Moment, Outcome, Ticket, read_output};
+use crate::plan::Work;
+use crate::run::{
+    Entry, Escalation, EscalationId, Fate, Guided, Handed, Moment, Outcome, Output, StepError, Ticket, ToolAtWork,
+    read_output,
+};
 
 /// The most questions to a person at once.
 const MOST_QUESTIONS: usize = 20;
@@ -14,15 +18,25 @@ const LARGEST_NOTE: usize = 100_000;
 
 impl Story {
     /// The execution after its first `entries` entries.
-    fn as_of(&self, entries: usize) -> Result<Guided, GuideError> {
+    pub(super) fn as_of(&self, entries: usize) -> Result<Guided, GuideError> {
         let beginning = self.entries.iter().take(entries);
         Guided::replay(beginning).map_err(|misfit| GuideError::Torn { id: self.guided.beginning().id.clone(), misfit })
     }
 
     /// How many entries there were when the call had ended that wrote this one (from 1): after a
     /// step was closed, the next is handed out in the same breath.
-    fn end_of_call(&self, entry: usize) -> usize {
-        let follows = |moment: &Moment| matches!(moment, Moment::Broke { .. } | Moment::Opened { .. });
+    pub(super) fn end_of_call(&self, entry: usize) -> usize {
+        let follows = |moment: &Moment| {
+            matches!(
+                moment,
+                Moment::Broke { .. }
+                    | Moment::Opened { .. }
+                    | Moment::LeftOut { .. }
+                    | Moment::ToolStarted { .. }
+                    | Moment::ToolEnded { .. }
+                    | Moment::ToolAsked { .. }
+            )
+        };
         let following = self.entries.iter().skip(entry).take_while(|entry: &&Entry| follows(&entry.moment));
         entry + following.count()
     }
@@ -59,7 +73,12 @@ impl Story {
     }
 }
 
-pub(super) fn complete(story: &Story, closure: &Closure, clock: &dyn Clock) -> Result<Decision, GuideError> {
+pub(super) fn complete(
+    story: &Story,
+    closure: &Closure,
+    owner: &str,
+    clock: &dyn Clock,
+) -> Result<Decision, GuideError> {
     let guided = &story.guided;
     let in_form = |step: usize, output: Value| {
         let usual = guided.rendering(step).is_none_or(|rendering| rendering.terms.is_none());
@@ -118,7 +137,7 @@ pub(super) fn complete(story: &Story, closure: &Closure, clock: &dyn Clock) -> R
     after.apply(&entry).map_err(|misfit| GuideError::Torn { id: guided.beginning().id.clone(), misfit })?;
     let next = chosen(&after, closure.next.as_deref())?;
     let mut moments = vec![closed];
-    moments.extend(hand_out(&after, next, clock));
+    moments.extend(hand_out(&after, next, owner, clock));
     Ok(Decision::Now(moments, Ok(Deed::Closed { step })))
 }
 
@@ -177,6 +196,7 @@ pub(super) fn resume(
     story: &Story,
     escalation: Option<&EscalationId>,
     answers: &Value,
+    owner: &str,
     clock: &dyn Clock,
 ) -> Result<Decision, GuideError> {
     let empty = match answers {
@@ -195,22 +215,157 @@ pub(super) fn resume(
     if escalation.is_none() && story.guided.cancelled().is_some() {
         return Err(GuideError::Cancelled);
     }
-    let awaited = story.guided.handed().and_then(|handed| handed.asks.clone());
+    let awaited = story.guided.asked().cloned();
     let unknown = |answered| GuideError::NoEscalation { id: escalation.cloned(), answered, awaited: awaited.clone() };
     let Some(id) = escalation.or(awaited.as_ref()) else { return Err(unknown(false)) };
     let Some(asked) = story.guided.escalations().iter().find(|asked| asked.id == *id) else {
         return Err(unknown(false));
     };
     match &asked.answer {
-        Some((before, _, entry)) if before == answers => story.before(*entry, Deed::Answered(id.clone())),
+        Some((before, _, entry)) if before == answers => {
+            story.before(story.end_of_call(*entry), Deed::Answered(id.clone()))
+        }
         Some(_) => Err(unknown(true)),
         None if story.guided.cancelled().is_some() => Err(GuideError::Cancelled),
+        None if story.guided.tool_at_work().is_some_and(|at_work| at_work.asks.as_ref() == Some(id)) => {
+            decide(story, id, answers, owner, clock)
+        }
         None => {
             let ticket = fresh_ticket(&story.guided, clock);
             let moment = Moment::Answered { id: id.clone(), answers: answers.clone(), ticket };
             Ok(Decision::Now(vec![moment], Ok(Deed::Answered(id.clone()))))
         }
     }
+}
+
+/// What a person decided about a call of which nobody knows what became.
+fn decide(
+    story: &Story,
+    id: &EscalationId,
+    answers: &Value,
+    owner: &str,
+    clock: &dyn Clock,
+) -> Result<Decision, GuideError> {
+    let Some(at_work) = story.guided.tool_at_work() else { return Err(GuideError::UnknownDecision) };
+    let step = at_work.step;
+    let mut moments = vec![Moment::ToolDecided { id: id.clone(), answers: answers.clone() }];
+    let ended = |result| Moment::ToolEnded { step, result, took: std::time::Duration::ZERO, calls: 0, retries: 0 };
+    match Decided::read(answers).ok_or(GuideError::UnknownDecision)? {
+        Decided::Repeat => moments.push(Moment::ToolStarted { step, owner: owner.to_owned() }),
+        Decided::Fail => {
+            let error = StepError::new("EXECUTION_ERROR", "a person decided that the call counts as failed");
+            moments.push(ended(Err(error)));
+        }
+        Decided::Result(result) => {
+            let fields = matches!(result, Value::Object(_) | Value::Array(_));
+            let output = if fields {
+                Output::with_fields(result.to_string(), result)
+            } else {
+                Output::text(crate::model::text_of(&result).as_ref())
+            };
+            moments.push(ended(Ok(output)));
+        }
+    }
+    if !matches!(moments.last(), Some(Moment::ToolStarted { .. })) {
+        let after = after(&story.guided, &moments)?;
+        moments.extend(hand_out(&after, None, owner, clock));
+    }
+    Ok(Decision::Now(moments, Ok(Deed::Answered(id.clone()))))
+}
+
+/// An execution after some moments, as far as deciding on the next ones needs it.
+fn after(guided: &Guided, moments: &[Moment]) -> Result<Guided, GuideError> {
+    let mut after = guided.clone();
+    for moment in moments {
+        let entry = Entry::new(guided.updated_at(), moment.clone());
+        after.apply(&entry).map_err(|misfit| GuideError::Torn { id: guided.beginning().id.clone(), misfit })?;
+    }
+    Ok(after)
+}
+
+/// What is to become of a call.
+enum Decided {
+    Repeat,
+    Fail,
+    Result(Value),
+}
+
+impl Decided {
+    /// Reads `{"decision": "repeat" | "fail"}`, `{"result": …}`, or one of the two words.
+    fn read(answers: &Value) -> Option<Self> {
+        let word = |text: &str| match text.trim().trim_matches(['.', '!', '"']).to_ascii_lowercase().as_str() {
+            "repeat" | "retry" | "again" => Some(Self::Repeat),
+            "fail" | "failed" | "stop" => Some(Self::Fail),
+            _ => None,
+        };
+        match answers {
+            Value::String(text) => word(text),
+            Value::Object(fields) => match (fields.get("decision").and_then(Value::as_str), fields.get("result")) {
+                (Some(text), _) => word(text),
+                (None, Some(result)) if !result.is_null() => Some(Self::Result(result.clone())),
+                _ => None,
+            },
+            Value::Array(items) => match items.as_slice() {
+                [one] => Self::read(one),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// A call that this process made came to its end.
+pub(super) fn tool_ended(
+    story: &Story,
+    ended: &Moment,
+    owner: &str,
+    clock: &dyn Clock,
+) -> Result<Decision, GuideError> {
+    let Moment::ToolEnded { step, .. } = ended else { return Err(GuideError::Cancelled) };
+    let ours = |at_work: &&ToolAtWork| at_work.step == *step && at_work.owner == owner && at_work.asks.is_none();
+    if !story.guided.tool_at_work().as_ref().is_some_and(ours) {
+        // It was cancelled meanwhile.
+        return Err(GuideError::Cancelled);
+    }
+    let mut moments = vec![ended.clone()];
+    let after = after(&story.guided, &moments)?;
+    moments.extend(hand_out(&after, None, owner, clock));
+    Ok(Decision::Now(moments, Ok(Deed::Called { step: *step })))
+}
+
+/// The process that made a call is gone: the call is made again where that does no harm, else a person
+/// is asked.
+pub(super) fn take_over(
+    story: &Story,
+    gone: &ToolAtWork,
+    harmless: bool,
+    (owner, fresh): (&str, &EscalationId),
+) -> Result<Decision, GuideError> {
+    let step = gone.step;
+    if story.guided.tool_at_work() != Some(gone) {
+        return story.before(story.entries.len(), Deed::Called { step });
+    }
+    let moment = if harmless {
+        Moment::ToolStarted { step, owner: owner.to_owned() }
+    } else {
+        let call = match story.guided.run().plan().step(step).map(|step| &step.work) {
+            Some(Work::Call(call)) => call.address.to_string(),
+            _ => String::new(),
+        };
+        let id = story.step_id(step);
+        Moment::ToolAsked {
+            id: fresh.clone(),
+            step,
+            reason: format!(
+                "The program ended while it called {call} for step {id}: nobody knows whether the call did its work."
+            ),
+            questions: vec![format!(
+                "Is {call} to be called again (answers {{\"decision\": \"repeat\"}}), does the step count as failed \
+                 ({{\"decision\": \"fail\"}}), or is its result known ({{\"result\": …}})?"
+            )],
+        }
+    };
+    Ok(Decision::Now(vec![moment], Ok(Deed::Called { step })))
 }
 
 pub(super) fn cancel(story: &Story, reason: Option<&str>) -> Result<Decision, GuideError> {

@@ -110,6 +110,9 @@ pub enum GuideError {
     /// Something that is needed is missing or empty.
     #[error("`{0}` is missing or empty")]
     Missing(&'static str),
+    /// A person's answer about a call that can't be understood.
+    #[error("the answers don't say what is to become of the call")]
+    UnknownDecision,
     /// Nobody is awaited under that id.
     #[error("{}", no_escalation(id.as_ref(), *answered))]
     NoEscalation {

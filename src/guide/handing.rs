@@ -10,19 +10,36 @@ use crate::run::{Guided, Moment, StepError, Ticket};
 /// How deep an output's lists and objects may lie in each other; JSON readers stop at 128.
 const DEEPEST: usize = 100;
 
-/// The moments that hand out the next step: the one wanted, else the first in the file. A step
-/// that can't be rendered breaks, and another one is looked for.
-pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, clock: &dyn Clock) -> Vec<Moment> {
+/// The moments that hand out the next step: the one wanted, else the first in the file. What calls a
+/// tool goes first, and is for the server (`owner`) to do. A step that can't be rendered breaks, one
+/// that lacks what it requires is left out, and another one is looked for.
+pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, owner: &str, clock: &dyn Clock) -> Vec<Moment> {
     let mut run = guided.run().clone();
     let mut moments = Vec::new();
     let mut wanted = wanted;
     loop {
         let chosen = wanted.take().filter(|step| run.ready().any(|ready| ready == *step));
-        let Some(step) = chosen.or_else(|| run.ready().next()) else { return moments };
+        let calls = |step: &usize| matches!(run.plan().step(*step).map(|step| &step.work), Some(Work::Call(_)));
+        let first = run.ready().find(calls).or(chosen).or_else(|| run.ready().next());
+        let Some(step) = first else { return moments };
+        let timing = crate::run::Timing { at: guided.updated_at(), took: std::time::Duration::ZERO };
         let broken = match run.plan().step(step).map(|step| &step.work) {
             Some(Work::Render(rendering)) => run.bind(step, rendering).err(),
-            // PENDING
-            Some(Work::Call(_) | Work::Flow(_) | Work::Gather(_)) => {
+            Some(Work::Call(call)) => {
+                if let Some(why) = run.left_out(step, call) {
+                    run.apply(crate::run::Event::Omitted { step, why: why.clone() });
+                    moments.push(Moment::LeftOut { step, why });
+                    continue;
+                }
+                match run.arguments(step, call) {
+                    Ok(_) => {
+                        moments.push(Moment::ToolStarted { step, owner: owner.to_owned() });
+                        return moments;
+                    }
+                    Err(error) => Some(error),
+                }
+            }
+            Some(Work::Flow(_) | Work::Gather(_)) => {
                 Some(StepError::new("INTERNAL_ERROR", "the step can't be handed out"))
             }
             Some(Work::Faulty { code, message }) => Some(StepError::new(code, message.clone())),
@@ -33,7 +50,6 @@ pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, clock: &dyn Clock
             return moments;
         };
         // What breaks here is only foreseen; the entries say it again, with their time.
-        let timing = crate::run::Timing { at: guided.updated_at(), took: std::time::Duration::ZERO };
         run.apply(crate::run::Event::Failed { step, error: error.clone(), timing });
         moments.push(Moment::Broke { step, error });
     }

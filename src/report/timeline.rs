@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::app::Story;
 use crate::names::unprintable;
+use crate::plan::Work;
 use crate::report::wire::state_word;
 use crate::run::{Entry, Guided, GuidedState, Moment};
 
@@ -127,12 +128,43 @@ fn label(guided: &Guided, step: usize) -> &str {
     guided.run().plan().step(step).map_or("", |step| step.label.as_str())
 }
 
+/// The tool that a step calls.
+fn call_of(guided: &Guided, step: usize) -> String {
+    match guided.run().plan().step(step).map(|step| &step.work) {
+        Some(Work::Call(call)) => call.address.to_string(),
+        _ => String::new(),
+    }
+}
+
 fn standing(guided: &Guided, step: usize) -> &'static str {
+    let asks = guided.tool_at_work().filter(|at_work| at_work.step == step && at_work.asks.is_some());
+    if asks.is_some() {
+        return GuidedState::AwaitingHuman.word();
+    }
     let open = guided.handed().filter(|handed| handed.step == step);
     if open.is_some_and(|handed| handed.asks.is_some()) {
         return GuidedState::AwaitingHuman.word();
     }
     state_word(guided.run().state(step), open.is_some())
+}
+
+/// A bar in a step's lane.
+fn bar(page: &mut String, (step, from, class): (usize, usize, &'static str), to: usize) {
+    let (x, y) = (LEFT + from * COLUMN, step * ROW + 4);
+    let width = (to.saturating_sub(from) * COLUMN).max(6);
+    let _ = writeln!(
+        page,
+        "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" rx=\"4\" class=\"{class}\"/>",
+        ROW - 8
+    );
+}
+
+/// The end of a bar, with a mark that says how.
+fn ended(page: &mut String, marks: &mut String, open: Option<(usize, usize, &'static str)>, place: usize, word: &str) {
+    let Some(begun) = open else { return };
+    bar(page, begun, place);
+    let (x, y) = (LEFT + place * COLUMN, begun.0 * ROW + 13);
+    let _ = writeln!(marks, "<circle cx=\"{x}\" cy=\"{y}\" r=\"6\" class=\"{word}\"><title>{word}</title></circle>");
 }
 
 /// The steps as lanes, the entries from left to right: how long a step took counts less than what
@@ -163,40 +195,26 @@ fn drawing(page: &mut String, story: &Story) {
     let mut open: Option<(usize, usize, &'static str)> = None;
     // Drawn last, so that no bar covers them.
     let mut marks = String::new();
-    let bar = |page: &mut String, (step, from, class): (usize, usize, &'static str), to: usize| {
-        let (x, y) = (LEFT + from * COLUMN, step * ROW + 4);
-        let width = (to.saturating_sub(from) * COLUMN).max(6);
-        let _ = writeln!(
-            page,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" rx=\"4\" class=\"{class}\"/>",
-            ROW - 8
-        );
-    };
     for (place, entry) in story.entries.iter().take(drawn).enumerate() {
         match &entry.moment {
-            Moment::Opened { step, .. } => open = Some((*step, place, "work")),
-            Moment::Escalated { .. } => {
+            Moment::Opened { step, .. } | Moment::ToolStarted { step, .. } => open = Some((*step, place, "work")),
+            Moment::Escalated { .. } | Moment::ToolAsked { .. } => {
                 if let Some(begun) = open {
                     bar(page, begun, place);
                     open = Some((begun.0, place, "waits"));
                 }
             }
-            Moment::Answered { .. } => {
+            Moment::Answered { .. } | Moment::ToolDecided { .. } => {
                 if let Some(begun) = open {
                     bar(page, begun, place);
                     open = Some((begun.0, place, "work"));
                 }
             }
             Moment::Closed { outcome, .. } => {
-                if let Some(begun) = open.take() {
-                    bar(page, begun, place);
-                    let (x, y) = (LEFT + place * COLUMN, begun.0 * ROW + 13);
-                    let _ = writeln!(
-                        marks,
-                        "<circle cx=\"{x}\" cy=\"{y}\" r=\"6\" class=\"{0}\"><title>{0}</title></circle>",
-                        outcome.word()
-                    );
-                }
+                ended(page, &mut marks, open.take(), place, outcome.word());
+            }
+            Moment::ToolEnded { result, .. } => {
+                ended(page, &mut marks, open.take(), place, if result.is_ok() { "done" } else { "failed" });
             }
             Moment::Breached { breaches, .. } => {
                 if let Some((step, ..)) = open {
@@ -209,7 +227,7 @@ fn drawing(page: &mut String, story: &Story) {
                     );
                 }
             }
-            Moment::Begun(_) | Moment::Broke { .. } | Moment::Cancelled { .. } => {}
+            Moment::Begun(_) | Moment::Broke { .. } | Moment::LeftOut { .. } | Moment::Cancelled { .. } => {}
         }
     }
     if let Some(begun) = open {
@@ -310,12 +328,9 @@ fn as_text(value: &Value) -> String {
 
 fn told(page: &mut String, guided: &Guided, entry: &Entry) {
     let name = |step: Option<usize>| step.map(|step| label(guided, step)).unwrap_or_default().to_owned();
-    let begin = |page: &mut String, class: &str, title: &str| {
-        let _ = writeln!(page, "<li class=\"{class}\">\n<h3>{}</h3>{}", Shown(title), time(entry.at));
-    };
     match &entry.moment {
         Moment::Begun(beginning) => {
-            begin(page, "begun", "The execution began");
+            begin(page, entry, "begun", "The execution began");
             let values = &beginning.given.values;
             if !values.is_empty() {
                 let values = values.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -323,7 +338,7 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
             }
         }
         Moment::Opened { step, .. } => {
-            begin(page, "opened", &format!("{} was handed out", label(guided, *step)));
+            begin(page, entry, "opened", &format!("{} was handed out", label(guided, *step)));
             if let Some(role) = guided.role(*step) {
                 let _ = writeln!(page, "<p>As <strong>{}</strong></p>", Shown(&role.name));
             }
@@ -334,7 +349,7 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
             }
         }
         Moment::Closed { ticket, outcome, output } => {
-            begin(page, outcome.word(), &format!("{}: {}", name(guided.step_of(ticket)), outcome.word()));
+            begin(page, entry, outcome.word(), &format!("{}: {}", name(guided.step_of(ticket)), outcome.word()));
             match output {
                 Value::Object(fields) => {
                     for (key, value) in fields {
@@ -345,11 +360,11 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
             }
         }
         Moment::Broke { step, error } => {
-            begin(page, "failed", &format!("{} could not be handed out", label(guided, *step)));
+            begin(page, entry, "failed", &format!("{} could not be handed out", label(guided, *step)));
             let _ = writeln!(page, "<p><code>{}</code> {}</p>", Shown(&error.code), Shown(&error.message));
         }
         Moment::Breached { ticket, breaches } => {
-            begin(page, "breached", &format!("{}: the contract was not met", name(guided.step_of(ticket))));
+            begin(page, entry, "breached", &format!("{}: the contract was not met", name(guided.step_of(ticket))));
             page.push_str("<ul>\n");
             for breach in breaches {
                 let _ = writeln!(page, "<li><code>{}</code> {}</li>", Shown(&breach.path), Shown(&breach.message));
@@ -357,7 +372,7 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
             page.push_str("</ul>\n");
         }
         Moment::Escalated { ticket, reason, questions, context, .. } => {
-            begin(page, "asked", &format!("{}: a person was asked", name(guided.step_of(ticket))));
+            begin(page, entry, "asked", &format!("{}: a person was asked", name(guided.step_of(ticket))));
             let _ = writeln!(page, "<p>{}</p>\n<ol>", Shown(reason));
             for question in questions {
                 let _ = writeln!(page, "<li>{}</li>", Shown(question));
@@ -368,17 +383,69 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
             }
         }
         Moment::Answered { answers, .. } => {
-            begin(page, "answered", "The person answered");
+            begin(page, entry, "answered", "The person answered");
             part(page, "Answers", answers);
         }
+        Moment::ToolStarted { .. }
+        | Moment::ToolEnded { .. }
+        | Moment::LeftOut { .. }
+        | Moment::ToolAsked { .. }
+        | Moment::ToolDecided { .. } => told_of_tool(page, guided, entry),
         Moment::Cancelled { reason } => {
-            begin(page, "cancelled", "The execution was cancelled");
+            begin(page, entry, "cancelled", "The execution was cancelled");
             if let Some(reason) = reason {
                 let _ = writeln!(page, "<p>{}</p>", Shown(reason));
             }
         }
     }
     page.push_str("</li>\n");
+}
+
+/// The head of an entry.
+fn begin(page: &mut String, entry: &Entry, class: &str, title: &str) {
+    let _ = writeln!(page, "<li class=\"{class}\">\n<h3>{}</h3>{}", Shown(title), time(entry.at));
+}
+
+fn told_of_tool(page: &mut String, guided: &Guided, entry: &Entry) {
+    match &entry.moment {
+        Moment::ToolStarted { step, .. } => {
+            begin(page, entry, "opened", &format!("{}: {} is called", label(guided, *step), call_of(guided, *step)));
+        }
+        Moment::ToolEnded { step, result, took, calls, .. } => {
+            let class = if result.is_ok() { "done" } else { "failed" };
+            begin(page, entry, class, &format!("{}: {} answered", label(guided, *step), call_of(guided, *step)));
+            let tries = if *calls > 1 { format!(", {calls} calls") } else { String::new() };
+            let _ = writeln!(page, "<p>{} ms{tries}</p>", crate::discover::millis(*took));
+            match result {
+                Ok(output) => {
+                    long(page, "Output", &output.text);
+                    for file in &output.files {
+                        let _ = writeln!(page, "<p>{}, {} bytes</p>", Shown(&file.media_type), file.bytes.len());
+                    }
+                }
+                Err(error) => {
+                    let _ = writeln!(page, "<p><code>{}</code> {}</p>", Shown(&error.code), Shown(&error.message));
+                }
+            }
+        }
+        Moment::LeftOut { step, why } => {
+            begin(page, entry, "skipped", &format!("{} was left out", label(guided, *step)));
+            let _ = writeln!(page, "<p>{}</p>", Shown(why));
+        }
+        Moment::ToolAsked { step, reason, questions, .. } => {
+            begin(page, entry, "asked", &format!("{}: a person was asked", label(guided, *step)));
+            let _ = writeln!(page, "<p>{}</p>\n<ol>", Shown(reason));
+            for question in questions {
+                let _ = writeln!(page, "<li>{}</li>", Shown(question));
+            }
+            page.push_str("</ol>\n");
+        }
+        Moment::ToolDecided { answers, .. } => {
+            begin(page, entry, "answered", "The person decided");
+            part(page, "Answers", answers);
+        }
+        _ => {}
+    }
 }
 
 fn end(page: &mut String, guided: &Guided) {

@@ -7,6 +7,7 @@
 mod log;
 mod output;
 mod parts;
+mod tools;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,12 +17,12 @@ use serde_json::Value;
 
 use crate::model::{Contract, Persona};
 use crate::plan::{Rendering, Work};
-use crate::run::{Event, OnFailure, Run, Status, StepError, Ticket, Timing};
+use crate::run::{EscalationId, Event, OnFailure, Run, Status, StepError, Ticket, Timing};
 
 pub use log::{Beginning, Entry, Misfit, Moment, Outcome};
 pub use output::read_output;
 use output::reason_of;
-pub use parts::{Cancelled, Closing, Escalation, Fate, GuidedState, Handed};
+pub use parts::{Cancelled, Closing, Escalation, Fate, GuidedState, Handed, ToolAtWork};
 
 /// A guided execution, as its log says.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +33,13 @@ pub struct Guided {
     run: Run,
     entries: usize,
     handed: Option<Handed>,
+    at_work: Option<ToolAtWork>,
+    /// Steps that the server did since the model last closed one.
+    auto: Vec<usize>,
+    /// Calls of tools and, of these, new tries.
+    called: (u32, u32),
+    /// How many steps that call tools came to their end by themselves.
+    tools_ended: usize,
     /// The step whose persona was delivered last.
     in_role_of: Option<usize>,
     tickets: BTreeMap<Ticket, Fate>,
@@ -60,6 +68,10 @@ impl Guided {
             updated_at: entry.at,
             entries: 1,
             handed: None,
+            at_work: None,
+            auto: Vec::new(),
+            called: (0, 0),
+            tools_ended: 0,
             in_role_of: None,
             tickets: BTreeMap::new(),
             closings: vec![None; steps],
@@ -120,6 +132,7 @@ impl Guided {
                 self.close(&handed, *outcome, output, entry.at);
                 self.tickets.insert(ticket.clone(), Fate::Closed { step: handed.step, entry: number });
                 self.handed = None;
+                self.auto.clear();
             }
             Moment::Broke { step, error } => {
                 if !self.next_may_be(*step) {
@@ -171,21 +184,27 @@ impl Guided {
                 handed.ticket = ticket.clone();
                 handed.new_role = false;
             }
-            Moment::Cancelled { reason } => {
-                if self.state().ended() {
-                    return Err(misfit("the execution had ended"));
-                }
-                if let Some(handed) = self.handed.take() {
-                    self.tickets.insert(handed.ticket, Fate::Void);
-                }
-                let error = StepError::new("CANCELLED", "the execution was cancelled");
-                self.run.apply(Event::Stopped { error, at: entry.at });
-                self.cancelled = Some(Cancelled { reason: reason.clone() });
-            }
+            Moment::ToolStarted { .. }
+            | Moment::ToolEnded { .. }
+            | Moment::LeftOut { .. }
+            | Moment::ToolAsked { .. }
+            | Moment::ToolDecided { .. } => self.apply_tool(entry, number).map_err(misfit)?,
+            Moment::Cancelled { .. } if self.state().ended() => return Err(misfit("the execution had ended")),
+            Moment::Cancelled { reason } => self.cancel(reason.clone(), entry.at),
         }
         self.entries = number;
         self.updated_at = entry.at;
         Ok(())
+    }
+
+    fn cancel(&mut self, reason: Option<String>, at: DateTime<Utc>) {
+        self.at_work = None;
+        if let Some(handed) = self.handed.take() {
+            self.tickets.insert(handed.ticket, Fate::Void);
+        }
+        let error = StepError::new("CANCELLED", "the execution was cancelled");
+        self.run.apply(Event::Stopped { error, at });
+        self.cancelled = Some(Cancelled { reason });
     }
 
     fn close(&mut self, handed: &Handed, outcome: Outcome, output: &Value, at: DateTime<Utc>) {
@@ -211,7 +230,10 @@ impl Guided {
 
     /// Whether no step is open and this one may be handed out.
     fn next_may_be(&self, step: usize) -> bool {
-        self.handed.is_none() && self.cancelled.is_none() && self.run.ready().any(|ready| ready == step)
+        self.handed.is_none()
+            && self.at_work.is_none()
+            && self.cancelled.is_none()
+            && self.run.ready().any(|ready| ready == step)
     }
 
     /// The open step, where this is its ticket and no person is awaited.
@@ -253,6 +275,27 @@ impl Guided {
         self.handed.as_ref()
     }
 
+    /// The tool that is being called.
+    pub fn tool_at_work(&self) -> Option<&ToolAtWork> {
+        self.at_work.as_ref()
+    }
+
+    /// The steps that the server did since the model last closed one, in order.
+    pub fn auto(&self) -> &[usize] {
+        &self.auto
+    }
+
+    /// How many calls of tools were made, new tries included, and how many of them were new tries.
+    pub fn called(&self) -> (u32, u32) {
+        self.called
+    }
+
+    /// What is asked of a person now.
+    pub fn asked(&self) -> Option<&EscalationId> {
+        let handed = self.handed.as_ref().and_then(|handed| handed.asks.as_ref());
+        handed.or_else(|| self.at_work.as_ref()?.asks.as_ref())
+    }
+
     /// What became of a ticket; none where there never was such a one.
     pub fn fate(&self, ticket: &Ticket) -> Option<Fate> {
         self.tickets.get(ticket).copied()
@@ -291,7 +334,7 @@ impl Guided {
     /// How many steps came to an end by themselves: a cancellation ends the rest, and gets nothing done.
     pub fn progressed(&self) -> usize {
         match &self.cancelled {
-            Some(_) => self.closings.iter().flatten().count() + self.broken.len(),
+            Some(_) => self.closings.iter().flatten().count() + self.broken.len() + self.tools_ended,
             None => self.run.counts().ended,
         }
     }
@@ -305,7 +348,7 @@ impl Guided {
     pub fn state(&self) -> GuidedState {
         if self.cancelled.is_some() {
             GuidedState::Cancelled
-        } else if self.handed.as_ref().is_some_and(|handed| handed.asks.is_some()) {
+        } else if self.asked().is_some() {
             GuidedState::AwaitingHuman
         } else {
             match self.run.status() {

@@ -5,14 +5,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::Breach;
+use crate::model::{Breach, ToolFile};
 use crate::plan::PlanRecord;
-use crate::run::{Beginning, Entry, EscalationId, ExecutionId, Given, Limits, Moment, Outcome, StepError, Ticket};
+use crate::run::{
+    Beginning, Entry, EscalationId, ExecutionId, Given, Limits, Moment, Outcome, Output, StepError, Ticket,
+};
 
 /// Microseconds since 1970, which is what times are kept in.
 pub(super) fn micros(at: DateTime<Utc>) -> i64 {
@@ -86,6 +90,59 @@ struct AnsweredForm {
 }
 
 #[derive(Serialize, Deserialize)]
+struct ToolStartedForm {
+    step: usize,
+    owner: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ToolEndedForm {
+    step: usize,
+    output: Option<OutputForm>,
+    /// Code and message.
+    error: Option<(String, String)>,
+    took_us: u64,
+    calls: u32,
+    retries: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OutputForm {
+    text: String,
+    value: Option<Value>,
+    files: Vec<FileForm>,
+    of_tool: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FileForm {
+    media_type: String,
+    name: Option<String>,
+    /// In Base64.
+    bytes: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LeftOutForm {
+    step: usize,
+    why: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ToolAskedForm {
+    id: String,
+    step: usize,
+    reason: String,
+    questions: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ToolDecidedForm {
+    id: String,
+    answers: Value,
+}
+
+#[derive(Serialize, Deserialize)]
 struct CancelledForm {
     reason: Option<String>,
 }
@@ -124,6 +181,28 @@ pub(super) fn encoded(moment: &Moment) -> Result<(&'static str, String), String>
             "answered",
             &AnsweredForm { id: id.to_string(), answers: answers.clone(), ticket: ticket.to_string() },
         ),
+        Moment::ToolStarted { step, owner } => {
+            written("tool_started", &ToolStartedForm { step: *step, owner: owner.clone() })
+        }
+        Moment::ToolEnded { step, result, took, calls, retries } => written(
+            "tool_ended",
+            &ToolEndedForm {
+                step: *step,
+                output: result.as_ref().ok().map(output_form),
+                error: result.as_ref().err().map(|error| (error.code.clone(), error.message.clone())),
+                took_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+                calls: *calls,
+                retries: *retries,
+            },
+        ),
+        Moment::LeftOut { step, why } => written("left_out", &LeftOutForm { step: *step, why: why.clone() }),
+        Moment::ToolAsked { id, step, reason, questions } => written(
+            "tool_asked",
+            &ToolAskedForm { id: id.to_string(), step: *step, reason: reason.clone(), questions: questions.clone() },
+        ),
+        Moment::ToolDecided { id, answers } => {
+            written("tool_decided", &ToolDecidedForm { id: id.to_string(), answers: answers.clone() })
+        }
         Moment::Cancelled { reason } => written("cancelled", &CancelledForm { reason: reason.clone() }),
     }
 }
@@ -175,10 +254,64 @@ pub(super) fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> 
                 ticket: Ticket::named(&form.ticket),
             }
         }
+        "tool_started" => {
+            let form: ToolStartedForm = read(body)?;
+            Moment::ToolStarted { step: form.step, owner: form.owner }
+        }
+        "tool_ended" => {
+            let form: ToolEndedForm = read(body)?;
+            let result = match (form.output, form.error) {
+                (Some(output), _) => Ok(output_back(output)?),
+                (None, Some((code, message))) => Err(StepError { code, message }),
+                (None, None) => return Err("a call ended with neither an output nor an error".to_owned()),
+            };
+            let took = Duration::from_micros(form.took_us);
+            Moment::ToolEnded { step: form.step, result, took, calls: form.calls, retries: form.retries }
+        }
+        "left_out" => {
+            let form: LeftOutForm = read(body)?;
+            Moment::LeftOut { step: form.step, why: form.why }
+        }
+        "tool_asked" => {
+            let form: ToolAskedForm = read(body)?;
+            let id = EscalationId::named(&form.id);
+            Moment::ToolAsked { id, step: form.step, reason: form.reason, questions: form.questions }
+        }
+        "tool_decided" => {
+            let form: ToolDecidedForm = read(body)?;
+            Moment::ToolDecided { id: EscalationId::named(&form.id), answers: form.answers }
+        }
         "cancelled" => Moment::Cancelled { reason: read::<CancelledForm>(body)?.reason },
         other => return Err(format!("{} is no kind of entry that this program knows", crate::names::quoted(other))),
     };
     Ok(Entry { at: time(at), moment })
+}
+
+fn output_form(output: &Output) -> OutputForm {
+    let file = |file: &ToolFile| FileForm {
+        media_type: file.media_type.clone(),
+        name: file.name.clone(),
+        bytes: BASE64_STANDARD.encode(&file.bytes),
+    };
+    OutputForm {
+        text: output.text.to_string(),
+        value: output.value.as_deref().cloned(),
+        files: output.files.iter().map(file).collect(),
+        of_tool: output.of_tool,
+    }
+}
+
+fn output_back(form: OutputForm) -> Result<Output, String> {
+    let file = |file: FileForm| -> Result<ToolFile, String> {
+        let bytes = BASE64_STANDARD.decode(file.bytes).map_err(|error| error.to_string())?;
+        Ok(ToolFile { media_type: file.media_type, name: file.name, bytes: Arc::from(bytes) })
+    };
+    Ok(Output {
+        value: form.value.map(Arc::new),
+        files: form.files.into_iter().map(file).collect::<Result<_, _>>()?,
+        of_tool: form.of_tool,
+        ..Output::text(form.text)
+    })
 }
 
 fn written<T: Serialize>(kind: &'static str, form: &T) -> Result<(&'static str, String), String> {

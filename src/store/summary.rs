@@ -58,13 +58,17 @@ impl Summary {
             flow: beginning.plan.flow().name.to_string(),
             task: beginning.task.as_ref().map(|task| task.chars().take(TASK).collect()),
             state: guided.state(),
-            current: guided.handed().and_then(|handed| step(handed.step)),
+            current: guided
+                .handed()
+                .map(|handed| handed.step)
+                .or_else(|| Some(guided.tool_at_work()?.step))
+                .and_then(step),
             begun_at: guided.begun_at(),
             updated_at: guided.updated_at(),
             steps: counts.steps,
             ended: guided.progressed(),
             done: counts.done,
-            closed: (0..counts.steps).filter(|step| guided.closing(*step).is_some()).count(),
+            closed: (0..beginning.plan.steps().len()).filter(|step| guided.closing(*step).is_some()).count(),
             breaches: guided.breaches(),
             escalations: guided.escalations().len(),
             entries: guided.entries(),

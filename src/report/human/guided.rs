@@ -8,6 +8,7 @@ use super::{BAD, FAINT, GOOD, HEADING, Look, NAME, count, safe_block, table, wra
 use crate::app::{Listed, Pruned, StatusAnswer, Story, Summary, Tally};
 use crate::model::text_of;
 use crate::names::shown;
+use crate::plan::Work;
 use crate::run::{Guided, GuidedState, State};
 
 /// The longest one-line text, in characters.
@@ -90,21 +91,32 @@ pub fn guided(story: &Story, look: Look) -> String {
 fn step(guided: &Guided, number: usize, look: Look) -> String {
     let plan = guided.run().plan();
     let Some(step) = plan.step(number) else { return String::new() };
+    if matches!(step.work, Work::Gather(_)) {
+        return String::new();
+    }
+    let (place, all) = guided.run().place_of(number);
     let open = guided.handed().filter(|handed| handed.step == number);
+    let at_work = guided.tool_at_work().filter(|at_work| at_work.step == number);
     let (mark, style, word) = match guided.run().state(number) {
         _ if open.is_some_and(|handed| handed.asks.is_some()) => ("?", NAME, "waits for a person"),
         _ if open.is_some() => ("▸", NAME, "open"),
+        _ if at_work.is_some_and(|at_work| at_work.asks.is_some()) => ("?", NAME, "waits for a person"),
+        _ if at_work.is_some() => ("▸", NAME, "being called"),
         Some(State::Done { .. }) => ("✓", GOOD, "done"),
         Some(State::Failed { .. }) => ("✗", BAD, "failed"),
         Some(State::Skipped { .. } | State::Omitted { .. }) => ("–", FAINT, "left out"),
         _ => ("·", FAINT, "not begun"),
     };
-    let role = guided.role(number).map(|role| format!(" · as {}", shown(&role.name, LINE))).unwrap_or_default();
+    let call = match &step.work {
+        Work::Call(call) => format!(" · calls {}", shown(&call.address.to_string(), LINE)),
+        _ => String::new(),
+    };
+    let role = guided.role(number).map_or(call, |role| format!(" · as {}", shown(&role.name, LINE)));
     let mut text = format!(
         "\n{} {} of {} · {}{role} · {word}\n",
         look.paint(style, mark),
-        number + 1,
-        plan.steps().len(),
+        place,
+        all,
         look.paint(HEADING, &shown(&step.label, LINE)),
     );
     for asked in guided.escalations().iter().filter(|asked| asked.step == number) {
@@ -123,6 +135,8 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         }
         let said = closing.output.get("summary").map_or_else(|| text_of(&closing.output), text_of);
         text.push_str(&wrapped(&cut(&said), 4, look));
+    } else if let (Work::Call(_), Some(output)) = (&step.work, guided.run().output_of(number)) {
+        text.push_str(&wrapped(&cut(&output.text), 4, look));
     } else if let Some(State::Failed { error, .. }) = guided.run().state(number) {
         text.push_str(&wrapped(&shown(&error.to_string(), LINE), 4, look));
     }

@@ -15,7 +15,8 @@ use super::limit::{Limit, MAX_TOKENS};
 use super::size::{fit, rest_of_execution};
 use crate::app::{Begun, Pruned, Tally, Turn};
 use crate::guide::Deed;
-use crate::run::{Guided, GuidedState, State};
+use crate::plan::Work;
+use crate::run::{Guided, GuidedState, State, ToolAtWork};
 
 pub use export::exported;
 pub(in crate::report) use status::state_word;
@@ -48,7 +49,7 @@ pub fn turn(turn: &Turn) -> Value {
     let guided = &turn.guided;
     let mut object = Map::new();
     match &turn.done {
-        Deed::Began => {}
+        Deed::Began | Deed::Called { .. } => {}
         Deed::Closed { step } => {
             object.insert("stepCompleted".to_owned(), json!(id_of(guided, *step)));
             if let Some(closing) = guided.closing(*step) {
@@ -134,8 +135,19 @@ fn open(object: &mut Map<String, Value>, guided: &Guided, whole_persona: bool) {
         object.insert("step".to_owned(), step::step(guided, handed, whole_persona));
         let ready: Vec<String> = run.ready().map(|step| id_of(guided, step)).collect();
         object.insert("ready".to_owned(), json!(ready));
-        object.insert("autoSteps".to_owned(), json!([]));
+        object.insert("autoSteps".to_owned(), auto_steps(guided));
+    } else if let Some(at_work) = guided.tool_at_work() {
+        if let Some(asks) = &at_work.asks {
+            object.insert("escalationId".to_owned(), json!(asks.as_str()));
+        }
+        object.insert("step".to_owned(), Value::Null);
+        object.insert("toolStep".to_owned(), tool_step(guided, at_work));
+        object.insert("autoSteps".to_owned(), auto_steps(guided));
     } else {
+        let auto = auto_steps(guided);
+        if auto.as_array().is_some_and(|auto| !auto.is_empty()) {
+            object.insert("autoSteps".to_owned(), auto);
+        }
         object.insert("status".to_owned(), json!(guided.state().word()));
         execution::results(object, run);
     }
@@ -163,7 +175,12 @@ fn progress(object: &mut Map<String, Value>, guided: &Guided) {
     object.insert("progress".to_owned(), json!(per_cent(guided.progressed(), counts.steps)));
     object.insert("stepsDone".to_owned(), json!(counts.done));
     object.insert("stepsTotal".to_owned(), json!(counts.steps));
-    let done = (0..counts.steps).filter(|step| matches!(run.state(*step), Some(State::Done { .. })));
+    let (calls, retries) = guided.called();
+    if calls > 0 {
+        object.insert("toolCalls".to_owned(), json!(calls));
+        object.insert("retries".to_owned(), json!(retries));
+    }
+    let done = (0..run.plan().steps().len()).filter(|step| matches!(run.state(*step), Some(State::Done { .. })));
     let done: Vec<String> = done.map(|step| id_of(guided, step)).collect();
     object.insert("completedSteps".to_owned(), json!(done));
 }
@@ -181,8 +198,76 @@ fn finish(mut object: Map<String, Value>, guided: &Guided) -> Value {
     fit(value, &limit, &rest_of_execution(id))
 }
 
+/// The tool that is being called.
+fn tool_step(guided: &Guided, at_work: &ToolAtWork) -> Value {
+    let label = guided.run().plan().step(at_work.step).map(|step| step.label.as_str());
+    json!({
+        "id": id_of(guided, at_work.step),
+        "label": label,
+        "call": call_of(guided, at_work.step),
+        "startedAt": time(at_work.since),
+    })
+}
+
+/// The tool that a step calls.
+pub(super) fn call_of(guided: &Guided, step: usize) -> String {
+    match guided.run().plan().step(step).map(|step| &step.work) {
+        Some(Work::Call(call)) => call.address.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// How much of what a tool gave is shown, in characters.
+const AUTO: usize = 600;
+
+/// What the server did by itself since the model last closed a step.
+fn auto_steps(guided: &Guided) -> Value {
+    let run = guided.run();
+    let shown = guided.auto().iter().filter_map(|number| {
+        let step = run.plan().step(*number)?;
+        let mut object = Map::new();
+        object.insert("id".to_owned(), json!(step.id));
+        object.insert("label".to_owned(), json!(step.label));
+        object.insert("call".to_owned(), json!(call_of(guided, *number)));
+        match run.state(*number)? {
+            State::Done { output, timing } => {
+                object.insert("status".to_owned(), json!("done"));
+                object.insert("output".to_owned(), json!(step::cut(&output.text, AUTO)));
+                let id = guided.beginning().id.as_str();
+                object.insert("ref".to_owned(), json!(crate::names::step_address(id, &step.id)));
+                if let Some(result) = execution::given_by_tool(output).and_then(|result| result.get("files").cloned()) {
+                    object.insert("files".to_owned(), result);
+                }
+                object.insert("executionTimeMs".to_owned(), json!(crate::discover::millis(timing.took)));
+            }
+            State::Failed { error, timing } => {
+                object.insert("status".to_owned(), json!("failed"));
+                object.insert("error".to_owned(), json!({"code": error.code, "message": error.message}));
+                object.insert("executionTimeMs".to_owned(), json!(crate::discover::millis(timing.took)));
+            }
+            State::Omitted { why, .. } => {
+                object.insert("status".to_owned(), json!("omitted"));
+                object.insert("because".to_owned(), json!(&**why));
+            }
+            _ => return None,
+        }
+        Some(Value::Object(object))
+    });
+    shown.collect()
+}
+
 fn next_step(guided: &Guided) -> String {
     let id = &guided.beginning().id;
+    if let Some(at_work) = guided.tool_at_work() {
+        let call = call_of(guided, at_work.step);
+        return match &at_work.asks {
+            Some(asks) => bring_answers(guided, asks.as_str()),
+            None => format!(
+                "the server is calling {call}; call flows_status with executionId {id} in a moment: it shows the next \
+                 step with its stepToken"
+            ),
+        };
+    }
     match (guided.state(), guided.handed()) {
         (_, Some(handed)) => match &handed.asks {
             Some(asks) => bring_answers(guided, asks.as_str()),

@@ -1,13 +1,14 @@
 //! What the log of a guided execution is made of: entries, each a moment and its time.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, SubsecRound as _, Utc};
 use serde_json::Value;
 
 use crate::model::Breach;
 use crate::plan::Plan;
-use crate::run::{EscalationId, ExecutionId, Given, Limits, StepError, Ticket};
+use crate::run::{EscalationId, ExecutionId, Given, Limits, Output, StepError, Ticket};
 
 /// Everything an execution needs to be finished, however the catalog changes: its first entry.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,6 +128,52 @@ pub enum Moment {
         answers: Value,
         /// The step's new ticket.
         ticket: Ticket,
+    },
+    /// A tool is being called for a step. Kept before it is called, so that of several processes one
+    /// calls, and after a crash it is known that somebody did.
+    ToolStarted {
+        /// The step.
+        step: usize,
+        /// Which process calls.
+        owner: String,
+    },
+    /// The call came to its end.
+    ToolEnded {
+        /// The step.
+        step: usize,
+        /// What it gave, or why it failed.
+        result: Result<Output, StepError>,
+        /// How long it took, in whole microseconds.
+        took: Duration,
+        /// How many calls it were, new tries included.
+        calls: u32,
+        /// How many of them were new tries.
+        retries: u32,
+    },
+    /// A step was left out, because what it requires is not there.
+    LeftOut {
+        /// The step.
+        step: usize,
+        /// Why.
+        why: String,
+    },
+    /// Nobody knows what became of a call whose process ended: a person decides.
+    ToolAsked {
+        /// The escalation's id.
+        id: EscalationId,
+        /// The step.
+        step: usize,
+        /// Why.
+        reason: String,
+        /// What the person is asked.
+        questions: Vec<String>,
+    },
+    /// The person decided what becomes of the call.
+    ToolDecided {
+        /// The escalation's id.
+        id: EscalationId,
+        /// The answers.
+        answers: Value,
     },
     /// The execution was cancelled.
     Cancelled {

@@ -24,6 +24,19 @@ pub struct Handed {
     pub new_role: bool,
 }
 
+/// A tool that the server calls for a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolAtWork {
+    /// The step.
+    pub step: usize,
+    /// Which process calls.
+    pub owner: String,
+    /// When it began.
+    pub since: DateTime<Utc>,
+    /// The escalation that waits for a person, because nobody knows what became of the call.
+    pub asks: Option<EscalationId>,
+}
+
 /// A step that was handed to a person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Escalation {
@@ -31,7 +44,7 @@ pub struct Escalation {
     pub id: EscalationId,
     /// The step.
     pub step: usize,
-    /// The ticket it was asked with.
+    /// The ticket it was asked with; an empty one where it is about a tool's call.
     pub ticket: Ticket,
     /// Why.
     pub reason: String,

@@ -6,6 +6,7 @@ mod outputs;
 mod people;
 mod repeats;
 mod storage;
+mod tools;
 mod walking;
 
 use serde_json::{Value, json};

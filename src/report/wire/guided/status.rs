@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::step::{answers, cut};
 use super::{finish, head, id_of, open, per_cent, progress, time};
 use crate::app::{Section, Story, Summary};
+use crate::plan::Work;
 use crate::report::wire::execution;
 use crate::run::{Entry, Guided, Moment, State};
 
@@ -20,7 +21,16 @@ pub fn guided_status(story: &Story, include: &[Section]) -> Value {
     let guided = &story.guided;
     let mut object = head(guided);
     object.insert("kind".to_owned(), json!("guided"));
-    object.insert("currentStep".to_owned(), json!(guided.handed().map(|handed| id_of(guided, handed.step))));
+    object.insert(
+        "currentStep".to_owned(),
+        json!(
+            guided
+                .handed()
+                .map(|handed| handed.step)
+                .or_else(|| Some(guided.tool_at_work()?.step))
+                .map(|step| id_of(guided, step))
+        ),
+    );
     progress(&mut object, guided);
     object.insert("startedAt".to_owned(), time(guided.begun_at()));
     object.insert("updatedAt".to_owned(), time(guided.updated_at()));
@@ -80,6 +90,9 @@ fn steps(guided: &Guided) -> Value {
         let mut object = Map::new();
         object.insert("nodeId".to_owned(), json!(step.id));
         object.insert("label".to_owned(), json!(step.label));
+        if let Work::Call(call) = &step.work {
+            object.insert("call".to_owned(), json!(call.address.to_string()));
+        }
         let open = guided.handed().is_some_and(|handed| handed.step == number);
         object.insert("state".to_owned(), json!(state_word(run.state(number), open)));
         if let Some(role) = guided.role(number) {
@@ -88,6 +101,9 @@ fn steps(guided: &Guided) -> Value {
         match run.state(number) {
             Some(State::Done { output, .. }) => {
                 object.insert("output".to_owned(), execution::text(output));
+                if let Some(result) = execution::given_by_tool(output) {
+                    object.insert("result".to_owned(), result);
+                }
             }
             Some(State::Failed { error, .. }) => {
                 object.insert("error".to_owned(), json!({"code": error.code, "message": error.message}));
@@ -122,7 +138,8 @@ fn steps(guided: &Guided) -> Value {
 pub(in crate::report) fn state_word(state: Option<&State>, open: bool) -> &'static str {
     match state {
         _ if open => "open",
-        Some(State::Ready | State::Running) => "ready",
+        Some(State::Running) => "running",
+        Some(State::Ready) => "ready",
         Some(State::Done { .. }) => "done",
         Some(State::Failed { .. }) => "failed",
         Some(State::Skipped { .. }) => "skipped",
@@ -241,10 +258,38 @@ fn event(guided: &Guided, number: usize, entry: &Entry) -> Value {
             put("reason", json!(cut(reason, EVENT)));
             put("questions", json!(questions));
         }
-        Moment::Answered { id, answers, .. } => {
+        Moment::Answered { id, answers, .. } | Moment::ToolDecided { id, answers } => {
             put("event", json!("answered"));
             put("escalationId", json!(id.as_str()));
             put("answers", answers.clone());
+        }
+        Moment::ToolStarted { step, .. } => {
+            put("event", json!("tool_started"));
+            put("nodeId", json!(id_of(guided, *step)));
+            put("call", json!(super::call_of(guided, *step)));
+        }
+        Moment::ToolEnded { step, result, took, calls, retries } => {
+            put("event", json!("tool_ended"));
+            put("nodeId", json!(id_of(guided, *step)));
+            match result {
+                Ok(output) => put("summary", json!(cut(&output.text, EVENT))),
+                Err(error) => put("error", json!({"code": error.code, "message": error.message})),
+            }
+            put("executionTimeMs", json!(crate::discover::millis(*took)));
+            put("toolCalls", json!(calls));
+            put("retries", json!(retries));
+        }
+        Moment::LeftOut { step, why } => {
+            put("event", json!("left_out"));
+            put("nodeId", json!(id_of(guided, *step)));
+            put("reason", json!(why));
+        }
+        Moment::ToolAsked { id, step, reason, questions } => {
+            put("event", json!("escalated"));
+            put("nodeId", json!(id_of(guided, *step)));
+            put("escalationId", json!(id.as_str()));
+            put("reason", json!(cut(reason, EVENT)));
+            put("questions", json!(questions));
         }
         Moment::Cancelled { reason } => {
             put("event", json!("cancelled"));

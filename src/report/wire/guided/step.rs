@@ -24,8 +24,9 @@ pub(super) fn step(guided: &Guided, handed: &Handed, whole_persona: bool) -> Val
     let mut object = Map::new();
     let Some(step) = run.plan().step(number) else { return Value::Null };
     object.insert("id".to_owned(), json!(step.id));
-    object.insert("index".to_owned(), json!(number + 1));
-    object.insert("of".to_owned(), json!(run.plan().steps().len()));
+    let (place, of) = run.place_of(number);
+    object.insert("index".to_owned(), json!(place));
+    object.insert("of".to_owned(), json!(of));
     object.insert("label".to_owned(), json!(step.label));
     if let Some(description) = &step.description {
         object.insert("description".to_owned(), json!(description));

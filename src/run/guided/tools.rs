@@ -1,0 +1,77 @@
+//! What moments of tool steps do: the server does these between the model's.
+
+use chrono::{DateTime, Utc};
+
+use super::{Entry, Escalation, Guided, Moment, ToolAtWork};
+use crate::plan::Work;
+use crate::run::{Event, Ticket, Timing};
+
+impl Guided {
+    /// Takes in a moment of a tool step.
+    pub(super) fn apply_tool(&mut self, entry: &Entry, number: usize) -> Result<(), &'static str> {
+        match &entry.moment {
+            Moment::ToolStarted { step, owner } => self.start_tool(*step, owner, entry.at)?,
+            Moment::ToolEnded { step, result, took, calls, retries } => {
+                self.at_work.take_if(|at_work| at_work.step == *step).ok_or("no tool is called for the step")?;
+                let timing = Timing { at: entry.at, took: *took };
+                self.run.apply(match result {
+                    Ok(output) => Event::Done { step: *step, output: output.clone(), timing },
+                    Err(error) => Event::Failed { step: *step, error: error.clone(), timing },
+                });
+                self.called = (self.called.0.saturating_add(*calls), self.called.1.saturating_add(*retries));
+                self.tools_ended += 1;
+                self.auto.push(*step);
+            }
+            Moment::LeftOut { step, why } => {
+                if !self.next_may_be(*step) {
+                    return Err("the step is not ready");
+                }
+                self.run.apply(Event::Omitted { step: *step, why: why.clone() });
+                self.auto.push(*step);
+            }
+            Moment::ToolAsked { id, step, reason, questions } => {
+                let fresh = self.escalations.iter().all(|other| other.id != *id);
+                let at_work = self.at_work.as_mut().filter(|at_work| at_work.step == *step && at_work.asks.is_none());
+                let (Some(at_work), true) = (at_work, fresh) else {
+                    return Err("no tool is called for the step");
+                };
+                at_work.asks = Some(id.clone());
+                self.escalations.push(Escalation {
+                    id: id.clone(),
+                    step: *step,
+                    ticket: Ticket::named(""),
+                    reason: reason.clone(),
+                    questions: questions.clone(),
+                    context: None,
+                    at: entry.at,
+                    answer: None,
+                    entry: number,
+                });
+            }
+            Moment::ToolDecided { id, answers } => {
+                let at_work = self.at_work.as_mut().filter(|at_work| at_work.asks.as_ref() == Some(id));
+                let escalation = self.escalations.iter_mut().find(|escalation| escalation.id == *id);
+                let (Some(at_work), Some(escalation)) = (at_work, escalation) else {
+                    return Err("nobody waits for that answer");
+                };
+                at_work.asks = None;
+                escalation.answer = Some((answers.clone(), entry.at, number));
+            }
+            _ => return Err("this is no moment of a tool step"),
+        }
+        Ok(())
+    }
+
+    /// A tool is called for a step: for the first time, or again because nobody knows what became of
+    /// the call before.
+    fn start_tool(&mut self, step: usize, owner: &str, at: DateTime<Utc>) -> Result<(), &'static str> {
+        let again = self.at_work.as_ref().is_some_and(|at_work| at_work.step == step && at_work.asks.is_none());
+        let calls = self.run.plan().step(step).is_some_and(|step| matches!(step.work, Work::Call(_)));
+        if !calls || !(again || self.next_may_be(step)) {
+            return Err("no tool can be called for the step now");
+        }
+        self.run.apply(Event::Started { step });
+        self.at_work = Some(ToolAtWork { step, owner: owner.to_owned(), since: at, asks: None });
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! Whether a process that said it would do something is still there.
+//!
+//! A process holds a lock on a file of its own as long as it lives; when it ends, however it ends, the
+//! system lets go of the lock. Nothing is written into the file.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::StoreError;
+
+/// The folder of these files, in the state folder.
+const FOLDER: &str = "processes";
+
+/// This process, as others see it.
+#[derive(Debug)]
+pub struct Presence {
+    folder: PathBuf,
+    name: String,
+    held: Mutex<Option<File>>,
+}
+
+impl Presence {
+    /// Under a name that no other process has; nothing is made yet.
+    pub fn new(state: &Path, name: String) -> Self {
+        Self { folder: state.join(FOLDER), name, held: Mutex::new(None) }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// From now on others see that this process is there.
+    ///
+    /// # Errors
+    /// When the file can't be made or locked.
+    pub fn claim(&self) -> Result<(), StoreError> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.is_some() {
+            return Ok(());
+        }
+        let path = self.path(&self.name);
+        let closed = |why: String| StoreError::Closed { file: path.clone(), why };
+        std::fs::create_dir_all(&self.folder).map_err(|error| closed(error.to_string()))?;
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(|error| closed(error.to_string()))?;
+        file.try_lock().map_err(|error| closed(error.to_string()))?;
+        *held = Some(file);
+        Ok(())
+    }
+
+    /// Whether the process of that name is there. One of which that can't be told counts as there: what
+    /// it does must not be done twice.
+    pub fn is_there(&self, name: &str) -> bool {
+        if name == self.name {
+            return true;
+        }
+        let path = self.path(name);
+        let file = match OpenOptions::new().write(true).open(&path) {
+            Ok(file) => file,
+            Err(error) => return error.kind() != std::io::ErrorKind::NotFound,
+        };
+        match file.try_lock() {
+            Ok(()) => {
+                // Nobody will ask for it again but for those who find it gone.
+                drop(std::fs::remove_file(&path));
+                false
+            }
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        self.folder.join(format!("{plain}.lock"))
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let held = self.held.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if held.take().is_some() {
+            drop(std::fs::remove_file(self.path(&self.name)));
+        }
+    }
+}
