@@ -12,10 +12,12 @@
 //! | `load` | flags, environment and files brought together |
 //! | `passing` | settings as arguments for a program that is started later |
 //! | `error` | what is wrong with a setting, never showing a token |
+//! | `exposing` | which flows may be tools of their own |
 //! | `secret` | tokens, and masking them |
 
 mod environment;
 mod error;
+mod exposing;
 mod file;
 mod load;
 mod passing;
@@ -28,6 +30,7 @@ use std::time::Duration;
 
 pub use self::environment::{Environment, Folders, Platform, SURROUNDINGS};
 pub use self::error::{Origin, Place, SettingsError, system_says};
+pub use self::exposing::{Expose, ExposeList, reserved_tool_name};
 pub use self::file::CONFIG_FILE;
 pub use self::load::Flags;
 pub use self::passing::Passed;
@@ -38,6 +41,7 @@ use crate::names::RefName;
 
 /// Everything that can be set, checked and ready to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch that somebody sets")]
 pub struct Settings {
     /// `--source`, else `GITHUB_REPO_URL`: a GitHub repository in any form or a folder. `None`: decided by app.
     pub source: Option<String>,
@@ -57,6 +61,16 @@ pub struct Settings {
     pub max_concurrent_requests: usize,
     /// `FLOWY_MAX_PROMPTS`: how many prompts clients are shown (100).
     pub max_prompts: usize,
+    /// `--expose`: which flows are tools of their own (none).
+    pub expose: Expose,
+    /// `--expose-list`: the operator's list of them (empty).
+    pub expose_list: ExposeList,
+    /// `--expose-prefix`: what their names begin with (`flow_`).
+    pub expose_prefix: String,
+    /// `--only-exposed`: clients are shown nothing else.
+    pub only_exposed: bool,
+    /// `FLOWY_MAX_EXPOSED`: how many of them there are at most (128).
+    pub max_exposed: usize,
     /// `LOG_LEVEL`: error, warn, info, debug or trace (info).
     pub log_level: String,
     /// `MCP_SERVER_NAME`: the name the server introduces itself by (`flowy`).
@@ -91,6 +105,11 @@ impl Settings {
             retry_attempts: 3,
             max_concurrent_requests: 20,
             max_prompts: 100,
+            expose: Expose::None,
+            expose_list: ExposeList::default(),
+            expose_prefix: "flow_".to_owned(),
+            only_exposed: false,
+            max_exposed: 128,
             log_level: "info".to_owned(),
             server_name: "flowy".to_owned(),
             lenient: false,

@@ -28,7 +28,7 @@ pub use rows::{EntriesJson, to_value};
 pub use score::{BUCKETS, Popularity, Score, Times, Usage};
 pub use shown::{BriefEntry, CompactEntry, ContractEntry, DetailedEntry, Shown, ShownInput, StandardEntry};
 pub use text::{brief_inputs, index_line, input_summary, truncated};
-pub use tiers::{CategoryEntry, Figures, FullEntry, HotEntry, SummaryEntry, millis, property};
+pub use tiers::{CategoryEntry, Figures, FullEntry, HotEntry, SummaryEntry, millis, property, set_property};
 
 use serde_json::Value;
 
@@ -67,6 +67,16 @@ pub struct Entry {
     pub outputs: Vec<Output>,
     /// Requests that its author wants it to be found by.
     pub examples: Vec<String>,
+    /// The variable sets there are to choose from.
+    pub sets: Vec<String>,
+    /// Whether its file asks that it be a tool of its own.
+    pub expose: bool,
+    /// The external tools that its steps call, `alias:tool`, sorted, each once.
+    pub calls: Vec<String>,
+    /// The flows that are steps of it, by the names it calls them, sorted, each once.
+    pub uses: Vec<String>,
+    /// Whether it has errors because of which nothing of it can run.
+    pub broken: bool,
     /// The file it stands in, as a path of the catalog.
     pub file: String,
     /// `meta.id`.
@@ -97,6 +107,8 @@ pub struct Input {
     pub description: Option<String>,
     /// Whether the flow refuses to run without it.
     pub required: bool,
+    /// Whether a variable set gives it.
+    pub in_sets: bool,
     /// What stands in when it isn't given.
     pub default: Option<Value>,
     /// The only values allowed; empty when any is.

@@ -1,4 +1,4 @@
-//! The MCP server: nine tools, prompts and resources over stdio, for handshake clients and for
+//! The MCP server: nine tools, flows that are tools, prompts and resources over stdio, for handshake clients and for
 //! 2026-07-28 clients alike.
 //!
 //! A tool's file in `tools/` holds what a model sees of it: name, description, arguments. Everything
@@ -12,7 +12,9 @@ mod asking;
 mod changes;
 mod completion;
 mod definition;
+mod exposed;
 mod failure;
+mod introduction;
 mod lines;
 mod log;
 mod outbox;
@@ -23,6 +25,7 @@ mod resources;
 mod rows;
 mod serve;
 mod server;
+mod target;
 mod tools;
 mod unknown;
 

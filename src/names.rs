@@ -280,7 +280,7 @@ pub fn inside_json(text: &str) -> String {
 /// Untrusted text made safe for one line of a message: unprintable characters are dropped
 /// (line breaks and tabs become blanks) and no more than `longest` characters are kept.
 pub fn shown(text: &str, longest: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(longest * 4));
+    let mut out = String::with_capacity(text.len().min(longest.saturating_mul(4)));
     let mut kept = 0;
     for c in text.chars() {
         let c = if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c };
@@ -407,5 +407,6 @@ mod tests {
     fn shown_text_cannot_move_the_cursor() {
         assert_eq!(shown("a\u{1b}[31mb\u{202E}c\nd", 80), "a[31mbc d");
         assert_eq!(shown("abcdef", 3), "abc…");
+        assert_eq!(shown("abc\u{7}", usize::MAX), "abc");
     }
 }

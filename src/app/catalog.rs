@@ -9,6 +9,7 @@ mod templates;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use crate::app::expose::Exposure;
 use crate::app::prompts::Offered;
 use crate::app::{Code, Error};
 use crate::cache::Flights;
@@ -93,6 +94,7 @@ struct Opened {
     /// The templates as listings show them.
     templates: Mutex<Option<Packed>>,
     offered: Offered,
+    exposure: OnceLock<Arc<Exposure>>,
 }
 
 /// The revisions that are open.
@@ -188,6 +190,11 @@ impl Catalog {
     /// What it offers as prompts, once somebody asked.
     pub(super) fn offered(&self) -> &Offered {
         &self.shared.offered
+    }
+
+    /// What it offers as tools, once somebody asked.
+    pub(super) fn exposure(&self) -> &OnceLock<Arc<Exposure>> {
+        &self.shared.exposure
     }
 
     /// Files with errors.

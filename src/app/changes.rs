@@ -23,6 +23,15 @@ impl Revisions {
         });
     }
 
+    /// Notes that somebody saw a list that lacks the catalog, because it could not be read: its
+    /// first revision will be a change.
+    pub(super) fn lacked(&self) {
+        self.0.send_if_modified(|last| {
+            last.get_or_insert_default();
+            false
+        });
+    }
+
     /// What changes from now on.
     pub(super) fn follow(&self) -> Changes {
         Changes(self.0.subscribe())
@@ -67,5 +76,18 @@ mod tests {
         assert!(changed(&mut changes).await);
         assert!(!changed(&mut changes).await, "two that nobody waited for are one");
         assert!(!changed(&mut revisions.follow()).await, "what was before does not count");
+    }
+
+    #[tokio::test]
+    async fn the_first_revision_is_a_change_for_who_saw_a_list_without_it() {
+        let revisions = Revisions::new();
+        let mut changes = revisions.follow();
+        revisions.lacked();
+        assert!(!changed(&mut changes).await);
+        revisions.note("a");
+        assert!(changed(&mut changes).await);
+        revisions.lacked();
+        revisions.note("a");
+        assert!(!changed(&mut changes).await, "by then it was seen");
     }
 }

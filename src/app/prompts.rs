@@ -3,7 +3,6 @@
 //! A prompt is text for a model and nothing is counted as done: a template is filled, a flow
 //! becomes the texts of its steps in order, filled as far as the given values go.
 
-mod slug;
 mod write;
 
 use std::collections::{HashMap, HashSet};
@@ -11,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
-use crate::app::{App, Catalog, Code, Error, Origin};
+use crate::app::{App, Catalog, Code, Error, Origin, slug};
 use crate::model::{Lookup, Template, ValueType, VariableSet, text_of};
 use crate::names::{ItemName, VariableName, quoted, shown};
 use crate::plan::{Plan, Work};
@@ -247,13 +246,19 @@ pub(super) fn passing(code: Code) -> bool {
     code.of_github() || code == Code::Timeout
 }
 
-fn flow_arguments(plan: &Plan) -> Vec<PromptArgument> {
+/// The names that some variable set of a flow gives.
+pub(super) fn in_sets(plan: &Plan) -> HashSet<String> {
     let mut in_sets: HashSet<String> = HashSet::new();
     for step in plan.steps() {
         if let Work::Render(rendering) = &step.work {
             in_sets.extend(named_in(&rendering.sets));
         }
     }
+    in_sets
+}
+
+fn flow_arguments(plan: &Plan) -> Vec<PromptArgument> {
+    let in_sets = in_sets(plan);
     let mut arguments: Vec<PromptArgument> = plan
         .inputs()
         .iter()

@@ -98,7 +98,7 @@ impl App {
     pub async fn resource_page(&self, after: Option<&str>, most: usize) -> Result<ResourcePage, Error> {
         let catalog = self.catalog(None, false).await?;
         let executions = match after {
-            None => self.newest(EXECUTIONS).await?,
+            None => self.newest_executions().await?,
             Some(_) => Vec::new(),
         };
         let room = most.saturating_sub(executions.len());
@@ -107,6 +107,14 @@ impl App {
         flows.truncate(room);
         let next_after = flows.last().filter(|_| more).map(|(name, _)| name.clone());
         Ok(ResourcePage { executions, flows, next_after, origin: catalog.origin().clone() })
+    }
+
+    /// The newest executions of both kinds, as many as a list of resources names.
+    ///
+    /// # Errors
+    /// When they can't be listed.
+    pub async fn newest_executions(&self) -> Result<Vec<Listed>, Error> {
+        self.newest(EXECUTIONS).await
     }
 
     /// The newest executions of both kinds. A store that can't be read hides no direct ones.

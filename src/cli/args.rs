@@ -99,6 +99,18 @@ pub(super) struct Everywhere {
     /// Read commits that do not belong to the default branch too (commits of forks resolve as well)
     #[arg(long, global = true, help_heading = "Settings", hide_short_help = true)]
     pub(super) allow_any_commit: bool,
+    /// Which flows are MCP tools of their own: none, marked or all
+    #[arg(long, global = true, value_name = "WHICH", help_heading = "Settings", hide_short_help = true)]
+    pub(super) expose: Option<String>,
+    /// The flows that may be: names with commas between them, or * for every flow
+    #[arg(long, global = true, value_name = "NAMES", help_heading = "Settings", hide_short_help = true)]
+    pub(super) expose_list: Option<String>,
+    /// What the names of these tools begin with; none for nothing
+    #[arg(long, global = true, value_name = "PREFIX", help_heading = "Settings", hide_short_help = true)]
+    pub(super) expose_prefix: Option<String>,
+    /// Show MCP clients these tools and nothing else
+    #[arg(long, global = true, help_heading = "Settings", hide_short_help = true)]
+    pub(super) only_exposed: bool,
     /// Count neither how much flows are used nor what listings cost
     #[arg(long, global = true, help_heading = "Settings", hide_short_help = true)]
     pub(super) no_usage: bool,
@@ -123,6 +135,10 @@ impl Everywhere {
             cache_ttl_ms: self.cache_ttl_ms.clone(),
             max_file_size_bytes: self.max_file_size_bytes.clone(),
             retry_attempts: self.retry_attempts.clone(),
+            expose: self.expose.clone(),
+            expose_list: self.expose_list.clone(),
+            expose_prefix: self.expose_prefix.clone(),
+            only_exposed: self.only_exposed.then_some(true),
             log_level: self.log_level.clone(),
             lenient: self.lenient.then_some(true),
             allow_any_commit: self.allow_any_commit.then_some(true),

@@ -183,7 +183,8 @@ mod tests {
                 assert!(error.hint().unwrap().contains("/home/kim/.config/flowy/flowy.toml"));
             }
         }
-        for key in ["api_url", "token", "cache_dir", "state_dir", "allow_any_commit"] {
+        let exposing = ["expose", "expose_list", "expose_prefix", "only_exposed", "max_exposed"];
+        for key in ["api_url", "token", "cache_dir", "state_dir", "allow_any_commit"].into_iter().chain(exposing) {
             assert!(row_of(key).unwrap().0.own_file_only, "{key}");
         }
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Settings;
 use super::environment::{Environment, Folders};
 use super::error::{Origin, Place, SettingsError};
+use super::exposing;
 use super::file::{CONFIG_FILE, ConfigFile, Trust};
 use super::reading::{self, Given, Unit};
 use super::rows::{self, SettingRow};
@@ -36,6 +37,14 @@ pub struct Flags {
     pub max_file_size_bytes: Option<String>,
     /// `--retry-attempts`
     pub retry_attempts: Option<String>,
+    /// `--expose`
+    pub expose: Option<String>,
+    /// `--expose-list`
+    pub expose_list: Option<String>,
+    /// `--expose-prefix`
+    pub expose_prefix: Option<String>,
+    /// `--only-exposed`
+    pub only_exposed: Option<bool>,
     /// `--log-level`
     pub log_level: Option<String>,
     /// `--lenient`
@@ -64,6 +73,10 @@ impl Flags {
             "--cache-ttl-ms" => text(&self.cache_ttl_ms),
             "--max-file-size-bytes" => text(&self.max_file_size_bytes),
             "--retry-attempts" => text(&self.retry_attempts),
+            "--expose" => text(&self.expose),
+            "--expose-list" => text(&self.expose_list),
+            "--expose-prefix" => text(&self.expose_prefix),
+            "--only-exposed" => switch(self.only_exposed),
             "--log-level" => text(&self.log_level),
             "--lenient" => switch(self.lenient),
             "--allow-any-commit" => switch(self.allow_any_commit),
@@ -104,6 +117,12 @@ impl Settings {
         set(&mut settings.max_concurrent_requests, from.read(&rows::MAX_CONCURRENT_REQUESTS, calls)?.map(narrowed));
         let prompts = |given: Given<'_>| reading::number(given, Unit::Prompts, 0..=1_000);
         set(&mut settings.max_prompts, from.read(&rows::MAX_PROMPTS, prompts)?.map(narrowed));
+        set(&mut settings.expose, from.read(&rows::EXPOSE, exposing::expose)?);
+        set(&mut settings.expose_list, from.read(&rows::EXPOSE_LIST, exposing::expose_list)?);
+        set(&mut settings.expose_prefix, from.read(&rows::EXPOSE_PREFIX, exposing::expose_prefix)?);
+        set(&mut settings.only_exposed, from.read(&rows::ONLY_EXPOSED, reading::switch)?);
+        let tools = |given: Given<'_>| reading::number(given, Unit::Tools, 0..=1_000);
+        set(&mut settings.max_exposed, from.read(&rows::MAX_EXPOSED, tools)?.map(narrowed));
         set(&mut settings.log_level, from.read(&rows::LOG_LEVEL, reading::log_level)?);
         set(&mut settings.server_name, from.read(&rows::SERVER_NAME, reading::server_name)?);
         set(&mut settings.lenient, from.read(&rows::LENIENT, reading::switch)?);

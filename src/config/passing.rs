@@ -5,6 +5,7 @@
 
 use super::Settings;
 use super::environment::Environment;
+use super::exposing::prefix_word;
 
 /// What can be passed on as arguments, and what cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,9 +34,14 @@ impl Settings {
         pass("--cache-ttl-ms", differing(&self.cache_ttl, &usual.cache_ttl).map(|ttl| ttl.as_millis().to_string()));
         pass("--max-file-size-bytes", differing(&self.max_file_size, &usual.max_file_size).map(u64::to_string));
         pass("--retry-attempts", differing(&self.retry_attempts, &usual.retry_attempts).map(u32::to_string));
+        pass("--expose", differing(&self.expose, &usual.expose).map(|expose| expose.word().to_owned()));
+        pass("--expose-list", differing(&self.expose_list, &usual.expose_list).map(ToString::to_string));
+        let prefix = differing(&self.expose_prefix, &usual.expose_prefix);
+        pass("--expose-prefix", prefix.map(|prefix| prefix_word(prefix).to_owned()));
         pass("--log-level", differing(&self.log_level, &usual.log_level).cloned());
         pass("--cache-dir", differing(&self.cache_dir, &usual.cache_dir).map(|folder| folder.display().to_string()));
         pass("--state-dir", differing(&self.state_dir, &usual.state_dir).map(|folder| folder.display().to_string()));
+        arguments.extend(self.only_exposed.then(|| "--only-exposed".to_owned()));
         arguments.extend(self.lenient.then(|| "--lenient".to_owned()));
         arguments.extend(self.allow_any_commit.then(|| "--allow-any-commit".to_owned()));
         arguments.extend(self.no_usage.then(|| "--no-usage".to_owned()));
@@ -43,6 +49,7 @@ impl Settings {
         let left = [
             ("max_concurrent_requests", self.max_concurrent_requests != usual.max_concurrent_requests),
             ("max_prompts", self.max_prompts != usual.max_prompts),
+            ("max_exposed", self.max_exposed != usual.max_exposed),
             ("server_name", self.server_name != usual.server_name),
             ("fetch_deadline_ms", self.fetch_deadline != usual.fetch_deadline),
             ("request_timeout_ms", self.request_timeout != usual.request_timeout),

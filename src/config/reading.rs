@@ -27,6 +27,7 @@ pub(super) enum Unit {
     Tries,
     Calls,
     Prompts,
+    Tools,
 }
 
 impl Unit {
@@ -37,6 +38,7 @@ impl Unit {
             Self::Tries => "tries",
             Self::Calls => "calls",
             Self::Prompts => "prompts",
+            Self::Tools => "tools",
         }
     }
 
@@ -151,8 +153,12 @@ pub(super) fn log_level(given: Given<'_>) -> Result<String, SettingsError> {
     }
 }
 
-fn not_a_choice(given: Given<'_>, choices: &'static [&'static str]) -> SettingsError {
+pub(super) fn not_a_choice(given: Given<'_>, choices: &'static [&'static str]) -> SettingsError {
     SettingsError::NotAChoice { shown: shown(given.text), place: given.place, choices }
+}
+
+pub(super) fn bad_spelling(given: Given<'_>, why: &'static str) -> SettingsError {
+    SettingsError::BadSpelling { shown: shown(given.text), place: given.place, why }
 }
 
 /// A token. It is taken untrimmed: a line break inside a token was a mistake in copying, and one

@@ -18,7 +18,7 @@ pub struct SettingRow {
     pub meaning: &'static str,
     /// Whether it is refused in the `flowy.toml` that merely lies in the current folder. Such a
     /// file may have come with somebody else's repository: it must not choose the host that
-    /// receives the user's token, nor where files are written.
+    /// receives the user's token, nor where files are written, nor what becomes a tool.
     pub own_file_only: bool,
 }
 
@@ -95,6 +95,47 @@ pub(super) const MAX_PROMPTS: SettingRow = SettingRow {
     key: Some("max_prompts"),
     default: "100",
     meaning: "how many prompts clients are shown, 0 to 1000: flows by name, then templates by name",
+    ..PLAIN
+};
+pub(super) const EXPOSE: SettingRow = SettingRow {
+    flag: Some("--expose"),
+    variables: &["FLOWY_EXPOSE"],
+    key: Some("expose"),
+    default: "none",
+    meaning: "which flows are MCP tools of their own: none, marked (those that say expose: true and are on --expose-list) \
+              or all (only those of --expose-list, where it is given)",
+    own_file_only: true,
+};
+pub(super) const EXPOSE_LIST: SettingRow = SettingRow {
+    flag: Some("--expose-list"),
+    variables: &["FLOWY_EXPOSE_LIST"],
+    key: Some("expose_list"),
+    default: "empty",
+    meaning: "the flows that --expose may make tools, by name, with commas between them; * for every flow",
+    own_file_only: true,
+};
+pub(super) const EXPOSE_PREFIX: SettingRow = SettingRow {
+    flag: Some("--expose-prefix"),
+    variables: &["FLOWY_EXPOSE_PREFIX"],
+    key: Some("expose_prefix"),
+    default: "flow_",
+    meaning: "what the names of these tools begin with: up to 16 letters, digits, _ and -; none for nothing",
+    own_file_only: true,
+};
+pub(super) const ONLY_EXPOSED: SettingRow = SettingRow {
+    flag: Some("--only-exposed"),
+    variables: &["FLOWY_ONLY_EXPOSED"],
+    key: Some("only_exposed"),
+    default: "false",
+    meaning: "MCP clients are shown these tools and nothing else: no flows_list, no other flow, no prompts",
+    own_file_only: true,
+};
+pub(super) const MAX_EXPOSED: SettingRow = SettingRow {
+    variables: &["FLOWY_MAX_EXPOSED"],
+    key: Some("max_exposed"),
+    default: "128",
+    meaning: "how many flows are tools of their own at most, 0 to 1000: the first by name",
+    own_file_only: true,
     ..PLAIN
 };
 pub(super) const LOG_LEVEL: SettingRow = SettingRow {
@@ -185,6 +226,11 @@ pub const SETTINGS: &[SettingRow] = &[
     RETRY_ATTEMPTS,
     MAX_CONCURRENT_REQUESTS,
     MAX_PROMPTS,
+    EXPOSE,
+    EXPOSE_LIST,
+    EXPOSE_PREFIX,
+    ONLY_EXPOSED,
+    MAX_EXPOSED,
     LOG_LEVEL,
     SERVER_NAME,
     LENIENT,

@@ -19,6 +19,8 @@ pub struct Packed {
     bytes: Arc<[u8]>,
     flows: usize,
     lookups: [Lookup; 3],
+    /// The rows of the flows that ask to be tools of their own, in order.
+    marked: Lookup,
     templates: usize,
     problems: usize,
     categories: usize,
@@ -100,13 +102,15 @@ impl Packed {
         for (place, number) in header.iter_mut().enumerate() {
             *number = fixed(&bytes, MAGIC.len() + 4 * place)?;
         }
-        let [format, flows, stems, meta_names, ids, templates, problems, categories] = header;
-        if format != FORMAT as usize || stems > flows || meta_names > flows || ids > flows {
+        let [format, flows, stems, meta_names, ids, marks, templates, problems, categories] = header;
+        if format != FORMAT as usize || [stems, meta_names, ids, marks].into_iter().any(|rows| rows > flows) {
             return None;
         }
         let mut at = HEADER.checked_add(flows.checked_mul(ROW)?)?;
         let mut lookups = [Lookup { start: 0, rows: 0 }; 3];
-        for (lookup, rows) in lookups.iter_mut().zip([stems, meta_names, ids]) {
+        let mut marked = Lookup { start: 0, rows: 0 };
+        let tables = lookups.iter_mut().chain([&mut marked]);
+        for (lookup, rows) in tables.zip([stems, meta_names, ids, marks]) {
             *lookup = Lookup { start: at, rows };
             at = at.checked_add(rows.checked_mul(4)?)?;
         }
@@ -114,7 +118,7 @@ impl Packed {
             return None;
         }
         let mut packed =
-            Self { bytes, flows, lookups, templates, problems, categories, rest: at, ranks: Arc::default() };
+            Self { bytes, flows, lookups, marked, templates, problems, categories, rest: at, ranks: Arc::default() };
         if let Some(last) = flows.checked_sub(1) {
             let (start, head, tail) = packed.place(last)?;
             packed.rest = start.checked_add(head)?.checked_add(tail)?;
@@ -173,6 +177,7 @@ impl Packed {
                 })
                 .collect(),
             inputs_unknown: head.inputs_unknown,
+            expose: self.is_marked(row),
             ..Entry::default()
         };
         let (start, head, tail) = self.place(row)?;
@@ -183,6 +188,28 @@ impl Packed {
     /// The flow's name, without reading the rest of its row.
     pub fn name(&self, row: usize) -> Option<&str> {
         self.head_reader(row)?.text()
+    }
+
+    /// The places of the flows that ask to be tools of their own, in order; no row is read for it.
+    pub fn marked(&self) -> impl Iterator<Item = usize> {
+        (0..self.marked.rows).filter_map(|place| self.marked_at(place))
+    }
+
+    fn marked_at(&self, place: usize) -> Option<usize> {
+        fixed(&self.bytes, self.marked.start + 4 * place)
+    }
+
+    fn is_marked(&self, row: usize) -> bool {
+        let (mut low, mut high) = (0, self.marked.rows);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.marked_at(middle).map_or(Ordering::Greater, |other| other.cmp(&row)) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return true,
+                Ordering::Greater => high = middle,
+            }
+        }
+        false
     }
 
     /// The names of all flows, in order.

@@ -4,9 +4,10 @@
 //! finds its way with what is here. Layout, all numbers little-endian:
 //!
 //! ```text
-//! magic (8 bytes) · format · flows · stems · meta names · ids · templates · problems · categories   (u32 each)
+//! magic (8 bytes) · format · flows · stems · meta names · ids · marked · templates · problems · categories   (u32 each)
 //! row table: flows × (start, head length, tail length, compact tokens)                          (u32 each)
 //! look-up tables: row numbers sorted by stem, by meta name, by id                               (u32 each)
+//! marked rows: row numbers of the flows that ask to be tools of their own                       (u32 each)
 //! rows: head (what filters, compact and index need) and tail (the rest), one after the other
 //! problems, categories, templates
 //! ```
@@ -24,11 +25,11 @@ use super::{Category, Entry, FileProblem, Index, Input, Output, TemplateEntry, T
 /// How every packed index begins.
 pub(super) const MAGIC: [u8; 8] = *b"flowidx\n";
 /// Raised with every change of the layout or of what is stored; an index of another format is made anew.
-pub(super) const FORMAT: u32 = 4;
+pub(super) const FORMAT: u32 = 5;
 /// Bytes before the row table.
 pub(super) const HEADER: usize = 8 + 4 * HEADER_NUMBERS;
 /// Numbers in the header.
-pub(super) const HEADER_NUMBERS: usize = 8;
+pub(super) const HEADER_NUMBERS: usize = 9;
 /// Bytes per row in the row table.
 pub(super) const ROW: usize = 16;
 
@@ -192,6 +193,7 @@ pub(super) fn pack(index: &Index) -> Vec<u8> {
         sorted_rows(index.flows(), |flow| Some(flow.stem())),
         sorted_rows(index.flows(), |flow| flow.meta_name.as_deref()),
         sorted_rows(index.flows(), |flow| flow.flow_id.as_deref()),
+        sorted_rows(index.flows(), |flow| flow.expose.then_some("")),
     ];
     let tables = index.flows().len() * ROW + lookups.iter().map(|rows| rows.len() * 4).sum::<usize>();
     let first_row = HEADER + tables;
@@ -318,6 +320,7 @@ impl Writer {
         self.texts(&flow.steps);
         for input in &flow.inputs {
             self.maybe(input.description.as_deref());
+            self.flag(input.in_sets);
             self.maybe(input.default.as_ref().map(Value::to_string).as_deref());
             self.count(input.choices.len());
             input.choices.iter().for_each(|choice| self.text(&choice.to_string()));
@@ -328,6 +331,10 @@ impl Writer {
             self.text(&output.node);
         }
         self.texts(&flow.examples);
+        self.texts(&flow.sets);
+        self.texts(&flow.calls);
+        self.texts(&flow.uses);
+        self.flag(flow.broken);
         self.count(flow.place_in_file);
         self.text(&flow.oid);
     }
@@ -476,6 +483,10 @@ impl<'a> Reader<'a> {
         }
         entry.outputs = self.list(|reader| Some(Output { label: reader.owned()?, node: reader.owned()? }))?;
         entry.examples = self.list(Self::owned)?;
+        entry.sets = self.list(Self::owned)?;
+        entry.calls = self.list(Self::owned)?;
+        entry.uses = self.list(Self::owned)?;
+        entry.broken = self.flag()?;
         entry.place_in_file = self.count()?;
         entry.oid = self.owned()?;
         self.is_at_end().then_some(())
@@ -483,6 +494,7 @@ impl<'a> Reader<'a> {
 
     fn tail_input(&mut self, input: &mut Input) -> Option<()> {
         input.description = self.maybe()?.map(str::to_owned);
+        input.in_sets = self.flag()?;
         input.default = match self.maybe()? {
             Some(text) => Some(serde_json::from_str(text).ok()?),
             None => None,

@@ -26,7 +26,7 @@ pub(super) fn typical(number: usize) -> Entry {
         description: Some(description.to_owned()),
         required,
         default: if required { None } else { Some(json!("en")) },
-        choices: Vec::new(),
+        ..Input::default()
     };
     Entry {
         name: format!("{subject}_{number:05}"),
@@ -65,6 +65,11 @@ pub(super) fn typical(number: usize) -> Entry {
             Output { label: "Open questions".to_owned(), node: "node-5".to_owned() },
         ],
         examples: vec![format!("{subject} please")],
+        sets: Vec::new(),
+        expose: number.is_multiple_of(7),
+        calls: if number.is_multiple_of(3) { vec!["browser:open".to_owned()] } else { Vec::new() },
+        uses: Vec::new(),
+        broken: false,
         file: format!("flows/{category}/{subject}_{number:05}.json"),
         flow_id: Some(format!("flow-{number}")),
         meta_name: Some(format!("{subject} {number}")),

@@ -193,6 +193,16 @@ fn parameters(inputs: &[Input]) -> Value {
     json!({"type": "object", "properties": properties, "required": required})
 }
 
+/// The JSON Schema of the choice among a flow's variable sets.
+pub fn set_property(sets: &[String]) -> Value {
+    property(
+        "string",
+        Some("A named set of values to start from."),
+        &sets.iter().map(|set| json!(set)).collect::<Vec<_>>(),
+        None,
+    )
+}
+
 /// The JSON Schema of one input.
 pub fn property(kind: &str, description: Option<&str>, choices: &[Value], default: Option<&Value>) -> Value {
     let mut property = Map::new();

@@ -7,8 +7,8 @@
 use serde_json::{Map, Number, Value, json};
 
 use super::definition::{Definition, Kind, Parameter};
-use crate::app::{Code, Error};
-use crate::names::{nearest, quoted};
+use crate::app::{Code, Error, ExposedFlow};
+use crate::names::{nearest, nfc, quoted};
 
 /// Arguments that fit their tool's table.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,20 +36,15 @@ impl Arguments {
             }
             let value = parameter.put_right(value)?;
             match values.get(parameter.name) {
-                Some(before) if *before != value => {
-                    return Err(refused(
-                        parameter.name,
-                        format!("`{}` is given twice, with different values", parameter.name),
-                        format!("give `{}` once", parameter.name),
-                    ));
-                }
+                Some(before) if *before != value => return Err(given_twice(parameter.name)),
                 _ => {
                     values.insert(parameter.name.to_owned(), value);
                 }
             }
         }
         if !unknown.is_empty() {
-            return Err(unknown_names(tool, &unknown));
+            let names = tool.parameters.iter().filter(|parameter| parameter.listed).map(|parameter| parameter.name);
+            return Err(unknown_names(tool.name, names, &unknown));
         }
         for parameter in tool.parameters.iter().filter(|parameter| parameter.required) {
             if !values.contains_key(parameter.name) {
@@ -60,6 +55,44 @@ impl Arguments {
                 ));
             }
         }
+        Ok(Self { values })
+    }
+
+    /// Reads what was sent to a flow that is a tool, as the arguments of `flows_execute`. Values are
+    /// the flow's business, but for a list or an object that came as a JSON text; an input may be
+    /// given by its own name where the schema calls it otherwise.
+    ///
+    /// # Errors
+    /// `INVALID_REQUEST` for a name that the flow does not take, or one that is given twice.
+    pub(super) fn of_flow(flow: &ExposedFlow, sent: Map<String, Value>) -> Result<Self, Error> {
+        let mut variables = Map::new();
+        let mut unknown: Vec<String> = Vec::new();
+        for (sent_as, value) in sent {
+            let normal = nfc(&sent_as);
+            let found = flow.arguments.iter().find(|argument| argument.key == sent_as || argument.name == normal);
+            let Some(argument) = found else {
+                if !absent(&value) {
+                    unknown.push(sent_as);
+                }
+                continue;
+            };
+            let value = match value {
+                Value::Null => continue,
+                Value::String(text) if argument.nested => nested(&text).unwrap_or(Value::String(text)),
+                value => value,
+            };
+            match variables.get(&argument.name) {
+                Some(before) if *before != value => return Err(given_twice(&argument.key)),
+                _ => drop(variables.insert(argument.name.clone(), value)),
+            }
+        }
+        if !unknown.is_empty() {
+            let names = flow.arguments.iter().map(|argument| argument.key.as_str());
+            return Err(unknown_names(&flow.tool, names, &unknown));
+        }
+        let mut values = Map::new();
+        values.insert("flowName".to_owned(), json!(flow.flow));
+        values.insert("initialVariables".to_owned(), Value::Object(variables));
         Ok(Self { values })
     }
 
@@ -119,17 +152,27 @@ fn refused(name: &str, message: impl Into<String>, next: impl Into<String>) -> E
     Error::new(Code::InvalidRequest, message).next(next).detail("argument", json!(name))
 }
 
-fn unknown_names(tool: &Definition, unknown: &[String]) -> Error {
-    let names = || tool.parameters.iter().filter(|parameter| parameter.listed).map(|parameter| parameter.name);
+fn given_twice(name: &str) -> Error {
+    let message = format!("`{name}` is given twice, with different values");
+    refused(name, message, format!("give `{name}` once"))
+}
+
+/// A list or an object that is written as a text.
+fn nested(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok().filter(|value: &Value| value.is_array() || value.is_object())
+}
+
+fn unknown_names<'n>(tool: &str, names: impl Iterator<Item = &'n str> + Clone, unknown: &[String]) -> Error {
     let meant = unknown.iter().filter_map(|name| {
-        nearest(name, names(), 1).first().map(|near| format!("did you mean `{near}` by {}?", quoted(name)))
+        nearest(name, names.clone(), 1).first().map(|near| format!("did you mean `{near}` by {}?", quoted(name)))
     });
     let meant: Vec<String> = meant.collect();
-    let all = format!("{} takes {}", tool.name, names().collect::<Vec<_>>().join(", "));
+    let names = names.collect::<Vec<_>>().join(", ");
+    let all = format!("{tool} takes {}", if names.is_empty() { "no arguments" } else { &names });
     let next = if meant.is_empty() { all } else { format!("{} {all}", meant.join(" ")) };
     let listed: Vec<String> = unknown.iter().map(|name| quoted(name)).collect();
     let arguments = if unknown.len() == 1 { "argument" } else { "arguments" };
-    let message = format!("{} has no {arguments} {}", tool.name, listed.join(", "));
+    let message = format!("{tool} has no {arguments} {}", listed.join(", "));
     Error::new(Code::InvalidRequest, message).next(next).detail("unknown", json!(unknown))
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::aliases;
 use super::definition::{Definition, FailureShape};
 use super::reply::Reply;
+use super::tools::ALL;
 use super::unknown::MCP;
 use crate::app::{Code, Error};
 use crate::names::{nearest, quoted};
@@ -16,6 +17,8 @@ use crate::report::wire;
 ///
 /// Source: JSON-RPC 2.0, section 5.1, -32000 to -32099.
 const SERVER_ERROR: ErrorCode = ErrorCode(-32_000);
+/// How many tools one sentence names.
+const NAMED: usize = 20;
 
 /// The failure of a tool, in the tool's shape. `flow` is the flow it was about.
 pub(super) fn reply(tool: &Definition, error: &Error, flow: Option<&str>) -> Reply {
@@ -65,27 +68,41 @@ fn of(error: &Error) -> ErrorCode {
     }
 }
 
-/// There is no such tool.
-pub(super) fn unknown_tool<'n>(called: &str, names: impl Iterator<Item = &'n str> + Clone) -> ErrorData {
-    let near = nearest(called, names.clone(), 1);
-    let hint = near.first().map_or_else(
-        || format!("the tools are {}", names.collect::<Vec<_>>().join(", ")),
-        |near| format!("did you mean {near}?"),
-    );
-    ErrorData::invalid_params(format!("there is no tool {}; {hint}", quoted(called)), None)
+/// There is no such tool among these; `alone` where they are flows and nothing else.
+pub(super) fn unknown_tool(called: &str, names: &[String], alone: bool) -> ErrorData {
+    let fixed = ALL.iter().any(|tool| tool.name == aliases::tool(called).0);
+    let fact = if alone && fixed {
+        format!("the tool {} is not offered here, where flows are the only tools", quoted(called))
+    } else {
+        format!("there is no tool {}", quoted(called))
+    };
+    let near = nearest(called, names.iter().map(String::as_str), 1);
+    let hint = near.first().map_or_else(|| the_tools(names), |near| format!("did you mean {near}?"));
+    ErrorData::invalid_params(format!("{fact}; {hint}"), None)
 }
 
-/// There is no such method. `tools` are the tools that calls can be made to.
-pub(super) fn unknown_method<'n>(method: &str, tools: impl Iterator<Item = &'n str> + Clone) -> ErrorData {
+/// The names of the tools in a sentence, as many as one holds.
+fn the_tools(names: &[String]) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    match (names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", "), more) {
+        (named, _) if named.is_empty() => "there are no tools".to_owned(),
+        (named, 0) => format!("the tools are {named}"),
+        (named, more) => format!("the tools are {named} and {more} more"),
+    }
+}
+
+/// There is no such method. `tools` are the tools that calls can be made to; `alone` where they are
+/// flows and nothing else.
+pub(super) fn unknown_method(method: &str, tools: &[String], alone: bool) -> ErrorData {
     let (tool, _) = aliases::tool(method);
     let what = quoted(method);
-    let message = if tools.clone().any(|name| name == tool) {
+    let message = if tools.contains(&tool) {
         format!("{what} is no method but a tool: send tools/call with name {tool}")
     } else {
-        let tools = tools.collect::<Vec<_>>().join(", ");
-        let methods = MCP.into_iter().chain(aliases::METHODS).filter(|name| *name != method);
+        let own: &[&str] = if alone { &[] } else { &aliases::METHODS };
+        let methods = MCP.iter().chain(own).copied().filter(|name| *name != method);
         let methods = methods.collect::<Vec<_>>().join(", ");
-        format!("there is no method {what}; the tools are {tools}, and this server answers {methods}")
+        format!("there is no method {what}; {}, and this server answers {methods}", the_tools(tools))
     };
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }

@@ -12,12 +12,17 @@ use crate::report::{script, wire};
 /// The longest description of an answer, in characters.
 const LONGEST_DESCRIPTION: usize = 300;
 
-/// The prompts there are, all on one page.
+/// The prompts there are, all on one page; none where flows that are tools are all that is offered.
 ///
 /// # Errors
 /// A cursor, for there are no other pages; or a catalog that can't be reached.
-pub(super) async fn list(app: &App, cursor: Option<&str>) -> Result<ListPromptsResult, Error> {
+pub(super) async fn list(app: &App, cursor: Option<&str>, alone: bool) -> Result<ListPromptsResult, Error> {
     only_page(cursor)?;
+    if alone {
+        return Ok(ListPromptsResult::with_all_items(Vec::new())
+            .with_ttl_ms(TTL_AT_MOST_MS)
+            .with_cache_scope(CacheScope::Public));
+    }
     let prompts = app.prompts().await?;
     if prompts.total > prompts.listed.len() {
         tracing::debug!(listed = prompts.listed.len(), total = prompts.total, "not all prompts are listed");
@@ -58,7 +63,19 @@ fn shown_as(entry: &PromptEntry) -> Prompt {
 ///
 /// # Errors
 /// When there is none of that name, required arguments are missing, or its flow can't be executed.
-pub(super) async fn get(app: &App, name: &str, values: Option<JsonObject>) -> Result<GetPromptResult, Error> {
+pub(super) async fn get(
+    app: &App,
+    name: &str,
+    values: Option<JsonObject>,
+    alone: bool,
+) -> Result<GetPromptResult, Error> {
+    if alone {
+        return Err(Error::new(
+            Code::InvalidRequest,
+            "there are no prompts here: flows that are tools are all there is",
+        )
+        .next("call one of the tools"));
+    }
     let request = PromptRequest { name: name.to_owned(), values: values.unwrap_or_default() };
     let written = app.prompt(&request).await?;
     let text = script::prompt(&written);

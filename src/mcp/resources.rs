@@ -13,8 +13,9 @@ use rmcp::model::{
 use serde_json::Value;
 
 use self::address::Address;
-use super::TTL_AT_MOST_MS;
-use crate::app::{App, Code, Error, GraphRequest, Listed, Section, StatusAnswer, StatusRequest, state_of};
+use super::exposed::{self, Exposing};
+use super::{TTL_AT_MOST_MS, prompts};
+use crate::app::{App, Code, Error, GraphRequest, Listed, Outcome, Section, StatusAnswer, StatusRequest, state_of};
 use crate::report::{draw, wire};
 
 /// How many resources a page of the list holds.
@@ -130,9 +131,15 @@ const fn row_of(address: &Address) -> ResourceRow {
     }
 }
 
-/// The patterns.
-pub(super) fn templates() -> ListResourceTemplatesResult {
-    let templates = RESOURCES.iter().map(|row| {
+/// Whether an address leads into an execution and not into the catalog.
+fn of_execution(row: &ResourceRow) -> bool {
+    row.address.starts_with("execution://")
+}
+
+/// The patterns; those of executions where flows that are tools are all that is offered.
+pub(super) fn templates(alone: bool) -> ListResourceTemplatesResult {
+    let offered = RESOURCES.iter().filter(|row| !alone || of_execution(row));
+    let templates = offered.map(|row| {
         ResourceTemplate::new(row.address, row.name)
             .with_title(row.title)
             .with_description(row.description)
@@ -143,11 +150,23 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
         .with_cache_scope(CacheScope::Public)
 }
 
-/// A page of what there is.
+/// A page of what there is. Where flows that are tools are all that is offered, these are their
+/// executions.
 ///
 /// # Errors
 /// A cursor of another list, or a catalog that can't be reached.
-pub(super) async fn list(app: &App, cursor: Option<&str>) -> Result<ListResourcesResult, Error> {
+pub(super) async fn list(
+    app: &App,
+    cursor: Option<&str>,
+    only: Option<&Exposing>,
+) -> Result<ListResourcesResult, Error> {
+    if let Some(exposing) = only {
+        prompts::only_page(cursor)?;
+        let (exposed, executions) = (exposing.now().await?, app.newest_executions().await?);
+        let offered = |listed: &&Listed| exposed.tools.iter().any(|tool| tool.flow.flow == flow_of(listed));
+        let resources = executions.iter().filter(offered).map(execution).collect();
+        return Ok(ListResourcesResult::with_all_items(resources).with_ttl_ms(0).with_cache_scope(CacheScope::Private));
+    }
     let after = cursor.map(name_in).transpose()?;
     // The list itself takes a place on the first page.
     let room = if after.is_none() { PAGE - 1 } else { PAGE };
@@ -170,17 +189,21 @@ pub(super) async fn list(app: &App, cursor: Option<&str>) -> Result<ListResource
     Ok(result)
 }
 
+/// The flow that an execution is of.
+fn flow_of(listed: &Listed) -> &str {
+    match listed {
+        Listed::Direct { outcome: Outcome::Finished { flow, .. }, .. } => flow,
+        Listed::Direct { outcome: Outcome::Running(pending), .. } => &pending.flow,
+        Listed::Guided(summary) => &summary.flow,
+    }
+}
+
 fn execution(listed: &Listed) -> Resource {
-    let (id, flow, state) = match listed {
-        Listed::Direct { outcome, .. } => {
-            let flow = match outcome {
-                crate::app::Outcome::Finished { flow, .. } => flow,
-                crate::app::Outcome::Running(pending) => &pending.flow,
-            };
-            (outcome.id(), flow, state_of(outcome))
-        }
-        Listed::Guided(summary) => (summary.id.as_str(), &summary.flow, summary.state.word()),
+    let (id, state) = match listed {
+        Listed::Direct { outcome, .. } => (outcome.id(), state_of(outcome)),
+        Listed::Guided(summary) => (summary.id.as_str(), summary.state.word()),
     };
+    let flow = flow_of(listed);
     Resource::new(Address::Execution(id.to_owned()).write(), id)
         .with_title(format!("Execution of {flow}"))
         .with_description(format!("State when listed: {state}."))
@@ -210,9 +233,14 @@ fn name_in(cursor: &str) -> Result<String, Error> {
 /// What stands at an address.
 ///
 /// # Errors
-/// Nothing there, or a catalog that can't be reached.
-pub(super) async fn read(app: &App, uri: &str) -> Result<ReadResourceResult, Error> {
+/// Nothing there, or a catalog that can't be reached; where flows that are tools are all that is
+/// offered, everything but executions.
+pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResourceResult, Error> {
     let address = Address::read(uri)?;
+    if alone && !of_execution(&row_of(&address)) {
+        let message = "there is no such resource here: flows that are tools are all there is";
+        return Err(Error::new(Code::InvalidRequest, message).next("read execution://ID, with the id of an answer"));
+    }
     let graph = |name: &String| GraphRequest { name: name.clone(), git_ref: None, refresh: false };
     let row = row_of(&address);
     let (text, fresh_ms) = match &address {
@@ -240,7 +268,11 @@ pub(super) async fn read(app: &App, uri: &str) -> Result<ReadResourceResult, Err
         Address::Execution(id) => {
             let include = vec![Section::Steps];
             let request = StatusRequest { execution: Some(id.clone()), include, ..StatusRequest::default() };
-            (wire::status(&app.status(&request).await?).to_string(), 0)
+            let mut status = wire::status(&app.status(&request).await?);
+            if alone {
+                exposed::alone(&mut status);
+            }
+            (status.to_string(), 0)
         }
         Address::Step { id, node } => (step_text(app, id, node).await?, 0),
         Address::File { id, node, number } => return file(app, uri, (id, node, *number)).await,

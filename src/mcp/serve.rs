@@ -90,6 +90,11 @@ where
     let outbox = Outbox::new(app.clock().fresh());
     let server = Named(Server::new(app, ends.clone(), outbox.clone()));
     let mut stop = std::pin::pin!(stop);
+    tokio::select! {
+        biased;
+        () = server.0.look_ahead() => {}
+        () = &mut stop => return Ok(End::Stopped),
+    }
     let lines = Lines::new(reader, writer, ends.input.clone(), outbox);
     let serving = CancellationToken::new();
     let running = tokio::select! {

@@ -12,6 +12,9 @@ mod status;
 
 use super::definition::Definition;
 
+/// What a flow that is a tool does when it is called.
+pub(super) static EXECUTE: Definition = execute::TOOL;
+
 /// Every tool.
 pub(super) const ALL: [Definition; 9] = [
     begin::TOOL,

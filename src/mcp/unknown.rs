@@ -6,7 +6,6 @@ use rmcp::model::{ErrorCode, ProtocolVersion};
 use rmcp::service::{NotificationContext, RequestContext, Service, ServiceRole};
 use rmcp::{ErrorData, RoleServer};
 
-use super::failure;
 use super::server::Server;
 
 /// The methods of MCP that this server answers.
@@ -36,7 +35,7 @@ impl Service<RoleServer> for Named {
     ) -> Result<<RoleServer as ServiceRole>::Resp, ErrorData> {
         let answer = Service::handle_request(&self.0, request, context).await;
         answer.map_err(|error| match error.code {
-            ErrorCode::METHOD_NOT_FOUND => failure::unknown_method(&error.message, self.0.tool_names()),
+            ErrorCode::METHOD_NOT_FOUND => self.0.unknown_method(&error.message),
             _ => error,
         })
     }

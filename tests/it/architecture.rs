@@ -28,7 +28,7 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for path in entries {
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() {
-            if !name.starts_with('.') && name != "target" && name != "snapshots" {
+            if !name.starts_with('.') && name != "target" && name != "node_modules" && name != "snapshots" {
                 files(&path, ending, found);
             }
         } else if name.ends_with(ending) {

@@ -1,6 +1,6 @@
 //! Building the listing index of a revision: every file is read, checked and planned once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use serde_json::Value;
@@ -9,10 +9,11 @@ use super::nested::{FlowNames, Nesting, Within};
 use super::problems::{Problems, code_in_flow, code_of_finding, of_findings, problem, unreadable};
 use super::{INDEX, Opened};
 use crate::app::failure::code_of;
+use crate::app::prompts::in_sets;
 use crate::app::{Code, Error};
 use crate::discover::{Category, Entry, FileProblem, Index, Input, Output, Packed, TemplateEntry, TemplateTitle};
 use crate::document::Document;
-use crate::model::{Directory, Flow, Listed, Lookup, NodeKind, Shelf, Template};
+use crate::model::{Directory, Flow, Listed, Lookup, NodeKind, Shelf, Template, ToolAddress};
 use crate::names::{CatalogPath, VariableName};
 use crate::plan::Plan;
 use crate::source::{Files, Problem, Snapshot, SourceError};
@@ -55,6 +56,7 @@ fn opened(revision: String, packed: Packed, lacking: Option<Weak<Snapshot>>) -> 
         pages: Mutex::default(),
         templates: Mutex::default(),
         offered: crate::app::prompts::Offered::default(),
+        exposure: OnceLock::new(),
     })
 }
 
@@ -340,7 +342,12 @@ pub(in crate::app) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> En
         let step = plan?.step(mark.step?)?;
         Some(Output { label: mark.label.clone(), node: step.id.clone() })
     });
-    let inputs = if plan.is_some() { inputs.iter().map(input).collect() } else { declared_inputs(flow) };
+    let in_sets = plan.map(in_sets).unwrap_or_default();
+    let inputs = match plan {
+        Some(_) => inputs.iter().map(|one| Input { in_sets: in_sets.contains(&one.name), ..input(one) }).collect(),
+        None => declared_inputs(flow),
+    };
+    let (calls, uses) = called(flow);
     Entry {
         inputs_unknown: plan.is_none() && inputs.is_empty(),
         name: flow.name.to_string(),
@@ -357,6 +364,11 @@ pub(in crate::app) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> En
         inputs,
         outputs: outputs.collect(),
         examples: flow.examples.clone(),
+        sets: plan.map(|plan| plan.sets().to_vec()).unwrap_or_default(),
+        expose: flow.expose,
+        calls,
+        uses,
+        broken: plan.is_none(),
         file: flow.file.to_string(),
         flow_id: flow.id.clone(),
         meta_name: flow.given_name.clone(),
@@ -373,7 +385,25 @@ fn input(input: &crate::plan::Input) -> Input {
         required: input.required,
         default: input.default.clone(),
         choices: input.choices.clone(),
+        ..Input::default()
     }
+}
+
+/// The tools that a flow's steps call and the flows that are steps of it, each sorted and once. A
+/// call that names no tool is never made.
+fn called(flow: &Flow) -> (Vec<String>, Vec<String>) {
+    let (mut calls, mut uses) = (BTreeSet::new(), BTreeSet::new());
+    for node in &flow.nodes {
+        match &node.kind {
+            NodeKind::Tool(tool) => {
+                let address = tool.call.as_deref().and_then(|call| ToolAddress::read(call).ok());
+                calls.extend(address.map(|address| address.to_string()));
+            }
+            NodeKind::Flow(other) => uses.extend(other.flow.clone()),
+            _ => {}
+        }
+    }
+    (calls.into_iter().collect(), uses.into_iter().collect())
 }
 
 /// The inputs of a flow that can't be planned: what its input nodes and `inputs` say.

@@ -91,7 +91,7 @@ pub(in crate::app) fn inputs_of(template: &Template) -> Vec<Input> {
         description: variable.declared.description.clone(),
         required: variable.required,
         default: variable.declared.default.clone(),
-        choices: Vec::new(),
+        ..Input::default()
     };
     let mut inputs: Vec<Input> = variables(template).into_iter().map(input).collect();
     for placeholder in Outline::of(&template.text, template.syntax).placeholders {

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use super::{Done, World, finish_counting, wait};
 use crate::app::{
-    App, Kind, LARGEST_BUDGET, LARGEST_LIMIT, ListRequest, Listing, ListingCost, Mode, QUERY_LIMIT, Selection,
+    App, Error, Kind, LARGEST_BUDGET, LARGEST_LIMIT, ListRequest, Listing, ListingCost, Mode, NotExposed, QUERY_LIMIT,
+    Selection,
 };
 use crate::cli::args::ListArgs;
-use crate::report::{human, wire};
+use crate::report::human;
+use crate::report::wire::{self, WarningCode};
 
 /// Prints a page of flows, and on stderr what is wrong with the catalog.
 pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
@@ -34,10 +36,14 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     selection.max_tokens = Some(LARGEST_BUDGET);
     let request = ListRequest { selection, git_ref: None, refresh: world.everywhere.refresh };
     let begun = app.clock().reading();
-    let listing = wait(world, &format!("reading {}", app.describe()), app.list(request))??;
+    // Whoever serves these flows finds here, too, which of them can't be the tools they are meant to be.
+    let both = async { Ok::<_, Error>((app.list(request).await?, app.exposed().await?.refused)) };
+    let (listing, refused) = wait(world, &format!("reading {}", app.describe()), both)??;
     let printer = world.printer;
     if world.everywhere.json {
-        let value = wire::listing(&listing, &[]);
+        let not_exposed = |why: &NotExposed| wire::warning(WarningCode::NotExposed, &why.to_string());
+        let warnings: Vec<_> = refused.iter().map(not_exposed).collect();
+        let value = wire::listing(&listing, &warnings);
         printer.json(&value);
         count(&app, &listing, &format!("{value:#}"), begun);
         return Ok(0);
@@ -45,6 +51,9 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     let text = human::listing(&listing, printer.out_look());
     printer.out(&text);
     printer.note(&human::listing_notes(&listing, &app.describe(), printer.err_look()));
+    for why in refused.iter() {
+        printer.note(&human::warning(&why.to_string(), printer.err_look()));
+    }
     count(&app, &listing, &text, begun);
     Ok(0)
 }

@@ -30,6 +30,10 @@ fn set_flag(flags: &mut Flags, flag: &str, value: &str) {
         "--cache-ttl-ms" => flags.cache_ttl_ms = text,
         "--max-file-size-bytes" => flags.max_file_size_bytes = text,
         "--retry-attempts" => flags.retry_attempts = text,
+        "--expose" => flags.expose = text,
+        "--expose-list" => flags.expose_list = text,
+        "--expose-prefix" => flags.expose_prefix = text,
+        "--only-exposed" => flags.only_exposed = switch,
         "--log-level" => flags.log_level = text,
         "--lenient" => flags.lenient = switch,
         "--allow-any-commit" => flags.allow_any_commit = switch,
@@ -50,10 +54,13 @@ fn sample(row: &SettingRow) -> &'static str {
         "api_url" => "https://ghe.example.com/api/v3",
         "log_level" => "debug",
         "server_name" => "ours",
-        "lenient" | "allow_any_commit" | "no_usage" => "true",
+        "expose" => "marked",
+        "expose_list" => "Weekly_Status",
+        "expose_prefix" => "run_",
+        "lenient" | "allow_any_commit" | "no_usage" | "only_exposed" => "true",
         "cache_dir" | "state_dir" => "/elsewhere",
         "cache_ttl_ms" | "max_file_size_bytes" | "fetch_deadline_ms" | "request_timeout_ms" => "7000",
-        "retry_attempts" | "max_concurrent_requests" | "max_prompts" => "7",
+        "retry_attempts" | "max_concurrent_requests" | "max_prompts" | "max_exposed" => "7",
         other => panic!("give {other} a sample"),
     }
 }
@@ -274,7 +281,7 @@ fn settings_passed_on_as_arguments_come_back_the_same() {
     let mut flags = Flags::default();
     let mut arguments = passed.arguments.iter();
     while let Some(flag) = arguments.next() {
-        let switch = matches!(flag.as_str(), "--lenient" | "--allow-any-commit" | "--no-usage");
+        let switch = matches!(flag.as_str(), "--lenient" | "--allow-any-commit" | "--no-usage" | "--only-exposed");
         set_flag(&mut flags, flag, if switch { "true" } else { arguments.next().unwrap() });
     }
     assert_eq!(Settings::load(&flags, &Environment::of(NONE)).unwrap(), settings);

@@ -16,6 +16,8 @@ fn same(index: &Index, packed: &Packed) {
         assert_eq!(packed.entry(row).as_ref(), Some(flow));
     }
     assert_eq!(packed.entry(packed.len()), None);
+    let marked = index.flows().iter().enumerate().filter(|(_, flow)| flow.expose).map(|(row, _)| row);
+    assert!(packed.marked().eq(marked));
     assert_eq!(packed.templates(), index.templates());
     assert_eq!(packed.problems(), index.problems());
     assert_eq!(packed.categories(), index.categories());
@@ -136,6 +138,7 @@ fn touch(packed: &Packed) {
     for name in ["brand_review_00000", "", "flow-3", "lead_followup 3"] {
         packed.find(name);
     }
+    packed.marked().for_each(|row| drop(packed.entry(row)));
     packed.templates();
     packed.problems();
     packed.categories();
@@ -167,12 +170,13 @@ fn maybe() -> impl Strategy<Value = Option<String>> {
 
 fn an_input() -> impl Strategy<Value = Input> {
     let default = proptest::option::of(value());
-    (text(), maybe(), maybe(), any::<bool>(), default, proptest::collection::vec(value(), 0..3)).prop_map(
-        |(name, kind, description, required, default, choices)| Input {
+    (text(), maybe(), maybe(), any::<[bool; 2]>(), default, proptest::collection::vec(value(), 0..3)).prop_map(
+        |(name, kind, description, [required, in_sets], default, choices)| Input {
             name,
             kind,
             description,
             required,
+            in_sets,
             default,
             choices,
         },
@@ -187,11 +191,13 @@ fn a_flow() -> impl Strategy<Value = Entry> {
         (text(), text(), texts(), maybe(), maybe(), maybe()),
         (maybe(), any::<u32>(), maybe(), maybe(), texts(), inputs),
         (outputs, texts(), text(), maybe(), maybe(), 0usize..300),
+        (texts(), texts(), texts(), any::<[bool; 2]>()),
     )
-        .prop_map(|(first, second, third)| {
+        .prop_map(|(first, second, third, fourth)| {
             let (name, description, tags, category, complexity, author) = first;
             let (version, node_count, created, updated, steps, inputs) = second;
             let (outputs, examples, file, flow_id, meta_name, place_in_file) = third;
+            let (sets, calls, uses, [expose, broken]) = fourth;
             let outputs = outputs.into_iter().map(|(label, node)| Output { label, node }).collect();
             Entry {
                 name,
@@ -209,6 +215,11 @@ fn a_flow() -> impl Strategy<Value = Entry> {
                 inputs,
                 outputs,
                 examples,
+                sets,
+                expose,
+                calls,
+                uses,
+                broken,
                 file: format!("flows/{file}.json"),
                 flow_id,
                 meta_name,

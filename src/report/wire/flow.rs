@@ -6,7 +6,7 @@ use super::finding::finding;
 use super::listing::origin;
 use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
-use crate::discover::property;
+use crate::discover::{property, set_property};
 use crate::model::{Flow, NodeKind, Toolbox};
 use crate::names::shown as safe;
 use crate::plan::{Input, Plan, Slot, Source, Step, Work};
@@ -343,10 +343,7 @@ pub fn input_schema(plan: &Plan) -> Value {
         }
     }
     if !plan.sets().is_empty() {
-        properties.insert(
-            "_variableSet".to_owned(),
-            json!({"type": "string", "description": "A named set of values to start from.", "enum": plan.sets()}),
-        );
+        properties.insert("_variableSet".to_owned(), set_property(plan.sets()));
     }
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));

@@ -7,6 +7,7 @@ mod completion;
 mod ending;
 mod eras;
 mod executing;
+mod exposing;
 mod fields;
 mod files;
 mod listing;

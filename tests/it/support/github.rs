@@ -12,7 +12,7 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use flowy::cache::blob_id;
-use flowy::config::{Secret, Settings};
+use flowy::config::{Expose, ExposeList, Secret, Settings};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use sha1::{Digest as _, Sha1};
@@ -193,6 +193,11 @@ impl GitHub {
             retry_attempts: 3,
             max_concurrent_requests: 20,
             max_prompts: 100,
+            expose: Expose::None,
+            expose_list: ExposeList::default(),
+            expose_prefix: "flow_".to_owned(),
+            only_exposed: false,
+            max_exposed: 128,
             log_level: "info".to_owned(),
             server_name: "flowy".to_owned(),
             lenient: false,

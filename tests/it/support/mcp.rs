@@ -88,6 +88,12 @@ impl Bench {
         Self { app: Arc::new(app), clock, folder: Arc::new(folder), spec, settings }
     }
 
+    /// The same with settings changed.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self.again()
+    }
+
     /// The same, counting what is used; without it nothing is written behind a test's back.
     pub(crate) fn counting(mut self) -> Self {
         self.settings.no_usage = false;

@@ -38,7 +38,7 @@ fn the_options_of_every_command() {
 #[test]
 fn every_setting_with_a_flag_is_accepted_before_and_after_a_command() {
     for flag in SETTINGS.iter().filter_map(|row| row.flag) {
-        let switch = matches!(flag, "--lenient" | "--allow-any-commit" | "--no-usage");
+        let switch = matches!(flag, "--lenient" | "--allow-any-commit" | "--no-usage" | "--only-exposed");
         let given: Vec<&str> = if switch { vec![flag] } else { vec![flag, "1"] };
         let before: Vec<&str> = given.iter().copied().chain(["serve"]).collect();
         let after: Vec<&str> = ["serve"].into_iter().chain(given.iter().copied()).collect();
@@ -59,6 +59,10 @@ fn what_is_passed_on_to_a_client_is_understood_behind_serve() {
         cache_ttl_ms: Some("60000".to_owned()),
         max_file_size_bytes: Some("2000".to_owned()),
         retry_attempts: Some("2".to_owned()),
+        expose: Some("marked".to_owned()),
+        expose_list: Some("Weekly_Status,*".to_owned()),
+        expose_prefix: Some("none".to_owned()),
+        only_exposed: Some(true),
         log_level: Some("debug".to_owned()),
         lenient: Some(true),
         allow_any_commit: Some(true),
@@ -69,7 +73,8 @@ fn what_is_passed_on_to_a_client_is_understood_behind_serve() {
     };
     let settings = Settings::load(&flags, &environment).unwrap();
     let passed = settings.passed_on(&environment).arguments;
-    assert_eq!(passed.iter().filter(|word| word.starts_with("--")).count(), 11);
+    assert_eq!(passed.iter().filter(|word| word.starts_with("--")).count(), 15);
+    assert!(passed.join(" ").contains("--expose-list * --expose-prefix none"), "{passed:?}");
     let line = ["flowy", "serve"].into_iter().map(str::to_owned).chain(passed);
     assert!(<Cli as clap::Parser>::try_parse_from(line).is_ok());
 }

@@ -23,6 +23,16 @@ async fn each_tool_is_as_reviewed() {
 }
 
 #[tokio::test]
+async fn a_flow_that_is_a_tool_is_as_reviewed() {
+    let bench = Bench::examples().with(|settings| settings.expose = flowy::config::Expose::All);
+    let (_, listed) = hello(&bench).await;
+    let tool = listed["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == json!("flow_Weekly_Status"));
+    insta::with_settings!({snapshot_path => "snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::assert_snapshot!("flow_Weekly_Status", serde_json::to_string_pretty(tool.unwrap()).unwrap());
+    });
+}
+
+#[tokio::test]
 async fn the_introduction_is_as_reviewed_and_short() {
     let (hello, _) = hello(&Bench::examples()).await;
     let instructions = hello["instructions"].as_str().unwrap();

@@ -1,9 +1,10 @@
 //! Names that every client takes, for flows and templates of any name.
 //!
 //! Clients take letters, digits, `_` and `-` of ASCII, at most 64 of them; one name that is
-//! different, and some drop all. A name that is fine as it is stays as it is; of those that
-//! become alike by what is replaced, each gets a suffix made of its own name, so that it does not
-//! change with what else is in the catalog.
+//! different, and some drop all. A name that is fine as it is stays as it is. For prompts, of those
+//! that become alike by what is replaced, each gets a suffix made of its own name ([`slugs`]). A
+//! tool's name must not depend on what else is in the catalog, so there the name alone decides
+//! ([`alone`]), and whoever asks refuses what is alike.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,10 +32,10 @@ pub(super) fn slugs<'n>(names: impl IntoIterator<Item = (&'static str, &'n str)>
             continue;
         }
         let alone = slug.len() > prefix.len() && count.get(slug.as_str()) == Some(&1);
-        let mut chosen = if alone { slug.clone() } else { with_suffix(prefix, name, slug, 0) };
+        let mut chosen = if alone { slug.clone() } else { with_suffix(prefix, name, slug, 0, LONGEST) };
         let mut round = 1;
         while !taken.insert(chosen.clone()) {
-            chosen = with_suffix(prefix, name, slug, round);
+            chosen = with_suffix(prefix, name, slug, round, LONGEST);
             round += 1;
         }
         made.push(chosen);
@@ -42,11 +43,34 @@ pub(super) fn slugs<'n>(names: impl IntoIterator<Item = (&'static str, &'n str)>
     made
 }
 
-/// Prefix and name, with everything that is not taken replaced.
+/// A slug of at most `longest` characters that the name alone decides. Blanks and signs become `_`;
+/// where more than that is lost (letters that are not ASCII, or what is too long), a suffix made of
+/// the whole name keeps it apart from others.
+pub(super) fn alone(name: &str, longest: usize) -> String {
+    let slug = replaced(name);
+    let lost = slug.is_empty() || slug.len() > longest || name.chars().any(|c| !c.is_ascii() && c.is_alphanumeric());
+    if lost { with_suffix("", name, &slug, 0, longest) } else { slug }
+}
+
+fn fine(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
+
+/// Prefix and name, with everything that is not taken replaced, cut.
 fn kept(prefix: &str, name: &str) -> String {
-    let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if name.chars().all(fine) && prefix.len() + name.len() <= LONGEST {
+    let whole = replaced(name);
+    if whole == name && prefix.len() + name.len() <= LONGEST {
         return format!("{prefix}{name}");
+    }
+    let mut slug = format!("{prefix}{}", whole.trim_matches('_'));
+    slug.truncate(LONGEST);
+    slug
+}
+
+/// The name, with everything that is not taken replaced.
+fn replaced(name: &str) -> String {
+    if name.chars().all(fine) {
+        return name.to_owned();
     }
     let mut out = String::new();
     for c in name.chars() {
@@ -56,14 +80,12 @@ fn kept(prefix: &str, name: &str) -> String {
             out.push('_');
         }
     }
-    let mut slug = format!("{prefix}{}", out.trim_matches('_'));
-    slug.truncate(LONGEST);
-    slug
+    out.trim_matches('_').to_owned()
 }
 
-fn with_suffix(prefix: &str, name: &str, slug: &str, round: u32) -> String {
+fn with_suffix(prefix: &str, name: &str, slug: &str, round: u32, longest: usize) -> String {
     let mut short = slug.to_owned();
-    short.truncate(LONGEST - SUFFIX);
+    short.truncate(longest.saturating_sub(SUFFIX));
     let joint = if short.len() == prefix.len() { "" } else { "_" };
     format!("{short}{joint}{:08x}", mark(name, round))
 }
@@ -104,7 +126,26 @@ mod tests {
         assert!(made.iter().all(|slug| slug.len() == "flow_".len() + 8) && made[0] != made[1], "{made:?}");
     }
 
+    #[test]
+    fn alone_a_name_decides_and_what_is_lost_is_marked() {
+        assert_eq!(alone("Plan_A-1", 40), "Plan_A-1");
+        assert_eq!(alone("Mail & Report (v2)", 40), "Mail_Report_v2");
+        assert_eq!(alone("C# D", 40), alone("C D", 40), "signs alone keep nothing apart");
+        let long = ["x".repeat(41), format!("{}y", "x".repeat(40))].map(|name| alone(&name, 40));
+        assert!(long.iter().all(|slug| slug.len() == 40 && slug.starts_with("xxx")) && long[0] != long[1]);
+        let weekly = ["마케팅 v2", "기획 v2", "港"].map(|name| alone(name, 40));
+        assert!(weekly[0].starts_with("v2_") && weekly[0] != weekly[1], "{weekly:?}");
+        assert_eq!(weekly[2].len(), 8);
+    }
+
     proptest! {
+        #[test]
+        fn alone_a_slug_fits_whatever_the_name(name in "\\PC{1,80}") {
+            let slug = alone(&name, 40);
+            prop_assert!((1..=40).contains(&slug.len()));
+            prop_assert!(slug.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')));
+        }
+
         #[test]
         fn slugs_are_distinct_and_fit(names in proptest::collection::vec("[a-c _#é港-]{1,80}", 0..12)) {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();

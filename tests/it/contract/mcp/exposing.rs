@@ -1,0 +1,94 @@
+//! Flows that are tools of their own, over the wire.
+
+mod alone;
+mod calling;
+mod changing;
+mod choosing;
+
+use std::sync::Arc;
+
+use flowy::config::{Expose, ExposeList, Settings};
+use flowy::execute::{Calling, OnToolProgress, Tools};
+use flowy::model::{Contract, KnownServer, KnownTool, ToolAnswer, ToolCall, ToolFile, Toolbox};
+use serde_json::{Value, json};
+
+use crate::support::mcp::{Session, flow};
+
+/// A flow file that asks to be a tool.
+fn marked(name: &str, nodes: &[(&str, &str)]) -> (String, String) {
+    let (path, text) = flow(name, nodes, &[]);
+    let mut file: Value = serde_json::from_str(&text).unwrap();
+    file["metadata"]["expose"] = json!(true);
+    (path, file.to_string())
+}
+
+fn marked_for(list: &[&str]) -> impl FnOnce(&mut Settings) {
+    let list = list.iter().map(|name| (*name).to_owned()).collect();
+    move |settings| {
+        settings.expose = Expose::Marked;
+        settings.expose_list = ExposeList::Named(list);
+    }
+}
+
+fn every_marked(settings: &mut Settings) {
+    settings.expose = Expose::Marked;
+    settings.expose_list = ExposeList::Every;
+}
+
+fn all(settings: &mut Settings) {
+    settings.expose = Expose::All;
+}
+
+fn only_all(settings: &mut Settings) {
+    all(settings);
+    settings.only_exposed = true;
+}
+
+/// The names behind the nine fixed tools.
+async fn exposed(session: &mut Session) -> Vec<String> {
+    let listed = session.request("tools/list", json!({})).await["result"]["tools"].clone();
+    let mut names = names(&listed);
+    let rest = names.split_off(9);
+    assert!(names.iter().all(|name| name.starts_with("flows_")) && names.is_sorted() && rest.is_sorted(), "{listed}");
+    rest
+}
+
+fn names(tools: &Value) -> Vec<String> {
+    tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Two tools, one of which says that it only reads; both answer with their name, and that one with a file.
+struct TwoTools;
+
+impl Tools for TwoTools {
+    fn toolbox(&self) -> Arc<Toolbox> {
+        let known = |name: &str, read_only: bool| {
+            let input = Contract::stored(None, json!({"type": "object"}));
+            let tool = KnownTool {
+                name: name.to_owned(),
+                description: None,
+                input,
+                allowed: true,
+                read_only,
+                idempotent: false,
+            };
+            (name.to_owned(), Arc::new(tool))
+        };
+        let tools = Some([known("look", true), known("press", false)].into());
+        let servers = [("page".to_owned(), KnownServer { tools, ..KnownServer::default() })].into();
+        Arc::new(Toolbox { servers, revision: 1 })
+    }
+
+    fn call(&self, call: ToolCall, _progress: Option<OnToolProgress>) -> Calling<'_> {
+        let file = ToolFile { media_type: "image/png".to_owned(), name: None, bytes: Arc::from([7; 30]) };
+        let files = if call.address.tool == "look" { vec![file] } else { Vec::new() };
+        Box::pin(async move { Ok(ToolAnswer { text: Some(call.address.to_string()), files, ..ToolAnswer::default() }) })
+    }
+}
+
+/// A flow of one step that calls one of them.
+fn calling(name: &str, tool: &str) -> (String, String) {
+    let node = json!({"id": "n", "type": "tool", "data": {"label": "Step", "call": format!("page:{tool}")}});
+    let file = json!({"metadata": {"name": name, "version": "1.0.0"}, "nodes": [node], "edges": []});
+    (format!("flows/{name}.json"), file.to_string())
+}
