@@ -22,7 +22,7 @@ pub use self::args::Cli;
 use self::args::Command;
 use self::commands::{Stop, World};
 use self::printer::Printer;
-use crate::app::SystemClock;
+use crate::app::{Servers, SystemClock};
 use crate::config::Environment;
 
 /// The flags of every command that mean nothing to `serve`: its output is the protocol's, and its
@@ -62,7 +62,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command, everywhere: &args::Everywhere, printer: &Printer) -> u8 {
     let environment = Environment::of_process();
     let world = World { everywhere, printer, environment: &environment, clock: SystemClock::shared() };
-    let serving = matches!(command, Command::Serve);
+    let serving = matches!(command, Command::Serve(_));
     let json = everywhere.json;
     let source = command.source();
     match commands::dispatch(command, &world, serving) {
@@ -75,6 +75,15 @@ fn run(command: Command, everywhere: &args::Everywhere, printer: &Printer) -> u8
             exit
         }
     }
+}
+
+/// The catalog together with the external servers that its flows may call; none of them is started.
+fn open_with_servers(world: &World<'_>) -> Result<(Arc<crate::app::App>, Servers), Stop> {
+    let settings = world.settings()?;
+    let program = commands::own_program();
+    let servers = Servers::open(&settings, world.environment, world.clock.clone(), program)?;
+    let app = crate::app::App::open(settings, world.environment, world.clock.clone())?.with_tools(servers.tools());
+    Ok((Arc::new(app), servers))
 }
 
 /// The catalog, opened with the settings in force.

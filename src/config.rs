@@ -13,6 +13,7 @@
 //! | `passing` | settings as arguments for a program that is started later |
 //! | `error` | what is wrong with a setting, never showing a token |
 //! | `exposing` | which flows may be tools of their own |
+//! | `servers` | the external MCP servers that flows may call |
 //! | `secret` | tokens, and masking them |
 
 mod environment;
@@ -24,6 +25,7 @@ mod passing;
 mod reading;
 mod rows;
 mod secret;
+mod servers;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,6 +38,10 @@ pub use self::load::Flags;
 pub use self::passing::Passed;
 pub use self::rows::{SETTINGS, SettingRow};
 pub use self::secret::{REDACTED, Secret, redact};
+pub use self::servers::{
+    Allow, Endpoint, Era, Pattern, Program, SERVERS_FILE, ServerSpec, ServersError, ServersFault, ServersFile,
+    ServersPlace, Transport,
+};
 
 use crate::names::RefName;
 
@@ -85,6 +91,8 @@ pub struct Settings {
     pub cache_dir: PathBuf,
     /// Where logs, guided executions and counts are kept; owner-only.
     pub state_dir: PathBuf,
+    /// `--servers`: where the external MCP servers are configured. `None`: beside the user's settings.
+    pub servers: Option<PathBuf>,
     /// The longest that one refresh from GitHub may take, tries and pauses included.
     pub fetch_deadline: Duration,
     /// The longest that one request to GitHub may take.
@@ -117,6 +125,7 @@ impl Settings {
             no_usage: false,
             cache_dir: folders.cache,
             state_dir: folders.state,
+            servers: None,
             fetch_deadline: Duration::from_secs(25),
             request_timeout: Duration::from_secs(10),
         }

@@ -26,11 +26,16 @@ pub mod clock;
 pub mod config;
 
 pub mod cache;
+pub mod web;
+
 pub mod source;
 pub mod store;
 
 pub mod execute;
 pub mod guide;
+
+pub mod guard;
+pub mod upstream;
 
 pub mod app;
 pub mod report;

@@ -120,6 +120,9 @@ pub(super) struct Everywhere {
     /// Folder for logs, guided executions and counts
     #[arg(long, global = true, value_name = "FOLDER", help_heading = "Settings", hide_short_help = true)]
     pub(super) state_dir: Option<String>,
+    /// File of the external MCP servers that flows may call
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Settings", hide_short_help = true)]
+    pub(super) servers: Option<String>,
     /// The settings file to read instead of flowy.toml
     #[arg(long, global = true, value_name = "FILE", help_heading = "Settings", hide_short_help = true)]
     pub(super) config: Option<String>,
@@ -145,6 +148,7 @@ impl Everywhere {
             no_usage: self.no_usage.then_some(true),
             cache_dir: self.cache_dir.clone(),
             state_dir: self.state_dir.clone(),
+            servers: self.servers.clone(),
             config: self.config.clone(),
         }
     }
@@ -201,7 +205,7 @@ pub(super) enum Command {
                       itself; `flowy config` writes the entry for it.",
         after_help = "Example:\n  flowy serve --source your-name/your-flows"
     )]
-    Serve,
+    Serve(ServeArgs),
     /// List, show, export, cancel and forget guided executions
     #[command(
         subcommand,
@@ -211,6 +215,15 @@ pub(super) enum Command {
                       flowy executions prune --older-than 90 --dry-run"
     )]
     Executions(ExecutionsCommand),
+    /// Show the external MCP servers that flows may call, and what tools they have
+    #[command(
+        subcommand,
+        long_about = "Show the external MCP servers that flows may call, and what tools they have.\n\nThey stand in the \
+                      servers file (--servers, else flowy.servers.json beside your flowy.toml), in the shape that other MCP \
+                      clients use. A flow may call what `allow` names there, and nothing else.",
+        after_help = "Examples:\n  flowy servers list\n  flowy servers tools browser --schema"
+    )]
+    Servers(ServersCommand),
     /// Show how much flows are used, how well that goes, and what listings cost
     #[command(
         long_about = "Show how much the catalog's flows are used, how well and how fast that goes, and what listings cost \
@@ -243,8 +256,9 @@ impl Command {
             Self::Validate(_) => "flows/validate",
             Self::Graph(_) => "flows/graph",
             Self::Schema(_) => "flows/schema",
-            Self::Serve => "flows/serve",
+            Self::Serve(_) => "flows/serve",
             Self::Executions(_) => "flows/executions",
+            Self::Servers(_) => "flows/servers",
             Self::Stats(_) => "flows/stats",
             Self::Config(_) => "flows/config",
             Self::Completions(_) => "flows/completions",
@@ -469,6 +483,35 @@ pub(super) struct StatsArgs {
     /// After how many days without anything happening an execution counts as abandoned
     #[arg(long, value_name = "DAYS", default_value_t = 7)]
     pub(super) idle_days: u32,
+}
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {
+    /// Connect to all external servers at the start, instead of when a flow first calls them
+    #[arg(long)]
+    pub(super) warm: bool,
+}
+
+/// What can be asked of external servers.
+#[derive(Debug, Subcommand)]
+pub(super) enum ServersCommand {
+    /// List them: how they stand, and how many tools they have; none is asked
+    List,
+    /// Ask one for its tools, and show which of them flows may call
+    #[command(after_help = "Example:\n  flowy servers tools browser --schema --json")]
+    Tools(ServerToolsArgs),
+}
+
+/// Arguments of `servers tools`.
+#[derive(Debug, Args)]
+pub(super) struct ServerToolsArgs {
+    /// The server's name in the servers file
+    #[arg(value_name = "ALIAS")]
+    pub(super) alias: String,
+    /// Show the JSON Schema of each tool's arguments, too
+    #[arg(long)]
+    pub(super) schema: bool,
 }
 
 /// Arguments of `stats`.

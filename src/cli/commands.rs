@@ -8,11 +8,13 @@ mod list;
 mod run;
 mod schema;
 mod serve;
+mod servers;
 mod show;
 mod stats;
 mod validate;
 
 use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -106,13 +108,23 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::Validate(args) => validate::validate(args, world),
         Command::Graph(args) => graph::graph(&args, world),
         Command::Schema(args) => schema::schema(&args, world),
-        Command::Serve => serve::serve(world),
+        Command::Serve(args) => serve::serve(&args, world),
         Command::Executions(command) => executions::executions(&command, world),
+        Command::Servers(command) => servers::servers(&command, world),
         Command::Stats(args) => stats::stats(&args, world),
         Command::Config(args) => config::config(&args, world),
         Command::Completions(args) => completions::completions(&args, world),
     }
 }
+
+/// This program, as a path by which it can be started again: also after a newer one took its place.
+pub(super) fn own_program() -> Option<PathBuf> {
+    let running = Path::new("/proc/self/exe");
+    if running.exists() { Some(running.to_owned()) } else { std::env::current_exe().ok() }
+}
+
+/// How long external servers may take to end when a command has answered.
+const ENDING: Duration = Duration::from_millis(1_500);
 
 /// How long a command that has answered stays to write down what was counted.
 const COUNTING: Duration = Duration::from_millis(1_500);

@@ -189,6 +189,22 @@ impl Environment {
         self.variables.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_os_str())
     }
 
+    /// The value of a variable that the operator names in a file of their own.
+    pub(super) fn named(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    /// What programs that we start get of this environment: where things are and how a person
+    /// reads, and no secrets.
+    pub(super) fn for_children(&self) -> BTreeMap<OsString, OsString> {
+        let goes = |name: &OsString| name.to_str().is_some_and(goes_to_children);
+        self.variables
+            .iter()
+            .filter(|(name, _)| goes(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    }
+
     /// The value of a variable that names a folder; a relative one does not count, which is what
     /// the XDG base directory specification demands.
     pub(super) fn absolute(&self, name: &str) -> Option<PathBuf> {
@@ -214,6 +230,46 @@ impl Environment {
             .collect();
         self.temporary.join(if user.is_empty() { "flowy".to_owned() } else { format!("flowy-{user}") })
     }
+}
+
+/// What every program needs to find its way, on any system; on Windows also what its libraries
+/// can't start without.
+const FOR_CHILDREN: [&str; 29] = [
+    "PATH",
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "TMPDIR",
+    "TERM",
+    "TZ",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "WINDIR",
+    "COMSPEC",
+    "PATHEXT",
+    "TEMP",
+    "TMP",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
+    "PROGRAMFILES(X86)",
+    "PROGRAMW6432",
+    "USERPROFILE",
+    "USERNAME",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "PROCESSOR_ARCHITECTURE",
+    "NUMBER_OF_PROCESSORS",
+];
+
+/// Whether programs that we start get a variable; its value is no secret then.
+pub(super) fn goes_to_children(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    FOR_CHILDREN.contains(&name.as_str()) || name.starts_with("LC_") || name.starts_with("XDG_")
 }
 
 /// Names only: a value may be a token.

@@ -184,7 +184,9 @@ mod tests {
             }
         }
         let exposing = ["expose", "expose_list", "expose_prefix", "only_exposed", "max_exposed"];
-        for key in ["api_url", "token", "cache_dir", "state_dir", "allow_any_commit"].into_iter().chain(exposing) {
+        for key in
+            ["api_url", "token", "cache_dir", "state_dir", "servers", "allow_any_commit"].into_iter().chain(exposing)
+        {
             assert!(row_of(key).unwrap().0.own_file_only, "{key}");
         }
     }

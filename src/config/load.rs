@@ -57,6 +57,8 @@ pub struct Flags {
     pub cache_dir: Option<String>,
     /// `--state-dir`
     pub state_dir: Option<String>,
+    /// `--servers`
+    pub servers: Option<String>,
     /// `--config`
     pub config: Option<String>,
 }
@@ -83,6 +85,7 @@ impl Flags {
             "--no-usage" => switch(self.no_usage),
             "--cache-dir" => text(&self.cache_dir),
             "--state-dir" => text(&self.state_dir),
+            "--servers" => text(&self.servers),
             "--config" => text(&self.config),
             _ => None,
         }
@@ -130,6 +133,7 @@ impl Settings {
         set(&mut settings.no_usage, from.read(&rows::NO_USAGE, reading::switch)?);
         set(&mut settings.cache_dir, from.folder(&rows::CACHE_DIR)?);
         set(&mut settings.state_dir, from.folder(&rows::STATE_DIR)?);
+        settings.servers = from.folder(&rows::SERVERS)?;
         let wait = |given: Given<'_>| reading::milliseconds(given, 1..=LONGEST_WAIT_MS);
         set(&mut settings.fetch_deadline, from.read(&rows::FETCH_DEADLINE, wait)?);
         set(&mut settings.request_timeout, from.read(&rows::REQUEST_TIMEOUT, wait)?);

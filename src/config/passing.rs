@@ -41,6 +41,7 @@ impl Settings {
         pass("--log-level", differing(&self.log_level, &usual.log_level).cloned());
         pass("--cache-dir", differing(&self.cache_dir, &usual.cache_dir).map(|folder| folder.display().to_string()));
         pass("--state-dir", differing(&self.state_dir, &usual.state_dir).map(|folder| folder.display().to_string()));
+        pass("--servers", self.servers.as_ref().map(|file| file.display().to_string()));
         arguments.extend(self.only_exposed.then(|| "--only-exposed".to_owned()));
         arguments.extend(self.lenient.then(|| "--lenient".to_owned()));
         arguments.extend(self.allow_any_commit.then(|| "--allow-any-commit".to_owned()));

@@ -111,7 +111,7 @@ pub(super) fn milliseconds(given: Given<'_>, range: RangeInclusive<u64>) -> Resu
 }
 
 /// What `15m`, `1.5 h` or `1MB` is in the unit that is due.
-fn with_unit(text: &str, unit: Unit) -> Option<u64> {
+pub(super) fn with_unit(text: &str, unit: Unit) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit())?;
     let (whole, rest) = text.split_at_checked(end)?;
     let whole: u64 = whole.parse().ok()?;
@@ -270,7 +270,7 @@ pub(super) fn api_url(given: Given<'_>) -> Result<String, SettingsError> {
 }
 
 /// Whether a host is this machine, by its name or by its number; never by looking it up.
-fn on_this_machine(host: &str) -> bool {
+pub(super) fn on_this_machine(host: &str) -> bool {
     let number = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost") || number.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -193,6 +193,14 @@ pub(super) const STATE_DIR: SettingRow = SettingRow {
     meaning: "folder for logs, guided executions and counts",
     own_file_only: true,
 };
+pub(super) const SERVERS: SettingRow = SettingRow {
+    flag: Some("--servers"),
+    variables: &["FLOWY_SERVERS"],
+    key: Some("servers"),
+    default: "flowy.servers.json in the user's config folder",
+    meaning: "file of the external MCP servers that flows may call; it holds commands and is never read from a catalog",
+    own_file_only: true,
+};
 pub(super) const FETCH_DEADLINE: SettingRow = SettingRow {
     variables: &["FLOWY_FETCH_DEADLINE_MS"],
     key: Some("fetch_deadline_ms"),
@@ -238,6 +246,7 @@ pub const SETTINGS: &[SettingRow] = &[
     NO_USAGE,
     CACHE_DIR,
     STATE_DIR,
+    SERVERS,
     FETCH_DEADLINE,
     REQUEST_TIMEOUT,
     CONFIG,

@@ -21,9 +21,19 @@ pub const MOST_BREACHES: usize = 50;
 pub struct Contract {
     name: Option<String>,
     schema: Value,
+    dialect: Dialect,
     // Compiled when first asked for: replaying a long log needs no validator at all.
     validator: OnceLock<Result<Validator, String>>,
     example: OnceLock<Option<Value>>,
+}
+
+/// Which dialect of JSON Schema a schema is read as.
+#[derive(Debug, Clone, Copy)]
+enum Dialect {
+    /// 2020-12, whatever it says.
+    Newest,
+    /// The one that it names, else 2020-12.
+    Declared,
 }
 
 /// One way in which an output does not meet its contract.
@@ -69,7 +79,14 @@ impl Contract {
 
     /// A contract that was compiled before, as it was kept.
     pub fn stored(name: Option<String>, schema: Value) -> Self {
-        Self { name, schema, validator: OnceLock::new(), example: OnceLock::new() }
+        Self { name, schema, dialect: Dialect::Newest, validator: OnceLock::new(), example: OnceLock::new() }
+    }
+
+    /// The schema of a tool's arguments or of its answer, as its server gave it. It is of the
+    /// dialect that its `$schema` names: many servers still write draft 7. What it says of formats
+    /// is the server's to check.
+    pub fn of_tool(schema: Value) -> Self {
+        Self { dialect: Dialect::Declared, ..Self::stored(None, schema) }
     }
 
     /// The contract of steps that name none: a summary, and whatever else there is to say.
@@ -98,7 +115,11 @@ impl Contract {
 
     fn validator(&self) -> Result<&Validator, &str> {
         let compiled = self.validator.get_or_init(|| {
-            jsonschema::draft202012::options().offline().build(&self.schema).map_err(|error| in_words_of_schema(&error))
+            let options = match self.dialect {
+                Dialect::Newest => jsonschema::draft202012::options(),
+                Dialect::Declared => jsonschema::options().should_validate_formats(false),
+            };
+            options.offline().build(&self.schema).map_err(|error| in_words_of_schema(&error))
         });
         compiled.as_ref().map_err(String::as_str)
     }
@@ -380,6 +401,19 @@ mod tests {
                 "args.y is not a field of the tool; leave it out",
             ]
         );
+    }
+
+    #[test]
+    fn a_tools_schema_is_of_the_dialect_it_names() {
+        // In 2020-12, `items` is no list of schemas.
+        let schema = json!({
+            "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+            "properties": {"pair": {"items": [{"type": "integer"}]}, "at": {"type": "string", "format": "date"}},
+        });
+        let tool = Contract::of_tool(schema.clone());
+        assert_eq!(tool.trouble(), None);
+        assert_eq!(tool.misfits(&json!({"pair": ["x"], "at": "tomorrow"}), &[]).len(), 1);
+        assert!(Contract::stored(None, schema).trouble().is_some());
     }
 
     #[test]

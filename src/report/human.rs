@@ -9,6 +9,7 @@ mod flow;
 mod guided;
 mod listing;
 mod missing;
+mod servers;
 mod setup;
 mod usage;
 
@@ -24,6 +25,7 @@ pub use flow::shown;
 pub use guided::{executions, executions_notes, guided, pruned, tallies};
 pub use listing::{listing, listing_notes};
 pub use missing::missing;
+pub use servers::{server_tools, server_tools_notes, servers, servers_notes};
 pub use setup::client_setup;
 pub use usage::{stats, stats_notes};
 

@@ -16,6 +16,7 @@ mod guided;
 mod story;
 mod support;
 mod surface;
+mod upstream;
 mod usage;
 mod validate;
 mod walk;

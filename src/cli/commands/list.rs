@@ -13,7 +13,7 @@ use crate::report::wire::{self, WarningCode};
 
 /// Prints a page of flows, and on stderr what is wrong with the catalog.
 pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
-    let app = crate::cli::open(world)?;
+    let (app, _servers) = crate::cli::open_with_servers(world)?;
     let mut selection = Selection::all(Mode::named(&args.mode).unwrap_or_default());
     selection.kind = Kind::named(&args.kind).unwrap_or_default();
     selection.max_latency_ms = args.max_latency_ms;

@@ -4,8 +4,10 @@ mod values;
 
 use std::sync::Arc;
 
-use super::{Done, Stop, World, wait_with};
-use crate::app::{App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, OnFailure, Outcome};
+use super::{Done, ENDING, Stop, World, wait_with};
+use crate::app::{
+    App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, OnFailure, Outcome, Servers,
+};
 use crate::cli::args::RunArgs;
 use crate::cli::progress::Progress;
 use crate::report::human::{Texts, Wish};
@@ -14,7 +16,7 @@ use crate::report::{human, wire};
 /// Executes the flow, or shows what would be executed.
 pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
     let variables = values::read(args, world.environment)?;
-    let app = crate::cli::open(world)?;
+    let (app, servers) = crate::cli::open_with_servers(world)?;
     let request = ExecuteRequest {
         flow: args.name.clone(),
         variables,
@@ -23,12 +25,13 @@ pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
         on_failure: if args.on_failure == "stop" { OnFailure::Stop } else { OnFailure::Continue },
         wait: None,
     };
-    let done = if args.dry_run { rehearse(&app, &request, world) } else { execute(&app, &request, args, world) };
+    let done =
+        if args.dry_run { rehearse(&app, &request, world) } else { execute((&app, &servers), &request, args, world) };
     super::finish_counting(&app);
     done.or_else(|stop| refuse(stop, &app, &request, world))
 }
 
-fn execute(app: &App, request: &ExecuteRequest, args: &RunArgs, world: &World<'_>) -> Done {
+fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &RunArgs, world: &World<'_>) -> Done {
     let printer = world.printer;
     let progress = Progress::of(printer, &format!("reading {}", app.describe()));
     let line = progress.line();
@@ -48,14 +51,16 @@ fn execute(app: &App, request: &ExecuteRequest, args: &RunArgs, world: &World<'_
     let outcome = wait_with(&progress, async {
         let execution = app.execute(request.clone(), &caller);
         tokio::pin!(execution);
-        tokio::select! {
+        let outcome = tokio::select! {
             outcome = &mut execution => outcome,
             // What had finished by now is still answered, and printed.
             Ok(()) = tokio::signal::ctrl_c() => {
                 caller.cancel.cancel();
                 execution.await
             }
-        }
+        };
+        servers.shut_down(ENDING).await;
+        outcome
     })??;
     drop(progress);
     let (id, flow, recorded) = match &outcome {

@@ -7,7 +7,7 @@ use crate::report::{human, wire};
 
 /// Prints it.
 pub(super) fn show(args: &ShowArgs, world: &World<'_>) -> Done {
-    let app = crate::cli::open(world)?;
+    let (app, _servers) = crate::cli::open_with_servers(world)?;
     let request = ShowRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
     let shown = wait(world, &format!("reading {}", app.describe()), app.show(&request))??;
     if world.everywhere.json {

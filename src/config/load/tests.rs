@@ -40,6 +40,7 @@ fn set_flag(flags: &mut Flags, flag: &str, value: &str) {
         "--no-usage" => flags.no_usage = switch,
         "--cache-dir" => flags.cache_dir = text,
         "--state-dir" => flags.state_dir = text,
+        "--servers" => flags.servers = text,
         "--config" => flags.config = text,
         other => panic!("{other} has a row but no field"),
     }
@@ -59,6 +60,7 @@ fn sample(row: &SettingRow) -> &'static str {
         "expose_prefix" => "run_",
         "lenient" | "allow_any_commit" | "no_usage" | "only_exposed" => "true",
         "cache_dir" | "state_dir" => "/elsewhere",
+        "servers" => "/elsewhere/servers.json",
         "cache_ttl_ms" | "max_file_size_bytes" | "fetch_deadline_ms" | "request_timeout_ms" => "7000",
         "retry_attempts" | "max_concurrent_requests" | "max_prompts" | "max_exposed" => "7",
         other => panic!("give {other} a sample"),
@@ -293,4 +295,20 @@ fn a_token_is_never_passed_on_and_what_has_no_flag_is_named() {
     let environment = Environment::of([("GITHUB_PAT", "ghp_0123456789"), ("MCP_SERVER_NAME", "ours")]);
     let passed = Settings::load(&Flags::default(), &environment).unwrap().passed_on(&environment);
     assert_eq!((passed.arguments, passed.left), (vec![], vec!["server_name"]));
+}
+
+#[test]
+fn the_servers_file_is_named_by_flag_or_variable_or_lies_beside_the_users_settings() {
+    let place = |flags: &Flags, variables: &[(&str, &str)]| {
+        let environment = Environment::of(variables.iter().copied()).in_folder("/here");
+        crate::config::ServersPlace::of(&Settings::load(flags, &environment).unwrap(), &environment)
+    };
+    let usual = place(&Flags::default(), &[("HOME", "/home/kim")]).unwrap();
+    assert_eq!((usual.path.to_str(), usual.named), (Some("/home/kim/.config/flowy/flowy.servers.json"), false));
+    assert_eq!(place(&Flags::default(), &[("HOME", "")]), None);
+    let variables = [("HOME", "/home/kim"), ("FLOWY_SERVERS", "~/s.json")];
+    let named = place(&Flags::default(), &variables).unwrap();
+    assert_eq!((named.path.to_str(), named.named), (Some("/home/kim/s.json"), true));
+    let flags = Flags { servers: Some("mine.json".to_owned()), ..Flags::default() };
+    assert_eq!(place(&flags, &variables).unwrap().path.to_str(), Some("/here/mine.json"));
 }

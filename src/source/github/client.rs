@@ -26,6 +26,7 @@ use crate::clock::Clock;
 use crate::config::{Secret, Settings};
 use crate::source::SourceError;
 use crate::source::redact::clean;
+use crate::web::cause;
 
 /// How many requests are under way at once; GitHub asks for few.
 const AT_ONCE: usize = 4;
@@ -272,7 +273,7 @@ impl Client {
         let home = at.origin();
         let elsewhere = |at: &Url| at.host_str().filter(|_| at.origin() != home).map(str::to_owned);
         let lost = |error: &(dyn std::error::Error + 'static), at: &Url| {
-            let mut lost = self.broken(call, &root(error), tries);
+            let mut lost = self.broken(call, &cause(error), tries);
             if let (SourceError::Network { host, reason, .. }, Some(there)) = (&mut lost, elsewhere(at)) {
                 *host = there;
                 reason.push_str(" (GitHub moved it to that host, which is asked without the token)");
@@ -335,7 +336,7 @@ impl Client {
             }
             Err(error) => {
                 return Try::Again(
-                    self.broken(call, &format!("the answer broke off: {}", root(error.as_ref())), tries),
+                    self.broken(call, &format!("the answer broke off: {}", cause(error.as_ref())), tries),
                     None,
                 );
             }
@@ -406,17 +407,8 @@ fn below(url: &Url) -> String {
     url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()))
 }
 
-/// The innermost cause: the outer ones repeat the address.
-pub(super) fn root(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
-}
-
 fn read_error(error: &(dyn std::error::Error + 'static)) -> Broke {
-    Broke(root(error))
+    Broke(cause(error))
 }
 
 impl fmt::Debug for Client {

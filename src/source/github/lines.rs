@@ -14,11 +14,11 @@ use octocrab::service::middleware::reqwest_connector::ReqwestConnector;
 use octocrab::{AuthState, Octocrab, OctocrabBuilder};
 use reqwest::Url;
 
-use super::client::root;
 use super::endpoints::Endpoints;
 use crate::config::Secret;
 use crate::source::SourceError;
 use crate::source::redact::clean;
+use crate::web;
 
 /// Who we say we are.
 const AGENT: &str = concat!("flowy-mcp/", env!("CARGO_PKG_VERSION"));
@@ -37,7 +37,7 @@ impl Lines {
     /// Makes the clients. Retries, caches and redirects are nobody's business but ours, so all of
     /// the libraries' own stay off.
     pub(super) fn lay(endpoints: &Endpoints, token: Option<&Secret>) -> Result<Self, SourceError> {
-        let plain = plain(endpoints).map_err(|error| cannot(clean(&root(&error), token)))?;
+        let plain = plain(endpoints).map_err(|error| cannot(clean(&web::cause(&error), token)))?;
         let authorization = match token {
             None => None,
             Some(token) => {
@@ -76,10 +76,8 @@ fn line(plain: &reqwest::Client, base: &Url, token: Option<HeaderValue>) -> Resu
     }
 }
 
-/// Proxies as the environment names them, certificates as the system has them.
+/// The client without the token; on this machine no proxy is asked.
 fn plain(endpoints: &Endpoints) -> reqwest::Result<reqwest::Client> {
-    // Somebody else in this process may have installed a provider already; any will do.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
         let builder = reqwest::Client::builder()
             .user_agent(AGENT)
@@ -88,12 +86,5 @@ fn plain(endpoints: &Endpoints) -> reqwest::Result<reqwest::Client> {
             .retry(reqwest::retry::never());
         if endpoints.loopback { builder.no_proxy() } else { builder }
     };
-    if endpoints.rest.scheme() == "http" {
-        return builder().tls_certs_only([]).build();
-    }
-    builder().build().or_else(|_| {
-        tracing::info!("the system has no certificates; the built-in ones are used");
-        let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS;
-        builder().tls_certs_only(roots.iter().filter_map(|root| reqwest::Certificate::from_der(root).ok())).build()
-    })
+    web::client(builder, endpoints.rest.scheme() != "http")
 }

@@ -205,6 +205,7 @@ impl GitHub {
             no_usage: false,
             cache_dir: folder.join("cache"),
             state_dir: folder.join("state"),
+            servers: None,
             fetch_deadline: Duration::from_secs(20),
             request_timeout: Duration::from_secs(10),
         }

@@ -4,6 +4,7 @@ pub(crate) mod checking;
 pub(crate) mod drawing;
 pub(crate) mod github;
 pub(crate) mod mcp;
+pub(crate) mod peer;
 pub(crate) mod program;
 pub(crate) mod walking;
 

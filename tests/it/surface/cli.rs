@@ -5,8 +5,20 @@ use flowy::config::{Environment, Flags, SETTINGS, Settings};
 
 use crate::support::program::Sandbox;
 
-const COMMANDS: [&str; 11] =
-    ["list", "show", "run", "validate", "graph", "schema", "serve", "executions", "stats", "config", "completions"];
+const COMMANDS: [&str; 12] = [
+    "list",
+    "show",
+    "run",
+    "validate",
+    "graph",
+    "schema",
+    "serve",
+    "executions",
+    "servers",
+    "stats",
+    "config",
+    "completions",
+];
 
 #[test]
 fn without_arguments_the_program_shows_its_help() {

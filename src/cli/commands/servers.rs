@@ -1,0 +1,37 @@
+//! `flowy servers`: the external MCP servers that flows may call, and what tools they have.
+
+use super::{Done, ENDING, World, own_program, wait};
+use crate::app::Servers;
+use crate::cli::args::ServersCommand;
+use crate::report::{human, wire};
+
+/// Shows what is configured, or asks one server for its tools.
+pub(super) fn servers(command: &ServersCommand, world: &World<'_>) -> Done {
+    let servers = Servers::open(&world.settings()?, world.environment, world.clock.clone(), own_program())?;
+    let (printer, json) = (world.printer, world.everywhere.json);
+    match command {
+        ServersCommand::List => {
+            let list = servers.list();
+            if json {
+                printer.json(&wire::servers(&list));
+            } else {
+                printer.out(&human::servers(&list, printer.out_look()));
+                printer.note(&human::servers_notes(&list));
+            }
+        }
+        ServersCommand::Tools(args) => {
+            let asked = wait(world, &format!("asking {}", crate::names::shown(&args.alias, 60)), async {
+                let tools = servers.tools_of(&args.alias).await;
+                servers.shut_down(ENDING).await;
+                tools
+            })??;
+            if json {
+                printer.json(&wire::server_tools(&asked, args.schema));
+            } else {
+                printer.out(&human::server_tools(&asked, args.schema, printer.out_look()));
+                printer.note(&human::server_tools_notes(&asked, printer.err_look()));
+            }
+        }
+    }
+    Ok(0)
+}

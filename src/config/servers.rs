@@ -1,0 +1,294 @@
+//! The servers file: which external MCP servers flows may call, as the operator wrote it down.
+//!
+//! It has the shape that other MCP clients use (`mcpServers`), with keys of our own for what flows
+//! may call and how long that may take. It is the operator's and never comes from a catalog: it
+//! holds commands. How a server is started or spoken to is not known here.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `entry` | one server, key by key |
+//! | `values` | one value, by its kind |
+//! | `expand` | `${VAR}` and `${VAR:-default}` |
+//! | `allow` | which tools may be called |
+//! | `error` | what is wrong with the file, never showing a value |
+
+mod allow;
+mod entry;
+mod error;
+mod expand;
+mod values;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use serde_json::Value;
+
+pub use self::allow::{Allow, Pattern};
+pub use self::error::{ServersError, ServersFault};
+
+use super::Settings;
+use super::environment::{Environment, Folders};
+use super::error::system_says;
+use super::secret::Secret;
+use crate::document::{Document, Locator, Part, Place, Pointer};
+use crate::names::{CatalogPath, nearest, unprintable};
+
+/// The name of the servers file.
+pub const SERVERS_FILE: &str = "flowy.servers.json";
+
+/// Where the servers file is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServersPlace {
+    /// The file.
+    pub path: PathBuf,
+    /// Whether somebody named it; one that nobody named need not be there.
+    pub named: bool,
+}
+
+impl ServersPlace {
+    /// Where the settings say, else beside the user's own settings; `None` without a user's folder.
+    pub fn of(settings: &Settings, environment: &Environment) -> Option<Self> {
+        match &settings.servers {
+            Some(path) => Some(Self { path: path.clone(), named: true }),
+            None => {
+                Folders::of(environment).config.map(|folder| Self { path: folder.join(SERVERS_FILE), named: false })
+            }
+        }
+    }
+}
+
+/// The external servers that are configured.
+#[derive(Debug, Clone, Default)]
+pub struct ServersFile {
+    /// By alias, the name that flows call them by.
+    pub servers: BTreeMap<String, ServerSpec>,
+}
+
+/// One server: how to reach it, and what flows may do with it.
+#[derive(Clone)]
+pub struct ServerSpec {
+    /// How to reach it.
+    pub transport: Transport,
+    /// Which of its tools flows may call.
+    pub allow: Allow,
+    /// The longest that one call may take (30 s).
+    pub timeout: Duration,
+    /// The longest that connecting and reading its list may take (10 s).
+    pub connect_timeout: Duration,
+    /// After how long without a call it is stopped (5 min).
+    pub idle_stop: Duration,
+    /// The largest answer, in bytes as they arrive (4 MiB).
+    pub max_result_bytes: usize,
+    /// How many calls it gets at once (4).
+    pub max_parallel: usize,
+    /// Whether the operator switched it off.
+    pub disabled: bool,
+    /// How the connection begins.
+    pub era: Era,
+    /// What tells it from others and holds no secret: a program with its arguments, or an address,
+    /// with variables as they are written, not as they are filled in.
+    pub identity: String,
+    /// What must not appear in any message about it.
+    pub secrets: Vec<Secret>,
+}
+
+/// How a server is reached.
+#[derive(Clone)]
+pub enum Transport {
+    /// A program, spoken to over its standard input and output.
+    Stdio(Program),
+    /// An address, spoken to over streamable HTTP.
+    Http(Endpoint),
+}
+
+impl Transport {
+    /// The kind in one word, as a servers file spells it in `type`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Stdio(_) => "stdio",
+            Self::Http(_) => "http",
+        }
+    }
+}
+
+/// A program that is a server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Program {
+    /// A name that is looked up in `PATH`, or an absolute path.
+    pub command: OsString,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its whole environment: what every child gets, and what the entry adds.
+    pub env: BTreeMap<OsString, OsString>,
+    /// The folder it is started in.
+    pub cwd: PathBuf,
+}
+
+/// An address that is a server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The whole address; it may hold a secret.
+    pub url: String,
+    /// Headers of every request.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// How a connection begins: by which generation of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    /// With `initialize`, as up to 2025-11-25.
+    Initialize,
+    /// With `server/discover`, as from 2026-07-28 on.
+    Discover,
+    /// By asking, and going back to `initialize` where that is not understood.
+    Auto,
+}
+
+/// The program's name and what surrounds it; arguments and values may be secret.
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("command", &self.command)
+            .field("args", &format_args!("{} left out", self.args.len()))
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("cwd", &self.cwd)
+            .finish()
+    }
+}
+
+/// Scheme and host alone; the rest may be secret.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("url", &format_args!("{}/…", origin(&self.url)))
+            .field("headers", &self.headers.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .finish()
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdio(program) => program.fmt(f),
+            Self::Http(endpoint) => endpoint.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for ServerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerSpec")
+            .field("transport", &self.transport)
+            .field("allow", &self.allow)
+            .field("timeout", &self.timeout)
+            .field("disabled", &self.disabled)
+            .field("era", &self.era)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Scheme, host and port of an address, without what stands before an `@`.
+fn origin(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return String::new() };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}")
+}
+
+impl ServersFile {
+    /// Reads the file; one that nobody named and that is not there configures nothing.
+    ///
+    /// What another client understands and we don't is left aside and logged.
+    ///
+    /// # Errors
+    /// When the file can't be read, or anything in it that counts can't be understood.
+    pub fn load(place: &ServersPlace, environment: &Environment) -> Result<Self, ServersError> {
+        match std::fs::read(&place.path) {
+            Ok(bytes) => Self::parse(&place.path, &bytes, environment),
+            Err(error) if !place.named && error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) if !place.named && error.kind() == std::io::ErrorKind::NotADirectory => Ok(Self::default()),
+            Err(error) => Err(ServersError {
+                file: place.path.clone(),
+                position: None,
+                fault: Box::new(ServersFault::Unreadable { why: system_says(&error) }),
+            }),
+        }
+    }
+
+    /// Reads a file's bytes; relative paths in it are relative to the file's folder.
+    ///
+    /// # Errors
+    /// When anything in it that counts can't be understood.
+    pub fn parse(path: &Path, bytes: &[u8], environment: &Environment) -> Result<Self, ServersError> {
+        let at = |position, fault| ServersError { file: path.to_owned(), position, fault: Box::new(fault) };
+        // Documents have a place in a catalog; this one has none, and its own name does.
+        let Ok(name) = CatalogPath::new(SERVERS_FILE) else { return Ok(Self::default()) };
+        let document = Document::parse(name, bytes)
+            .map_err(|problem| at(Some(problem.position), ServersFault::Syntax { why: problem.message }))?;
+        let locator = Locator::new(&document.text);
+        let key = |pointer: &Pointer| {
+            let place = Place { pointer: pointer.clone(), part: Part::Key, within: None };
+            Some(locator.position(locator.span(&place).start))
+        };
+        if let Some(double) = document.duplicates.first() {
+            let steps: Vec<String> = double.pointer.steps().collect();
+            let fault = match steps.as_slice() {
+                [_, alias] => ServersFault::RepeatedAlias { alias: alias.clone() },
+                _ => ServersFault::RepeatedKey { key: steps.last().cloned().unwrap_or_default() },
+            };
+            return Err(at(Some(locator.position(double.again.start)), fault));
+        }
+        let entries = match document.value.get("mcpServers") {
+            Some(Value::Object(entries)) => entries,
+            Some(_) => {
+                return Err(at(key(&Pointer::root().key("mcpServers")), ServersFault::NotAnObject));
+            }
+            None => {
+                let keys = document.value.as_object().map(|object| object.keys().map(String::as_str).collect());
+                let candidates: Vec<&str> = keys.unwrap_or_default();
+                let nearest = nearest("mcpServers", candidates, 1).first().map(|&key| key.to_owned());
+                return Err(at(None, ServersFault::NoServers { nearest }));
+            }
+        };
+        let folder = path.parent().unwrap_or(path);
+        let mut servers = BTreeMap::new();
+        for (alias, value) in entries {
+            let pointer = Pointer::root().key("mcpServers").key(alias);
+            if let Some(why) = bad_alias(alias) {
+                return Err(at(key(&pointer), ServersFault::BadAlias { alias: alias.clone(), why }));
+            }
+            let read = entry::Entry { alias, folder, environment }.read(value).map_err(|(member, fault)| {
+                let place = member.map_or_else(|| pointer.clone(), |member| pointer.key(member));
+                at(key(&place), fault)
+            })?;
+            servers.insert(alias.clone(), read);
+        }
+        Ok(Self { servers })
+    }
+}
+
+/// The longest alias, in characters.
+const LONGEST_ALIAS: usize = 64;
+
+fn bad_alias(alias: &str) -> Option<&'static str> {
+    if alias.trim().is_empty() {
+        Some("is empty")
+    } else if alias.contains(':') {
+        Some("has a colon in it, and a call is alias:tool")
+    } else if alias.chars().any(unprintable) {
+        Some("has control or bidirectional characters in it")
+    } else if alias.trim() != alias {
+        Some("begins or ends with a blank")
+    } else if alias.chars().count() > LONGEST_ALIAS {
+        Some("is longer than 64 characters")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,342 @@
+//! One server of the file, key by key. Each fault names the server and the key, and never a value:
+//! any of them may be a secret.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue, Uri};
+use serde_json::{Map, Value};
+
+use super::allow::{Allow, Pattern, READ_ONLY};
+use super::error::ServersFault;
+use super::expand::{Unfilled, expand};
+use super::values::{LONGEST_IDLE, LONGEST_WAIT};
+use super::{Endpoint, Era, Program, ServerSpec, Transport};
+use crate::config::environment::{Environment, goes_to_children};
+use crate::config::secret::Secret;
+use crate::names::{nearest, quoted};
+
+/// Every key of an entry.
+const KEYS: [&str; 15] = [
+    "type",
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "headers",
+    "allow",
+    "timeout",
+    "connectTimeout",
+    "idleStop",
+    "maxResultBytes",
+    "maxParallel",
+    "disabled",
+    "era",
+];
+/// 64 MiB, the largest answer that can be asked for: it is held in memory.
+const LARGEST_RESULT: u64 = 64 << 20;
+/// Shorter values than this would mask parts of ordinary words.
+const SHORTEST_SECRET: usize = 6;
+
+/// One entry, and what is around it.
+pub(super) struct Entry<'a> {
+    pub(super) alias: &'a str,
+    /// The folder that relative paths are relative to.
+    pub(super) folder: &'a Path,
+    pub(super) environment: &'a Environment,
+}
+
+/// What is wrong, and at which key.
+pub(super) type Refused = (Option<&'static str>, ServersFault);
+
+/// A text as it is written and as it is filled in.
+struct Text {
+    written: String,
+    filled: String,
+}
+
+impl Entry<'_> {
+    /// Reads an entry.
+    pub(super) fn read(&self, value: &Value) -> Result<ServerSpec, Refused> {
+        let Some(object) = value.as_object() else {
+            return Err((None, ServersFault::NotAnEntry { alias: self.alias.to_owned() }));
+        };
+        for key in object.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+            let near = nearest(key, KEYS, 1).first().map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            tracing::warn!(
+                "the servers file: the key {} of {} is not known here{near}",
+                quoted(key),
+                quoted(self.alias)
+            );
+        }
+        let disabled = self.switch(object, "disabled")?.unwrap_or(false);
+        let mut secrets = Vec::new();
+        let transport = self.transport(object, disabled, &mut secrets)?;
+        let usual = if matches!(transport.0, Transport::Stdio(_)) { Era::Initialize } else { Era::Auto };
+        Ok(ServerSpec {
+            transport: transport.0,
+            identity: transport.1,
+            allow: self.allow(object)?,
+            timeout: self.time(object, "timeout", LONGEST_WAIT)?.unwrap_or(Duration::from_secs(30)),
+            connect_timeout: self.time(object, "connectTimeout", LONGEST_WAIT)?.unwrap_or(Duration::from_secs(10)),
+            idle_stop: self.time(object, "idleStop", LONGEST_IDLE)?.unwrap_or(Duration::from_mins(5)),
+            max_result_bytes: self.number(object, "maxResultBytes", "bytes", 1..=LARGEST_RESULT)?.unwrap_or(4 << 20),
+            max_parallel: self.number(object, "maxParallel", "calls", 1..=100)?.unwrap_or(4),
+            disabled,
+            era: self.era(object)?.unwrap_or(usual),
+            secrets,
+        })
+    }
+
+    fn transport(
+        &self,
+        object: &Map<String, Value>,
+        disabled: bool,
+        secrets: &mut Vec<Secret>,
+    ) -> Result<(Transport, String), Refused> {
+        let alias = || self.alias.to_owned();
+        let kind = self.kind(object)?;
+        let (command, url) = (object.contains_key("command"), object.contains_key("url"));
+        if command && url {
+            return Err((Some("url"), ServersFault::BothTransports { alias: alias() }));
+        }
+        match kind {
+            Some("stdio") if !command => {
+                Err((Some("type"), ServersFault::TypeWithout { alias: alias(), kind: "stdio", key: "command" }))
+            }
+            Some("http") if !url => {
+                Err((Some("type"), ServersFault::TypeWithout { alias: alias(), kind: "http", key: "url" }))
+            }
+            _ if command => self.program(object, disabled, secrets),
+            _ if url => self.endpoint(object, disabled, secrets),
+            _ => Err((None, ServersFault::NoTransport { alias: alias() })),
+        }
+    }
+
+    fn kind(&self, object: &Map<String, Value>) -> Result<Option<&'static str>, Refused> {
+        match self.plain_text(object, "type")?.map(str::to_ascii_lowercase).as_deref() {
+            None => Ok(None),
+            Some("stdio") => Ok(Some("stdio")),
+            Some("http" | "streamable-http" | "streamable_http" | "streamablehttp") => Ok(Some("http")),
+            Some("sse") => Err((Some("type"), ServersFault::Sse { alias: self.alias.to_owned() })),
+            Some(_) => Err(self.bad("type", "is none of stdio, http and streamable-http", None)),
+        }
+    }
+
+    fn program(
+        &self,
+        object: &Map<String, Value>,
+        disabled: bool,
+        secrets: &mut Vec<Secret>,
+    ) -> Result<(Transport, String), Refused> {
+        let fill = |key, text: &str, secrets: &mut Vec<Secret>| self.fill(key, text, disabled, secrets);
+        let Some(command) = self.plain_text(object, "command")? else {
+            return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned() }));
+        };
+        let command = fill("command", command, secrets)?;
+        if command.filled.trim().is_empty() && !disabled {
+            return Err(self.bad("command", "is empty", None));
+        }
+        let mut args = Vec::new();
+        let mut identity = format!("stdio\n{}", command.written);
+        for (place, value) in self.list(object, "args")?.iter().enumerate() {
+            let key = format!("args[{place}]");
+            let Some(text) = value.as_str() else { return Err(self.wrong_kind("args", &key, value, "a text")) };
+            let arg = self.fill_at("args", &key, text, disabled, secrets)?;
+            identity.push('\n');
+            identity.push_str(&arg.written);
+            args.push(arg.filled);
+        }
+        let cwd = match self.plain_text(object, "cwd")? {
+            None => self.folder.to_owned(),
+            Some(cwd) => {
+                let cwd = fill("cwd", cwd, secrets)?;
+                identity.push_str("\ncwd ");
+                identity.push_str(&cwd.written);
+                self.environment.resolved(&cwd.filled, self.folder)
+            }
+        };
+        let mut env = self.environment.for_children();
+        for (name, value) in self.object(object, "env")? {
+            let key = format!("env.{name}");
+            if name.is_empty() || name.contains(['=', '\0']) {
+                return Err(self.bad_at("env", &key, "is not the name of a variable", None));
+            }
+            let text = match value {
+                Value::String(text) => text.clone(),
+                // Other clients take numbers and true or false here, as people write them.
+                Value::Number(_) | Value::Bool(_) => value.to_string(),
+                _ => return Err(self.wrong_kind("env", &key, value, "a text")),
+            };
+            let value = self.fill_at("env", &key, &text, disabled, secrets)?.filled;
+            if value.contains('\0') {
+                return Err(self.bad_at("env", &key, "holds a null character", None));
+            }
+            if !goes_to_children(name) {
+                keep(&value, secrets);
+            }
+            env.insert(OsString::from(name), OsString::from(value));
+        }
+        // A path is made whole here: where a program without an absolute path is looked for when
+        // its folder is another one differs between systems.
+        let command = if command.filled.contains(['/', '\\']) || command.filled.starts_with('~') {
+            self.environment.resolved(&command.filled, &cwd).into_os_string()
+        } else {
+            OsString::from(command.filled)
+        };
+        if command.as_encoded_bytes().contains(&0) || args.iter().any(|arg| arg.contains('\0')) {
+            return Err(self.bad("command", "or one of its arguments holds a null character", None));
+        }
+        Ok((Transport::Stdio(Program { command, args, env, cwd }), identity))
+    }
+
+    fn endpoint(
+        &self,
+        object: &Map<String, Value>,
+        disabled: bool,
+        secrets: &mut Vec<Secret>,
+    ) -> Result<(Transport, String), Refused> {
+        let Some(url) = self.plain_text(object, "url")? else {
+            return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned() }));
+        };
+        let url = self.fill("url", url, disabled, secrets)?;
+        let address = url.filled.trim();
+        if !disabled && let Some(why) = bad_address(address) {
+            return Err((Some("url"), ServersFault::BadUrl { alias: self.alias.to_owned(), why }));
+        }
+        let mut headers = Vec::new();
+        for (name, value) in self.object(object, "headers")? {
+            let key = format!("headers.{name}");
+            let Ok(header) = HeaderName::from_bytes(name.as_bytes()) else {
+                return Err(self.bad_at("headers", &key, "is not the name of a header", None));
+            };
+            if OURS.contains(&header.as_str()) {
+                return Err(self.bad_at("headers", &key, "is a header that the protocol sets itself", None));
+            }
+            let Some(text) = value.as_str() else { return Err(self.wrong_kind("headers", &key, value, "a text")) };
+            let value = self.fill_at("headers", &key, text, disabled, secrets)?.filled;
+            let Ok(mut sent) = HeaderValue::from_str(value.trim()) else {
+                return Err(self.bad_at("headers", &key, "holds a character that no header can have", None));
+            };
+            sent.set_sensitive(true);
+            keep(value.trim(), secrets);
+            // "Bearer abc": the second word is the secret.
+            if let Some((_, rest)) = value.trim().split_once(' ') {
+                keep(rest.trim(), secrets);
+            }
+            headers.push((header, sent));
+        }
+        let open = address.starts_with("http://") && !Uri::try_from(address).is_ok_and(|uri| here(&uri));
+        if open && !headers.is_empty() && !disabled {
+            tracing::warn!("the servers file: the headers of {} are sent without encryption", quoted(self.alias));
+        }
+        Ok((Transport::Http(Endpoint { url: address.to_owned(), headers }), format!("http\n{}", url.written.trim())))
+    }
+
+    fn allow(&self, object: &Map<String, Value>) -> Result<Allow, Refused> {
+        let mut allow = Allow::default();
+        let listed = match object.get("allow") {
+            None | Some(Value::Null) => &[][..],
+            Some(one @ Value::String(_)) => std::slice::from_ref(one),
+            Some(Value::Array(listed)) => listed.as_slice(),
+            Some(other) => return Err(self.wrong_kind("allow", "allow", other, "a list of tools, or readOnly")),
+        };
+        for (place, value) in listed.iter().enumerate() {
+            let Some(text) = value.as_str() else {
+                return Err(self.wrong_kind("allow", &format!("allow[{place}]"), value, "a text"));
+            };
+            if text == READ_ONLY {
+                allow.read_only = true;
+                continue;
+            }
+            let pattern = Pattern::new(text).map_err(|why| {
+                let (alias, pattern) = (self.alias.to_owned(), text.to_owned());
+                (Some("allow"), ServersFault::BadPattern { alias, pattern, why })
+            })?;
+            allow.patterns.push(pattern);
+        }
+        Ok(allow)
+    }
+
+    fn era(&self, object: &Map<String, Value>) -> Result<Option<Era>, Refused> {
+        match self.plain_text(object, "era")? {
+            None => Ok(None),
+            Some("initialize") => Ok(Some(Era::Initialize)),
+            Some("discover") => Ok(Some(Era::Discover)),
+            Some("auto") => Ok(Some(Era::Auto)),
+            Some(_) => Err(self.bad("era", "is none of initialize, discover and auto", None)),
+        }
+    }
+
+    fn fill(&self, key: &'static str, text: &str, lenient: bool, secrets: &mut Vec<Secret>) -> Result<Text, Refused> {
+        self.fill_at(key, key, text, lenient, secrets)
+    }
+
+    /// Fills in variables; `lenient` leaves the text as it is written where that can't be done.
+    fn fill_at(
+        &self,
+        key: &'static str,
+        shown: &str,
+        text: &str,
+        lenient: bool,
+        secrets: &mut Vec<Secret>,
+    ) -> Result<Text, Refused> {
+        let written = text.to_owned();
+        match expand(text, |name| self.environment.named(name)) {
+            Ok(expanded) => {
+                for (_, value) in expanded.used.iter().filter(|(name, _)| !goes_to_children(name)) {
+                    keep(value, secrets);
+                }
+                Ok(Text { written, filled: expanded.text })
+            }
+            // What is switched off need not be set up.
+            Err(_) if lenient => Ok(Text { filled: written.clone(), written }),
+            Err(why) => {
+                let (alias, of) = (self.alias.to_owned(), shown.to_owned());
+                let fault = match why {
+                    Unfilled::Unset(variable) => ServersFault::Unset { alias, key: of, variable },
+                    Unfilled::NotUnicode(variable) => ServersFault::NotUnicode { alias, key: of, variable },
+                    Unfilled::NoName => ServersFault::NoVariable { alias, key: of },
+                };
+                Err((Some(key), fault))
+            }
+        }
+    }
+}
+
+/// Headers that the protocol's client sets.
+const OURS: [&str; 5] = ["accept", "content-type", "mcp-session-id", "mcp-protocol-version", "last-event-id"];
+
+fn keep(value: &str, secrets: &mut Vec<Secret>) {
+    if value.len() >= SHORTEST_SECRET && !secrets.iter().any(|kept| kept.expose() == value) {
+        secrets.push(Secret::new(value.to_owned()));
+    }
+}
+
+fn bad_address(text: &str) -> Option<&'static str> {
+    if text.is_empty() {
+        return Some("it is empty");
+    }
+    if !text.contains("://") {
+        return Some("it has no scheme (https:// or http://)");
+    }
+    let Ok(uri) = Uri::try_from(text) else { return Some("it cannot be read") };
+    match uri.scheme_str() {
+        Some("http" | "https") => {}
+        _ => return Some("it is neither http:// nor https://"),
+    }
+    if uri.host().is_none_or(str::is_empty) {
+        return Some("it names no host");
+    }
+    if text.contains('#') {
+        return Some("it has a fragment");
+    }
+    None
+}
+
+/// Whether an address is on this machine.
+fn here(uri: &Uri) -> bool {
+    uri.host().is_some_and(crate::config::reading::on_this_machine)
+}

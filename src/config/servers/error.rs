@@ -1,0 +1,225 @@
+//! What is wrong with a servers file: the fact with its place, and a hint.
+//!
+//! Values may be secrets, so no fault has a field for one.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::document::Position;
+use crate::names::quoted;
+
+/// Why a servers file can't be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServersError {
+    /// Which file.
+    pub file: PathBuf,
+    /// Where in it.
+    pub position: Option<Position>,
+    /// What is wrong there.
+    pub fault: Box<ServersFault>,
+}
+
+impl fmt::Display for ServersError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(Position { line, column }) = self.position {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.fault)
+    }
+}
+
+impl std::error::Error for ServersError {}
+
+impl ServersError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        self.fault.hint()
+    }
+}
+
+/// What can be wrong with a servers file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ServersFault {
+    /// The file can't be read.
+    #[error("the servers file cannot be read: {why}")]
+    Unreadable {
+        /// What the system says.
+        why: String,
+    },
+    /// It is not JSON.
+    #[error("the servers file is not JSON: {why}")]
+    Syntax {
+        /// What the parser says.
+        why: String,
+    },
+    /// It lists no servers.
+    #[error("the servers file has no object mcpServers in it")]
+    NoServers {
+        /// The key most like it.
+        nearest: Option<String>,
+    },
+    /// `mcpServers` is something else.
+    #[error("mcpServers is not an object of servers by their alias")]
+    NotAnObject,
+    /// An alias that stands twice: most programs would take the last, silently.
+    #[error("the alias {} stands twice", quoted(alias))]
+    RepeatedAlias {
+        /// The alias.
+        alias: String,
+    },
+    /// A key that stands twice.
+    #[error("the key {} stands twice", quoted(key))]
+    RepeatedKey {
+        /// The key.
+        key: String,
+    },
+    /// A text that can't be an alias.
+    #[error("the alias {} {why}", quoted(alias))]
+    BadAlias {
+        /// The text.
+        alias: String,
+        /// The rule it breaks.
+        why: &'static str,
+    },
+    /// An entry that is no object.
+    #[error("the server {} is not an object", quoted(alias))]
+    NotAnEntry {
+        /// The server.
+        alias: String,
+    },
+    /// Neither a program nor an address.
+    #[error("the server {} has neither command nor url", quoted(alias))]
+    NoTransport {
+        /// The server.
+        alias: String,
+    },
+    /// Both a program and an address.
+    #[error("the server {} has both command and url", quoted(alias))]
+    BothTransports {
+        /// The server.
+        alias: String,
+    },
+    /// A `type` that asks for a key that is not there.
+    #[error("the server {} is of type {kind} and has no {key}", quoted(alias))]
+    TypeWithout {
+        /// The server.
+        alias: String,
+        /// Its type.
+        kind: &'static str,
+        /// What that needs.
+        key: &'static str,
+    },
+    /// The transport of 2024, which is no longer part of the protocol.
+    #[error("the server {} is of type sse, the transport of 2024 that is not spoken here", quoted(alias))]
+    Sse {
+        /// The server.
+        alias: String,
+    },
+    /// A value of the wrong kind.
+    #[error("{key} of the server {} is {is}, but {due} is due", quoted(alias))]
+    WrongKind {
+        /// The server.
+        alias: String,
+        /// The key.
+        key: String,
+        /// What it is.
+        is: &'static str,
+        /// What it should be.
+        due: &'static str,
+    },
+    /// A value that breaks a rule.
+    #[error("{key} of the server {} {why}", quoted(alias))]
+    BadValue {
+        /// The server.
+        alias: String,
+        /// The key.
+        key: String,
+        /// The rule it breaks.
+        why: String,
+        /// What to write instead.
+        write: Option<String>,
+    },
+    /// A variable that is not set.
+    #[error("{key} of the server {} needs {variable}, which is not set in the environment", quoted(alias))]
+    Unset {
+        /// The server.
+        alias: String,
+        /// The key.
+        key: String,
+        /// The variable's name.
+        variable: String,
+    },
+    /// A variable whose value is not Unicode.
+    #[error("{key} of the server {} needs {variable}, whose value is not Unicode text", quoted(alias))]
+    NotUnicode {
+        /// The server.
+        alias: String,
+        /// The key.
+        key: String,
+        /// The variable's name.
+        variable: String,
+    },
+    /// `${…}` around something that is no name of a variable.
+    #[error("{key} of the server {} has ${{…}} in it without the name of a variable", quoted(alias))]
+    NoVariable {
+        /// The server.
+        alias: String,
+        /// The key.
+        key: String,
+    },
+    /// An address that is none.
+    #[error("url of the server {} is not an address: {why}", quoted(alias))]
+    BadUrl {
+        /// The server.
+        alias: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A pattern that can't name a tool.
+    #[error("allow of the server {} holds {}, which {why}", quoted(alias), quoted(pattern))]
+    BadPattern {
+        /// The server.
+        alias: String,
+        /// The pattern.
+        pattern: String,
+        /// The rule it breaks.
+        why: &'static str,
+    },
+}
+
+impl ServersFault {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unreadable { .. } => {
+                Some("name a file that is there with --servers, or leave it out to have no external servers".to_owned())
+            }
+            Self::NoServers { nearest: Some(nearest) } if nearest != "mcpServers" => {
+                Some(format!("call {} mcpServers", quoted(nearest)))
+            }
+            Self::NoServers { .. } => Some(
+                "write {\"mcpServers\": {\"alias\": {\"command\": \"…\"}}}; {\"mcpServers\": {}} for none".to_owned(),
+            ),
+            Self::NoTransport { .. } => {
+                Some("give it a command (a program on this machine) or a url (http:// or https://)".to_owned())
+            }
+            Self::BothTransports { .. } => Some("keep one of the two".to_owned()),
+            Self::RepeatedAlias { .. } => Some("give one of the two another alias".to_owned()),
+            Self::BadAlias { .. } => Some("use letters, digits, - and _".to_owned()),
+            Self::Sse { .. } => {
+                Some("give the address of the server's streamable HTTP (often /mcp), and the type http".to_owned())
+            }
+            Self::BadValue { write: Some(write), .. } => Some(format!("write {write}")),
+            Self::Unset { variable, .. } => {
+                Some(format!("set {variable} where flowy is started, or write ${{{variable}:-default}}"))
+            }
+            Self::NoVariable { .. } => Some("write ${NAME} or ${NAME:-default}".to_owned()),
+            Self::BadUrl { .. } => Some("write https://host/path, or http://127.0.0.1:8000/mcp".to_owned()),
+            Self::BadPattern { .. } => {
+                Some("write the name of a tool, with * for any characters and ? for one, or readOnly".to_owned())
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The servers file: what is read, what is refused, and that no value is ever shown.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::*;
+
+fn environment() -> Environment {
+    Environment::of([
+        ("HOME", "/home/kim"),
+        ("PATH", "/bin"),
+        ("LC_ALL", "C"),
+        ("XDG_CONFIG_HOME", "/c"),
+        ("GITHUB_PAT", "ghp_of_the_user"),
+        ("KEY", "s3cr3t-key"),
+        ("SHORT", "x"),
+    ])
+}
+
+fn parse(text: &str) -> Result<ServersFile, ServersError> {
+    ServersFile::parse(Path::new("/etc/flowy/flowy.servers.json"), text.as_bytes(), &environment())
+}
+
+fn entry(text: &str) -> Result<ServerSpec, ServersError> {
+    parse(&format!("{{\"mcpServers\": {{\n  \"web\": {text}\n}}}}"))
+        .map(|file| file.servers.get("web").expect("one server").clone())
+}
+
+fn program(text: &str) -> Program {
+    match entry(text).expect("a server").transport {
+        Transport::Stdio(program) => program,
+        Transport::Http(endpoint) => panic!("{endpoint:?}"),
+    }
+}
+
+fn endpoint(text: &str) -> Endpoint {
+    match entry(text).expect("a server").transport {
+        Transport::Http(endpoint) => endpoint,
+        Transport::Stdio(program) => panic!("{program:?}"),
+    }
+}
+
+#[test]
+fn an_entry_as_other_clients_have_it_is_read_with_our_defaults() {
+    let spec = entry(r#"{"type": "stdio", "command": "npx", "args": ["-y", "server"], "autoApprove": []}"#).unwrap();
+    assert_eq!((spec.timeout, spec.connect_timeout), (Duration::from_secs(30), Duration::from_secs(10)));
+    assert_eq!((spec.idle_stop, spec.max_result_bytes, spec.max_parallel), (Duration::from_mins(5), 4 << 20, 4));
+    assert_eq!((spec.disabled, spec.era, spec.allow), (false, Era::Initialize, Allow::default()));
+    let remote = entry(r#"{"url": "https://example.com/mcp"}"#).unwrap();
+    assert_eq!((remote.era, remote.transport.word()), (Era::Auto, "http"));
+}
+
+#[test]
+fn our_own_keys_are_read() {
+    let spec = entry(
+        r#"{"command": "x", "allow": ["get_*", "readOnly"], "timeout": 2.5, "connectTimeout": "500ms", "idleStop": "2m",
+            "maxResultBytes": "1MiB", "maxParallel": 1, "disabled": true, "era": "auto"}"#,
+    )
+    .unwrap();
+    assert_eq!((spec.timeout, spec.connect_timeout), (Duration::from_millis(2_500), Duration::from_millis(500)));
+    assert_eq!((spec.idle_stop, spec.max_result_bytes), (Duration::from_mins(2), 1 << 20));
+    assert_eq!((spec.max_parallel, spec.disabled, spec.era), (1, true, Era::Auto));
+    assert!(spec.allow.allows("get_x", false) && spec.allow.allows("y", true) && !spec.allow.allows("y", false));
+    assert!(entry(r#"{"command": "x", "allow": "readOnly"}"#).unwrap().allow.read_only);
+}
+
+#[test]
+fn a_child_gets_a_few_variables_and_its_own_and_no_token() {
+    let program = program(r#"{"command": "x", "env": {"API_KEY": "${KEY}", "PORT": 8080, "HOME": "/elsewhere"}}"#);
+    let names: Vec<&str> = program.env.keys().filter_map(|name| name.to_str()).collect();
+    assert_eq!(names, ["API_KEY", "HOME", "LC_ALL", "PATH", "PORT", "XDG_CONFIG_HOME"]);
+    let value = |name: &str| program.env.get(OsStr::new(name)).and_then(|value| value.to_str());
+    assert_eq!(
+        (value("API_KEY"), value("PORT"), value("HOME")),
+        (Some("s3cr3t-key"), Some("8080"), Some("/elsewhere"))
+    );
+}
+
+#[test]
+fn relative_paths_are_relative_to_the_servers_file() {
+    let folder = Path::new("/etc/flowy");
+    assert_eq!(program(r#"{"command": "x"}"#).cwd, folder);
+    assert_eq!(program(r#"{"command": "x", "cwd": "../work"}"#).cwd, Path::new("/etc/work"));
+    assert_eq!(program(r#"{"command": "x", "cwd": "~/work"}"#).cwd, Path::new("/home/kim/work"));
+    let command = |text: &str| PathBuf::from(program(text).command);
+    assert_eq!(command(r#"{"command": "npx"}"#), Path::new("npx"));
+    assert_eq!(command(r#"{"command": "./bin/server"}"#), folder.join("bin/server"));
+    assert_eq!(command(r#"{"command": "bin/server", "cwd": "/srv"}"#), Path::new("/srv/bin/server"));
+}
+
+#[test]
+fn variables_are_filled_in_where_a_value_may_stand() {
+    let filled = program(r#"{"command": "${SHORT}", "args": ["--key=${KEY}", "${GONE:-none}"], "cwd": "/${SHORT}"}"#);
+    assert_eq!((filled.command.to_str(), filled.cwd.as_path()), (Some("x"), Path::new("/x")));
+    assert_eq!(filled.args, ["--key=s3cr3t-key", "none"]);
+    let remote =
+        endpoint(r#"{"url": "https://${HOST:-h}/mcp?k=${KEY}", "headers": {"Authorization": "Bearer ${KEY}"}}"#);
+    assert_eq!(remote.url, "https://h/mcp?k=s3cr3t-key");
+    assert_eq!(remote.headers[0].1.to_str().unwrap(), "Bearer s3cr3t-key");
+}
+
+#[test]
+fn a_variable_that_is_not_set_names_its_key_and_shows_nothing() {
+    for (text, key) in [
+        (r#"{"command": "${GONE}"}"#, "command"),
+        (r#"{"command": "x", "args": ["a", "${GONE}"]}"#, "args[1]"),
+        (r#"{"command": "x", "env": {"A": "${KEY} ${GONE}"}}"#, "env.A"),
+        (r#"{"command": "x", "cwd": "${GONE}"}"#, "cwd"),
+        (r#"{"url": "https://${GONE}/"}"#, "url"),
+        (r#"{"url": "https://h/", "headers": {"X-Key": "${KEY}${GONE}"}}"#, "headers.X-Key"),
+    ] {
+        let error = entry(text).unwrap_err();
+        let due = format!("{key} of the server \"web\" needs GONE, which is not set in the environment");
+        assert!(error.to_string().ends_with(&due), "{error}");
+        assert!(!format!("{error} {error:?}").contains("s3cr3t"), "{error:?}");
+        assert!(error.hint().unwrap().contains("${GONE:-default}"));
+        // What is switched off need not be set up.
+        let off = text.replacen('{', "{\"disabled\": true, ", 1);
+        assert!(entry(&off).unwrap().disabled, "{off}");
+    }
+}
+
+#[test]
+fn every_fault_has_a_sentence_of_its_own_with_its_place() {
+    let one = |text: &str| format!("{{\"mcpServers\": {{\"web\": {text}}}}}");
+    for (text, due) in [
+        ("", "1:1: the servers file is not JSON: the file is empty".to_owned()),
+        ("{\"mcpServers\": {},}", "1:18: the servers file is not JSON: a comma with nothing after it".to_owned()),
+        ("{\"servers\": {}}", " the servers file has no object mcpServers in it".to_owned()),
+        ("{\"mcpServers\": []}", "1:2: mcpServers is not an object of servers by their alias".to_owned()),
+        ("{\"mcpServers\": {\"a\": {\"command\": \"x\"},\n \"a\": {}}}", "2:2: the alias \"a\" stands twice".to_owned()),
+        (&one("{\"command\": \"x\", \"command\": \"y\"}"), "the key \"command\" stands twice".to_owned()),
+        ("{\"mcpServers\": {\"a:b\": {}}}", "1:17: the alias \"a:b\" has a colon in it, and a call is alias:tool".to_owned()),
+        ("{\"mcpServers\": {\"\": {}}}", "the alias \"\" is empty".to_owned()),
+        ("{\"mcpServers\": {\"a\\u202E\": {}}}", "has control or bidirectional characters in it".to_owned()),
+        ("{\"mcpServers\": {\" a\": {}}}", "begins or ends with a blank".to_owned()),
+        (&one("7"), "the server \"web\" is not an object".to_owned()),
+        (&one("{}"), "the server \"web\" has neither command nor url".to_owned()),
+        (&one("{\"command\": \"\"}"), "command of the server \"web\" is empty".to_owned()),
+        (&one("{\"command\": \"x\", \"url\": \"https://h\"}"), "the server \"web\" has both command and url".to_owned()),
+        (&one("{\"type\": \"http\", \"command\": \"x\"}"), "is of type http and has no url".to_owned()),
+        (&one("{\"type\": \"stdio\", \"url\": \"https://h\"}"), "is of type stdio and has no command".to_owned()),
+        (&one("{\"type\": \"sse\", \"url\": \"https://h\"}"), "is of type sse, the transport of 2024 that is not spoken here".to_owned()),
+        (&one("{\"type\": \"ws\", \"url\": \"https://h\"}"), "type of the server \"web\" is none of stdio, http and streamable-http".to_owned()),
+        (&one("{\"url\": \"example.com/mcp\"}"), "url of the server \"web\" is not an address: it has no scheme (https:// or http://)".to_owned()),
+        (&one("{\"url\": \"ftp://example.com\"}"), "it is neither http:// nor https://".to_owned()),
+        (&one("{\"url\": \"https://\"}"), "is not an address".to_owned()),
+        (&one("{\"url\": \"\"}"), "it is empty".to_owned()),
+        (&one("{\"command\": 7}"), "command of the server \"web\" is a number, but a text is due".to_owned()),
+        (&one("{\"command\": \"x\", \"args\": \"-y\"}"), "args of the server \"web\" is a text, but a list of texts is due".to_owned()),
+        (&one("{\"command\": \"x\", \"args\": [1]}"), "args[0] of the server \"web\" is a number, but a text is due".to_owned()),
+        (&one("{\"command\": \"x\", \"env\": {\"A\": []}}"), "env.A of the server \"web\" is a list, but a text is due".to_owned()),
+        (&one("{\"url\": \"https://h\", \"headers\": {\"a b\": \"c\"}}"), "headers.a b of the server \"web\" is not the name of a header".to_owned()),
+        (&one("{\"url\": \"https://h\", \"headers\": {\"Accept\": \"c\"}}"), "is a header that the protocol sets itself".to_owned()),
+        (&one("{\"url\": \"https://h\", \"headers\": {\"X\": \"c\\u0007\"}}"), "holds a character that no header can have".to_owned()),
+        (&one("{\"command\": \"x\", \"allow\": [\"[a]\"]}"), "allow of the server \"web\" holds \"[a]\", which has a sign in it that no tool's name has; only * and ? are special".to_owned()),
+        (&one("{\"command\": \"x\", \"allow\": {}}"), "allow of the server \"web\" is an object, but a list of tools, or readOnly is due".to_owned()),
+        (&one("{\"command\": \"x\", \"timeout\": 60000}"), "timeout of the server \"web\" is 60000 seconds, but it goes up to 3600 seconds".to_owned()),
+        (&one("{\"command\": \"x\", \"timeout\": 0}"), "timeout of the server \"web\" is no time from 0.001 to 3600 seconds".to_owned()),
+        (&one("{\"command\": \"x\", \"timeout\": \"soon\"}"), "is no time from".to_owned()),
+        (&one("{\"command\": \"x\", \"maxParallel\": 0}"), "maxParallel of the server \"web\" is no whole number from 1 to 100 calls".to_owned()),
+        (&one("{\"command\": \"x\", \"disabled\": \"no\"}"), "disabled of the server \"web\" is a text, but true or false is due".to_owned()),
+        (&one("{\"command\": \"x\", \"era\": \"new\"}"), "era of the server \"web\" is none of initialize, discover and auto".to_owned()),
+        (&one("{\"command\": \"${x y}\"}"), "command of the server \"web\" has ${…} in it without the name of a variable".to_owned()),
+    ] {
+        let error = parse(text).expect_err(text).to_string();
+        assert!(error.starts_with("/etc/flowy/flowy.servers.json:") && error.contains(&due), "{text}\n{error}");
+    }
+    let meant = entry("{\"command\": \"x\", \"timeout\": 60000}").unwrap_err();
+    assert_eq!(meant.hint().unwrap(), "write \"60000ms\" if milliseconds are meant");
+    assert_eq!(parse("{\"mcpservers\": {}}").unwrap_err().hint().unwrap(), "call \"mcpservers\" mcpServers");
+}
+
+#[test]
+fn no_secret_shows_in_debug_and_all_of_them_are_known() {
+    let text = r#"{"command": "x", "args": ["--key", "${KEY}", "--home", "${HOME}/files"], "env": {"TOKEN": "literal-token"}}"#;
+    let local = entry(text).unwrap();
+    let remote = entry(
+        r#"{"url": "https://u:literal-token@h:8/s3cr3t?${KEY}", "headers": {"Authorization": "Bearer literal-token"}}"#,
+    )
+    .unwrap();
+    let shown = format!("{local:?} {remote:?} {:?}", parse("{\"mcpServers\": {}}"));
+    assert!(!shown.contains("s3cr3t") && !shown.contains("literal"), "{shown}");
+    assert!(shown.contains("https://h:8/…") && shown.contains("TOKEN"), "{shown}");
+    let known = |spec: &ServerSpec| spec.secrets.iter().map(|secret| secret.expose().to_owned()).collect::<Vec<_>>();
+    assert_eq!(known(&local), ["s3cr3t-key", "literal-token"]);
+    assert_eq!(known(&remote), ["s3cr3t-key", "Bearer literal-token", "literal-token"]);
+    assert!(!local.identity.contains("s3cr3t") && !local.identity.contains("literal"), "{}", local.identity);
+}
+
+#[test]
+fn a_file_that_nobody_named_need_not_be_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(SERVERS_FILE);
+    let place = |named| ServersPlace { path: path.clone(), named };
+    assert!(ServersFile::load(&place(false), &environment()).unwrap().servers.is_empty());
+    let error = ServersFile::load(&place(true), &environment()).unwrap_err();
+    assert!(error.to_string().ends_with("the servers file cannot be read: it does not exist"), "{error}");
+    std::fs::write(&path, "{").unwrap();
+    assert!(ServersFile::load(&place(false), &environment()).is_err());
+}

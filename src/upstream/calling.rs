@@ -1,0 +1,255 @@
+//! One call: checked before it is sent, cancelled when its caller goes away, and ended with an
+//! answer or with a failure that says whether trying again may help.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use rmcp::RoleClient;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, ErrorData, RequestId,
+    ServerResult,
+};
+use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use serde_json::{Map, Value};
+
+use super::answer::{Unusable, normal};
+use super::audit::Entry;
+use super::keeping::Connection;
+use super::lines::TOO_LONG;
+use super::server::Server;
+use super::tools::ToolList;
+use super::trouble::{Trouble, failure, nothing_sent, of_refusal, of_transport};
+use crate::config::Transport;
+use crate::execute::{OnToolProgress, ToolFailure};
+use crate::model::{KnownTool, ToolAddress, ToolAnswer, ToolCall};
+use crate::names::{nearest, quoted, shown};
+
+/// How long is waited for the words of a server that ended during a call.
+const WORDS: Duration = Duration::from_secs(1);
+
+impl Server {
+    /// Calls one of its tools.
+    pub(super) async fn call(
+        self: &Arc<Self>,
+        call: ToolCall,
+        progress: Option<OnToolProgress>,
+    ) -> Result<ToolAnswer, ToolFailure> {
+        let audit = Entry::begin(&call.address, &call.arguments, &self.world.clock);
+        let outcome = self.attempt(call, progress).await;
+        if let Some(audit) = audit {
+            audit.end(&outcome);
+        }
+        outcome
+    }
+
+    async fn attempt(
+        self: &Arc<Self>,
+        call: ToolCall,
+        progress: Option<OnToolProgress>,
+    ) -> Result<ToolAnswer, ToolFailure> {
+        let ToolCall { address, arguments, timeout } = call;
+        if self.spec.disabled {
+            return Err(failure("TOOL_UNAVAILABLE", &address, "the operator switched its server off", false));
+        }
+        // What is not allowed is refused without starting anything, where the tool is known.
+        if let Some(tool) = self.list().as_deref().and_then(|list| list.tools.get(&address.tool)) {
+            allowed(tool, &address)?;
+        }
+        let limit = timeout.unwrap_or(self.spec.timeout);
+        let turn = tokio::time::timeout(limit, self.turns.acquire()).await;
+        let Ok(Ok(_turn)) = turn else {
+            let why = format!("its server had no turn free within {} ms (maxParallel)", limit.as_millis());
+            return Err(failure("TIMEOUT", &address, why, true));
+        };
+        let busy = self.busy(false).await.map_err(|trouble| unavailable(&address, &trouble))?;
+        let list = self.list();
+        let tool = found(list.as_deref(), &address)?;
+        allowed(&tool, &address)?;
+        let arguments = self.fitting(&tool, &address, arguments)?;
+        let answer = ask(&busy.connection, &address, arguments, limit, progress).await;
+        match answer {
+            Ok(answer) => {
+                self.answered(&busy.connection);
+                self.read_answer(answer, &address, list.as_deref())
+            }
+            Err(error) => Err(self.failed(&error, &busy.connection, &address, &tool, limit).await),
+        }
+    }
+
+    /// The arguments, if they fit. A schema that is none says nothing: the server has the last word.
+    fn fitting(
+        &self,
+        tool: &KnownTool,
+        address: &ToolAddress,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, ToolFailure> {
+        if let Some(why) = tool.input.trouble() {
+            tracing::warn!(
+                server = self.alias,
+                tool = tool.name,
+                "arguments are not checked, its schema is none: {why}"
+            );
+            return Ok(arguments);
+        }
+        let given = Value::Object(arguments);
+        let misfits = tool.input.misfits(&given, &[]);
+        match given {
+            Value::Object(arguments) if misfits.is_empty() => Ok(arguments),
+            _ => {
+                let told: Vec<String> =
+                    misfits.iter().map(|misfit| format!("{} {}", misfit.path, misfit.message)).collect();
+                Err(failure("INVALID_REQUEST", address, told.join("; "), false))
+            }
+        }
+    }
+
+    fn read_answer(
+        &self,
+        answer: ServerResult,
+        address: &ToolAddress,
+        list: Option<&ToolList>,
+    ) -> Result<ToolAnswer, ToolFailure> {
+        let broken = |why: &str| Err(failure("TOOL_ERROR", address, why, false));
+        let result = match answer {
+            ServerResult::CallToolResult(result) => result,
+            ServerResult::EmptyResult(_) => return Ok(ToolAnswer::default()),
+            ServerResult::InputRequiredResult(_) => {
+                return broken("it asks for more input, and nobody here can be asked");
+            }
+            ServerResult::CreateTaskResult(_) => return broken("it hands out a task where an answer is due"),
+            _ => return broken("it answers with something that is no tool's result"),
+        };
+        let answer = normal(result, self.spec.max_result_bytes).map_err(|unusable| {
+            let code = match unusable {
+                Unusable::NotBase64 { .. } => "TOOL_ERROR",
+                Unusable::TooLarge { .. } => "LIMIT_EXCEEDED",
+            };
+            failure(code, address, unusable, false)
+        })?;
+        // What came is handed on all the same: the caller can use it, and losing it helps nobody.
+        if let (Some(structured), Some(promised)) =
+            (&answer.structured, list.and_then(|list| list.outputs.get(&address.tool)))
+            && let Some(breach) = promised.misfits(structured, &[]).first()
+        {
+            let tool = shown(&address.to_string(), 200);
+            tracing::warn!(tool, "its structured content is not what it promised: {} {}", breach.path, breach.message);
+        }
+        Ok(answer)
+    }
+
+    async fn failed(
+        &self,
+        error: &ServiceError,
+        connection: &Arc<Connection>,
+        address: &ToolAddress,
+        tool: &KnownTool,
+        limit: Duration,
+    ) -> ToolFailure {
+        // What may have happened may be repeated only where that does no harm.
+        let harmless = tool.read_only || tool.idempotent;
+        match error {
+            ServiceError::McpError(error) => {
+                self.answered(connection);
+                if error.code.0 == TOO_LONG {
+                    failure("LIMIT_EXCEEDED", address, too_long(error, self.spec.max_result_bytes), false)
+                } else {
+                    failure("TOOL_ERROR", address, of_refusal(error, &self.secrets), false)
+                }
+            }
+            ServiceError::Timeout { .. } => {
+                let why = format!("no answer within {} ms; the call was cancelled", limit.as_millis());
+                failure("TIMEOUT", address, why, harmless)
+            }
+            ServiceError::TransportSend(cause) if matches!(self.spec.transport, Transport::Http(_)) => {
+                self.give_up(connection);
+                let trouble = of_transport(cause, &self.secrets);
+                let again = !trouble.lasting && (harmless || nothing_sent(error));
+                failure("TOOL_UNAVAILABLE", address, trouble.why, again)
+            }
+            // A program that has ended is noticed at whichever of its streams comes first.
+            ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+                let why = tokio::time::timeout(WORDS, connection.over()).await.ok().flatten();
+                let why = why.map_or_else(|| "it ended".to_owned(), |trouble| trouble.why);
+                failure("TOOL_UNAVAILABLE", address, format!("its server was lost during the call: {why}"), harmless)
+            }
+            ServiceError::Cancelled { .. } => failure("TOOL_ERROR", address, "the call was cancelled", harmless),
+            _ => failure("TOOL_ERROR", address, "its server did not answer as the protocol demands", false),
+        }
+    }
+}
+
+fn unavailable(address: &ToolAddress, trouble: &Trouble) -> ToolFailure {
+    failure("TOOL_UNAVAILABLE", address, &trouble.why, !trouble.lasting)
+}
+
+fn found(list: Option<&ToolList>, address: &ToolAddress) -> Result<Arc<KnownTool>, ToolFailure> {
+    let tools = list.map(|list| &list.tools);
+    if let Some(tool) = tools.and_then(|tools| tools.get(&address.tool)) {
+        return Ok(tool.clone());
+    }
+    let names = tools.into_iter().flat_map(|tools| tools.keys().map(String::as_str));
+    Err(failure(
+        "TOOL_NOT_FOUND",
+        address,
+        not_there("its server has no tool of that name", &address.tool, names),
+        false,
+    ))
+}
+
+/// That something is not there, with the nearest names there are.
+pub(super) fn not_there<'n>(fact: &str, name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    let near: Vec<String> = nearest(name, names, 3).into_iter().map(quoted).collect();
+    if near.is_empty() { fact.to_owned() } else { format!("{fact}; the nearest are {}", near.join(", ")) }
+}
+
+fn allowed(tool: &KnownTool, address: &ToolAddress) -> Result<(), ToolFailure> {
+    if tool.allowed {
+        return Ok(());
+    }
+    let told = failure("TOOL_NOT_ALLOWED", address, "the operator does not allow flows to call it", false);
+    tracing::warn!("{}", told.message);
+    Err(told)
+}
+
+fn too_long(error: &ErrorData, most: usize) -> String {
+    match error.data.as_ref().and_then(|data| data.get("bytes")).and_then(Value::as_u64) {
+        Some(bytes) => format!("its answer has {bytes} bytes, and maxResultBytes allows {most}"),
+        None => format!("its answer has more bytes than maxResultBytes allows, which is {most}"),
+    }
+}
+
+/// Sends a call and waits for its answer. When this is dropped, the server is told.
+async fn ask(
+    connection: &Connection,
+    address: &ToolAddress,
+    arguments: Map<String, Value>,
+    limit: Duration,
+    progress: Option<OnToolProgress>,
+) -> Result<ServerResult, ServiceError> {
+    let params = CallToolRequestParams::new(address.tool.clone()).with_arguments(arguments);
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    let options = PeerRequestOptions::with_timeout(limit);
+    let asked = connection.peer.send_cancellable_request(request, options).await?;
+    let _following = progress.map(|tell| connection.ears.follow(asked.progress_token.clone(), tell));
+    let mut abandoned = Abandoned { peer: &connection.peer, request: Some(asked.id.clone()) };
+    let answer = asked.await_response().await;
+    abandoned.request = None;
+    answer
+}
+
+/// Tells the server of a call whose caller has gone away.
+struct Abandoned<'a> {
+    peer: &'a Peer<RoleClient>,
+    request: Option<RequestId>,
+}
+
+impl Drop for Abandoned<'_> {
+    fn drop(&mut self) {
+        if let Some(request) = self.request.take() {
+            let told = CancelledNotificationParam::new(Some(request), Some("nobody waits for it any more".to_owned()));
+            // Handing it over is all that can be done here; nobody waits for it to be sent.
+            let _ = self.peer.notify_cancelled(told).now_or_never();
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! How a connection comes about: a program started or an address asked, by the older or the newer
+//! beginning of the protocol, within a time.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{ProtocolVersion, SubscriptionFilter};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, RunningService, Subscription,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+
+use super::ears::Ears;
+use super::line::Line;
+use super::lines::Lines;
+use super::process::Process;
+use super::tools::LARGEST_LIST;
+use super::trouble::{Trouble, clean, of_beginning};
+use crate::config::{Endpoint, Era, Program, Secret, ServerSpec, Transport};
+use crate::names::quoted;
+use crate::web::cause;
+
+/// What stands around an answer in its line or event: ids, names, the protocol's own words.
+const AROUND: usize = 64 << 10;
+/// How long a program that did not begin well may take to end.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// A connection that has just begun.
+pub(super) struct Opened {
+    pub(super) running: RunningService<RoleClient, Ears>,
+    pub(super) ears: Ears,
+    /// Changes of its tools, where one has to ask to be told.
+    pub(super) changes: Option<Subscription>,
+    /// The program, where the server is one.
+    pub(super) process: Option<Process>,
+}
+
+/// Connects to a server, within its time to connect.
+pub(super) async fn open(
+    alias: &str,
+    spec: &ServerSpec,
+    guard: Option<&Path>,
+    secrets: &Arc<[Secret]>,
+) -> Result<Opened, Trouble> {
+    match &spec.transport {
+        Transport::Http(endpoint) => address(spec, endpoint).await,
+        Transport::Stdio(server) => {
+            let begin = |mode, within| program(alias, spec, server, guard, secrets, mode, within);
+            match spec.era {
+                Era::Initialize => begin(initialize(), spec.connect_timeout).await,
+                Era::Discover => begin(discover(), spec.connect_timeout).await,
+                // Some programs end at a question they don't know, others never answer it: they
+                // are started once more, and asked as they expect.
+                Era::Auto => match begin(discover(), spec.connect_timeout / 2).await {
+                    Ok(opened) => Ok(opened),
+                    Err(trouble) if trouble.lasting => Err(trouble),
+                    Err(_) => begin(initialize(), spec.connect_timeout / 2).await,
+                },
+            }
+        }
+    }
+}
+
+/// How many bytes one message of a server's may have.
+fn longest(spec: &ServerSpec) -> usize {
+    spec.max_result_bytes.max(LARGEST_LIST).saturating_add(AROUND)
+}
+
+fn initialize() -> ClientLifecycleMode {
+    ClientLifecycleMode::Initialize
+}
+
+fn discover() -> ClientLifecycleMode {
+    ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] }
+}
+
+async fn program(
+    alias: &str,
+    spec: &ServerSpec,
+    program: &Program,
+    guard: Option<&Path>,
+    secrets: &Arc<[Secret]>,
+    mode: ClientLifecycleMode,
+    within: Duration,
+) -> Result<Opened, Trouble> {
+    let (mut process, out, input) = Process::start(alias, program, guard, secrets.clone())
+        .map_err(|error| not_started(program, &error, secrets))?;
+    let longest = longest(spec);
+    let transport = AsyncRwTransport::new_client(Lines::of(out, longest), input).with_max_line_length(longest);
+    let ears = Ears::default();
+    let begun = tokio::time::timeout(within, ears.clone().serve_with_lifecycle(transport, mode)).await;
+    let trouble = match begun {
+        Ok(Ok(running)) => return Ok(Opened { running, ears, changes: None, process: Some(process) }),
+        // One that has ended may also be noticed by not being able to write to it.
+        Ok(Err(ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. })) => {
+            ended(&mut process, secrets).await
+        }
+        Ok(Err(error)) => of_beginning(&error, secrets),
+        Err(_) => silent(within),
+    };
+    process.end(GRACE).await;
+    Err(trouble)
+}
+
+async fn address(spec: &ServerSpec, endpoint: &Endpoint) -> Result<Opened, Trouble> {
+    let line = Line::lay(endpoint, spec.connect_timeout)
+        .map_err(|error| Trouble::lasting(format!("no client can be made for it: {}", cause(&error))))?;
+    let longest = longest(spec);
+    let config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str())
+        .custom_headers(endpoint.headers.iter().cloned().collect())
+        .max_json_response_size(longest)
+        .max_sse_event_size(longest);
+    let mode = match spec.era {
+        Era::Initialize => initialize(),
+        Era::Discover => discover(),
+        Era::Auto => ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::LATEST],
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        },
+    };
+    let ears = Ears::default();
+    let transport = StreamableHttpClientTransport::with_client(line, config);
+    match tokio::time::timeout(spec.connect_timeout, ears.clone().serve_with_lifecycle(transport, mode)).await {
+        Ok(Ok(running)) => Ok(Opened { running, ears, changes: None, process: None }),
+        Ok(Err(error)) => Err(of_beginning(&error, &spec.secrets)),
+        Err(_) => Err(silent(spec.connect_timeout)),
+    }
+}
+
+/// Asks to be told of changed tools, where the newer generation of the protocol is spoken: there one
+/// has to ask. A server that does not answer that well is asked for nothing more.
+pub(super) async fn subscribe(peer: &Peer<RoleClient>, within: Duration) -> Option<Subscription> {
+    let info = peer.peer_info()?;
+    if info.protocol_version.has_initialize() || info.capabilities.tools.as_ref()?.list_changed != Some(true) {
+        return None;
+    }
+    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    tokio::time::timeout(within, peer.listen(filter)).await.ok()?.ok()
+}
+
+fn silent(within: Duration) -> Trouble {
+    Trouble::passing(format!("it does not answer within {} ms", within.as_millis()))
+}
+
+fn not_started(program: &Program, error: &std::io::Error, secrets: &[Secret]) -> Trouble {
+    let name = quoted(&clean(&program.command.to_string_lossy(), secrets));
+    match error.kind() {
+        std::io::ErrorKind::NotFound => Trouble::lasting(format!("there is no program {name}")),
+        std::io::ErrorKind::PermissionDenied => Trouble::lasting(format!("{name} may not be started")),
+        std::io::ErrorKind::NotADirectory => Trouble::lasting(clean(&error.to_string(), secrets)),
+        _ => Trouble::passing(format!("{name} can't be started: {}", clean(&error.to_string(), secrets))),
+    }
+}
+
+/// What a program that ended says of it.
+pub(super) async fn ended(process: &mut Process, secrets: &[Secret]) -> Trouble {
+    let status = process.ended_within(GRACE).await;
+    let words = process.last_words(secrets).await.map(|words| format!(": {words}")).unwrap_or_default();
+    match status.and_then(|status| status.code()) {
+        // What a guard, like a shell, says of a program that is not there or can't be started.
+        Some(127) => Trouble::lasting(format!("its program was not found{words}")),
+        Some(126) => Trouble::lasting(format!("its program can't be started{words}")),
+        Some(code) => Trouble::passing(format!("it ended with code {code}{words}")),
+        None => Trouble::passing(format!("it ended{words}")),
+    }
+}
