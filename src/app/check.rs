@@ -8,7 +8,7 @@ use crate::app::catalog::{Catalog, FlowNames, IgnoredRef, Nesting, Within};
 use crate::app::{App, Code, Error};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
-use crate::model::{Directory, Listed, Lookup, Shelf};
+use crate::model::{Directory, Listed, Lookup, Shelf, Toolbox};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
 use crate::source::{Ask, Source, SourceSpec, View};
@@ -26,6 +26,8 @@ pub struct CheckRequest {
     pub git_ref: Option<String>,
     /// Ask for the newest state even while a copy is fresh.
     pub refresh: bool,
+    /// What is known of the operator's external tools; none where calls are not looked at.
+    pub tools: Option<Arc<Toolbox>>,
 }
 
 /// One file that was checked.
@@ -96,7 +98,14 @@ impl App {
     /// When the catalog can't be reached.
     pub async fn check(&self, request: &CheckRequest) -> Result<Checkup, Error> {
         let view = self.view(request.git_ref.as_deref(), request.refresh).await?;
-        let mut checkup = check_view(&view, None, &|path| path.to_string(), true, self.settings.lenient).await?;
+        let mut checkup = check_view(
+            &view,
+            None,
+            &|path| path.to_string(),
+            true,
+            Strictness { lenient: self.settings.lenient, tools: request.tools.as_deref() },
+        )
+        .await?;
         checkup.belongs_to(self.describe(), true);
         checkup.ignored_ref = self.ignored_ref(request.git_ref.as_deref());
         Ok(checkup)
@@ -149,7 +158,7 @@ pub async fn check_paths(
                 )
                 .next("give a folder that holds flows/, or single files"));
             }
-            None => check_alone(&mut checkup, given, &path, settings),
+            None => check_alone(&mut checkup, given, &path, settings, request.tools.as_deref()),
         }
     }
     for (root, wanted) in by_root {
@@ -173,7 +182,14 @@ pub async fn check_paths(
                 .to_string()
         };
         let whole = wanted.iter().any(|(_, wanted)| root.join("flows").starts_with(wanted));
-        let mut found = check_view(&view, Some(&chosen), &shown, whole, settings.lenient).await?;
+        let mut found = check_view(
+            &view,
+            Some(&chosen),
+            &shown,
+            whole,
+            Strictness { lenient: settings.lenient, tools: request.tools.as_deref() },
+        )
+        .await?;
         found.belongs_to(source.describe(), whole);
         let before = checkup.files.len();
         checkup.add(found);
@@ -182,7 +198,7 @@ pub async fn check_paths(
                 && !checkup.files.iter().skip(before).any(|file| file.shown == given.display().to_string())
             {
                 // In a catalog, but not in one of its folders: checked on its own.
-                check_alone(&mut checkup, given, path, settings);
+                check_alone(&mut checkup, given, path, settings, request.tools.as_deref());
             }
         }
     }
@@ -194,7 +210,7 @@ fn root_of(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| folder.join("flows").is_dir()).map(Path::to_owned)
 }
 
-fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Settings) {
+fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Settings, tools: Option<&Toolbox>) {
     let shown = given.display().to_string();
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let catalog_path = CatalogPath::new(&format!("flows/{name}"));
@@ -218,7 +234,7 @@ fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Sett
                     let check = validate::flow_file(
                         &catalog_path,
                         &parsed,
-                        Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options },
+                        Known { shelf: &shelf, twins: &[], strays: &[], tools, options },
                     );
                     (all_findings(&check), check.flows.len(), 0)
                 };
@@ -256,6 +272,13 @@ fn all_findings(check: &validate::FileCheck) -> Vec<Finding> {
     findings
 }
 
+/// How strictly a catalog is checked, and against which tools.
+#[derive(Clone, Copy)]
+struct Strictness<'a> {
+    lenient: bool,
+    tools: Option<&'a Toolbox>,
+}
+
 type Chosen<'a> = &'a (dyn Fn(&CatalogPath) -> bool + Sync);
 
 /// Checks the files of a catalog that are chosen; `whole`: that they are all of its flows.
@@ -264,7 +287,7 @@ async fn check_view(
     chosen: Option<Chosen<'_>>,
     shown: &(dyn Fn(&CatalogPath) -> String + Sync),
     whole: bool,
-    lenient: bool,
+    Strictness { lenient, tools }: Strictness<'_>,
 ) -> Result<Checkup, Error> {
     let texts = view.snapshot.read_all().await?;
     let mut checkup = Checkup::default();
@@ -296,7 +319,7 @@ async fn check_view(
         guidance.put_on(&mut shelf, &GuidanceReferences::of(parsed));
         within.put_on(&mut shelf);
         let options = Options { lenient, ..Options::default() };
-        validate::flow_file(path, parsed, Known { shelf: &shelf, twins: &twins, strays, tools: None, options })
+        validate::flow_file(path, parsed, Known { shelf: &shelf, twins: &twins, strays, tools, options })
     };
     let checks = check_flows(&parsed, &check_file, whole);
     for ((path, _), check) in parsed.iter().zip(&checks) {

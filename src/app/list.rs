@@ -52,8 +52,10 @@ impl App {
     pub async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
         let begun = self.clock.reading();
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
-        let problem_count = catalog.problems().len();
-        let problems: Vec<FileProblem> = catalog.problems().iter().take(MOST_PROBLEMS).cloned().collect();
+        let unavailable = catalog.unavailable();
+        let problem_count = catalog.problems().len() + unavailable.len();
+        let problems = unavailable.iter().chain(catalog.problems().iter());
+        let problems: Vec<FileProblem> = problems.take(MOST_PROBLEMS).cloned().collect();
         let mut selection = request.selection;
         selection.envelope_tokens = ENVELOPE_TOKENS + problems.iter().map(told).sum::<usize>();
         // Refused before anything is ranked; the first query of a revision reads all its texts, off the runtime.

@@ -9,7 +9,7 @@ use crate::app::{Code, Error};
 use crate::clock::Clock;
 use crate::config::{Environment, ServersError, ServersFile, ServersPlace, Settings};
 use crate::execute::Tools;
-use crate::model::KnownTool;
+use crate::model::{KnownTool, ServerStanding, Toolbox};
 use crate::names::{nearest, quoted};
 use crate::upstream::{Registry, ServerRow, Surroundings};
 
@@ -113,6 +113,23 @@ impl Servers {
         } else {
             error.next(format!("did you mean {}?", near.join(" or ")))
         }
+    }
+
+    /// What is known of their tools, after those whose tools are not known have been asked.
+    pub async fn known(&self) -> Arc<Toolbox> {
+        self.registry.read_unknown().await;
+        self.registry.toolbox()
+    }
+
+    /// Why servers that are switched on can't be reached, after all have been asked.
+    pub async fn unreachable(&self) -> Vec<(String, String)> {
+        self.registry.warm().await;
+        let toolbox = self.registry.toolbox();
+        let troubles = toolbox.servers.iter().filter_map(|(alias, server)| match &server.standing {
+            ServerStanding::Unavailable(why) => Some((alias.clone(), why.clone())),
+            _ => None,
+        });
+        troubles.collect()
     }
 
     /// Connects to all of them at once.

@@ -491,6 +491,9 @@ pub(super) struct ServeArgs {
     /// Connect to all external servers at the start, instead of when a flow first calls them
     #[arg(long)]
     pub(super) warm: bool,
+    /// Connect to them first, and refuse to start where one can't be reached or a flow's call can't work
+    #[arg(long)]
+    pub(super) strict: bool,
 }
 
 /// What can be asked of external servers.

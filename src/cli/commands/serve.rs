@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Done, Stop, World, own_program};
-use crate::app::{App, Code, Error, Servers};
+use crate::app::{App, CheckRequest, Code, Error, Servers};
 use crate::cli::args::ServeArgs;
 use crate::mcp;
 
+/// The rules about calls of external tools.
+const OF_TOOLS: [&str; 4] = ["unknown-tool", "tool-not-allowed", "unavailable-tool", "misfit-arguments"];
 /// How long external servers may take to end when the client is gone.
 const ENDING: Duration = Duration::from_millis(1_500);
 /// The same when the process is told to stop.
@@ -26,9 +28,16 @@ pub(super) fn serve(args: &ServeArgs, world: &World<'_>) -> Done {
         world.printer.note(&format!("flowy serves {from} to an MCP client over stdin and stdout; Ctrl-C ends it."));
     }
     let runtime = super::runtime()?;
+    let app = Arc::new(app);
+    if args.strict
+        && let Err(error) = runtime.block_on(strictly(&app, &servers))
+    {
+        runtime.block_on(servers.shut_down(ENDING));
+        return Err(Stop::failed(error, 1));
+    }
     let served = runtime.block_on(async {
-        let knowing = (!servers.is_empty()).then(|| tokio::spawn(know(servers.clone(), args.warm)));
-        let served = mcp::serve_stdio(Arc::new(app)).await;
+        let knowing = (!servers.is_empty()).then(|| tokio::spawn(know(app.clone(), servers.clone(), args.warm)));
+        let served = mcp::serve_stdio(app).await;
         if let Some(knowing) = knowing {
             knowing.abort();
         }
@@ -42,10 +51,35 @@ pub(super) fn serve(args: &ServeArgs, world: &World<'_>) -> Done {
 }
 
 /// Gets to know the external servers while the client is served already.
-async fn know(servers: Servers, warm: bool) {
+async fn know(app: Arc<App>, servers: Servers, warm: bool) {
     if warm {
         servers.warm().await;
-    } else {
-        servers.read_unknown().await;
     }
+    for fault in faults(&app, &servers).await.unwrap_or_default() {
+        tracing::warn!("{fault}");
+    }
+}
+
+/// What keeps calls of flows from working, as far as the servers' tools are known; those that are not are
+/// asked for.
+async fn faults(app: &App, servers: &Servers) -> Result<Vec<String>, Error> {
+    let request = CheckRequest { tools: Some(servers.known().await), ..CheckRequest::default() };
+    let checkup = app.check(&request).await?;
+    let findings = checkup.files.iter().flat_map(|file| &file.findings);
+    let of_tools = findings.filter(|finding| OF_TOOLS.contains(&finding.rule));
+    let told = of_tools.map(|finding| format!("{} line {}: {}", finding.file, finding.position.line, finding.message));
+    Ok(told.collect())
+}
+
+/// Whether every server can be reached and every flow's calls can work.
+async fn strictly(app: &App, servers: &Servers) -> Result<(), Error> {
+    let unreachable = servers.unreachable().await.into_iter().map(|(alias, why)| format!("server {alias}: {why}"));
+    let mut faults: Vec<String> = unreachable.collect();
+    faults.extend(self::faults(app, servers).await?);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(Code::ToolUnavailable, format!("--strict: {}", faults.join("; "))).next(
+        "mend the servers file or the flows, or start without --strict: only the steps that are named would fail",
+    ))
 }

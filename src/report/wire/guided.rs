@@ -140,7 +140,6 @@ fn open(object: &mut Map<String, Value>, guided: &Guided, whole_persona: bool) {
         if let Some(asks) = &at_work.asks {
             object.insert("escalationId".to_owned(), json!(asks.as_str()));
         }
-        object.insert("step".to_owned(), Value::Null);
         object.insert("toolStep".to_owned(), tool_step(guided, at_work));
         object.insert("autoSteps".to_owned(), auto_steps(guided));
     } else {

@@ -7,6 +7,7 @@ mod figures;
 mod limits;
 mod lists;
 mod lives;
+mod story;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
