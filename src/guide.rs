@@ -19,7 +19,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::clock::Clock;
-use crate::execute::Tools;
+use crate::execute::{ToolProgress, Tools};
 use crate::plan::Plan;
 use crate::run::{
     Beginning, Entry, Escalation, EscalationId, ExecutionId, Given, Guided, Limits, Moment, Outcome, Ticket,
@@ -31,7 +31,8 @@ use handing::hand_out;
 use known::Known;
 use tools::Calling;
 
-/// How long a person is waited for within one call; some clients drop calls after 60 seconds.
+/// How long a person, or a tool, is waited for within one call; some clients drop calls after 60
+/// seconds.
 pub const PATIENCE: Duration = Duration::from_secs(45);
 /// How often a call is decided anew because another one was faster, before it gives up.
 const TRIES: usize = 50;
@@ -150,20 +151,37 @@ pub struct Guide {
     patience: Duration,
     known: Arc<Known>,
     on_end: Option<OnEnd>,
+    on_news: Option<OnNews>,
     calling: Calling,
 }
 
 /// Told of each execution that comes to its end, once, by the process that brings it there.
 pub type OnEnd = Arc<dyn Fn(&Guided) + Send + Sync>;
 
+/// How tool steps go while a call waits for them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct News {
+    /// Steps that have ended.
+    pub ended: usize,
+    /// All steps.
+    pub steps: usize,
+    /// The label of the step whose tool is called.
+    pub label: String,
+    /// What the call says of itself; none where it begins.
+    pub call: Option<ToolProgress>,
+}
+
+/// Told how tool steps go while a call waits for them.
+pub type OnNews = Arc<dyn Fn(&News) + Send + Sync>;
+
 impl Guide {
     /// Over a store.
     pub fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
         let calling = Calling::of(&store, &*clock);
-        Self { store, clock, patience: PATIENCE, known: Arc::default(), on_end: None, calling }
+        Self { store, clock, patience: PATIENCE, known: Arc::default(), on_end: None, on_news: None, calling }
     }
 
-    /// The same, waiting for a person within a call as long as this.
+    /// The same, waiting for a person or a tool within a call as long as this.
     #[must_use]
     pub fn patient(self, patience: Duration) -> Self {
         Self { patience, ..self }
@@ -175,10 +193,22 @@ impl Guide {
         Self { on_end: Some(on_end), ..self }
     }
 
+    /// The same, telling how tool steps go that its calls wait for.
+    #[must_use]
+    pub fn telling_news(self, on_news: Option<OnNews>) -> Self {
+        Self { on_news, ..self }
+    }
+
     /// The same, calling tools by these.
     #[must_use]
     pub fn calling(self, tools: Arc<dyn Tools>) -> Self {
         Self { calling: self.calling.by(tools), ..self }
+    }
+
+    /// Calls no tool any more, and lets go of what is being called: whoever goes on with those
+    /// executions sees to them.
+    pub fn stop_calling(&self) {
+        self.calling.stop();
     }
 
     /// Where executions are kept.
@@ -217,7 +247,10 @@ impl Guide {
             self.calling.be_there(&guided)?;
             if self.store.begin(entries.clone(), &guided).await? == Appended::Kept {
                 self.known.keep(Story { entries, guided: guided.clone() });
-                return self.carry_on(Turn { guided, done: Deed::Began }).await;
+                let begun = Turn { guided, done: Deed::Began };
+                // It has begun, whatever became of its first tool steps: what can't be read now is
+                // asked for again.
+                return Ok(self.carry_on(begun.clone()).await.unwrap_or(begun));
             }
         }
         Err(GuideError::Crowded)
@@ -294,12 +327,24 @@ impl Guide {
     pub async fn story(&self, id: &ExecutionId) -> Result<Story, GuideError> {
         let story = self.read(id).await?;
         self.known.keep(story.clone());
-        if self.take_over(&story).await? {
-            let story = self.read(id).await?;
-            self.known.keep(story.clone());
-            return Ok(story);
-        }
         Ok(story)
+    }
+
+    /// The same, by somebody who goes on with it: where the process that called a tool is gone, the
+    /// call is made again or a person is asked, which only changes the log if it can be written.
+    ///
+    /// # Errors
+    /// As [`Guide::story`].
+    pub async fn attended(&self, id: &ExecutionId) -> Result<Story, GuideError> {
+        let story = self.story(id).await?;
+        match self.take_over(&story).await {
+            Ok(true) => self.story(id).await,
+            Ok(false) => Ok(story),
+            Err(error) => {
+                tracing::warn!(execution = %id, %error, "a tool's call could not be taken over");
+                Ok(story)
+            }
+        }
     }
 
     /// An execution as its log says it now; of one that is known, only what is new is read.

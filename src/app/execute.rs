@@ -283,10 +283,15 @@ fn telling(run: &Run, on_step: OnStep) -> OnCall {
     let steps = run.counts().steps;
     Arc::new(move |step, progress: ToolProgress| {
         let label = labels.get(step).cloned().unwrap_or_default();
-        let part = progress.total.filter(|total| *total > 0.0).map(|total| progress.progress / total);
-        let call = CallNews { label: label.clone(), thousandths: part.map(thousandths), message: progress.message };
+        let call = call_news(label.clone(), progress);
         on_step(&StepDone { ended: 0, steps, label, call: Some(call) });
     })
+}
+
+/// What a call of a step with this label says of itself.
+pub(super) fn call_news(label: String, progress: ToolProgress) -> CallNews {
+    let part = progress.total.filter(|total| *total > 0.0).map(|total| progress.progress / total);
+    CallNews { label, thousandths: part.map(thousandths), message: progress.message }
 }
 
 fn thousandths(part: f64) -> u16 {

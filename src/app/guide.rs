@@ -5,9 +5,9 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
-use crate::app::execute::refused;
-use crate::app::{App, Code, Error, Origin};
-use crate::guide::{Asker, Closure, GuideError, Order, Question, Story, Turn};
+use crate::app::execute::{call_news, refused};
+use crate::app::{App, Code, Error, OnStep, Origin, StepDone};
+use crate::guide::{Asker, Closure, Guide, GuideError, News, OnNews, Order, Question, Story, Turn};
 use crate::model::Contract;
 use crate::names::{ItemName, quoted};
 use crate::run::{EscalationId, ExecutionId, Given, GuidedState, Outcome, Run, Ticket, Warning};
@@ -113,11 +113,12 @@ const CONTRACT_CHARACTERS: usize = 4_000;
 const BATCH: usize = 1_000;
 
 impl App {
-    /// Begins a guided execution and hands out its first step.
+    /// Begins a guided execution and hands out its first step. `told` hears how tool steps go that are
+    /// done before.
     ///
     /// # Errors
     /// When the flow isn't there or has errors, values are missing, or the execution can't be kept.
-    pub async fn begin(&self, request: &BeginRequest) -> Result<Begun, Error> {
+    pub async fn begin(&self, request: &BeginRequest, told: Option<&OnStep>) -> Result<Begun, Error> {
         ItemName::new(&request.flow).map_err(|error| {
             Error::new(Code::InvalidRequest, error.to_string()).next("ask for a flow by the name that flows_list shows")
         })?;
@@ -158,17 +159,19 @@ impl App {
             commit: origin.commit.clone(),
         };
         let name = || ExecutionId::named(&self.execution_id(&request.flow));
-        let turn = self.guide.begin(order, &name).await.map_err(|error| self.told(&request.flow, &error))?;
+        let turn =
+            self.guide_telling(told).begin(order, &name).await.map_err(|error| self.told(&request.flow, &error))?;
         tracing::info!(flow = request.flow, execution = %turn.guided.beginning().id, "a guided execution began");
         Ok(Begun { turn, warnings, findings: prepared.findings.clone(), origin })
     }
 
-    /// Closes the open step and hands out the next.
+    /// Closes the open step and hands out the next. `told` hears how tool steps go that are done
+    /// between the two.
     ///
     /// # Errors
     /// A token that is not that of the open step, an output that does not meet the contract, a
     /// person who is awaited, or a store that fails.
-    pub async fn complete_step(&self, request: &CompleteRequest) -> Result<Turn, Error> {
+    pub async fn complete_step(&self, request: &CompleteRequest, told: Option<&OnStep>) -> Result<Turn, Error> {
         let closure = Closure {
             ticket: Ticket::named(&request.ticket),
             output: request.output.clone(),
@@ -176,7 +179,7 @@ impl App {
             next: request.next.clone(),
         };
         let id = ExecutionId::named(&request.execution);
-        self.guide.complete(&id, &closure).await.map_err(|error| self.told(&request.execution, &error))
+        self.guide_telling(told).complete(&id, &closure).await.map_err(|error| self.told(&request.execution, &error))
     }
 
     /// Hands the open step to a person, who is asked at once where that is possible.
@@ -194,14 +197,14 @@ impl App {
         self.guide.escalate(&id, &question, asker).await.map_err(|error| self.told(&request.execution, &error))
     }
 
-    /// Brings a person's answers.
+    /// Brings a person's answers. `told` hears how tool steps go that are done then.
     ///
     /// # Errors
     /// When nobody is awaited under that id, or the store fails.
-    pub async fn resume(&self, request: &ResumeRequest) -> Result<Turn, Error> {
+    pub async fn resume(&self, request: &ResumeRequest, told: Option<&OnStep>) -> Result<Turn, Error> {
         let id = ExecutionId::named(&request.execution);
         let escalation = request.escalation.as_deref().map(EscalationId::named);
-        self.guide
+        self.guide_telling(told)
             .resume(&id, escalation.as_ref(), &request.answers)
             .await
             .map_err(|error| self.told(&request.execution, &error))
@@ -223,7 +226,26 @@ impl App {
         self.guide.cancel(&id, reason).await.map_err(|error| self.told(execution, &error))
     }
 
-    /// A guided execution with its whole log.
+    /// Lets go of the tools that guided executions are calling, and calls none any more; to be called
+    /// before external servers are ended. Else their end would count as the tools' failure.
+    pub fn stop_calling(&self) {
+        self.guide.stop_calling();
+    }
+
+    fn guide_telling(&self, told: Option<&OnStep>) -> Guide {
+        let on_news = told.cloned().map(|on_step| -> OnNews {
+            Arc::new(move |news: &News| {
+                let step = StepDone { ended: news.ended, steps: news.steps, label: news.label.clone(), call: None };
+                on_step(&step);
+                if let Some(progress) = news.call.clone() {
+                    on_step(&StepDone { call: Some(call_news(news.label.clone(), progress)), ..step });
+                }
+            })
+        });
+        self.guide.clone().telling_news(on_news)
+    }
+
+    /// A guided execution with its whole log; changes nothing.
     ///
     /// # Errors
     /// When there is none of that id, or its log can't be read.
@@ -273,7 +295,7 @@ impl App {
     }
 
     /// What went wrong, for whoever asked. `about` is the flow (when it begins) or the execution.
-    fn told(&self, about: &str, error: &GuideError) -> Error {
+    pub(super) fn told(&self, about: &str, error: &GuideError) -> Error {
         let status = || {
             format!(
                 "call flows_status with executionId {about}: it shows how it stands, and the open step with its stepToken"

@@ -9,7 +9,7 @@ use crate::app::{App, Code, Error, Outcome};
 use crate::guide::Story;
 use crate::names::{nearest, quoted};
 use crate::plan::Plan;
-use crate::run::{GuidedState, Run};
+use crate::run::{ExecutionId, GuidedState, Run};
 use crate::store::{Filter, Summary};
 
 /// What is asked for.
@@ -167,7 +167,8 @@ const MOST_ENTRIES: i64 = 100;
 pub const MOST_CHARACTERS: i64 = 100_000;
 
 impl App {
-    /// Where executions stand; changes nothing.
+    /// Where executions stand. Who asks for one goes on with it: of a guided one whose process ended
+    /// while it called a tool, the call is made again or a person is asked; else nothing changes.
     ///
     /// # Errors
     /// An unknown execution or step, a request that can't be understood, or a store that fails.
@@ -201,7 +202,8 @@ impl App {
                 Some(node) => text_of(&kept, node, cursor, limit).map(StatusAnswer::Text),
             };
         }
-        let story = self.story(id).await?;
+        let attended = self.guide.attended(&ExecutionId::named(id)).await;
+        let story = attended.map_err(|error| self.told(id, &error))?;
         match node {
             None => Ok(StatusAnswer::Guided { story: Box::new(story), include: request.include.clone() }),
             Some(node) => guided_text(&story, node, cursor, limit).map(StatusAnswer::Text),

@@ -1,6 +1,9 @@
 //! One step that calls a tool: its pause, its tries, and what its answer is for the run.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+
+use futures_util::FutureExt as _;
 
 use crate::execute::{OnToolProgress, ToolFailure, ToolProgress, Tools, Worked};
 use crate::model::{ToolAnswer, ToolCall};
@@ -41,8 +44,14 @@ pub struct Called {
 }
 
 /// Calls the tool of one step of a run, with all pauses and tries that the node asks for; none where
-/// the step calls none. Dropping it cancels the call.
-pub async fn call_step(run: &Run, number: usize, tools: &dyn Tools, execution: &str) -> Option<Called> {
+/// the step calls none. Dropping it cancels the call. Where whoever calls falls over, the step fails.
+pub async fn call_step(
+    run: &Run,
+    number: usize,
+    tools: &dyn Tools,
+    execution: &str,
+    told: Option<OnCall>,
+) -> Option<Called> {
     let step = run.plan().step(number)?;
     let Work::Call(call) = &step.work else { return None };
     let arguments = match run.arguments(number, call) {
@@ -52,7 +61,12 @@ pub async fn call_step(run: &Run, number: usize, tools: &dyn Tools, execution: &
     let place = step_address(execution, &step.id);
     let (at, of) = run.place_of(number);
     let standing = Standing { step: number, id: &step.id, number: at, of, place: &place };
-    let worked = work(tools, call, arguments, standing, None).await;
+    let worked = AssertUnwindSafe(work(tools, call, arguments, standing, told)).catch_unwind().await;
+    let worked = worked.unwrap_or_else(|_| {
+        let message = "the call was stopped by an internal error".to_owned();
+        let failure = ToolFailure { code: "INTERNAL_ERROR", message, again: false };
+        Worked { result: Err(error(&failure, call, standing, 1)), calls: 1, ..Worked::default() }
+    });
     Some(Called { result: worked.result, calls: worked.calls, retries: worked.retries })
 }
 

@@ -16,9 +16,17 @@ const MOST_QUESTIONS: usize = 20;
 /// The most that is kept of a reason, a question or answers, in bytes.
 const LARGEST_NOTE: usize = 100_000;
 
+/// Whether a tool is at work from then on.
+fn starts(moment: &Moment) -> bool {
+    matches!(moment, Moment::ToolStarted { .. })
+}
+
 impl Story {
     /// The execution after its first `entries` entries.
     pub(super) fn as_of(&self, entries: usize) -> Result<Guided, GuideError> {
+        if entries >= self.entries.len() {
+            return Ok(self.guided.clone());
+        }
         let beginning = self.entries.iter().take(entries);
         Guided::replay(beginning).map_err(|misfit| GuideError::Torn { id: self.guided.beginning().id.clone(), misfit })
     }
@@ -26,19 +34,24 @@ impl Story {
     /// How many entries there were when the call had ended that wrote this one (from 1): after a
     /// step was closed, the next is handed out in the same breath.
     pub(super) fn end_of_call(&self, entry: usize) -> usize {
-        let follows = |moment: &Moment| {
-            matches!(
-                moment,
+        let mut calls = self.entries.get(entry.saturating_sub(1)).is_some_and(|entry| starts(&entry.moment));
+        let mut end = entry;
+        for Entry { moment, .. } in self.entries.iter().skip(entry) {
+            match moment {
                 Moment::Broke { .. }
-                    | Moment::Opened { .. }
-                    | Moment::LeftOut { .. }
-                    | Moment::ToolStarted { .. }
-                    | Moment::ToolEnded { .. }
-                    | Moment::ToolAsked { .. }
-            )
-        };
-        let following = self.entries.iter().skip(entry).take_while(|entry: &&Entry| follows(&entry.moment));
-        entry + following.count()
+                | Moment::Opened { .. }
+                | Moment::LeftOut { .. }
+                | Moment::ToolStarted { .. }
+                | Moment::ToolEnded { .. }
+                | Moment::ToolAsked { .. } => {}
+                // Who waited for a tool is told that nobody does any more.
+                Moment::Cancelled { .. } if calls => return end + 1,
+                _ => return end,
+            }
+            calls = starts(moment);
+            end += 1;
+        }
+        end
     }
 
     fn step_id(&self, step: usize) -> String {
@@ -247,11 +260,11 @@ fn decide(
     clock: &dyn Clock,
 ) -> Result<Decision, GuideError> {
     let Some(at_work) = story.guided.tool_at_work() else { return Err(GuideError::UnknownDecision) };
-    let step = at_work.step;
+    let (step, next) = (at_work.step, at_work.next);
     let mut moments = vec![Moment::ToolDecided { id: id.clone(), answers: answers.clone() }];
     let ended = |result| Moment::ToolEnded { step, result, took: std::time::Duration::ZERO, calls: 0, retries: 0 };
     match Decided::read(answers).ok_or(GuideError::UnknownDecision)? {
-        Decided::Repeat => moments.push(Moment::ToolStarted { step, owner: owner.to_owned() }),
+        Decided::Repeat => moments.push(Moment::ToolStarted { step, owner: owner.to_owned(), next }),
         Decided::Fail => {
             let error = StepError::new("EXECUTION_ERROR", "a person decided that the call counts as failed");
             moments.push(ended(Err(error)));
@@ -268,7 +281,7 @@ fn decide(
     }
     if !matches!(moments.last(), Some(Moment::ToolStarted { .. })) {
         let after = after(&story.guided, &moments)?;
-        moments.extend(hand_out(&after, None, owner, clock));
+        moments.extend(hand_out(&after, next, owner, clock));
     }
     Ok(Decision::Now(moments, Ok(Deed::Answered(id.clone()))))
 }
@@ -284,6 +297,7 @@ fn after(guided: &Guided, moments: &[Moment]) -> Result<Guided, GuideError> {
 }
 
 /// What is to become of a call.
+#[derive(Debug, PartialEq)]
 enum Decided {
     Repeat,
     Fail,
@@ -291,7 +305,8 @@ enum Decided {
 }
 
 impl Decided {
-    /// Reads `{"decision": "repeat" | "fail"}`, `{"result": …}`, or one of the two words.
+    /// Reads `{"decision": "repeat" | "fail"}` or `{"result": …}`. One of the words is understood
+    /// alone, in a list, and by whatever name: people and models answer by the question.
     fn read(answers: &Value) -> Option<Self> {
         let word = |text: &str| match text.trim().trim_matches(['.', '!', '"']).to_ascii_lowercase().as_str() {
             "repeat" | "retry" | "again" => Some(Self::Repeat),
@@ -300,11 +315,15 @@ impl Decided {
         };
         match answers {
             Value::String(text) => word(text),
-            Value::Object(fields) => match (fields.get("decision").and_then(Value::as_str), fields.get("result")) {
-                (Some(text), _) => word(text),
-                (None, Some(result)) if !result.is_null() => Some(Self::Result(result.clone())),
-                _ => None,
-            },
+            Value::Object(fields) => {
+                let decision = fields.get("decision").and_then(Value::as_str);
+                match (decision, fields.get("result").filter(|result| !result.is_null())) {
+                    (Some(text), _) => word(text),
+                    (None, Some(result)) => Some(Self::Result(result.clone())),
+                    (None, None) if fields.len() == 1 => word(fields.values().next()?.as_str()?),
+                    (None, None) => None,
+                }
+            }
             Value::Array(items) => match items.as_slice() {
                 [one] => Self::read(one),
                 _ => None,
@@ -321,15 +340,20 @@ pub(super) fn tool_ended(
     owner: &str,
     clock: &dyn Clock,
 ) -> Result<Decision, GuideError> {
-    let Moment::ToolEnded { step, .. } = ended else { return Err(GuideError::Cancelled) };
+    let Moment::ToolEnded { step, result, took, calls, retries } = ended else { return Err(GuideError::Cancelled) };
     let ours = |at_work: &&ToolAtWork| at_work.step == *step && at_work.owner == owner && at_work.asks.is_none();
-    if !story.guided.tool_at_work().as_ref().is_some_and(ours) {
+    let Some(at_work) = story.guided.tool_at_work().filter(ours) else {
         // It was cancelled meanwhile.
         return Err(GuideError::Cancelled);
-    }
-    let mut moments = vec![ended.clone()];
+    };
+    // What the run would not take is not kept either.
+    let result = match result {
+        Ok(output) => story.guided.run().unkeepable(*step, output).map_or_else(|| Ok(output.clone()), Err),
+        Err(error) => Err(error.clone()),
+    };
+    let mut moments = vec![Moment::ToolEnded { step: *step, result, took: *took, calls: *calls, retries: *retries }];
     let after = after(&story.guided, &moments)?;
-    moments.extend(hand_out(&after, None, owner, clock));
+    moments.extend(hand_out(&after, at_work.next, owner, clock));
     Ok(Decision::Now(moments, Ok(Deed::Called { step: *step })))
 }
 
@@ -346,7 +370,7 @@ pub(super) fn take_over(
         return story.before(story.entries.len(), Deed::Called { step });
     }
     let moment = if harmless {
-        Moment::ToolStarted { step, owner: owner.to_owned() }
+        Moment::ToolStarted { step, owner: owner.to_owned(), next: gone.next }
     } else {
         let call = match story.guided.run().plan().step(step).map(|step| &step.work) {
             Some(Work::Call(call)) => call.address.to_string(),
@@ -360,8 +384,7 @@ pub(super) fn take_over(
                 "The program ended while it called {call} for step {id}: nobody knows whether the call did its work."
             ),
             questions: vec![format!(
-                "Is {call} to be called again (answers {{\"decision\": \"repeat\"}}), does the step count as failed \
-                 ({{\"decision\": \"fail\"}}), or is its result known ({{\"result\": …}})?"
+                "Shall {call} be called again (repeat), shall the step count as failed (fail), or do you know its result?"
             )],
         }
     };
@@ -381,4 +404,41 @@ pub(super) fn cancel(story: &Story, reason: Option<&str>) -> Result<Decision, Gu
         return Err(GuideError::TooLarge { bytes, limit: LARGEST_NOTE });
     }
     Ok(Decision::Now(vec![Moment::Cancelled { reason }], Ok(Deed::Cancelled)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_decision_is_understood_however_it_is_put_and_nothing_is_guessed() {
+        for repeat in [
+            json!("repeat"),
+            json!(" Again! "),
+            json!(["retry"]),
+            json!({"decision": "repeat"}),
+            json!({"answer": "Repeat."}),
+            json!({"Shall web:get be called again (repeat)?": "repeat"}),
+        ] {
+            assert_eq!(Decided::read(&repeat), Some(Decided::Repeat), "{repeat}");
+        }
+        for fail in [json!("fail"), json!({"decision": "failed", "result": 1}), json!({"answer1": "stop"})] {
+            assert_eq!(Decided::read(&fail), Some(Decided::Fail), "{fail}");
+        }
+        for result in [json!("it was 7"), json!(0), json!({"n": 1}), json!(["repeat"])] {
+            assert_eq!(Decided::read(&json!({"result": result})), Some(Decided::Result(result)));
+        }
+        for unclear in [
+            json!("yes"),
+            json!({"decision": "perhaps"}),
+            json!({"result": null}),
+            json!({"a": "repeat", "b": "fail"}),
+            json!(["repeat", "fail"]),
+            json!(7),
+        ] {
+            assert_eq!(Decided::read(&unclear), None, "{unclear}");
+        }
+    }
 }

@@ -11,14 +11,14 @@ use crate::run::{Guided, Moment, StepError, Ticket};
 const DEEPEST: usize = 100;
 
 /// The moments that hand out the next step: the one wanted, else the first in the file. What calls a
-/// tool goes first, and is for the server (`owner`) to do. A step that can't be rendered breaks, one
-/// that lacks what it requires is left out, and another one is looked for.
+/// tool goes first, and is for the server (`owner`) to do; what was wanted is kept for afterwards. A
+/// step that can't be rendered breaks, one that lacks what it requires is left out, and another one
+/// is looked for.
 pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, owner: &str, clock: &dyn Clock) -> Vec<Moment> {
     let mut run = guided.run().clone();
     let mut moments = Vec::new();
-    let mut wanted = wanted;
     loop {
-        let chosen = wanted.take().filter(|step| run.ready().any(|ready| ready == *step));
+        let chosen = wanted.filter(|step| run.ready().any(|ready| ready == *step));
         let calls = |step: &usize| matches!(run.plan().step(*step).map(|step| &step.work), Some(Work::Call(_)));
         let first = run.ready().find(calls).or(chosen).or_else(|| run.ready().next());
         let Some(step) = first else { return moments };
@@ -33,7 +33,8 @@ pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, owner: &str, cloc
                 }
                 match run.arguments(step, call) {
                     Ok(_) => {
-                        moments.push(Moment::ToolStarted { step, owner: owner.to_owned() });
+                        let next = chosen.filter(|chosen| *chosen != step);
+                        moments.push(Moment::ToolStarted { step, owner: owner.to_owned(), next });
                         return moments;
                     }
                     Err(error) => Some(error),

@@ -2,22 +2,26 @@
 //!
 //! That a tool is called is kept before it is called, with the process that calls. So of several
 //! processes one calls; and when that one is gone, another sees it, and makes the call again where the
-//! tool says that this does no harm, else asks a person.
+//! tool says that this does no harm, else asks a person. What a call gave and could not be kept at once
+//! is kept later: while its process lives, no call is made twice.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{Guide, GuideError, Story, Turn, calls};
+use super::{Guide, GuideError, News, Story, Turn, calls};
 use crate::clock::Clock;
-use crate::execute::{NoTools, Tools, call_step};
+use crate::execute::{NoTools, OnCall, Tools, call_step};
 use crate::model::ToolLookup;
 use crate::plan::Work;
-use crate::run::{EscalationId, ExecutionId, Guided, Moment, ToolAtWork};
-use crate::store::{Presence, Store};
+use crate::run::{EscalationId, ExecutionId, Guided, Moment, StepError, ToolAtWork};
+use crate::store::{Presence, Store, StoreError};
+
+/// How often it is looked whether a call is still wanted: another process may have cancelled it.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Who calls tools for this process's executions, and which of them are at it.
 #[derive(Clone)]
@@ -25,19 +29,50 @@ pub(super) struct Calling {
     tools: Arc<dyn Tools>,
     presence: Arc<Presence>,
     under_way: Arc<Mutex<HashMap<ExecutionId, UnderWay>>>,
+    /// What calls came to that could not be kept yet.
+    unkept: Arc<Mutex<HashMap<ExecutionId, Moment>>>,
+    /// Cancelled when this process calls no more.
+    over: CancellationToken,
 }
 
 /// An execution whose tool steps are being done.
 struct UnderWay {
     cancel: CancellationToken,
-    ended: watch::Receiver<bool>,
+    standing: watch::Receiver<Standing>,
+}
+
+/// How the tool steps of an execution go.
+#[derive(Debug, Default)]
+struct Standing {
+    news: Option<News>,
+    /// That they are over, for now.
+    over: Option<Result<(), GuideError>>,
+}
+
+/// Takes an execution off the list when its tool steps are over, also when something broke.
+struct Listed<'a>(&'a Calling, &'a ExecutionId);
+
+impl Drop for Listed<'_> {
+    fn drop(&mut self) {
+        locked(&self.0.under_way).remove(self.1);
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Calling {
     pub(super) fn of(store: &Store, clock: &dyn Clock) -> Self {
         let state = store.file().parent().unwrap_or(store.file());
         let name = format!("{:016x}{:016x}", clock.fresh(), clock.fresh());
-        Self { tools: Arc::new(NoTools), presence: Arc::new(Presence::new(state, name)), under_way: Arc::default() }
+        Self {
+            tools: Arc::new(NoTools),
+            presence: Arc::new(Presence::new(state, name)),
+            under_way: Arc::default(),
+            unkept: Arc::default(),
+            over: CancellationToken::new(),
+        }
     }
 
     pub(super) fn by(self, tools: Arc<dyn Tools>) -> Self {
@@ -59,13 +94,16 @@ impl Calling {
 
     /// Ends what is being called for an execution.
     pub(super) fn cancel(&self, id: &ExecutionId) {
-        if let Some(under_way) = self.lock().get(id) {
+        if let Some(under_way) = locked(&self.under_way).get(id) {
             under_way.cancel.cancel();
         }
+        locked(&self.unkept).remove(id);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ExecutionId, UnderWay>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Ends everything that is being called, and begins nothing more. Logs stay as they are: what
+    /// becomes of those calls is seen to by whoever goes on.
+    pub(super) fn stop(&self) {
+        self.over.cancel();
     }
 
     /// Whether this process is to call, or is calling, a tool for an execution.
@@ -90,37 +128,53 @@ impl Guide {
         let id = turn.guided.beginning().id.clone();
         let entries = turn.guided.entries();
         let wait = async {
-            loop {
-                let mut ended = self.call_in_background(&id);
-                drop(ended.wait_for(|ended| *ended).await);
+            // What was at its end when this call began another step is begun anew.
+            while let Some(over) = self.over(self.call_in_background(&id)).await {
+                over?;
                 let story = self.read(&id).await?;
-                let guided = story.as_of(story.end_of_call(entries))?;
-                // What was at its end when this call began another step is begun anew.
                 let more = self.calling.ours(&story.guided).is_some();
                 self.known.keep(story);
                 if !more {
-                    return Ok::<Guided, GuideError>(guided);
+                    break;
                 }
             }
+            Ok::<(), GuideError>(())
         };
-        let guided = match tokio::time::timeout(self.patience, wait).await {
-            Ok(guided) => guided?,
-            Err(_) => {
-                let story = self.read(&id).await?;
-                story.as_of(story.end_of_call(entries))?
-            }
-        };
+        if let Ok(waited) = tokio::time::timeout(self.patience, wait).await {
+            waited?;
+        }
+        let story = self.read(&id).await?;
+        let guided = story.as_of(story.end_of_call(entries))?;
+        self.known.keep(story);
         Ok(Turn { guided, done: turn.done })
     }
 
-    /// Takes a call over whose process is gone; says whether there was one.
+    /// How tool steps that are being done come out, telling how they go meanwhile; none where they
+    /// were broken off by a fault of ours.
+    async fn over(&self, mut standing: watch::Receiver<Standing>) -> Option<Result<(), GuideError>> {
+        loop {
+            let (news, over) = {
+                let now = standing.borrow_and_update();
+                (now.news.clone(), now.over.clone())
+            };
+            if let (Some(on_news), Some(news)) = (&self.on_news, news) {
+                on_news(&news);
+            }
+            if over.is_some() {
+                return over;
+            }
+            standing.changed().await.ok()?;
+        }
+    }
+
+    /// Sees to a call whose process is gone, or that ours has not begun; says whether the log has
+    /// grown by that.
     pub(super) async fn take_over(&self, story: &Story) -> Result<bool, GuideError> {
         let Some(at_work) = story.guided.tool_at_work().filter(|at_work| at_work.asks.is_none()) else {
             return Ok(false);
         };
         let id = &story.guided.beginning().id;
         if at_work.owner == self.calling.owner() {
-            // It is about to be called, if it isn't yet: nothing is called twice.
             drop(self.call_in_background(id));
             return Ok(false);
         }
@@ -139,45 +193,119 @@ impl Guide {
     }
 
     /// Does the tool steps that are this process's to do, one after the other, unless it is at it.
-    fn call_in_background(&self, id: &ExecutionId) -> watch::Receiver<bool> {
-        let mut under_way = self.calling.lock();
+    fn call_in_background(&self, id: &ExecutionId) -> watch::Receiver<Standing> {
+        let mut under_way = locked(&self.calling.under_way);
         if let Some(known) = under_way.get(id) {
-            return known.ended.clone();
+            return known.standing.clone();
         }
-        let (tell, ended) = watch::channel(false);
-        let cancel = CancellationToken::new();
-        under_way.insert(id.clone(), UnderWay { cancel: cancel.clone(), ended: ended.clone() });
-        let (guide, id) = (self.clone(), id.clone());
+        let (tell, standing) = watch::channel(Standing::default());
+        let cancel = self.calling.over.child_token();
+        under_way.insert(id.clone(), UnderWay { cancel: cancel.clone(), standing: standing.clone() });
+        // Whoever waits is told by the channel: it may be somebody else than who began.
+        let (guide, id) = (Self { on_news: None, ..self.clone() }, id.clone());
         tokio::spawn(async move {
-            if let Some(Err(error)) = cancel.run_until_cancelled(guide.call_on(&id)).await {
+            let listed = Listed(&guide.calling, &id);
+            let over = cancel.run_until_cancelled(guide.call_on(&id, &tell)).await.unwrap_or(Ok(()));
+            if let Err(error) = &over {
                 tracing::warn!(execution = %id, %error, "a tool step could not be kept");
             }
-            guide.calling.lock().remove(&id);
-            tell.send_replace(true);
+            drop(listed);
+            tell.send_modify(|standing| standing.over = Some(over));
         });
-        ended
+        standing
     }
 
-    async fn call_on(&self, id: &ExecutionId) -> Result<(), GuideError> {
+    async fn call_on(&self, id: &ExecutionId, tell: &watch::Sender<Standing>) -> Result<(), GuideError> {
         loop {
             let story = self.read(id).await?;
             let guided = story.guided.clone();
             self.known.keep(story);
             let Some(at_work) = self.calling.ours(&guided) else { return Ok(()) };
-            let step = at_work.step;
-            let begun = self.clock.reading();
-            let called = call_step(guided.run(), step, &*self.calling.tools, id.as_str()).await;
-            let Some(called) = called else { return Ok(()) };
-            let micros = self.clock.reading().saturating_sub(begun).as_micros();
-            let ended = Moment::ToolEnded {
-                step,
-                result: called.result,
-                took: Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)),
-                calls: called.calls,
-                retries: called.retries,
+            let unkept = locked(&self.calling.unkept).remove(id);
+            let ended = match unkept {
+                Some(ended) => ended,
+                None => match self.call(id, &guided, at_work, tell).await {
+                    Some(ended) => ended,
+                    None => return Ok(()),
+                },
             };
-            let owner = self.calling.owner();
-            self.change(id, |story| calls::tool_ended(story, &ended, owner, &*self.clock)).await?;
+            match self.keep(id, &ended).await {
+                Ok(()) => {}
+                // Nobody wants it any more.
+                Err(GuideError::Cancelled | GuideError::NotFound { .. }) => return Ok(()),
+                Err(GuideError::Store(StoreError::Unkeepable(why))) => {
+                    let error = StepError::new("INTERNAL_ERROR", format!("what the tool gave can't be kept: {why}"));
+                    self.keep(id, &failed(ended, error)).await?;
+                }
+                Err(error) => {
+                    locked(&self.calling.unkept).insert(id.clone(), ended);
+                    return Err(error);
+                }
+            }
         }
+    }
+
+    /// Keeps what a call came to, and hands out what comes next.
+    async fn keep(&self, id: &ExecutionId, ended: &Moment) -> Result<(), GuideError> {
+        let owner = self.calling.owner();
+        self.change(id, |story| calls::tool_ended(story, ended, owner, &*self.clock)).await.map(drop)
+    }
+
+    /// Calls the tool of a step; none where nobody wants to know any more.
+    async fn call(
+        &self,
+        id: &ExecutionId,
+        guided: &Guided,
+        at_work: &ToolAtWork,
+        tell: &watch::Sender<Standing>,
+    ) -> Option<Moment> {
+        let (run, step) = (guided.run(), at_work.step);
+        let label = run.plan().step(step).map(|step| step.label.clone()).unwrap_or_default();
+        let news = News { ended: run.counts().ended, steps: run.counts().steps, label, call: None };
+        tell.send_modify(|standing| standing.news = Some(news.clone()));
+        let on_call: OnCall = {
+            let tell = tell.clone();
+            Arc::new(move |_, progress| {
+                let news = News { call: Some(progress), ..news.clone() };
+                tell.send_modify(|standing| standing.news = Some(news));
+            })
+        };
+        let begun = self.clock.reading();
+        let called = tokio::select! {
+            called = call_step(run, step, &*self.calling.tools, id.as_str(), Some(on_call)) => called?,
+            () = self.no_longer_wanted(id, guided.entries()) => return None,
+        };
+        let micros = self.clock.reading().saturating_sub(begun).as_micros();
+        Some(Moment::ToolEnded {
+            step,
+            result: called.result,
+            took: Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)),
+            calls: called.calls,
+            retries: called.retries,
+        })
+    }
+
+    /// Waits until the log has grown beyond what it was when a call began, or is gone: this process
+    /// adds nothing meanwhile, so another one has cancelled the execution, or forgotten it.
+    async fn no_longer_wanted(&self, id: &ExecutionId, entries: usize) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            match self.store.since(id, entries).await {
+                Ok(Some(more)) if more.is_empty() => {}
+                // What can't be read now is looked at again.
+                Err(_) => {}
+                Ok(_) => return,
+            }
+        }
+    }
+}
+
+/// The end of a call, as a failure.
+fn failed(ended: Moment, error: StepError) -> Moment {
+    match ended {
+        Moment::ToolEnded { step, took, calls, retries, .. } => {
+            Moment::ToolEnded { step, result: Err(error), took, calls, retries }
+        }
+        other => other,
     }
 }

@@ -13,7 +13,7 @@ use crate::app::Story;
 use crate::names::unprintable;
 use crate::plan::Work;
 use crate::report::wire::state_word;
-use crate::run::{Entry, Guided, GuidedState, Moment};
+use crate::run::{Entry, Guided, GuidedState, Moment, State};
 
 /// How wide one entry is in the drawing, in its own units.
 const COLUMN: usize = 30;
@@ -95,8 +95,7 @@ fn lasted(from: DateTime<Utc>, to: DateTime<Utc>) -> String {
 fn head(page: &mut String, guided: &Guided) {
     let beginning = guided.beginning();
     let flow = beginning.plan.flow();
-    let steps = guided.run().plan().steps().len();
-    let ended = guided.run().counts().ended;
+    let (steps, ended) = (guided.run().counts().steps, guided.run().counts().ended);
     let _ = writeln!(
         page,
         "<header>\n<p class=\"badge {0}\">{1}</p>\n<h1>{2}</h1>",
@@ -241,7 +240,7 @@ fn drawing(page: &mut String, story: &Story) {
 }
 
 fn overview(page: &mut String, guided: &Guided) {
-    page.push_str("<h2>Steps</h2>\n<div class=\"wide\">\n<table>\n<thead><tr><th>#</th><th>step</th><th>persona</th><th>state</th><th>attempts</th><th>closed</th></tr></thead>\n<tbody>\n");
+    page.push_str("<h2>Steps</h2>\n<div class=\"wide\">\n<table>\n<thead><tr><th>#</th><th>step</th><th>persona or tool</th><th>state</th><th>attempts</th><th>closed</th></tr></thead>\n<tbody>\n");
     for step in 0..guided.run().plan().steps().len() {
         let state = standing(guided, step);
         let closing = guided.closing(step);
@@ -250,13 +249,21 @@ fn overview(page: &mut String, guided: &Guided) {
             "<tr><td>{}</td><td>{}</td><td>{}</td><td><span class=\"badge {state}\">{}</span></td><td>{}</td><td>{}</td></tr>",
             step + 1,
             Shown(label(guided, step)),
-            Shown(guided.role(step).map_or("", |role| role.name.as_str())),
+            Shown(&guided.role(step).map_or_else(|| call_of(guided, step), |role| role.name.clone())),
             state.replace('_', " "),
             closing.map(|closing| closing.attempt.to_string()).unwrap_or_default(),
-            closing.map(|closing| time(closing.at)).unwrap_or_default(),
+            closing.map(|closing| closing.at).or_else(|| ended_at(guided, step)).map(time).unwrap_or_default(),
         );
     }
     page.push_str("</tbody>\n</table>\n</div>\n");
+}
+
+/// When a step that the server did came to its end.
+fn ended_at(guided: &Guided, step: usize) -> Option<DateTime<Utc>> {
+    match guided.run().state(step)? {
+        State::Done { timing, .. } | State::Failed { timing, .. } => Some(timing.at),
+        _ => None,
+    }
 }
 
 /// A text that may be long: folded away where it is.
@@ -413,7 +420,8 @@ fn told_of_tool(page: &mut String, guided: &Guided, entry: &Entry) {
         }
         Moment::ToolEnded { step, result, took, calls, .. } => {
             let class = if result.is_ok() { "done" } else { "failed" };
-            begin(page, entry, class, &format!("{}: {} answered", label(guided, *step), call_of(guided, *step)));
+            let how = if result.is_ok() { "answered" } else { "failed" };
+            begin(page, entry, class, &format!("{}: {} {how}", label(guided, *step), call_of(guided, *step)));
             let tries = if *calls > 1 { format!(", {calls} calls") } else { String::new() };
             let _ = writeln!(page, "<p>{} ms{tries}</p>", crate::discover::millis(*took));
             match result {

@@ -250,8 +250,7 @@ impl Run {
             Event::Done { step, output, timing } => {
                 if self.open(step) {
                     let (bytes, files) = (output.text.len(), output.file_bytes());
-                    let too_large = self.too_large(step, bytes).or_else(|| self.files_too_large(step, files));
-                    if let Some(error) = too_large {
+                    if let Some(error) = self.unkeepable(step, &output) {
                         self.fail(step, error, timing);
                         return;
                     }
@@ -441,6 +440,11 @@ impl Run {
                 }
             }
         }
+    }
+
+    /// Why a step's output may not be kept, if so.
+    pub fn unkeepable(&self, step: usize, output: &Output) -> Option<StepError> {
+        self.too_large(step, output.text.len()).or_else(|| self.files_too_large(step, output.file_bytes()))
     }
 
     /// Why a step's files may not be kept, if so.

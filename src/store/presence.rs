@@ -9,6 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::StoreError;
 
+/// How often a file is made anew that others sweep away.
+const TRIES: usize = 1_000;
 /// The folder of these files, in the state folder.
 const FOLDER: &str = "processes";
 
@@ -31,7 +33,8 @@ impl Presence {
         &self.name
     }
 
-    /// From now on others see that this process is there.
+    /// From now on others see that this process is there. Files of processes that are gone are swept
+    /// away with it.
     ///
     /// # Errors
     /// When the file can't be made or locked.
@@ -43,11 +46,34 @@ impl Presence {
         let path = self.path(&self.name);
         let closed = |why: String| StoreError::Closed { file: path.clone(), why };
         std::fs::create_dir_all(&self.folder).map_err(|error| closed(error.to_string()))?;
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(|error| closed(error.to_string()))?;
-        file.try_lock().map_err(|error| closed(error.to_string()))?;
+        let mut tries = TRIES;
+        let file = loop {
+            let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+            let file = file.map_err(|error| closed(error.to_string()))?;
+            // Who sweeps may have held the file, or taken it away, before it was locked.
+            match file.try_lock() {
+                Ok(()) if path.exists() => break file,
+                Ok(()) | Err(TryLockError::WouldBlock) if tries > 0 => tries -= 1,
+                Ok(()) => return Err(closed("it is taken away again and again".to_owned())),
+                Err(error) => return Err(closed(error.to_string())),
+            }
+            std::thread::yield_now();
+        };
         *held = Some(file);
+        self.sweep();
         Ok(())
+    }
+
+    /// Takes away the files that nobody holds.
+    fn sweep(&self) {
+        let Ok(files) = std::fs::read_dir(&self.folder) else { return };
+        for path in files.flatten().map(|file| file.path()).filter(|path| *path != self.path(&self.name)) {
+            if let Ok(file) = OpenOptions::new().write(true).open(&path)
+                && file.try_lock().is_ok()
+            {
+                drop(std::fs::remove_file(&path));
+            }
+        }
     }
 
     /// Whether the process of that name is there. One of which that can't be told counts as there: what

@@ -93,6 +93,7 @@ struct AnsweredForm {
 struct ToolStartedForm {
     step: usize,
     owner: String,
+    next: Option<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -181,8 +182,8 @@ pub(super) fn encoded(moment: &Moment) -> Result<(&'static str, String), String>
             "answered",
             &AnsweredForm { id: id.to_string(), answers: answers.clone(), ticket: ticket.to_string() },
         ),
-        Moment::ToolStarted { step, owner } => {
-            written("tool_started", &ToolStartedForm { step: *step, owner: owner.clone() })
+        Moment::ToolStarted { step, owner, next } => {
+            written("tool_started", &ToolStartedForm { step: *step, owner: owner.clone(), next: *next })
         }
         Moment::ToolEnded { step, result, took, calls, retries } => written(
             "tool_ended",
@@ -256,7 +257,7 @@ pub(super) fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> 
         }
         "tool_started" => {
             let form: ToolStartedForm = read(body)?;
-            Moment::ToolStarted { step: form.step, owner: form.owner }
+            Moment::ToolStarted { step: form.step, owner: form.owner, next: form.next }
         }
         "tool_ended" => {
             let form: ToolEndedForm = read(body)?;

@@ -23,12 +23,12 @@ pub(super) fn serve(args: &ServeArgs, world: &World<'_>) -> Done {
     mcp::start_logging(&settings);
     let servers = Servers::open(&settings, world.environment, world.clock.clone(), own_program())?;
     let app = App::open(settings, world.environment, world.clock.clone())?.with_tools(servers.tools());
+    let app = Arc::new(app);
     if world.printer.err_is_terminal() {
         let from = crate::names::shown(&app.describe(), 300);
         world.printer.note(&format!("flowy serves {from} to an MCP client over stdin and stdout; Ctrl-C ends it."));
     }
     let runtime = super::runtime()?;
-    let app = Arc::new(app);
     if args.strict
         && let Err(error) = runtime.block_on(strictly(&app, &servers))
     {
@@ -37,7 +37,8 @@ pub(super) fn serve(args: &ServeArgs, world: &World<'_>) -> Done {
     }
     let served = runtime.block_on(async {
         let knowing = (!servers.is_empty()).then(|| tokio::spawn(know(app.clone(), servers.clone(), args.warm)));
-        let served = mcp::serve_stdio(app).await;
+        let served = mcp::serve_stdio(app.clone()).await;
+        app.stop_calling();
         if let Some(knowing) = knowing {
             knowing.abort();
         }

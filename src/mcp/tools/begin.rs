@@ -38,7 +38,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             variables: arguments.values("initialVariables"),
             git_ref: arguments.owned("ref"),
         };
-        let begun = call.unless_cancelled(call.app.begin(&request).boxed()).await?;
+        let begun = call.unless_cancelled(call.app.begin(&request, call.progress.as_ref()).boxed()).await?;
         Ok(Reply::of(wire::begun(&begun)))
     }
     .boxed()

@@ -17,7 +17,7 @@ pub(super) const TOOL: Definition = Definition {
     description: "Checks and keeps the open step's output, and gives the next step or the final result. Use it when a \
                   step is done; after a lost reply call it again unchanged. Next: do the step it hands out; on \
                   CONTRACT_VIOLATION mend every issue and repeat.",
-    open_world: false,
+    open_world: true,
     idempotent: true,
     read_only: false,
     destructive: false,
@@ -42,7 +42,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             outcome: arguments.text("outcome").and_then(StepOutcome::named).unwrap_or(StepOutcome::Done),
             next: arguments.owned("next"),
         };
-        let turn = call.unless_cancelled(call.app.complete_step(&request).boxed()).await?;
+        let turn = call.unless_cancelled(call.app.complete_step(&request, call.progress.as_ref()).boxed()).await?;
         Ok(Reply::of(wire::turn(&turn)))
     }
     .boxed()

@@ -16,13 +16,13 @@ pub(super) const TOOL: Definition = Definition {
     title: "Bring a person's answers",
     description: "Brings the answers to flows_escalate, and hands you the same step again with a new stepToken. Use it \
                   when your user has answered. Next: do the step, then flows_complete_step.",
-    open_world: false,
+    open_world: true,
     idempotent: true,
     read_only: false,
     destructive: false,
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
-        Parameter::new("escalationId", Kind::Text, "Id from flows_escalate."),
+        Parameter::new("escalationId", Kind::Text, "Id of the question."),
         Parameter::new("answers", Kind::Anything, "What your user said.").required().also(&["humanInput"]),
     ],
     failure: FailureShape::Error,
@@ -36,7 +36,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             escalation: arguments.owned("escalationId"),
             answers: arguments.anything("answers").unwrap_or_default(),
         };
-        let turn = call.unless_cancelled(call.app.resume(&request).boxed()).await?;
+        let turn = call.unless_cancelled(call.app.resume(&request, call.progress.as_ref()).boxed()).await?;
         Ok(Reply::of(wire::turn(&turn)))
     }
     .boxed()

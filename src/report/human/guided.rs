@@ -108,7 +108,7 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         _ => ("·", FAINT, "not begun"),
     };
     let call = match &step.work {
-        Work::Call(call) => format!(" · calls {}", shown(&call.address.to_string(), LINE)),
+        Work::Call(call) => format!(" · calls {}{}", shown(&call.address.to_string(), LINE), took(guided, number)),
         _ => String::new(),
     };
     let role = guided.role(number).map_or(call, |role| format!(" · as {}", shown(&role.name, LINE)));
@@ -141,6 +141,16 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         text.push_str(&wrapped(&shown(&error.to_string(), LINE), 4, look));
     }
     text
+}
+
+/// How long a tool took to answer.
+fn took(guided: &Guided, number: usize) -> String {
+    match guided.run().state(number) {
+        Some(State::Done { timing, .. } | State::Failed { timing, .. }) => {
+            format!(" · {} ms", crate::discover::millis(timing.took))
+        }
+        _ => String::new(),
+    }
 }
 
 fn cut(text: &str) -> String {

@@ -234,8 +234,12 @@ fn auto_steps(guided: &Guided) -> Value {
                 object.insert("output".to_owned(), json!(step::cut(&output.text, AUTO)));
                 let id = guided.beginning().id.as_str();
                 object.insert("ref".to_owned(), json!(crate::names::step_address(id, &step.id)));
-                if let Some(result) = execution::given_by_tool(output).and_then(|result| result.get("files").cloned()) {
-                    object.insert("files".to_owned(), result);
+                let given = execution::given_by_tool(output);
+                // `error` is there where the call failed, and the flow goes on as the node says.
+                for key in ["files", "error"] {
+                    if let Some(value) = given.as_ref().and_then(|given| given.get(key)) {
+                        object.insert(key.to_owned(), value.clone());
+                    }
                 }
                 object.insert("executionTimeMs".to_owned(), json!(crate::discover::millis(timing.took)));
             }
@@ -260,7 +264,10 @@ fn next_step(guided: &Guided) -> String {
     if let Some(at_work) = guided.tool_at_work() {
         let call = call_of(guided, at_work.step);
         return match &at_work.asks {
-            Some(asks) => bring_answers(guided, asks.as_str()),
+            Some(asks) => format!(
+                "{} {{\"decision\": \"repeat\"}}, {{\"decision\": \"fail\"}} or {{\"result\": …}}, which is what the call gave",
+                bring_answers(guided, asks.as_str())
+            ),
             None => format!(
                 "the server is calling {call}; call flows_status with executionId {id} in a moment: it shows the next \
                  step with its stepToken"

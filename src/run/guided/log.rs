@@ -136,6 +136,8 @@ pub enum Moment {
         step: usize,
         /// Which process calls.
         owner: String,
+        /// The step that whoever does the others wants to go on with afterwards.
+        next: Option<usize>,
     },
     /// The call came to its end.
     ToolEnded {

@@ -33,6 +33,8 @@ pub struct ToolAtWork {
     pub owner: String,
     /// When it began.
     pub since: DateTime<Utc>,
+    /// The step that whoever does the others wants to go on with afterwards.
+    pub next: Option<usize>,
     /// The escalation that waits for a person, because nobody knows what became of the call.
     pub asks: Option<EscalationId>,
 }

@@ -10,9 +10,10 @@ impl Guided {
     /// Takes in a moment of a tool step.
     pub(super) fn apply_tool(&mut self, entry: &Entry, number: usize) -> Result<(), &'static str> {
         match &entry.moment {
-            Moment::ToolStarted { step, owner } => self.start_tool(*step, owner, entry.at)?,
+            Moment::ToolStarted { step, owner, next } => self.start_tool(*step, owner, *next, entry.at)?,
             Moment::ToolEnded { step, result, took, calls, retries } => {
-                self.at_work.take_if(|at_work| at_work.step == *step).ok_or("no tool is called for the step")?;
+                let ends = |at_work: &mut ToolAtWork| at_work.step == *step && at_work.asks.is_none();
+                self.at_work.take_if(ends).ok_or("no tool is called for the step")?;
                 let timing = Timing { at: entry.at, took: *took };
                 self.run.apply(match result {
                     Ok(output) => Event::Done { step: *step, output: output.clone(), timing },
@@ -64,14 +65,20 @@ impl Guided {
 
     /// A tool is called for a step: for the first time, or again because nobody knows what became of
     /// the call before.
-    fn start_tool(&mut self, step: usize, owner: &str, at: DateTime<Utc>) -> Result<(), &'static str> {
+    fn start_tool(
+        &mut self,
+        step: usize,
+        owner: &str,
+        next: Option<usize>,
+        at: DateTime<Utc>,
+    ) -> Result<(), &'static str> {
         let again = self.at_work.as_ref().is_some_and(|at_work| at_work.step == step && at_work.asks.is_none());
         let calls = self.run.plan().step(step).is_some_and(|step| matches!(step.work, Work::Call(_)));
         if !calls || !(again || self.next_may_be(step)) {
             return Err("no tool can be called for the step now");
         }
         self.run.apply(Event::Started { step });
-        self.at_work = Some(ToolAtWork { step, owner: owner.to_owned(), since: at, asks: None });
+        self.at_work = Some(ToolAtWork { step, owner: owner.to_owned(), since: at, next, asks: None });
         Ok(())
     }
 }

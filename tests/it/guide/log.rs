@@ -182,8 +182,132 @@ fn a_cancelled_execution_takes_nothing_more() {
     assert!(life.try_live(Moment::Cancelled { reason: None }).is_err());
 }
 
+/// Two tools side by side, a step that reads both, and what hangs on one.
+fn tools() -> Arc<Plan> {
+    flow()
+        .text("a", "A.")
+        .tool("b", json!({"call": "web:get", "args": {"x": "{{ a_result }}"}}))
+        .tool("c", json!({"call": "web:get"}))
+        .text("d", "{b_result} {c_result}")
+        .tool("e", json!({"call": "web:put", "args": {"x": "{{ c_result }}"}}))
+        .text("f", "after")
+        .edges("a > b > d, c > d, c > e > f")
+        .plan()
+}
+
+fn ended(step: usize, error: Option<&str>) -> Moment {
+    let output = || {
+        let file = flowy::model::ToolFile { media_type: "image/png".to_owned(), name: None, bytes: Arc::from(*b"png") };
+        let answer =
+            flowy::model::ToolAnswer { structured: Some(json!({"n": 1})), files: vec![file], ..Default::default() };
+        flowy::run::Output::answered(answer, "execution://x/s")
+    };
+    let result = error.map_or_else(|| Ok(output()), |why| Err(flowy::run::StepError::new("TOOL_ERROR", why)));
+    Moment::ToolEnded { step, result, took: Duration::from_micros(1_500), calls: 2, retries: 1 }
+}
+
+fn tool_asked(id: EscalationId, step: usize) -> Moment {
+    Moment::ToolAsked { id, step, reason: "nobody knows".to_owned(), questions: vec!["Again?".to_owned()] }
+}
+
+#[test]
+fn a_moment_of_a_tool_step_is_refused_wherever_it_does_not_fit() {
+    let mut life = Life::begin(tools(), &json!({}));
+    let number = |id: &str| life.guided.run().plan().steps().iter().position(|step| step.id == id).expect(id);
+    let (a, b, c) = (number("a"), number("b"), number("c"));
+    let starts = |step| Moment::ToolStarted { step, owner: "p".to_owned(), next: None };
+    let decided = |id: &str| Moment::ToolDecided { id: EscalationId::named(id), answers: json!("repeat") };
+    let left_out = |step| Moment::LeftOut { step, why: "w".to_owned() };
+    let asks = |id: &str, step| tool_asked(EscalationId::named(id), step);
+    let opens = |step| Moment::Opened { step, ticket: Ticket::named("t") };
+    // No tool is called: nothing ends, nobody asks; a text is no call, and what waits is not begun.
+    for refused in [starts(a), starts(b), starts(99), ended(c, None), asks("e", c), decided("e"), left_out(b)] {
+        assert!(life.try_live(refused.clone()).is_err(), "{refused:?}");
+    }
+    life.live(starts(c));
+    // One thing at a time, and of the same step: whoever takes a call over begins it again.
+    for refused in [starts(b), ended(a, None), opens(a), left_out(a), left_out(c), asks("e", a), decided("e")] {
+        assert!(life.try_live(refused.clone()).is_err(), "{refused:?}");
+    }
+    life.live(starts(c));
+    life.live(asks("e", c));
+    assert_eq!(life.guided.state(), GuidedState::AwaitingHuman);
+    // Nothing advances while a person is awaited.
+    for refused in [starts(c), ended(c, None), opens(a), asks("f", c), decided("f")] {
+        assert!(life.try_live(refused.clone()).is_err(), "{refused:?}");
+    }
+    life.live(decided("e"));
+    for refused in [decided("e"), asks("e", c)] {
+        assert!(life.try_live(refused.clone()).is_err(), "{refused:?}");
+    }
+    life.live(ended(c, None));
+    assert_eq!((life.guided.auto(), life.guided.called(), life.guided.tool_at_work()), (&[c][..], (2, 1), None));
+    life.open("a");
+    // While a step is open no tool is called, and none is left out.
+    let e = life.number("e");
+    for refused in [starts(e), ended(e, None), left_out(e)] {
+        assert!(life.try_live(refused.clone()).is_err(), "{refused:?}");
+    }
+    life.close("a", Outcome::Done, json!("o"));
+    assert!(life.guided.auto().is_empty());
+    life.live(starts(e));
+    life.live(Moment::Cancelled { reason: None });
+    for refused in [starts(e), ended(e, None), asks("g", e), left_out(e)] {
+        assert!(life.try_live(refused.clone()).is_err(), "{refused:?}");
+    }
+    assert_eq!(life.guided.tool_at_work(), None);
+    assert_eq!(Guided::replay(&life.log).unwrap(), life.guided);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    /// Tool steps, too: whatever fits and whatever doesn't, in any order.
+    #[test]
+    fn replaying_any_prefix_of_a_log_with_tool_steps_equals_having_lived_it(
+        choices in prop::collection::vec((0_usize..11, 0_usize..7, any::<bool>()), 0..50)
+    ) {
+        let mut life = Life::begin(tools(), &json!({}));
+        let mut lived = vec![life.guided.clone()];
+        for (number, (kind, step, other)) in choices.into_iter().enumerate() {
+            let handed = life.guided.handed().map(|handed| handed.ticket.clone());
+            let at_work = life.guided.tool_at_work().map(|at_work| at_work.step);
+            let asked = life.guided.asked().cloned().unwrap_or_else(|| EscalationId::named("e0"));
+            let ready = life.guided.run().ready().next().filter(|_| !other).unwrap_or(step);
+            let ours = at_work.filter(|_| !other).unwrap_or(step);
+            let fresh = EscalationId::named(&format!("e{number}"));
+            let moment = match kind {
+                0 | 1 => Moment::ToolStarted { step: ready, owner: format!("p{step}"), next: (step < 3).then_some(step) },
+                2 | 3 => ended(ours, other.then_some("no")),
+                4 => Moment::LeftOut { step: ready, why: "not given".to_owned() },
+                5 => tool_asked(fresh, ours),
+                6 => Moment::ToolDecided { id: asked, answers: json!({"decision": "repeat"}) },
+                7 | 8 => Moment::Opened { step: ready, ticket: Ticket::named(&format!("t{number}")) },
+                9 => Moment::Closed {
+                    ticket: handed.unwrap_or_else(|| Ticket::named("t0")),
+                    outcome: Outcome::Done,
+                    output: json!("o"),
+                },
+                _ if step == 0 && other => Moment::Cancelled { reason: None },
+                _ => Moment::Broke { step: ready, error: flowy::run::StepError::new("EXECUTION_ERROR", "no") },
+            };
+            let before = life.guided.clone();
+            match life.try_live(moment) {
+                Ok(()) => lived.push(life.guided.clone()),
+                Err(_) => prop_assert_eq!(&life.guided, &before),
+            }
+        }
+        for (length, lived) in lived.iter().enumerate() {
+            prop_assert_eq!(&Guided::replay(&life.log[..=length]).unwrap(), lived);
+        }
+        let guided = &life.guided;
+        prop_assert!(guided.handed().is_none() || guided.tool_at_work().is_none());
+        if guided.handed().is_none() && guided.tool_at_work().is_none() && !guided.state().ended() {
+            prop_assert!(guided.run().ready().next().is_some(), "nothing is open and nothing is ready");
+        }
+        let waits = guided.asked().is_some();
+        prop_assert_eq!(guided.state() == GuidedState::AwaitingHuman, waits);
+    }
 
     /// Entries that fit and entries that don't, in any order: what is refused changes nothing, and
     /// every prefix of the log replays to what was lived.

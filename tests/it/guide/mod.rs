@@ -4,3 +4,4 @@ mod asking;
 mod log;
 mod record;
 mod store;
+mod tools;

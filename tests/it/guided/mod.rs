@@ -2,6 +2,7 @@
 
 mod asked;
 mod crash;
+mod killed;
 mod outputs;
 mod people;
 mod repeats;

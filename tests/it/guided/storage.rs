@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{begin, bench, complete, completing, output, status, until};
 use crate::support::mcp::{Bench, Session};
+use crate::support::tools::Web;
 
 fn made(bench: &Bench) -> std::path::PathBuf {
     let file = bench.store();
@@ -210,6 +212,48 @@ fn statements(file: &Path) -> String {
 }
 
 const V1: &str = "tests/fixtures/store/v1.sql";
+const V2: &str = "tests/fixtures/store/v2.sql";
+
+/// What version 2 keeps of tool steps: one execution that waits for the model, one that a process left
+/// in the middle of a call, and one about whose call a person decided.
+async fn called() -> Bench {
+    let node = |id: &str, tool: &str, more: Value| {
+        let mut data = json!({"call": format!("web:{tool}")});
+        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"id": id, "type": "tool", "data": data})
+    };
+    let flow = json!({"metadata": {"name": "Calls", "version": "1.0.0"}, "nodes": [
+        node("a", "get", json!({"args": {"page": "{{ page | 7 }}"}})),
+        node("b", "bad", json!({"onError": "continue"})),
+        node("c", "get", json!({"requires": ["more"]})),
+        node("d", "bad", json!({})),
+        {"id": "e", "type": "template", "data": {"template": "{a_result.n} {b_result.error.code}"}},
+        {"id": "e2", "type": "template", "data": {"template": "And on."}},
+        node("f", "stuck", json!({"args": {"said": "{{ e_result }}"}})),
+        {"id": "g", "type": "template", "data": {"template": "Read {f_result}"}},
+    ], "edges": [{"source": "a", "target": "e"}, {"source": "b", "target": "e"}, {"source": "e", "target": "f"},
+                 {"source": "e", "target": "e2"}, {"source": "f", "target": "g"}]});
+    let web = Arc::new(Web::default());
+    let bench = Bench::folder([("flows/Calls.json", flow.to_string())]).calling(web.clone());
+    let mut session = bench.session().await;
+    let mut begun = Vec::new();
+    for _ in 0..3 {
+        begun.push(session.ok("flows_begin", json!({"flowName": "Calls"})).await);
+    }
+    for open in &begun[1..] {
+        let mut closing = completing(open, json!("e"));
+        closing["next"] = json!("e2");
+        session.ask("tools/call", json!({"name": "flows_complete_step", "arguments": closing})).await;
+        while status(&mut session, open, &[]).await["toolStep"].is_null() {}
+    }
+    // The process is gone, as others see it.
+    std::fs::remove_dir_all(bench.store().with_file_name("processes")).unwrap();
+    let mut other = bench.again().calling(Arc::new(Web::default())).session().await;
+    assert_eq!(status(&mut other, &begun[2], &[]).await["state"], "awaiting_human");
+    let answer = json!({"executionId": begun[2]["executionId"], "answers": {"result": {"n": 7}}});
+    assert_eq!(other.ok("flows_resume", answer).await["step"]["id"], "e2");
+    bench
+}
 
 #[tokio::test]
 #[allow(clippy::disallowed_methods, reason = "a fixture is made once, when who starts the test says so")]
@@ -237,6 +281,49 @@ async fn executions_of_every_released_version_go_on() {
         answer = complete(&mut session, &answer).await;
     }
     assert_eq!(answer["finalResult"], "THE END");
+}
+
+#[tokio::test]
+#[allow(clippy::disallowed_methods, reason = "a fixture is made once, when who starts the test says so")]
+async fn executions_with_tool_steps_of_every_released_version_go_on() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join(V2);
+    if std::env::var_os("MAKE_STORE_FIXTURE").is_some() && !fixture.exists() {
+        fs::write(&fixture, statements(&called().await.store())).unwrap();
+    }
+    // Another process than the one that left the file, by its name.
+    let bench = Bench::folder([("flows/Else.json", "{}")]).again().calling(Arc::new(Web::default()));
+    of_version(&bench, &fs::read_to_string(&fixture).unwrap());
+    let mut session = bench.session().await;
+    let listed = session.ok("flows_status", json!({})).await["executions"].as_array().unwrap().clone();
+    assert_eq!(listed.len(), 3);
+    let mut seen = Vec::new();
+    for execution in &listed {
+        let mut answer = status(&mut session, execution, &["steps", "events"]).await;
+        seen.push(answer["state"].as_str().unwrap().to_owned());
+        assert_eq!(answer["steps"][0]["result"]["structuredContent"]["id"].to_string(), "12345678901234567890123");
+        let file = answer["steps"][0]["result"]["files"][0]["uri"].clone();
+        let read = session.request("resources/read", json!({"uri": file})).await;
+        assert_eq!(read["result"]["contents"][0]["blob"], "AP9wbmc=");
+        let mut opened = Vec::new();
+        if answer["state"] == "awaiting_human" {
+            let decided = json!({"executionId": execution["executionId"], "answers": {"result": "known"}});
+            answer = session.ok("flows_resume", decided).await;
+        }
+        while answer["step"].is_object() {
+            opened.push(answer["step"]["id"].as_str().unwrap().to_owned());
+            let mut closing = completing(&answer, json!({"reason": "done"}));
+            // The tool after it would be called for ever.
+            closing["outcome"] = json!(if answer["step"]["id"] == "e" { "failed" } else { "done" });
+            closing["output"]["summary"] = json!("done");
+            answer = session.ok("flows_complete_step", closing).await;
+        }
+        seen.push(opened.join(" "));
+        seen.push(answer["state"].as_str().unwrap().to_owned());
+    }
+    seen.sort();
+    // What was chosen before a call comes after it, also when a person decided about the call.
+    let expected = ["awaiting_human", "completed", "completed", "completed", "e", "e2 g", "e2 g", "running", "running"];
+    assert_eq!(seen, expected);
 }
 
 #[tokio::test]

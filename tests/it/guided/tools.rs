@@ -3,69 +3,13 @@
 #![allow(clippy::needless_pass_by_value, reason = "`json!` makes a value, and tests read better without `&`")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use flowy::execute::{Calling, OnToolProgress, ToolFailure, Tools};
-use flowy::model::{KnownTool, ServerStanding, ToolAnswer, ToolCall, ToolFile, Toolbox};
+use flowy::execute::Tools;
+use flowy::report::{human, timeline, wire};
 use serde_json::{Value, json};
-use tokio::sync::Notify;
 
-use crate::support::mcp::Bench;
-
-/// `web:get` answers with what it was asked for, `web:stuck` and `web:safe` once they are let go,
-/// `web:bad` not at all.
-#[derive(Default)]
-struct Web {
-    calls: AtomicUsize,
-    begun: Notify,
-    go: Notify,
-}
-
-impl Tools for Web {
-    fn toolbox(&self) -> Arc<Toolbox> {
-        let tool = |name: &str, read_only: bool| {
-            let known = KnownTool {
-                name: name.to_owned(),
-                description: None,
-                input: flowy::model::Contract::stored(None, json!({"type": "object"})),
-                allowed: true,
-                read_only,
-                idempotent: false,
-            };
-            (name.to_owned(), Arc::new(known))
-        };
-        let tools = [tool("get", false), tool("stuck", false), tool("safe", true), tool("bad", false)];
-        let server =
-            flowy::model::KnownServer { standing: ServerStanding::Ready, tools: Some(tools.into_iter().collect()) };
-        Arc::new(Toolbox { servers: [("web".to_owned(), server)].into_iter().collect(), revision: 1 })
-    }
-
-    fn call(&self, call: ToolCall, _progress: Option<OnToolProgress>) -> Calling<'_> {
-        Box::pin(async move {
-            self.calls.fetch_add(1, Ordering::SeqCst);
-            self.begun.notify_one();
-            match call.address.tool.as_str() {
-                "bad" => {
-                    Err(ToolFailure { code: "TOOL_UNAVAILABLE", message: "nobody is there".to_owned(), again: true })
-                }
-                "get" => {
-                    let file =
-                        ToolFile { media_type: "image/png".to_owned(), name: None, bytes: Arc::from(*b"\x00\xffpng") };
-                    Ok(ToolAnswer {
-                        text: Some(format!("got {}", Value::Object(call.arguments))),
-                        structured: Some(json!({"n": 1.5})),
-                        files: vec![file],
-                        ..ToolAnswer::default()
-                    })
-                }
-                _ => {
-                    self.go.notified().await;
-                    Ok(ToolAnswer { text: Some("at last".to_owned()), ..ToolAnswer::default() })
-                }
-            }
-        })
-    }
-}
+use crate::support::mcp::{Bench, Session};
+use crate::support::tools::{Web, soon};
 
 fn tool(id: &str, data: Value) -> Value {
     json!({"id": id, "type": "tool", "data": data})
@@ -83,6 +27,20 @@ fn bench(nodes: Value, chain: &[(&str, &str)], tools: Arc<dyn Tools>) -> Bench {
 
 fn ids(steps: &Value) -> Vec<(&str, &str)> {
     steps.as_array().unwrap().iter().map(|s| (s["id"].as_str().unwrap(), s["status"].as_str().unwrap())).collect()
+}
+
+/// Asks how an execution stands until the model has something to do.
+async fn until_open(session: &mut Session, id: &Value) -> Value {
+    soon(async {
+        loop {
+            let status = session.ok("flows_status", json!({"executionId": id})).await;
+            if status["step"].is_object() {
+                return status;
+            }
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
 }
 
 #[tokio::test]
@@ -109,17 +67,17 @@ async fn tool_steps_are_done_between_the_models_and_told() {
     let mut session = bench.session().await;
     let begun = session.ok("flows_begin", json!({"flowName": "Work", "initialVariables": {"page": "p"}})).await;
     assert_eq!(ids(&begun["autoSteps"]), [("first", "done")]);
-    assert_eq!(begun["step"]["prompt"], "Read got {\"page\":\"p\"} (1.5)");
+    assert_eq!(begun["step"]["prompt"], "Read got {\"page\":\"p\"} (1.50)");
     assert_eq!((&begun["step"]["index"], &begun["step"]["of"]), (&json!(2), &json!(6)));
     let id = begun["executionId"].clone();
     let closing = json!({"executionId": id, "stepToken": begun["stepToken"], "output": "thought"});
     let next = session.ok("flows_complete_step", closing.clone()).await;
     assert_eq!(ids(&next["autoSteps"]), [("second", "done"), ("bad", "done"), ("rare", "omitted")]);
     assert_eq!(next["step"]["prompt"], "got {\"said\":\"thought\"} TOOL_UNAVAILABLE");
-    assert_eq!(next["toolCalls"], 3);
+    assert_eq!((&next["toolCalls"], &next["autoSteps"][1]["error"]["code"]), (&json!(3), &json!("TOOL_UNAVAILABLE")));
     // The same call again is answered alike, and nothing is called again.
     assert_eq!(session.ok("flows_complete_step", closing).await, next);
-    assert_eq!(web.calls.load(Ordering::SeqCst), 3);
+    assert_eq!(web.calls(), 3);
     let closing = json!({"executionId": id, "stepToken": next["stepToken"], "output": "done"});
     let done = session.ok("flows_complete_step", closing).await;
     assert_eq!((&done["state"], &done["finalResult"]), (&json!("completed"), &json!("done")));
@@ -130,7 +88,7 @@ async fn tool_steps_are_done_between_the_models_and_told() {
     let read = other.request("resources/read", json!({"uri": uri})).await;
     assert_eq!(read["result"]["contents"][0]["blob"], "AP9wbmc=");
     let status = other.ok("flows_status", json!({"executionId": id, "include": ["steps", "events"]})).await;
-    assert_eq!(status["steps"][0]["result"]["structuredContent"]["n"].to_string(), "1.5");
+    assert_eq!(status["steps"][0]["result"]["structuredContent"]["n"].to_string(), "1.50");
     assert_eq!(status["state"], "completed");
 }
 
@@ -152,18 +110,19 @@ async fn cancelling_ends_the_call() {
         bench(json!([tool("a", json!({"call": "web:stuck"})), step("b", "{a_result}")]), &[("a", "b")], web.clone());
     let mut session = bench.session().await;
     let begin = session.ask("tools/call", json!({"name": "flows_begin", "arguments": {"flowName": "Work"}})).await;
-    web.begun.notified().await;
+    soon(web.begun.notified()).await;
     let listed = session.ok("flows_status", json!({})).await;
     let id = listed["executions"][0]["executionId"].clone();
     let status = session.ok("flows_status", json!({"executionId": id})).await;
     assert_eq!((&status["toolStep"]["call"], &status["state"]), (&json!("web:stuck"), &json!("running")));
     assert!(status["nextStep"].as_str().unwrap().contains("is calling web:stuck"), "{status}");
     session.ok("flows_cancel", json!({"executionId": id})).await;
+    soon(web.over.notified()).await;
     let begun = session.answer_to(begin).await;
-    assert!(begun["result"]["structuredContent"].is_object(), "{begun}");
+    assert_eq!(begun["result"]["structuredContent"]["state"], "cancelled", "{begun}");
     let status = session.ok("flows_status", json!({"executionId": id})).await;
     assert_eq!(status["state"], "cancelled");
-    assert_eq!(web.calls.load(Ordering::SeqCst), 1);
+    assert_eq!(web.calls(), 1);
 }
 
 /// A bench whose process is gone in the middle of a call of this tool, and the execution's id.
@@ -173,13 +132,13 @@ async fn interrupted(tool_name: &str) -> (Bench, Value) {
     let bench = bench(nodes, &[("a", "b")], web.clone());
     let mut session = bench.session().await;
     session.ask("tools/call", json!({"name": "flows_begin", "arguments": {"flowName": "Work"}})).await;
-    web.begun.notified().await;
+    soon(web.begun.notified()).await;
     let id = session.ok("flows_status", json!({})).await["executions"][0]["executionId"].clone();
     // While that process is there, another one leaves the call alone.
     let other = Arc::new(Web::default());
     let status =
         bench.again().calling(other.clone()).session().await.ok("flows_status", json!({"executionId": id})).await;
-    assert_eq!((&status["state"], other.calls.load(Ordering::SeqCst)), (&json!("running"), 0));
+    assert_eq!((&status["state"], other.calls()), (&json!("running"), 0));
     // It ends as a crash ends it: its locks are let go of.
     let folder = bench.store().parent().unwrap().join("processes");
     for lock in std::fs::read_dir(&folder).unwrap() {
@@ -194,15 +153,9 @@ async fn a_call_that_does_no_harm_is_made_again_by_another_process() {
     let web = Arc::new(Web::default());
     let mut session = bench.again().calling(web.clone()).session().await;
     session.ok("flows_status", json!({"executionId": id})).await;
-    web.begun.notified().await;
+    soon(web.begun.notified()).await;
     web.go.notify_one();
-    let status = loop {
-        let status = session.ok("flows_status", json!({"executionId": id})).await;
-        if status["step"].is_object() {
-            break status;
-        }
-        tokio::task::yield_now().await;
-    };
+    let status = until_open(&mut session, &id).await;
     assert_eq!(status["step"]["prompt"], "Read at last");
 }
 
@@ -229,9 +182,98 @@ async fn of_any_other_call_a_person_decides_what_becomes() {
             Some(prompt) => assert_eq!(resumed["step"]["prompt"], prompt, "{answers}"),
             None => assert_eq!(resumed["state"], "failed", "{answers}"),
         }
-        assert_eq!(web.calls.load(Ordering::SeqCst), usize::from(answers["decision"] == "repeat"));
+        assert_eq!(web.calls(), usize::from(answers["decision"] == "repeat"));
         let again = json!({"executionId": id, "escalationId": asked, "answers": answers});
         let again = session.ok("flows_resume", again).await;
         assert_eq!(again, resumed, "{answers}");
+    }
+}
+
+#[tokio::test]
+async fn the_step_that_was_chosen_comes_after_the_tools_that_go_first() {
+    let nodes = json!([
+        step("a", "A."),
+        step("b", "B."),
+        step("c", "C."),
+        tool("one", json!({"call": "web:get"})),
+        tool("two", json!({"call": "web:get"})),
+    ]);
+    let bench = bench(nodes, &[("a", "b"), ("a", "c"), ("a", "one"), ("one", "two")], Arc::new(Web::default()));
+    let mut session = bench.session().await;
+    let begun = session.ok("flows_begin", json!({"flowName": "Work"})).await;
+    let closing =
+        json!({"executionId": begun["executionId"], "stepToken": begun["stepToken"], "output": "a", "next": "c"});
+    let next = session.ok("flows_complete_step", closing).await;
+    assert_eq!(ids(&next["autoSteps"]), [("one", "done"), ("two", "done")]);
+    assert_eq!((&next["step"]["id"], &next["ready"]), (&json!("c"), &json!(["b"])));
+}
+
+#[tokio::test]
+async fn who_waits_is_told_how_a_call_goes() {
+    let web = Arc::new(Web::default());
+    let nodes = json!([
+        tool("a", json!({"call": "web:get"})),
+        tool("b", json!({"call": "web:stuck", "label": "Look around"})),
+        step("c", "{b_result}"),
+    ]);
+    let bench = bench(nodes, &[("a", "b"), ("b", "c")], web.clone());
+    let mut session = bench.session().await;
+    let params = json!({"name": "flows_begin", "arguments": {"flowName": "Work"}, "_meta": {"progressToken": "p"}});
+    let begin = session.ask("tools/call", params).await;
+    let told = loop {
+        let message = session.receive().await.unwrap();
+        assert_eq!(message["method"], "notifications/progress", "{message}");
+        if message["params"]["message"].as_str().unwrap().ends_with("at it") {
+            break message;
+        }
+    };
+    assert_eq!(
+        told["params"],
+        json!({"progressToken": "p", "progress": 1.25, "total": 3.0, "message": "1 of 3 steps: Look around: at it"})
+    );
+    web.go.notify_one();
+    let begun = session.answer_to(begin).await;
+    assert_eq!(begun["result"]["structuredContent"]["step"]["id"], "c");
+}
+
+#[tokio::test]
+async fn a_call_goes_on_when_the_client_no_longer_waits_for_it() {
+    let web = Arc::new(Web::default());
+    let bench =
+        bench(json!([tool("a", json!({"call": "web:stuck"})), step("b", "{a_result}")]), &[("a", "b")], web.clone());
+    let mut session = bench.session().await;
+    let begin = session.ask("tools/call", json!({"name": "flows_begin", "arguments": {"flowName": "Work"}})).await;
+    soon(web.begun.notified()).await;
+    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": begin}});
+    session.send(&cancelled).await;
+    let id = session.ok("flows_status", json!({})).await["executions"][0]["executionId"].clone();
+    web.go.notify_one();
+    let status = until_open(&mut session, &id).await;
+    assert_eq!((&status["step"]["prompt"], web.calls()), (&json!("at last"), 1));
+}
+
+#[tokio::test]
+async fn people_and_programs_see_tool_steps_whole() {
+    let nodes = json!([
+        tool("a", json!({"call": "web:get"})),
+        tool("b", json!({"call": "web:bad"})),
+        tool("c", json!({"call": "web:get", "requires": ["more"]})),
+        step("d", "{a_result}"),
+    ]);
+    let bench = bench(nodes, &[("a", "d")], Arc::new(Web::default()));
+    let begun = bench.session().await.ok("flows_begin", json!({"flowName": "Work"})).await;
+    let story = bench.app.story(begun["executionId"].as_str().unwrap()).await.unwrap();
+    let exported = wire::exported(&story);
+    let first = &exported["steps"][0];
+    assert_eq!((&first["call"], &first["files"][0]["blob"]), (&json!("web:get"), &json!("AP9wbmc=")));
+    assert_eq!((&first["output"], &first["executionTimeMs"]), (&json!("got {}"), &json!(0.0)));
+    assert_eq!(first["result"]["structuredContent"]["id"].to_string(), "12345678901234567890123");
+    let text = human::guided(&story, human::Look { color: false, terminal: false, width: None });
+    for said in ["calls web:get · 0 ms · done", "calls web:bad · 0 ms · failed", "TOOL_UNAVAILABLE", "left out"] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    let page = timeline::html(&story);
+    for said in ["a: web:get answered", "b: web:bad failed", "c was left out", "image/png, 5 bytes"] {
+        assert!(page.contains(said), "{said}");
     }
 }

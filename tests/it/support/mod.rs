@@ -6,6 +6,7 @@ pub(crate) mod github;
 pub(crate) mod mcp;
 pub(crate) mod peer;
 pub(crate) mod program;
+pub(crate) mod tools;
 pub(crate) mod walking;
 
 /// How many tokens a text has for a model (o200k).

@@ -190,6 +190,14 @@ impl Peer {
                 tool(json!({"name": "screenshot", "inputSchema": free, "annotations": reading})),
             ];
         }
+        if &*self.kind == "steady" {
+            return vec![
+                tool(json!({"name": "look", "inputSchema": free, "annotations": reading})),
+                tool(json!({"name": "touch", "inputSchema": free})),
+                tool(json!({"name": "once", "inputSchema": free})),
+                tool(json!({"name": "once_reading", "inputSchema": free, "annotations": reading})),
+            ];
+        }
         let mut tools = vec![
             tool(
                 json!({"name": "echo", "description": "Says it again\u{202E}", "inputSchema": text, "annotations": reading}),
@@ -295,6 +303,19 @@ impl Peer {
                     context.peer.notify_tool_list_changed().await.unwrap();
                 }
                 text("grown".to_owned())
+            }
+            "look" | "touch" => {
+                self.note(&format!("{name} {arguments}"));
+                // Long enough to be interrupted by a test that kills whoever called.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                text(format!("{name}ed"))
+            }
+            "once" | "once_reading" => {
+                self.note("once began");
+                if self.noted("once began").len() == 1 {
+                    context.ct.cancelled().await;
+                }
+                text("at last".to_owned())
             }
             "navigate" => text(format!("went to {}", arguments["url"].as_str().unwrap())),
             "console_messages" => text(json!([{"level": "error", "text": "x is undefined"}]).to_string()),

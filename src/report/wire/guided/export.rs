@@ -1,14 +1,16 @@
 //! A guided execution whole: nothing is cut, for programs and for pictures of it.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
 use super::status::{events, state_word};
 use super::step::answers;
-use super::{head, id_of, progress, time};
+use super::{call_of, head, id_of, progress, time};
 use crate::app::Story;
+use crate::plan::Work;
 use crate::report::wire::execution;
-use crate::run::{Guided, Moment, State};
+use crate::run::{Guided, Moment, Output, State};
 
 /// Everything that is kept of an execution, in the order of its steps and of what happened.
 pub fn exported(story: &Story) -> Value {
@@ -41,6 +43,9 @@ fn exported_step(story: &Story, number: usize) -> Value {
     object.insert("nodeId".to_owned(), json!(step.id));
     object.insert("label".to_owned(), json!(step.label));
     object.insert("description".to_owned(), json!(step.description));
+    if let Work::Call(_) = &step.work {
+        object.insert("call".to_owned(), json!(call_of(guided, number)));
+    }
     let open = guided.handed().is_some_and(|handed| handed.step == number);
     object.insert("state".to_owned(), json!(state_word(run.state(number), open)));
     let parents: Vec<String> = step.parents.iter().map(|parent| id_of(guided, *parent)).collect();
@@ -63,6 +68,15 @@ fn exported_step(story: &Story, number: usize) -> Value {
         object.insert("completedAt".to_owned(), time(closing.at));
     }
     match run.state(number) {
+        Some(State::Done { output, timing }) if guided.closing(number).is_none() => {
+            object.insert("output".to_owned(), execution::text(output));
+            if let Some(result) = execution::given_by_tool(output) {
+                object.insert("result".to_owned(), result);
+            }
+            object.insert("files".to_owned(), files(output));
+            object.insert("executionTimeMs".to_owned(), json!(crate::discover::millis(timing.took)));
+            object.insert("completedAt".to_owned(), time(timing.at));
+        }
         Some(State::Failed { error, .. }) => {
             object.insert("error".to_owned(), json!({"code": error.code, "message": error.message}));
         }
@@ -73,6 +87,14 @@ fn exported_step(story: &Story, number: usize) -> Value {
     }
     object.insert("answers".to_owned(), answers(guided, number));
     Value::Object(object)
+}
+
+/// The files that a tool gave, whole.
+fn files(output: &Output) -> Value {
+    let whole = output.files.iter().map(
+        |file| json!({"mediaType": file.media_type, "name": file.name, "blob": BASE64_STANDARD.encode(&file.bytes)}),
+    );
+    whole.collect()
 }
 
 /// When a step was handed out first.

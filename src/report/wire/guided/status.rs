@@ -99,13 +99,19 @@ fn steps(guided: &Guided) -> Value {
             object.insert("persona".to_owned(), json!(role.name));
         }
         match run.state(number) {
-            Some(State::Done { output, .. }) => {
+            Some(State::Done { output, timing }) => {
                 object.insert("output".to_owned(), execution::text(output));
                 if let Some(result) = execution::given_by_tool(output) {
                     object.insert("result".to_owned(), result);
                 }
+                if let Work::Call(_) = &step.work {
+                    object.insert("executionTimeMs".to_owned(), json!(crate::discover::millis(timing.took)));
+                }
             }
-            Some(State::Failed { error, .. }) => {
+            Some(State::Failed { error, timing }) => {
+                if let Work::Call(_) = &step.work {
+                    object.insert("executionTimeMs".to_owned(), json!(crate::discover::millis(timing.took)));
+                }
                 object.insert("error".to_owned(), json!({"code": error.code, "message": error.message}));
             }
             Some(State::Omitted { because, why }) => {

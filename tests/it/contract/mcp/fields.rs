@@ -1,5 +1,7 @@
 //! Every field of an answer is published, and every answer is as it is published.
 
+use std::sync::Arc;
+
 use flowy::app::{App, EXAMPLES, StatsRequest};
 use flowy::cli::docs::blocks;
 use flowy::report::wire::{self, STATUSES};
@@ -8,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, LIST_RESPONSE, as_published};
 use crate::support::mcp::{Bench, Session, flow, template};
+use crate::support::tools::Web;
 
 const SHOW: &str = include_str!("../../../../schemas/flows-show.response.schema.json");
 const GUIDED: &str = include_str!("../../../../schemas/flows-guided.response.schema.json");
@@ -222,6 +225,50 @@ async fn every_field_about_a_guided_execution_is_published() {
     as_published(STATUS, &list);
     all_documented("result-status-list", "", &list);
     as_published(STATUS, &told);
+}
+
+#[tokio::test]
+async fn every_field_about_tool_steps_of_a_guided_execution_is_published() {
+    let flow = r#"{"metadata":{"name":"Calls","version":"1.0.0"},"nodes":[
+      {"id":"a","type":"tool","data":{"call":"web:get"}},{"id":"b","type":"tool","data":{"call":"web:bad"}},
+      {"id":"c","type":"tool","data":{"call":"web:bad","onError":"continue","retry":{"times":1,"backoffMs":1}}},
+      {"id":"d","type":"tool","data":{"call":"web:get","requires":["more"]}},
+      {"id":"e","type":"template","data":{"template":"{a_result} {c_result}"}},
+      {"id":"f","type":"tool","data":{"call":"web:stuck","args":{"of":"{{ e_result }}"}}}],
+      "edges":[{"source":"a","target":"e"},{"source":"c","target":"e"},{"source":"e","target":"f"}]}"#;
+    let web = Arc::new(Web::default());
+    let bench = Bench::folder([("flows/Calls.json", flow)]).calling(web.clone());
+    let mut session = bench.session().await;
+    let published = |answer: &Value| {
+        as_published(GUIDED, answer);
+        all_documented("result-guided", "", answer);
+    };
+    let begun = session.ok("flows_begin", json!({"flowName": "Calls"})).await;
+    published(&begun);
+    let statuses: Vec<&Value> = begun["autoSteps"].as_array().unwrap().iter().map(|step| &step["status"]).collect();
+    assert_eq!(statuses, ["done", "failed", "done", "omitted"]);
+    assert_eq!((&begun["toolCalls"], &begun["retries"]), (&json!(4), &json!(1)));
+    let id = &begun["executionId"];
+    let closing = json!({"executionId": id, "stepToken": begun["stepToken"], "output": "e"});
+    let closing = session.ask("tools/call", json!({"name": "flows_complete_step", "arguments": closing})).await;
+    web.go.notify_one();
+    published(&session.answer_to(closing).await["result"]["structuredContent"]);
+    let all = json!(["steps", "artifacts", "findings", "prompts", "events"]);
+    let told = session.ok("flows_status", json!({"executionId": id, "include": all})).await;
+    published(&told);
+    as_published(STATUS, &told);
+    // In the middle of a call, too.
+    let open = session.ok("flows_begin", json!({"flowName": "Calls"})).await;
+    let closing = json!({"executionId": open["executionId"], "stepToken": open["stepToken"], "output": "e"});
+    session.ask("tools/call", json!({"name": "flows_complete_step", "arguments": closing})).await;
+    let told = loop {
+        let told = session.ok("flows_status", json!({"executionId": open["executionId"], "include": all})).await;
+        if told["toolStep"].is_object() {
+            break told;
+        }
+    };
+    published(&told);
+    assert_eq!(told["steps"][5]["state"], "running");
 }
 
 #[tokio::test]

@@ -1,0 +1,187 @@
+//! Tool steps and the real program: killed (SIGKILL) in the middle of a call, and two at the same time.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::mcp::Program;
+use crate::support::peer::{entry, notes_of};
+
+/// A home that several processes share, with a catalog and an external server.
+pub(super) struct Home {
+    pub(super) root: Arc<TempDir>,
+}
+
+impl Home {
+    /// With these files in its catalog; and perhaps an external server.
+    pub(super) fn of<P: AsRef<str>>(files: impl IntoIterator<Item = (P, String)>, server: bool) -> Self {
+        let root = Arc::new(tempfile::tempdir().unwrap());
+        for (path, text) in files {
+            let place = root.path().join("catalog").join(path.as_ref());
+            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+            std::fs::write(place, text).unwrap();
+        }
+        let home = Self { root };
+        let peer = entry("steady", &home.notes());
+        let servers = if server { json!({"mcpServers": {"peer": peer}}) } else { json!({"mcpServers": {}}) };
+        std::fs::write(home.root.path().join("servers.json"), servers.to_string()).unwrap();
+        home
+    }
+
+    pub(super) fn notes(&self) -> PathBuf {
+        self.root.path().join("notes")
+    }
+
+    /// What the external server noted that begins with these words.
+    pub(super) fn noted(&self, words: &str) -> Vec<String> {
+        notes_of(&self.notes(), words)
+    }
+
+    /// Waits until the first call of `once` has begun.
+    fn until_begun(&self) {
+        for _ in 0..4_000 {
+            if !self.noted("once began").is_empty() {
+                return;
+            }
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+        panic!("nothing was called");
+    }
+
+    /// The program, serving the catalog.
+    pub(super) fn serve(&self) -> Program {
+        let at = |name: &str| self.root.path().join(name).to_str().unwrap().to_owned();
+        let arguments = ["--source", &at("catalog"), "--servers", &at("servers.json")];
+        let mut program = Program::serving_at(self.root.clone(), &arguments, &[]);
+        program.shake_hands("2025-11-25");
+        program
+    }
+}
+
+/// Calls a tool that must work.
+fn ok(program: &mut Program, tool: &str, arguments: &Value) -> Value {
+    let answer = program.request(1, "tools/call", &json!({"name": tool, "arguments": arguments}));
+    assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
+    answer["result"]["structuredContent"].clone()
+}
+
+/// The answer to what was asked before.
+fn answer_to(program: &mut Program, id: i64) -> Value {
+    loop {
+        let message = program.receive();
+        if message["id"] == json!(id) {
+            return message;
+        }
+    }
+}
+
+/// Asks how an execution stands until no tool is called any more.
+pub(super) fn settled(mut status: impl FnMut() -> Value) -> Value {
+    for _ in 0..4_000 {
+        let status = status();
+        if !status["toolStep"].is_object() || status["state"] == "awaiting_human" {
+            return status;
+        }
+        // Not a wait for something to happen: only a pause between two questions.
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+    panic!("the tool was called for ever");
+}
+
+fn calling(tool: &str) -> [(&'static str, String); 1] {
+    let file = json!({"metadata": {"name": "Work", "version": "1.0.0"}, "nodes": [
+        {"id": "a", "type": "tool", "data": {"call": format!("peer:{tool}"), "args": {"of": "a"}}},
+        {"id": "b", "type": "template", "data": {"template": "Read {a_result}"}},
+        {"id": "c", "type": "tool", "data": {"call": "peer:touch", "args": {"said": "{{ b_result }}"}}},
+        {"id": "d", "type": "template", "data": {"template": "{c_result}"}},
+    ], "edges": [{"source": "a", "target": "b"}, {"source": "b", "target": "c"}, {"source": "c", "target": "d"}]});
+    [("flows/Work.json", file.to_string())]
+}
+
+/// A home whose program was killed in the middle of the first call of this tool, and the execution.
+fn killed(tool: &str) -> (Home, Value) {
+    let home = Home::of(calling(tool), true);
+    let mut program = home.serve();
+    program.ask(9, "tools/call", &json!({"name": "flows_begin", "arguments": {"flowName": "Work"}}));
+    home.until_begun();
+    let listed = ok(&mut program, "flows_status", &json!({}));
+    assert_eq!(listed["executions"][0]["currentStep"], "a");
+    program.kill();
+    (home, json!({"executionId": listed["executions"][0]["executionId"]}))
+}
+
+#[test]
+fn a_call_that_only_reads_is_made_again_after_a_kill() {
+    let (home, id) = killed("once_reading");
+    let mut program = home.serve();
+    let open = settled(|| ok(&mut program, "flows_status", &id));
+    assert_eq!(open["step"]["prompt"], "Read at last");
+    assert_eq!(home.noted("once began").len(), 2);
+}
+
+#[test]
+fn of_a_call_that_may_have_done_something_a_person_decides_after_a_kill() {
+    let (home, id) = killed("once");
+    // The command line only looks.
+    let shown = std::process::Command::new(env!("CARGO_BIN_EXE_flowy"))
+        .args(["executions", "show", id["executionId"].as_str().unwrap(), "--json"])
+        .env_clear()
+        .env("HOME", home.root.path())
+        .current_dir(home.root.path())
+        .output()
+        .unwrap();
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!((&shown["state"], &shown["toolStep"]["id"]), (&json!("running"), &json!("a")));
+    let mut program = home.serve();
+    let asked = ok(&mut program, "flows_status", &id);
+    assert_eq!((&asked["state"], &asked["toolStep"]["call"]), (&json!("awaiting_human"), &json!("peer:once")));
+    assert!(asked["nextStep"].as_str().unwrap().contains(r#"{"decision": "repeat"}"#), "{asked}");
+    // It stays so over another kill, and nothing is called by itself.
+    program.kill();
+    let mut program = home.serve();
+    assert_eq!(ok(&mut program, "flows_status", &id)["escalationId"], asked["escalationId"]);
+    assert_eq!(home.noted("once began").len(), 1);
+    let answer = json!({"executionId": id["executionId"], "answers": {"decision": "repeat"}});
+    assert_eq!(ok(&mut program, "flows_resume", &answer)["step"]["prompt"], "Read at last");
+    assert_eq!(home.noted("once began").len(), 2);
+}
+
+#[test]
+fn of_two_programs_that_complete_a_step_at_the_same_time_one_calls_the_tool() {
+    let home = Home::of(calling("look"), true);
+    let mut programs = [home.serve(), home.serve()];
+    for round in 1..=5 {
+        let begun = ok(&mut programs[0], "flows_begin", &json!({"flowName": "Work"}));
+        assert_eq!(begun["autoSteps"][0]["output"], "looked");
+        let closing = json!({"executionId": begun["executionId"], "stepToken": begun["stepToken"], "output": "b"});
+        for program in &mut programs {
+            program.ask(2, "tools/call", &json!({"name": "flows_complete_step", "arguments": closing}));
+        }
+        for program in &mut programs {
+            let answer = answer_to(program, 2);
+            assert_eq!(answer["result"]["structuredContent"]["stepCompleted"], "b", "{answer}");
+        }
+        let id = json!({"executionId": begun["executionId"]});
+        let open = settled(|| ok(&mut programs[1], "flows_status", &id));
+        assert_eq!(open["step"]["prompt"], "touched");
+        assert_eq!(home.noted("touch").len(), round);
+    }
+}
+
+#[test]
+fn a_client_that_goes_in_the_middle_of_a_call_makes_no_failure_of_it() {
+    let home = Home::of(calling("once"), true);
+    let mut program = home.serve();
+    program.ask(9, "tools/call", &json!({"name": "flows_begin", "arguments": {"flowName": "Work"}}));
+    home.until_begun();
+    let listed = ok(&mut program, "flows_status", &json!({}));
+    program.close_input();
+    assert_eq!(program.end().0, Some(0));
+    let id = json!({"executionId": listed["executions"][0]["executionId"]});
+    let mut program = home.serve();
+    let asked = ok(&mut program, "flows_status", &id);
+    assert_eq!((&asked["state"], asked.get("failures")), (&json!("awaiting_human"), None), "{asked}");
+}
