@@ -48,7 +48,7 @@ pub use crate::upstream::ServerRow;
 pub use crate::validate::{REGISTRY as RULES, Severity};
 
 pub use catalog::{Catalog, IgnoredRef, Origin, Prepared};
-pub use changes::Changes;
+pub use changes::{Change, Changes};
 pub use check::{CheckRequest, CheckedFile, Checkup, check_paths};
 pub use complete::{Completing, Completion};
 pub use examples::EXAMPLES;
@@ -114,6 +114,11 @@ impl App {
         Ok(Self { settings, source, has_refs, clock, catalogs, revisions, memory, guide, tools, counting })
     }
 
+    /// Whether flows may call external tools that change things.
+    pub fn may_change_things(&self) -> bool {
+        self.tools.toolbox().may_change_things()
+    }
+
     /// The same with somebody who calls external tools.
     #[must_use]
     pub fn with_tools(self, tools: Arc<dyn Tools>) -> Self {
@@ -151,10 +156,10 @@ impl App {
         self.source.describe()
     }
 
-    /// What changes in the catalog from now on. It is noticed when somebody reads the catalog, not
-    /// sooner: nothing asks the source by itself.
+    /// What changes in the catalog, and of what is known of external tools, from now on. A change of
+    /// the catalog is noticed when somebody reads it, not sooner: nothing asks the source by itself.
     pub fn changes(&self) -> Changes {
-        self.revisions.follow()
+        self.revisions.follow(self.tools.revisions())
     }
 
     /// The ref that is asked for, or set, and not used: a folder and the examples have none.

@@ -16,11 +16,10 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::names::step_address;
 use crate::plan::{Call, Plan, Step, Work};
 use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, StepError, Timing, Warning};
 
-pub use calls::{Called, OnCall, call_step};
+pub use calls::{OnCall, call_step};
 pub use tools::{Calling, NoTools, OnToolProgress, ToolFailure, ToolProgress, Tools};
 
 /// A future that a worker hands out.
@@ -114,11 +113,15 @@ pub struct Executed {
 
 /// What became of one step's work.
 #[derive(Debug)]
-struct Worked {
-    result: Result<Output, StepError>,
-    warnings: Vec<Warning>,
-    calls: u32,
-    retries: u32,
+pub struct Worked {
+    /// The step's output, or why it failed.
+    pub result: Result<Output, StepError>,
+    /// What was noticed on the way.
+    pub warnings: Vec<Warning>,
+    /// How many calls of external tools it took, new tries included.
+    pub calls: u32,
+    /// How many of them were new tries.
+    pub retries: u32,
 }
 
 impl Default for Worked {
@@ -297,13 +300,8 @@ fn begin_call<'a>(run: &Run, (number, step): (usize, &'a Step), call: &'a Call, 
         Err(error) => return Begun::Ended(Err(error)),
     };
     let Some(tools) = workers.tools else { return Begun::Ended(Ok(Output::pending())) };
-    let place = step_address(workers.execution, &step.id);
-    let (at, of) = run.place_of(number);
-    let told = workers.told.cloned();
-    Begun::Working(Box::pin(async move {
-        let standing = calls::Standing { step: number, id: &step.id, number: at, of, place: &place };
-        calls::work(tools, call, arguments, standing, told).await
-    }))
+    let told = (workers.execution, workers.told.cloned());
+    Begun::Working(Box::pin(calls::make(run, (number, step, call), arguments, tools, told)))
 }
 
 /// Why nothing more may begin, if so.

@@ -25,7 +25,7 @@ pub use doing::{MAX_DEPTH, MAX_STEPS};
 pub use finding::{Draft, Drafts, Finding, Reach, Related, Severity};
 pub use guidance::{Guidance, GuidanceReferences};
 pub use rule::{Check, FileSubject, FlowSubject, Rule, Verdict};
-pub use rules::REGISTRY;
+pub use rules::{OF_TOOLS, REGISTRY};
 pub use scope::{
     Body, DeclaredName, InputScope, Mapped, MappedBy, OutputPart, Read, ReadSource, Scope, StepScope, output_names,
 };

@@ -1,6 +1,7 @@
 //! A source's files at one revision, as flows: the listing index, look-ups, and flows made ready.
 
 mod build;
+mod calls;
 mod nested;
 mod prepare;
 mod problems;
@@ -15,11 +16,12 @@ use crate::app::{Code, Error};
 use crate::cache::Flights;
 use crate::config::Settings;
 use crate::discover::{Figures, FileProblem, Found, Packed, Page, Selection, page};
-use crate::model::{Directory, Listed, ToolAddress, Toolbox};
+use crate::model::{Directory, Listed, Toolbox};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
 
 pub(super) use build::{broken, entry, guidance, stem};
+pub(in crate::app) use calls::calls_of;
 pub(in crate::app) use nested::{FlowNames, Nesting, Within};
 pub use prepare::Prepared;
 pub(super) use problems::problem as left_out;
@@ -200,26 +202,6 @@ impl Catalog {
     /// Files with errors.
     pub fn problems(&self) -> &Arc<Vec<FileProblem>> {
         self.shared.problems.get_or_init(|| Arc::new(self.shared.packed.problems()))
-    }
-
-    /// The flows that call tools of servers which can't be reached now, each with the reason. Nothing
-    /// is looked through while every server answers.
-    pub fn unavailable(&self) -> Vec<FileProblem> {
-        if !self.tools.servers.keys().any(|server| self.tools.trouble(server).is_some()) {
-            return Vec::new();
-        }
-        let index = self.index();
-        let mut problems = Vec::new();
-        for entry in (0..index.len()).filter_map(|row| index.entry(row)) {
-            for call in &entry.calls {
-                let Ok(address) = ToolAddress::read(call) else { continue };
-                let Some(why) = self.tools.trouble(&address.server) else { continue };
-                let message = format!("{} calls {address}, which is unavailable now: {why}", quoted(&entry.name));
-                let code = Code::ToolUnavailable.word().to_owned();
-                problems.push(FileProblem { file: entry.file.clone(), code, message, line: None, column: None });
-            }
-        }
-        problems
     }
 
     /// One page of the listing of an index of this catalog, from memory where it is.

@@ -112,6 +112,18 @@ impl App {
     }
 }
 
+impl App {
+    /// What is wrong with calls of external tools, as far as these are known now, in words.
+    ///
+    /// # Errors
+    /// When the catalog can't be reached.
+    pub async fn call_faults(&self) -> Result<Vec<String>, Error> {
+        let faults = self.catalog(None, false).await?.call_faults().await;
+        let told = faults.iter().map(|f| format!("{} line {}: {}", f.file, f.position.line, f.message));
+        Ok(told.collect())
+    }
+}
+
 /// Checks files and folders given by path; without any, the source that was named for this check,
 /// else the catalog in the current folder, else the source that the settings name.
 ///

@@ -267,7 +267,7 @@ impl Exposure {
                 refused.push(NotExposed::Broken { flow });
                 continue;
             }
-            let calls = hints::calls_of(index, &entry, row);
+            let calls = crate::app::catalog::calls_of(index, &entry, row);
             let exposed = shape::exposed(tool, &entry, calls);
             if shape::size(&exposed) > LARGEST_TOOL {
                 refused.push(NotExposed::TooLarge { flow });

@@ -123,7 +123,7 @@ pub(super) fn own_program() -> Option<PathBuf> {
     if running.exists() { Some(running.to_owned()) } else { std::env::current_exe().ok() }
 }
 
-/// How long external servers may take to end when a command has answered.
+/// How long external servers may take to end when a command has answered, or the client is gone.
 const ENDING: Duration = Duration::from_millis(1_500);
 
 /// How long a command that has answered stays to write down what was counted.

@@ -4,11 +4,12 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use serde_json::{Map, Value};
 
 use crate::execute::{OnToolProgress, ToolFailure, ToolProgress, Tools, Worked};
 use crate::model::{ToolAnswer, ToolCall};
 use crate::names::{shown, step_address};
-use crate::plan::{Call, LONGEST_BACKOFF, Work};
+use crate::plan::{Call, LONGEST_BACKOFF, Step, Work};
 use crate::run::{Output, Run, StepError, Warning, WarningKind};
 
 /// The most of a tool's own words that an error keeps, in characters.
@@ -16,65 +17,65 @@ const LONGEST_REPORT: usize = 4_000;
 
 /// Where a call stands in its execution.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Standing<'a> {
+struct Standing<'a> {
     /// The step's number in the plan.
-    pub(super) step: usize,
+    step: usize,
     /// The step's id.
-    pub(super) id: &'a str,
+    id: &'a str,
     /// Which of the steps it is, from 1.
-    pub(super) number: usize,
+    number: usize,
     /// How many there are.
-    pub(super) of: usize,
+    of: usize,
     /// How what the step gave is named: `execution://…/<step>`.
-    pub(super) place: &'a str,
+    place: &'a str,
 }
 
 /// Told of each step's number how its call goes.
 pub type OnCall = Arc<dyn Fn(usize, ToolProgress) + Send + Sync>;
 
-/// What became of a call.
-#[derive(Debug)]
-pub struct Called {
-    /// The step's output, or why it failed.
-    pub result: Result<Output, StepError>,
-    /// How many calls it were, new tries included.
-    pub calls: u32,
-    /// How many of them were new tries.
-    pub retries: u32,
-}
-
 /// Calls the tool of one step of a run, with all pauses and tries that the node asks for; none where
-/// the step calls none. Dropping it cancels the call. Where whoever calls falls over, the step fails.
+/// the step calls none. Dropping it cancels the call.
 pub async fn call_step(
     run: &Run,
     number: usize,
     tools: &dyn Tools,
     execution: &str,
     told: Option<OnCall>,
-) -> Option<Called> {
+) -> Option<Worked> {
     let step = run.plan().step(number)?;
     let Work::Call(call) = &step.work else { return None };
-    let arguments = match run.arguments(number, call) {
-        Ok(arguments) => arguments,
-        Err(error) => return Some(Called { result: Err(error), calls: 0, retries: 0 }),
-    };
+    Some(match run.arguments(number, call) {
+        Ok(arguments) => make(run, (number, step, call), arguments, tools, (execution, told)).await,
+        Err(error) => Worked { result: Err(error), ..Worked::default() },
+    })
+}
+
+/// A call with these arguments, ready to be made. Where whoever calls falls over, the step fails.
+pub(super) fn make<'a>(
+    run: &Run,
+    (number, step, call): (usize, &'a Step, &'a Call),
+    arguments: Map<String, Value>,
+    tools: &'a dyn Tools,
+    (execution, told): (&str, Option<OnCall>),
+) -> impl Future<Output = Worked> + Send + use<'a> {
     let place = step_address(execution, &step.id);
     let (at, of) = run.place_of(number);
-    let standing = Standing { step: number, id: &step.id, number: at, of, place: &place };
-    let worked = AssertUnwindSafe(work(tools, call, arguments, standing, told)).catch_unwind().await;
-    let worked = worked.unwrap_or_else(|_| {
-        let message = "the call was stopped by an internal error".to_owned();
-        let failure = ToolFailure { code: "INTERNAL_ERROR", message, again: false };
-        Worked { result: Err(error(&failure, call, standing, 1)), calls: 1, ..Worked::default() }
-    });
-    Some(Called { result: worked.result, calls: worked.calls, retries: worked.retries })
+    async move {
+        let standing = Standing { step: number, id: &step.id, number: at, of, place: &place };
+        let worked = AssertUnwindSafe(work(tools, call, arguments, standing, told)).catch_unwind().await;
+        worked.unwrap_or_else(|_| {
+            let message = "the call was stopped by an internal error".to_owned();
+            let failure = ToolFailure { code: "INTERNAL_ERROR", message };
+            Worked { result: Err(error(&failure, call, standing, 1)), calls: 1, ..Worked::default() }
+        })
+    }
 }
 
 /// Calls the tool as often as the node says, and makes an output of what it answers.
-pub(super) async fn work(
+async fn work(
     tools: &dyn Tools,
     call: &Call,
-    arguments: serde_json::Map<String, serde_json::Value>,
+    arguments: Map<String, Value>,
     standing: Standing<'_>,
     told: Option<OnCall>,
 ) -> Worked {
@@ -122,7 +123,6 @@ fn reported(answer: ToolAnswer) -> ToolFailure {
     ToolFailure {
         code: "TOOL_ERROR",
         message: said.unwrap_or_else(|| "the tool reports an error and says nothing about it".to_owned()),
-        again: true,
     }
 }
 

@@ -3,6 +3,8 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use crate::model::{ToolAnswer, ToolCall, Toolbox};
 
 /// What a running call says of itself.
@@ -28,8 +30,6 @@ pub struct ToolFailure {
     pub code: &'static str,
     /// The fact, with the tool's address in it.
     pub message: String,
-    /// Whether trying again may help.
-    pub again: bool,
 }
 
 /// A call that is under way. Dropping it cancels the call at the server.
@@ -39,6 +39,11 @@ pub type Calling<'a> = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolFailur
 pub trait Tools: Send + Sync {
     /// What is known of them now, without asking any server.
     fn toolbox(&self) -> Arc<Toolbox>;
+
+    /// The toolbox's revision from now on; none where it never changes.
+    fn revisions(&self) -> Option<watch::Receiver<u64>> {
+        None
+    }
 
     /// Calls one: allowed tools alone, with arguments that fit its schema. An answer that the tool
     /// itself calls an error is an answer.
@@ -59,7 +64,6 @@ impl Tools for NoTools {
             Err(ToolFailure {
                 code: "TOOL_NOT_FOUND",
                 message: format!("{}: no external server is configured", call.address),
-                again: false,
             })
         })
     }

@@ -7,7 +7,7 @@ use rmcp::{Peer, RoleServer};
 use tokio_util::sync::CancellationToken;
 
 use super::exposed::Exposing;
-use crate::app::Changes;
+use crate::app::{Change, Changes};
 
 /// What can be listened to, out of what is asked for.
 pub(super) fn accepted(requested: &SubscriptionFilter, exposing: bool) -> SubscriptionFilter {
@@ -16,13 +16,21 @@ pub(super) fn accepted(requested: &SubscriptionFilter, exposing: bool) -> Subscr
     requested.intersection(&offered)
 }
 
-/// Waits for a change; whether it changed the tools that this client was shown.
-async fn next(changes: &mut Changes, exposing: Option<&Exposing>) -> bool {
-    changes.next().await;
-    match exposing {
+/// Which lists of those that a client was shown have changed.
+struct Changed {
+    /// Prompts and resources: all that come from the catalog.
+    catalog: bool,
+    tools: bool,
+}
+
+/// Waits for a change.
+async fn next(changes: &mut Changes, exposing: Option<&Exposing>) -> Changed {
+    let catalog = changes.next().await == Change::Catalog;
+    let tools = match exposing {
         Some(exposing) => exposing.changed().await,
         None => false,
-    }
+    };
+    Changed { catalog, tools }
 }
 
 /// Tells a client that shook hands, until the session ends.
@@ -32,11 +40,13 @@ pub(super) async fn tell(
     ended: CancellationToken,
     exposing: Option<Exposing>,
 ) {
-    while let Some(tools) = ended.run_until_cancelled(next(&mut changes, exposing.as_ref())).await {
+    while let Some(changed) = ended.run_until_cancelled(next(&mut changes, exposing.as_ref())).await {
         let all = async {
-            peer.notify_resource_list_changed().await?;
-            peer.notify_prompt_list_changed().await?;
-            if tools { peer.notify_tool_list_changed().await } else { Ok(()) }
+            if changed.catalog {
+                peer.notify_resource_list_changed().await?;
+                peer.notify_prompt_list_changed().await?;
+            }
+            if changed.tools { peer.notify_tool_list_changed().await } else { Ok(()) }
         };
         // Once the input has ended, a notification would wait for ever.
         match ended.run_until_cancelled(all).await {
@@ -58,20 +68,20 @@ pub(super) async fn listen(
     exposing: Option<Exposing>,
 ) {
     loop {
-        let tools = tokio::select! {
+        let changed = tokio::select! {
             biased;
             () = ended.cancelled() => return,
             () = context.cancelled() => return,
-            tools = next(&mut changes, exposing.as_ref()) => tools,
+            changed = next(&mut changes, exposing.as_ref()) => changed,
         };
         let told = async {
-            if context.accepted().resources_list_changed == Some(true) {
+            if changed.catalog && context.accepted().resources_list_changed == Some(true) {
                 context.sink().notify_resource_list_changed().await?;
             }
-            if context.accepted().prompts_list_changed == Some(true) {
+            if changed.catalog && context.accepted().prompts_list_changed == Some(true) {
                 context.sink().notify_prompt_list_changed().await?;
             }
-            if tools && context.accepted().tools_list_changed == Some(true) {
+            if changed.tools && context.accepted().tools_list_changed == Some(true) {
                 context.sink().notify_tool_list_changed().await?;
             }
             Ok::<(), rmcp::service::SubscriptionSendError>(())

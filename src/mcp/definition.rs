@@ -146,6 +146,8 @@ pub(super) struct Definition {
     pub(super) read_only: bool,
     /// Whether it does something that can't be undone.
     pub(super) destructive: bool,
+    /// Whether it does steps of flows, which may call external tools where servers are configured.
+    pub(super) does_steps: bool,
     /// Its arguments, in the order in which they are shown.
     pub(super) parameters: &'static [Parameter],
     /// How it fails.
@@ -155,8 +157,10 @@ pub(super) struct Definition {
 }
 
 impl Definition {
-    /// The tool as clients are shown it.
-    pub(super) fn tool(&self) -> Tool {
+    /// The tool as clients are shown it. Where flows may call external tools that change things
+    /// (`changing`), whatever does their steps may do so.
+    pub(super) fn tool(&self, changing: bool) -> Tool {
+        let anything = changing && self.does_steps;
         let listed = || self.parameters.iter().filter(|parameter| parameter.listed);
         let properties: Map<String, Value> =
             listed().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();
@@ -170,9 +174,10 @@ impl Definition {
         }
         let annotations = ToolAnnotations::from_raw(
             None,
-            Some(self.read_only),
-            Some(self.destructive),
-            Some(self.idempotent),
+            Some(self.read_only && !anything),
+            Some(self.destructive || anything),
+            // What would only be idempotent for changing nothing is so no more.
+            Some(self.idempotent && !(anything && self.read_only)),
             Some(self.open_world),
         );
         Tool::new(self.name, self.description, Arc::new(schema)).with_title(self.title).with_annotations(annotations)

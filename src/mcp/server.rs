@@ -350,7 +350,10 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools: Vec<Tool> = self.tools.iter().map(Definition::tool).collect();
+        let mut tools: Vec<Tool> = {
+            let changing = self.app.may_change_things();
+            self.tools.iter().map(|tool| tool.tool(changing)).collect()
+        };
         let Some(exposing) = &self.exposing else {
             let list = ListToolsResult::with_all_items(tools);
             return Ok(list.with_ttl_ms(TTL_AT_MOST_MS).with_cache_scope(CacheScope::Public));
@@ -371,7 +374,7 @@ impl ServerHandler for Server {
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let exposed = || self.exposing.as_ref()?.newest().find(name).map(exposed::tool);
-        self.find(name).map(Definition::tool).or_else(exposed)
+        self.find(name).map(|tool| tool.tool(self.app.may_change_things())).or_else(exposed)
     }
 
     async fn call_tool(

@@ -85,6 +85,8 @@ pub struct KnownServer {
     pub standing: ServerStanding,
     /// Its tools by name; none while its list was never read.
     pub tools: Option<BTreeMap<String, Arc<KnownTool>>>,
+    /// Whether the operator allows only tools that are annotated as changing nothing.
+    pub reads_only: bool,
 }
 
 /// What is known of all external tools. The default knows of no server.
@@ -137,6 +139,11 @@ impl Toolbox {
             Some(tool) => ToolLookup::NotAllowed(tool),
             None => ToolLookup::NoTool { nearest: near(tools.keys().map(String::as_str).collect(), &address.tool) },
         }
+    }
+
+    /// Whether any tool that may be called may also change things.
+    pub fn may_change_things(&self) -> bool {
+        self.servers.values().any(|server| server.standing != ServerStanding::Disabled && !server.reads_only)
     }
 
     /// Why a server can't be used now, where that is known.

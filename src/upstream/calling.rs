@@ -19,7 +19,7 @@ use super::keeping::Connection;
 use super::lines::TOO_LONG;
 use super::server::Server;
 use super::tools::ToolList;
-use super::trouble::{Trouble, failure, nothing_sent, of_refusal, of_transport};
+use super::trouble::{Trouble, failure, of_refusal, of_transport};
 use crate::config::Transport;
 use crate::execute::{OnToolProgress, ToolFailure};
 use crate::model::{KnownTool, ToolAddress, ToolAnswer, ToolCall};
@@ -50,7 +50,7 @@ impl Server {
     ) -> Result<ToolAnswer, ToolFailure> {
         let ToolCall { address, arguments, timeout } = call;
         if self.spec.disabled {
-            return Err(failure("TOOL_UNAVAILABLE", &address, "the operator switched its server off", false));
+            return Err(failure("TOOL_UNAVAILABLE", &address, "the operator switched its server off"));
         }
         // What is not allowed is refused without starting anything, where the tool is known.
         if let Some(tool) = self.list().as_deref().and_then(|list| list.tools.get(&address.tool)) {
@@ -60,7 +60,7 @@ impl Server {
         let turn = tokio::time::timeout(limit, self.turns.acquire()).await;
         let Ok(Ok(_turn)) = turn else {
             let why = format!("its server had no turn free within {} ms (maxParallel)", limit.as_millis());
-            return Err(failure("TIMEOUT", &address, why, true));
+            return Err(failure("TIMEOUT", &address, why));
         };
         let busy = self.busy(false).await.map_err(|trouble| unavailable(&address, &trouble))?;
         let list = self.list();
@@ -73,7 +73,7 @@ impl Server {
                 self.answered(&busy.connection);
                 self.read_answer(answer, &address, list.as_deref())
             }
-            Err(error) => Err(self.failed(&error, &busy.connection, &address, &tool, limit).await),
+            Err(error) => Err(self.failed(&error, &busy.connection, &address, limit).await),
         }
     }
 
@@ -99,7 +99,7 @@ impl Server {
             _ => {
                 let told: Vec<String> =
                     misfits.iter().map(|misfit| format!("{} {}", misfit.path, misfit.message)).collect();
-                Err(failure("INVALID_REQUEST", address, told.join("; "), false))
+                Err(failure("INVALID_REQUEST", address, told.join("; ")))
             }
         }
     }
@@ -110,7 +110,7 @@ impl Server {
         address: &ToolAddress,
         list: Option<&ToolList>,
     ) -> Result<ToolAnswer, ToolFailure> {
-        let broken = |why: &str| Err(failure("TOOL_ERROR", address, why, false));
+        let broken = |why: &str| Err(failure("TOOL_ERROR", address, why));
         let result = match answer {
             ServerResult::CallToolResult(result) => result,
             ServerResult::EmptyResult(_) => return Ok(ToolAnswer::default()),
@@ -125,7 +125,7 @@ impl Server {
                 Unusable::NotBase64 { .. } => "TOOL_ERROR",
                 Unusable::TooLarge { .. } => "LIMIT_EXCEEDED",
             };
-            failure(code, address, unusable, false)
+            failure(code, address, unusable)
         })?;
         // What came is handed on all the same: the caller can use it, and losing it helps nobody.
         if let (Some(structured), Some(promised)) =
@@ -143,44 +143,40 @@ impl Server {
         error: &ServiceError,
         connection: &Arc<Connection>,
         address: &ToolAddress,
-        tool: &KnownTool,
         limit: Duration,
     ) -> ToolFailure {
-        // What may have happened may be repeated only where that does no harm.
-        let harmless = tool.read_only || tool.idempotent;
         match error {
             ServiceError::McpError(error) => {
                 self.answered(connection);
                 if error.code.0 == TOO_LONG {
-                    failure("LIMIT_EXCEEDED", address, too_long(error, self.spec.max_result_bytes), false)
+                    failure("LIMIT_EXCEEDED", address, too_long(error, self.spec.max_result_bytes))
                 } else {
-                    failure("TOOL_ERROR", address, of_refusal(error, &self.secrets), false)
+                    failure("TOOL_ERROR", address, of_refusal(error, &self.secrets))
                 }
             }
             ServiceError::Timeout { .. } => {
                 let why = format!("no answer within {} ms; the call was cancelled", limit.as_millis());
-                failure("TIMEOUT", address, why, harmless)
+                failure("TIMEOUT", address, why)
             }
             ServiceError::TransportSend(cause) if matches!(self.spec.transport, Transport::Http(_)) => {
                 self.give_up(connection);
                 let trouble = of_transport(cause, &self.secrets);
-                let again = !trouble.lasting && (harmless || nothing_sent(error));
-                failure("TOOL_UNAVAILABLE", address, trouble.why, again)
+                failure("TOOL_UNAVAILABLE", address, trouble.why)
             }
             // A program that has ended is noticed at whichever of its streams comes first.
             ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
                 let why = tokio::time::timeout(WORDS, connection.over()).await.ok().flatten();
                 let why = why.map_or_else(|| "it ended".to_owned(), |trouble| trouble.why);
-                failure("TOOL_UNAVAILABLE", address, format!("its server was lost during the call: {why}"), harmless)
+                failure("TOOL_UNAVAILABLE", address, format!("its server was lost during the call: {why}"))
             }
-            ServiceError::Cancelled { .. } => failure("TOOL_ERROR", address, "the call was cancelled", harmless),
-            _ => failure("TOOL_ERROR", address, "its server did not answer as the protocol demands", false),
+            ServiceError::Cancelled { .. } => failure("TOOL_ERROR", address, "the call was cancelled"),
+            _ => failure("TOOL_ERROR", address, "its server did not answer as the protocol demands"),
         }
     }
 }
 
 fn unavailable(address: &ToolAddress, trouble: &Trouble) -> ToolFailure {
-    failure("TOOL_UNAVAILABLE", address, &trouble.why, !trouble.lasting)
+    failure("TOOL_UNAVAILABLE", address, &trouble.why)
 }
 
 fn found(list: Option<&ToolList>, address: &ToolAddress) -> Result<Arc<KnownTool>, ToolFailure> {
@@ -189,12 +185,7 @@ fn found(list: Option<&ToolList>, address: &ToolAddress) -> Result<Arc<KnownTool
         return Ok(tool.clone());
     }
     let names = tools.into_iter().flat_map(|tools| tools.keys().map(String::as_str));
-    Err(failure(
-        "TOOL_NOT_FOUND",
-        address,
-        not_there("its server has no tool of that name", &address.tool, names),
-        false,
-    ))
+    Err(failure("TOOL_NOT_FOUND", address, not_there("its server has no tool of that name", &address.tool, names)))
 }
 
 /// That something is not there, with the nearest names there are.
@@ -207,7 +198,7 @@ fn allowed(tool: &KnownTool, address: &ToolAddress) -> Result<(), ToolFailure> {
     if tool.allowed {
         return Ok(());
     }
-    let told = failure("TOOL_NOT_ALLOWED", address, "the operator does not allow flows to call it", false);
+    let told = failure("TOOL_NOT_ALLOWED", address, "the operator does not allow flows to call it");
     tracing::warn!("{}", told.message);
     Err(told)
 }

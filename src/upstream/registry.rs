@@ -12,6 +12,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
+use tokio::sync::watch;
 
 use super::calling::not_there;
 use super::kept;
@@ -66,7 +67,7 @@ impl Registry {
     pub fn new(file: ServersFile, surroundings: Surroundings) -> Self {
         let Surroundings { guard, cache, clock } = surroundings;
         let kept = cache.map(|folder| Folder::at(folder.join(kept::FOLDER), clock.clone()));
-        let (revision, changes, closing) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
+        let (revision, changes, closing) = (watch::Sender::new(0), AtomicU64::new(0), AtomicBool::new(false));
         let world = Arc::new(World { guard, kept, clock, revision, changes, closing });
         let server = |(alias, spec): (String, _)| (alias.clone(), Server::new(alias, spec, world.clone()));
         Self { servers: file.servers.into_iter().map(server).collect(), world: world.clone(), shown: Mutex::new(None) }
@@ -165,13 +166,18 @@ impl Tools for Registry {
         }
         let servers = self.servers.values().map(|server| {
             let tools = server.list().map(|list| list.tools.clone());
-            let known = KnownServer { standing: server.standing(), tools };
+            let reads_only = server.spec.allow.reads_only();
+            let known = KnownServer { standing: server.standing(), tools, reads_only };
             (server.alias.clone(), known)
         });
-        let revision = self.world.revision.load(Ordering::Acquire);
+        let revision = *self.world.revision.borrow();
         let toolbox = Arc::new(Toolbox { servers: servers.collect(), revision });
         *shown = Some((changes, toolbox.clone()));
         toolbox
+    }
+
+    fn revisions(&self) -> Option<watch::Receiver<u64>> {
+        Some(self.world.revision.subscribe())
     }
 
     fn call(&self, call: ToolCall, progress: Option<OnToolProgress>) -> Calling<'_> {
@@ -191,7 +197,7 @@ impl Registry {
         } else {
             not_there("no external server goes by that name", &call.address.server, self.aliases())
         };
-        failure("TOOL_NOT_FOUND", &call.address, fact, false)
+        failure("TOOL_NOT_FOUND", &call.address, fact)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::DropGuard;
 
 use super::keeping::{Connection, begin, part};
@@ -31,7 +31,7 @@ pub(super) struct World {
     pub(super) kept: Option<Folder>,
     pub(super) clock: Arc<dyn Clock>,
     /// Changes with what is known of any tool.
-    pub(super) revision: AtomicU64,
+    pub(super) revision: watch::Sender<u64>,
     /// Changes with anything that is shown.
     pub(super) changes: AtomicU64,
     /// Nothing is begun any more.
@@ -294,7 +294,9 @@ impl Server {
         // An equal list stays the one it was, and with it what was compiled of it.
         if state.list.as_ref().is_none_or(|known| known.hash != list.hash) {
             state.list = Some(Arc::new(list));
-            self.world.revision.fetch_add(1, Ordering::AcqRel);
+            // Whoever is woken must not find what was shown before.
+            self.changed();
+            self.world.revision.send_modify(|revision| *revision += 1);
         }
         drop(state);
         self.changed();

@@ -1,7 +1,7 @@
 //! What went wrong with a server, in words: a person's, not a library's, and none that shows a secret.
 
 use rmcp::model::ErrorData;
-use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
@@ -94,15 +94,6 @@ fn of_request(error: &reqwest::Error, secrets: &[Secret]) -> Trouble {
     }
 }
 
-/// Whether nothing was sent at all.
-pub(super) fn nothing_sent(error: &ServiceError) -> bool {
-    let ServiceError::TransportSend(error) = error else { return false };
-    matches!(
-        error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>(),
-        Some(StreamableHttpError::Client(error)) if error.is_connect()
-    )
-}
-
 /// A server's error in words.
 pub(super) fn of_refusal(error: &ErrorData, secrets: &[Secret]) -> String {
     let said = clean(&error.message, secrets);
@@ -110,12 +101,7 @@ pub(super) fn of_refusal(error: &ErrorData, secrets: &[Secret]) -> String {
 }
 
 /// A failure about a tool: its address comes first.
-pub(super) fn failure(
-    code: &'static str,
-    address: &ToolAddress,
-    why: impl std::fmt::Display,
-    again: bool,
-) -> ToolFailure {
+pub(super) fn failure(code: &'static str, address: &ToolAddress, why: impl std::fmt::Display) -> ToolFailure {
     let address = shown(&address.to_string(), 200);
-    ToolFailure { code, message: format!("{address}: {why}"), again }
+    ToolFailure { code, message: format!("{address}: {why}") }
 }

@@ -41,6 +41,10 @@ mod unreachable_reference;
 mod unused_variable;
 mod useless_mapping;
 
+/// The rules about calls of external tools.
+pub const OF_TOOLS: [&str; 4] =
+    [unknown_tool::RULE.id, tool_not_allowed::RULE.id, unavailable_tool::RULE.id, misfit_arguments::RULE.id];
+
 /// Every rule, in the order in which they look.
 pub static REGISTRY: &[Rule] = &[
     syntax::RULE,

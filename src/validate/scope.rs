@@ -311,8 +311,8 @@ impl Scope {
         let mut steps = Vec::new();
         for (number, node) in flow.nodes.iter().enumerate().filter(|(_, node)| node.runnable()) {
             let incoming = incoming.get(number).map(Vec::as_slice).unwrap_or_default();
-            let edges = Incoming { flow, edges, numbers: incoming };
-            let mut step = scope.step((number, node), &edges, ancestors.as_ref(), &mut texts);
+            let reader = Reader { flow, node: number, edges, incoming, ancestors: ancestors.as_ref() };
+            let mut step = scope.step(node, &reader, &mut texts);
             if let NodeKind::Template(template) = &node.kind {
                 step.persona = template.persona.as_deref().map(|name| shelf.persona(name));
                 step.contract = template.contract.as_ref().map(|contract| contract_of(contract, flow, shelf));
@@ -323,15 +323,9 @@ impl Scope {
         scope
     }
 
-    fn step(
-        &self,
-        (number, node): (usize, &Node),
-        edges: &Incoming<'_>,
-        ancestors: Option<&Ancestors>,
-        texts: &mut Texts<'_>,
-    ) -> StepScope {
+    fn step(&self, node: &Node, reader: &Reader<'_>, texts: &mut Texts<'_>) -> StepScope {
         let NodeKind::Template(step) = &node.kind else {
-            return self.doing((number, node), edges, ancestors, texts);
+            return self.doing(node, reader, texts);
         };
         let (body, outline) = texts.body_of(node, step);
         let template = match &body {
@@ -340,7 +334,7 @@ impl Scope {
         };
         if let Some(message) = texts.too_many_of(step, template, &outline) {
             let body = Body::Faulty { code: "LIMIT_EXCEEDED".to_owned(), message };
-            return StepScope::without_text(number, body);
+            return StepScope::without_text(reader.node, body);
         }
         let mut declared = names_of(&step.variables, true);
         if let Some(template) = template {
@@ -349,57 +343,44 @@ impl Scope {
         let known: HashSet<&str> = declared.iter().map(|declared| declared.name.as_str()).collect();
         let declares = !step.variables.is_empty() || template.is_some_and(|template| !template.variables.is_empty());
         let is_declared = |name: &str| if declares { known.contains(name) } else { begins_like_a_name(name) };
-        let reads = self.reads(number, &outline, edges, ancestors, &is_declared);
-        StepScope { declared, outline, reads, ..StepScope::without_text(number, body) }
+        let reads = self.reads(&outline, reader, &is_declared);
+        StepScope { declared, outline, reads, ..StepScope::without_text(reader.node, body) }
     }
 
     /// What the brace groups of an outline read, once for each name.
-    fn reads(
-        &self,
-        number: usize,
-        outline: &Outline,
-        edges: &Incoming<'_>,
-        ancestors: Option<&Ancestors>,
-        declared: &dyn Fn(&str) -> bool,
-    ) -> Vec<Read> {
+    fn reads(&self, outline: &Outline, reader: &Reader<'_>, declared: &dyn Fn(&str) -> bool) -> Vec<Read> {
         let reads = outline.names.iter().filter_map(|place| {
             let name = outline.placeholders.get(*place)?.name.clone();
             let source =
-                edges.mapped(&name, &self.inputs).or_else(|| self.output(&name, number, ancestors)).unwrap_or_else(
-                    || ReadSource::Open { declared: declared(&name), input: self.inputs.contains_key(&name) },
-                );
+                reader.mapped(&name, &self.inputs).or_else(|| self.output(&name, reader)).unwrap_or_else(|| {
+                    ReadSource::Open { declared: declared(&name), input: self.inputs.contains_key(&name) }
+                });
             Some(Read { name, placeholder: *place, source })
         });
         reads.collect()
     }
 
     /// A step that has no text of its own: it calls a tool, or goes through another flow.
-    fn doing(
-        &self,
-        (number, node): (usize, &Node),
-        edges: &Incoming<'_>,
-        ancestors: Option<&Ancestors>,
-        texts: &mut Texts<'_>,
-    ) -> StepScope {
-        let pointer = edges.flow.node_pointer(number).key("data");
+    fn doing(&self, node: &Node, reader: &Reader<'_>, texts: &mut Texts<'_>) -> StepScope {
+        let pointer = reader.flow.node_pointer(reader.node).key("data");
         let done = match &node.kind {
             NodeKind::Tool(tool) => doing::call(tool, &pointer, texts.known.tools),
-            NodeKind::Flow(link) => doing::link(link, edges.flow.place_in_file, &pointer, texts.shelf),
+            NodeKind::Flow(link) => doing::link(link, reader.flow.place_in_file, &pointer, texts.shelf),
             _ => Err(doing::Fault::new(doing::FaultKind::Empty, "the node is no step")),
         };
         let done = match done {
             Ok(done) => done,
             Err(fault) => {
                 let body = Body::Faulty { code: fault.kind.code().to_owned(), message: fault.message.clone() };
-                return StepScope { fault: Some(fault), ..StepScope::without_text(number, body) };
+                return StepScope { fault: Some(fault), ..StepScope::without_text(reader.node, body) };
             }
         };
         let outline = Arc::new(Outline::made_of(done.placeholders));
         if let Some(message) = texts.too_many(outline.placeholders.len()) {
             let body = Body::Faulty { code: "LIMIT_EXCEEDED".to_owned(), message };
-            return StepScope::without_text(number, body);
+            return StepScope::without_text(reader.node, body);
         }
-        let reads = self.reads(number, &outline, edges, ancestors, &|name| {
+        let reads = self.reads(&outline, reader, &|name| {
             done.declared.iter().any(|declared| declared.name == name) || begins_like_a_name(name)
         });
         StepScope {
@@ -407,12 +388,12 @@ impl Scope {
             outline,
             places: done.places,
             reads,
-            ..StepScope::without_text(number, done.body)
+            ..StepScope::without_text(reader.node, done.body)
         }
     }
 
     /// Whether a name stands for a step's output, and of which step.
-    fn output(&self, name: &str, reader: usize, ancestors: Option<&Ancestors>) -> Option<ReadSource> {
+    fn output(&self, name: &str, reader: &Reader<'_>) -> Option<ReadSource> {
         let (outputs, set) = (self.outputs.get(name), self.set.get(name));
         let mut nodes: Vec<usize> = self.givers(name).collect();
         nodes.sort_unstable();
@@ -421,7 +402,7 @@ impl Scope {
             return Some(ReadSource::Ambiguous { nodes });
         }
         let node = *nodes.first()?;
-        if !ancestors.is_none_or(|ancestors| ancestors.reaches(node, reader)) {
+        if !reader.ancestors.is_none_or(|ancestors| ancestors.reaches(node, reader.node)) {
             return Some(ReadSource::Unreachable { node });
         }
         Some(match (outputs.and_then(|givers| givers.first()), set.and_then(|givers| givers.first())) {
@@ -453,17 +434,21 @@ fn contract_of(contract: &Value, flow: &Flow, shelf: &Shelf) -> Lookup<Contract>
     }
 }
 
-/// The edges into one step.
-struct Incoming<'a> {
+/// A step that reads names, and what leads to it.
+struct Reader<'a> {
     flow: &'a Flow,
+    node: usize,
     edges: &'a [Option<(usize, usize)>],
-    numbers: &'a [usize],
+    /// The edges into it.
+    incoming: &'a [usize],
+    /// None where there is a ring.
+    ancestors: Option<&'a Ancestors>,
 }
 
-impl Incoming<'_> {
+impl Reader<'_> {
     /// The first edge in the file that carries a value to a name.
     fn mapped(&self, name: &str, inputs: &BTreeMap<String, InputScope>) -> Option<ReadSource> {
-        self.numbers.iter().find_map(|number| {
+        self.incoming.iter().find_map(|number| {
             let edge = self.flow.edges.get(*number)?;
             let (from, _) = self.edges.get(*number).copied().flatten()?;
             let runnable = self.flow.nodes.get(from).is_some_and(Node::runnable);

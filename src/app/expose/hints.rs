@@ -3,13 +3,7 @@
 //! A flow of templates changes nothing: it fills in texts. What calls tools does what they do, and
 //! a tool that nobody knows may do anything.
 
-use std::collections::{BTreeSet, HashSet};
-
-use crate::discover::{Entry, Found, Packed};
 use crate::model::{ToolAddress, ToolLookup, Toolbox};
-
-/// How deep flows within flows are followed; an execution goes no deeper.
-const DEEPEST: usize = 8;
 
 /// What a client may take for granted of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,28 +36,6 @@ pub(super) fn annotations(calls: &[ToolAddress], toolbox: &Toolbox) -> Hints {
     }
 }
 
-/// The tools that a flow and the flows within it call, sorted, each once.
-pub(super) fn calls_of(index: &Packed, entry: &Entry, row: usize) -> Vec<ToolAddress> {
-    let mut calls: BTreeSet<ToolAddress> = BTreeSet::new();
-    let mut seen = HashSet::from([row]);
-    let mut layer = vec![entry.clone()];
-    for _ in 0..=DEEPEST {
-        let mut below = Vec::new();
-        for flow in &layer {
-            calls.extend(flow.calls.iter().filter_map(|call| ToolAddress::read(call).ok()));
-            for name in &flow.uses {
-                // A name that means no flow, or several, runs nothing.
-                let Found::One(row) = index.find(name) else { continue };
-                if seen.insert(row) {
-                    below.extend(index.entry(row));
-                }
-            }
-        }
-        layer = below;
-    }
-    calls.into_iter().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -71,7 +43,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::discover::Index;
     use crate::model::{Contract, KnownServer, KnownTool};
 
     fn toolbox(tools: &[(&str, bool, bool, bool)]) -> Toolbox {
@@ -110,34 +81,5 @@ mod tests {
             let hints = Hints { read_only, destructive: !read_only, idempotent, open_world };
             assert_eq!(of(calls), hints, "{calls:?}");
         }
-    }
-
-    #[test]
-    fn what_flows_within_a_flow_call_counts_and_a_ring_ends() {
-        let flow = |name: &str, calls: &[&str], uses: &[&str]| Entry {
-            name: name.to_owned(),
-            file: format!("flows/{name}.json"),
-            calls: calls.iter().map(|call| (*call).to_owned()).collect(),
-            uses: uses.iter().map(|name| (*name).to_owned()).collect(),
-            ..Entry::default()
-        };
-        let mut flows = vec![
-            flow("Top", &["a:one"], &["Mid", "Gone"]),
-            flow("Mid", &[], &["Low"]),
-            flow("Low", &["b:two"], &["Top"]),
-        ];
-        let deep = |depth: usize| format!("D{depth:02}");
-        for depth in 0..12 {
-            flows.push(flow(&deep(depth), &[&format!("deep:t{depth:02}")], &[&deep(depth + 1)]));
-        }
-        let index = Packed::open(Arc::from(Index::new(flows, vec![], vec![], vec![]).pack())).unwrap();
-        let calls = |name: &str| -> Vec<String> {
-            let Found::One(row) = index.find(name) else { panic!("{name}") };
-            let calls = calls_of(&index, &index.entry(row).unwrap(), row);
-            calls.iter().map(ToString::to_string).collect()
-        };
-        assert_eq!(calls("Top"), ["a:one", "b:two"]);
-        assert_eq!(calls("Low"), ["a:one", "b:two"]);
-        assert_eq!((calls(&deep(0)).len(), calls(&deep(0)).last().unwrap().as_str()), (9, "deep:t08"));
     }
 }

@@ -5,15 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Done, Stop, World, own_program};
-use crate::app::{App, CheckRequest, Code, Error, Servers};
+use super::{Done, ENDING, Stop, World, own_program};
+use crate::app::{App, Code, Error, Servers};
 use crate::cli::args::ServeArgs;
 use crate::mcp;
 
-/// The rules about calls of external tools.
-const OF_TOOLS: [&str; 4] = ["unknown-tool", "tool-not-allowed", "unavailable-tool", "misfit-arguments"];
-/// How long external servers may take to end when the client is gone.
-const ENDING: Duration = Duration::from_millis(1_500);
 /// The same when the process is told to stop.
 const HURRIED: Duration = Duration::from_millis(200);
 
@@ -55,28 +51,19 @@ pub(super) fn serve(args: &ServeArgs, world: &World<'_>) -> Done {
 async fn know(app: Arc<App>, servers: Servers, warm: bool) {
     if warm {
         servers.warm().await;
+    } else {
+        servers.read_unknown().await;
     }
-    for fault in faults(&app, &servers).await.unwrap_or_default() {
+    for fault in app.call_faults().await.unwrap_or_default() {
         tracing::warn!("{fault}");
     }
-}
-
-/// What keeps calls of flows from working, as far as the servers' tools are known; those that are not are
-/// asked for.
-async fn faults(app: &App, servers: &Servers) -> Result<Vec<String>, Error> {
-    let request = CheckRequest { tools: Some(servers.known().await), ..CheckRequest::default() };
-    let checkup = app.check(&request).await?;
-    let findings = checkup.files.iter().flat_map(|file| &file.findings);
-    let of_tools = findings.filter(|finding| OF_TOOLS.contains(&finding.rule));
-    let told = of_tools.map(|finding| format!("{} line {}: {}", finding.file, finding.position.line, finding.message));
-    Ok(told.collect())
 }
 
 /// Whether every server can be reached and every flow's calls can work.
 async fn strictly(app: &App, servers: &Servers) -> Result<(), Error> {
     let unreachable = servers.unreachable().await.into_iter().map(|(alias, why)| format!("server {alias}: {why}"));
     let mut faults: Vec<String> = unreachable.collect();
-    faults.extend(self::faults(app, servers).await?);
+    faults.extend(app.call_faults().await?);
     if faults.is_empty() {
         return Ok(());
     }

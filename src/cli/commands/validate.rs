@@ -1,14 +1,9 @@
 //! `flowy validate`: what is wrong with flow and template files, and where.
 
-use std::time::Duration;
-
-use super::{Done, World, own_program, wait};
+use super::{Done, ENDING, World, own_program, wait};
 use crate::app::{CheckRequest, Servers, Severity, check_paths};
 use crate::cli::args::ValidateArgs;
 use crate::report::{human, wire};
-
-/// How long external servers may take to end.
-const ENDING: Duration = Duration::from_millis(1_500);
 
 /// Prints each finding at its place, and a line that sums up.
 pub(super) fn validate(args: ValidateArgs, world: &World<'_>) -> Done {

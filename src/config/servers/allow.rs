@@ -18,6 +18,11 @@ pub struct Allow {
 }
 
 impl Allow {
+    /// Whether none but such tools are, if any.
+    pub fn reads_only(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
     /// Whether a tool may be called.
     pub fn allows(&self, tool: &str, read_only: bool) -> bool {
         (self.read_only && read_only) || self.patterns.iter().any(|pattern| pattern.fits(tool))

@@ -28,6 +28,7 @@ const fn tool(name: &'static str, run: crate::mcp::definition::Run) -> Definitio
         idempotent: true,
         read_only: true,
         destructive: false,
+        does_steps: false,
         parameters: &[],
         failure: FailureShape::Error,
         run,

@@ -20,6 +20,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: false,
     read_only: false,
     destructive: false,
+    does_steps: true,
     parameters: &[
         Parameter::new("flowName", Kind::Text, "As flows_list shows it.").required().also(&["name"]),
         Parameter::new("task", Kind::Text, "What your user wants done."),

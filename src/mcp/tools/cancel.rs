@@ -20,6 +20,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: false,
     destructive: true,
+    does_steps: false,
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("reason", Kind::Text, "Why, for the record."),

@@ -21,6 +21,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: false,
     destructive: false,
+    does_steps: true,
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("stepToken", Kind::Text, TOKEN).required(),

@@ -22,6 +22,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: false,
     destructive: false,
+    does_steps: false,
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("stepToken", Kind::Text, TOKEN).required(),

@@ -30,6 +30,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: true,
     destructive: false,
+    does_steps: true,
     parameters: &[
         Parameter::new("flowName", Kind::Text, "As flows_list shows it.").required().also(&["name"]),
         Parameter::new("initialVariables", Kind::Values, "Values by variable name. _variableSet chooses a named set.")

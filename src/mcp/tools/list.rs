@@ -28,6 +28,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: true,
     destructive: false,
+    does_steps: false,
     parameters: &[
         Parameter::new(
             "mode",

@@ -23,6 +23,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: true,
     destructive: false,
+    does_steps: false,
     parameters: &[
         Parameter::new("name", Kind::Text, "Flow or template, as flows_list shows it.").required().also(&["flowName"]),
         Parameter::new("ref", Kind::Text, REF),

@@ -23,6 +23,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: true,
     destructive: false,
+    does_steps: false,
     parameters: &[
         Parameter::new("executionId", Kind::Text, "Without it: a list."),
         Parameter::new("nodeId", Kind::Text, "Step whose whole text is wanted, or \"result\"."),

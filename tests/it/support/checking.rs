@@ -103,7 +103,7 @@ pub(crate) fn toolbox(servers: &Value) -> Toolbox {
     let server = |(name, server): (&String, &Value)| {
         let standing = if server["disabled"] == true { ServerStanding::Disabled } else { ServerStanding::Ready };
         let tools = server.get("tools").map(|tools| members(tools).map(tool).collect());
-        (name.clone(), KnownServer { standing, tools })
+        (name.clone(), KnownServer { standing, tools, reads_only: false })
     };
     Toolbox { servers: members(servers).map(server).collect(), revision: 1 }
 }

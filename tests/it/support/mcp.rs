@@ -11,6 +11,8 @@ use flowy::clock::ManualClock;
 use flowy::config::{Environment, Settings};
 use flowy::mcp::{End, ServeError, serve_on};
 use flowy::source::{Pace, SourceSpec, slug};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ClientConfig, ProtocolVersion};
+use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
@@ -413,4 +415,21 @@ pub(crate) fn flow(name: &str, nodes: &[(&str, &str)], edges: &[(&str, &str)]) -
 /// A template file.
 pub(crate) fn template(name: &str, text: &str) -> (String, String) {
     (format!("templates/{name}.json"), json!({"title": name, "template": text}).to_string())
+}
+
+/// Lists the tools and calls one with the SDK's own client, once in each generation of the protocol.
+pub(crate) async fn in_both_eras(app: &Arc<App>, call: CallToolRequestParams) -> [(Value, CallToolResult); 2] {
+    let newest = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+    let one = async |mode| {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (reader, writer) = tokio::io::split(theirs);
+        let served = tokio::spawn(flowy::mcp::serve_on(app.clone(), reader, writer, std::future::pending()));
+        let client = rmcp::serve_client_with_lifecycle(ClientConfig::default(), ours, mode).await.unwrap();
+        let tools = client.list_all_tools().await.unwrap();
+        let result = client.call_tool(call.clone()).await.unwrap();
+        client.cancel().await.unwrap();
+        assert_eq!(served.await.unwrap().unwrap(), End::InputEnded);
+        (serde_json::to_value(tools).unwrap(), result)
+    };
+    [one(ClientLifecycleMode::Initialize).await, one(newest).await]
 }

@@ -227,7 +227,13 @@ impl Peer {
             tool(json!({"name": "grow", "inputSchema": free})),
             tool(json!({"name": "bad:name", "inputSchema": free})),
         ];
-        tools.extend(self.grown.lock().unwrap().iter().map(|name| tool(json!({"name": name, "inputSchema": free}))));
+        tools.extend(
+            self.grown
+                .lock()
+                .unwrap()
+                .iter()
+                .map(|name| tool(json!({"name": name, "inputSchema": free, "annotations": reading}))),
+        );
         tools
     }
 
@@ -304,6 +310,7 @@ impl Peer {
                 }
                 text("grown".to_owned())
             }
+            "grown" => text("here".to_owned()),
             "look" | "touch" => {
                 self.note(&format!("{name} {arguments}"));
                 // Long enough to be interrupted by a test that kills whoever called.

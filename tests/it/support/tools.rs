@@ -65,7 +65,11 @@ impl Tools for Web {
             (name.to_owned(), Arc::new(known))
         };
         let tools = ["get", "stuck", "safe", "bad", "huge", "fall"].map(tool);
-        let server = KnownServer { standing: ServerStanding::Ready, tools: Some(tools.into_iter().collect()) };
+        let server = KnownServer {
+            standing: ServerStanding::Ready,
+            tools: Some(tools.into_iter().collect()),
+            reads_only: false,
+        };
         Arc::new(Toolbox { servers: [("web".to_owned(), server)].into_iter().collect(), revision: 1 })
     }
 
@@ -74,9 +78,7 @@ impl Tools for Web {
             self.calls.fetch_add(1, Ordering::SeqCst);
             self.begun.notify_one();
             match call.address.tool.as_str() {
-                "bad" => {
-                    Err(ToolFailure { code: "TOOL_UNAVAILABLE", message: "nobody is there".to_owned(), again: true })
-                }
+                "bad" => Err(ToolFailure { code: "TOOL_UNAVAILABLE", message: "nobody is there".to_owned() }),
                 "get" => {
                     let file =
                         ToolFile { media_type: "image/png".to_owned(), name: None, bytes: Arc::from(*b"\x00\xffpng") };

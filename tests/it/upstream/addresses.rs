@@ -69,7 +69,7 @@ async fn an_address_where_nobody_is_says_so_and_comes_back() {
             std::net::TcpStream::connect_timeout(&bound, Duration::from_secs(1)).is_err()
         })
         .await;
-        let (code, message, _) = failed(echo(&registry, "p").await);
+        let (code, message) = failed(echo(&registry, "p").await);
         assert_eq!(code, "TOOL_UNAVAILABLE", "{era}: {message}");
         assert!(!message.contains("http://"), "{message}");
         let _address = Address::serve_at("", bound).await;
@@ -98,7 +98,7 @@ async fn headers_are_sent_and_no_message_shows_them_or_the_address() {
     let entry = json!({"url": format!("{}/s3cr3t-path?key=s3cr3t-key", server.uri()),
         "headers": {"Authorization": "Bearer s3cr3t-token"}, "allow": "*"});
     let registry = ground.registry(&json!({"p": entry}));
-    let (code, message, _) = failed(echo(&registry, "p").await);
+    let (code, message) = failed(echo(&registry, "p").await);
     assert_eq!(code, "TOOL_UNAVAILABLE");
     assert!(message.contains("418") && !message.contains("s3cr3t"), "{message}");
     assert!(!format!("{registry:?}").contains("s3cr3t"));
@@ -113,7 +113,7 @@ async fn a_redirect_to_another_host_is_not_followed() {
     Mock::given(method("POST")).respond_with(there).mount(&server).await;
     let ground = Ground::new();
     let entry = json!({"url": server.uri(), "headers": {"X-Key": "s3cr3t-key"}, "allow": "*"});
-    let (code, message, _) = failed(echo(&ground.registry(&json!({"p": entry})), "p").await);
+    let (code, message) = failed(echo(&ground.registry(&json!({"p": entry})), "p").await);
     assert_eq!(code, "TOOL_UNAVAILABLE", "{message}");
 }
 
@@ -130,7 +130,7 @@ async fn what_an_address_says_instead_of_the_protocol_is_told_in_words() {
         for era in ["initialize", "auto"] {
             let ground = Ground::new();
             let entry = json!({"url": server.uri(), "allow": "*", "era": era});
-            let (code, message, _) = failed(echo(&ground.registry(&json!({"p": entry})), "p").await);
+            let (code, message) = failed(echo(&ground.registry(&json!({"p": entry})), "p").await);
             assert_eq!(code, "TOOL_UNAVAILABLE");
             assert!(message.contains(words), "{era}: {message}");
         }
@@ -146,6 +146,6 @@ async fn an_address_that_never_answers_is_given_up_in_time() {
         .await;
     let ground = Ground::new();
     let entry = json!({"url": server.uri(), "allow": "*", "connectTimeout": "300ms"});
-    let (_, message, again) = failed(echo(&ground.registry(&json!({"p": entry})), "p").await);
-    assert!(message.ends_with("it does not answer within 300 ms") && again, "{message}");
+    let (_, message) = failed(echo(&ground.registry(&json!({"p": entry})), "p").await);
+    assert!(message.ends_with("it does not answer within 300 ms"), "{message}");
 }

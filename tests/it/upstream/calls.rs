@@ -30,8 +30,8 @@ async fn a_browsers_picture_is_a_file_and_its_lists_are_json() {
     let requests = call(&registry, "b:network_requests", no_arguments()).await.unwrap();
     assert_eq!(requests.json.unwrap()["requests"][0]["status"], 500);
     // It changes something, and is not allowed by readOnly.
-    let (code, message, again) = failed(call(&registry, "b:navigate", json!({"url": "x"})).await);
-    assert_eq!((code, again), ("TOOL_NOT_ALLOWED", false));
+    let (code, message) = failed(call(&registry, "b:navigate", json!({"url": "x"})).await);
+    assert_eq!(code, "TOOL_NOT_ALLOWED");
     assert_eq!(message, "b:navigate: the operator does not allow flows to call it");
     registry.shut_down(ENDING).await;
 }
@@ -55,11 +55,11 @@ async fn allowed_are_the_tools_that_are_named_or_fit_a_pattern() {
 async fn what_is_not_there_is_named_with_the_nearest_names() {
     let ground = Ground::new();
     let registry = ground.registry(&json!({"browser": ground.peer("browser", json!({}))}));
-    let (code, message, again) = failed(call(&registry, "browsr:navigate", no_arguments()).await);
-    assert_eq!((code, again), ("TOOL_NOT_FOUND", false));
+    let (code, message) = failed(call(&registry, "browsr:navigate", no_arguments()).await);
+    assert_eq!(code, "TOOL_NOT_FOUND");
     assert_eq!(message, "browsr:navigate: no external server goes by that name; the nearest are \"browser\"");
     assert!(ground.noted("started").is_empty(), "nothing is started for a server that is not there");
-    let (code, message, _) = failed(call(&registry, "browser:screen_shot", no_arguments()).await);
+    let (code, message) = failed(call(&registry, "browser:screen_shot", no_arguments()).await);
     assert_eq!(code, "TOOL_NOT_FOUND");
     assert_eq!(message, "browser:screen_shot: its server has no tool of that name; the nearest are \"screenshot\"");
     let nobody = ground.registry(&json!({}));
@@ -71,12 +71,12 @@ async fn what_is_not_there_is_named_with_the_nearest_names() {
 async fn arguments_that_do_not_fit_are_refused_with_every_reason_and_never_sent() {
     let ground = Ground::new();
     let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
-    let (code, message, again) = failed(call(&registry, "p:echo", json!({"test": "x", "n": 1})).await);
-    assert_eq!((code, again), ("INVALID_REQUEST", false));
+    let (code, message) = failed(call(&registry, "p:echo", json!({"test": "x", "n": 1})).await);
+    assert_eq!(code, "INVALID_REQUEST");
     for reason in ["args.text is missing", "args.test is not a field", "args.n is not a field"] {
         assert!(message.contains(reason), "{message}");
     }
-    let (_, message, _) = failed(call(&registry, "p:draft7", json!({"pair": ["x", "y"]})).await);
+    let (_, message) = failed(call(&registry, "p:draft7", json!({"pair": ["x", "y"]})).await);
     assert_eq!(message, "p:draft7: args.pair[0] is text, and must be a whole number");
     registry.shut_down(ENDING).await;
 }
@@ -86,8 +86,8 @@ async fn where_a_schema_is_none_the_server_has_the_last_word() {
     let ground = Ground::new();
     let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
     assert_eq!(text(&call(&registry, "p:no_schema", json!({"anything": 1})).await), r#"{"anything":1}"#);
-    let (code, message, again) = failed(call(&registry, "p:liar", json!({"text": "x"})).await);
-    assert_eq!((code, message.as_str(), again), ("TOOL_ERROR", "p:liar: number is missing", false));
+    let (code, message) = failed(call(&registry, "p:liar", json!({"text": "x"})).await);
+    assert_eq!((code, message.as_str()), ("TOOL_ERROR", "p:liar: number is missing"));
     // What does not fit the tool's own promise is handed on all the same.
     assert_eq!(call(&registry, "p:misfit", no_arguments()).await.unwrap().structured.unwrap(), json!({"n": "one"}));
     registry.shut_down(ENDING).await;
@@ -99,7 +99,7 @@ async fn an_error_that_a_tool_reports_is_an_answer_with_its_words() {
     let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
     let answer = call(&registry, "p:failing", no_arguments()).await.unwrap();
     assert_eq!((answer.is_error, answer.text.as_deref()), (true, Some("the page is not there")));
-    let (code, message, _) = failed(call(&registry, "p:bad_file", no_arguments()).await);
+    let (code, message) = failed(call(&registry, "p:bad_file", no_arguments()).await);
     assert_eq!((code, message.as_str()), ("TOOL_ERROR", "p:bad_file: its image number 1 is not base64"));
     registry.shut_down(ENDING).await;
 }
@@ -133,15 +133,15 @@ async fn progress_arrives_in_its_order() {
 async fn a_call_that_takes_too_long_is_cancelled_at_the_server() {
     let ground = Ground::new();
     let registry = ground.registry(&json!({"p": ground.peer("", json!({"timeout": "300ms"}))}));
-    let (code, message, again) = failed(call(&registry, "p:slow", no_arguments()).await);
-    assert_eq!((code, again), ("TIMEOUT", false));
+    let (code, message) = failed(call(&registry, "p:slow", no_arguments()).await);
+    assert_eq!(code, "TIMEOUT");
     assert_eq!(message, "p:slow: no answer within 300 ms; the call was cancelled");
     until("the server heard of it", || ground.noted("slow was cancelled").len() == 1).await;
     // What only reads may be tried again; a caller's own limit goes first.
     let mut reading = call_of("p:slow_reading", no_arguments());
     reading.timeout = Some(Duration::from_millis(100));
-    let (code, message, again) = failed(registry.call(reading, None).await);
-    assert!(code == "TIMEOUT" && again && message.contains("100 ms"), "{message}");
+    let (code, message) = failed(registry.call(reading, None).await);
+    assert!(code == "TIMEOUT" && message.contains("100 ms"), "{message}");
     // The server is as well as it was.
     assert_eq!(text(&echo(&registry, "p").await), "hi");
     registry.shut_down(ENDING).await;
@@ -173,8 +173,8 @@ async fn calls_wait_for_their_turn_and_not_for_ever() {
     let slow = call(&registry, "p:slow", no_arguments());
     let (slow, waited) = tokio::join!(slow, registry.call(waiting, None));
     assert_eq!(slow.unwrap_err().code, "TIMEOUT");
-    let (code, message, again) = failed(waited);
-    assert_eq!((code, again), ("TIMEOUT", true));
+    let (code, message) = failed(waited);
+    assert_eq!(code, "TIMEOUT");
     assert_eq!(message, "p:echo: its server had no turn free within 200 ms (maxParallel)");
     registry.shut_down(ENDING).await;
 }
@@ -197,8 +197,8 @@ async fn a_program_gets_a_cleared_environment_and_its_folder() {
 async fn a_server_that_is_switched_off_is_not_started() {
     let ground = Ground::new();
     let registry = ground.registry(&json!({"p": ground.peer("", json!({"disabled": true}))}));
-    let (code, message, again) = failed(echo(&registry, "p").await);
-    assert_eq!((code, again), ("TOOL_UNAVAILABLE", false));
+    let (code, message) = failed(echo(&registry, "p").await);
+    assert_eq!(code, "TOOL_UNAVAILABLE");
     assert_eq!(message, "p:echo: the operator switched its server off");
     registry.warm().await;
     registry.read_unknown().await;

@@ -52,7 +52,16 @@ async fn three_hundred_external_tools_add_nothing_to_what_clients_are_shown() {
     let (mut with, same) = listed(&["--warm", "--servers", file.to_str().unwrap()]);
     until("the tools are known", || ground.noted("tools were listed").len() == 3).await;
     let later = with.request(8, "tools/list", &json!({}))["result"]["tools"].to_string();
-    assert!(bare == same && bare == later);
+    assert!(same == later && same.len() <= bare.len(), "{} and {} bytes", bare.len(), same.len());
+    // What is told besides, that flows may do things, is no text for a model.
+    let unannotated = |tools: &str| {
+        let mut tools: Value = serde_json::from_str(tools).unwrap();
+        for tool in tools.as_array_mut().unwrap() {
+            tool.as_object_mut().unwrap().remove("annotations");
+        }
+        tools
+    };
+    assert_eq!(unannotated(&bare), unannotated(&same));
 }
 
 #[test]

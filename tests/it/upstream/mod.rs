@@ -102,10 +102,10 @@ fn text(answer: &Result<ToolAnswer, ToolFailure>) -> &str {
     answer.as_ref().unwrap().text.as_deref().unwrap()
 }
 
-/// Code and message of a failure, and whether trying again may help.
-fn failed(answer: Result<ToolAnswer, ToolFailure>) -> (&'static str, String, bool) {
+/// Code and message of a failure.
+fn failed(answer: Result<ToolAnswer, ToolFailure>) -> (&'static str, String) {
     let failure = answer.unwrap_err();
-    (failure.code, failure.message, failure.again)
+    (failure.code, failure.message)
 }
 
 /// Hands progress on to a channel.

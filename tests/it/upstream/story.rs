@@ -46,6 +46,57 @@ fn served(ground: &Ground, arguments: &[&str]) -> Program {
     Program::serving_at(home, &all, &[("PATH", "/usr/bin:/bin")])
 }
 
+/// Whether a tool is announced as changing nothing, as able to destroy, and as safe to repeat.
+fn hints(listed: &Value, name: &str) -> [bool; 3] {
+    let tool = listed["result"]["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+    ["readOnlyHint", "destructiveHint", "idempotentHint"].map(|hint| tool["annotations"][hint] == true)
+}
+
+#[test]
+fn what_does_steps_is_announced_as_harmless_only_where_no_step_can_do_harm() {
+    for (allow, execute, complete) in [
+        (json!("*"), [false, true, false], [false, true, true]),
+        (json!(["readOnly", "echo"]), [false, true, false], [false, true, true]),
+        (json!("readOnly"), [true, false, true], [false, false, true]),
+        (json!([]), [true, false, true], [false, false, true]),
+    ] {
+        let (ground, home) = (Ground::new(), Arc::new(TempDir::new().unwrap()));
+        let servers = json!({"mcpServers": {"p": ground.peer("", json!({"allow": allow}))}});
+        std::fs::write(home.path().join("servers.json"), servers.to_string()).unwrap();
+        let mut program = Program::serving_at(home, &["--servers", "servers.json"], &[]);
+        program.shake_hands("2025-11-25");
+        let listed = program.request(1, "tools/list", &json!({}));
+        assert_eq!(hints(&listed, "flows_execute"), execute, "{allow}");
+        assert_eq!(hints(&listed, "flows_complete_step"), complete, "{allow}");
+        assert_eq!(hints(&listed, "flows_list"), [true, false, true], "{allow}");
+    }
+}
+
+#[test]
+fn a_client_is_told_when_a_server_changes_what_a_flow_does() {
+    let (ground, home) = (Ground::new(), Arc::new(TempDir::new().unwrap()));
+    let calling = |name: &str, tool: &str| json!({"metadata": {"name": name, "version": "1.0.0"}, "nodes": [{"id": "n", "type": "tool", "data": {"call": tool}}], "edges": []});
+    catalog(home.path(), &[("Grow.json", &calling("Grow", "p:grow")), ("Use.json", &calling("Use", "p:grown"))]);
+    let servers = json!({"mcpServers": {"p": ground.peer("", json!({}))}});
+    std::fs::write(home.path().join("servers.json"), servers.to_string()).unwrap();
+    let mut program = Program::serving_at(home, &["--servers", "servers.json", "--expose", "all"], &[]);
+    program.shake_hands("2025-11-25");
+    let listed = program.request(1, "tools/list", &json!({}));
+    assert_eq!(hints(&listed, "flow_Use"), [false, true, false], "nobody knows what it calls");
+    program.ask(2, "tools/call", &json!({"name": "flow_Grow", "arguments": {}}));
+    let (mut answered, mut told) = (false, Vec::new());
+    while !answered || told.is_empty() {
+        let message = program.receive();
+        answered = answered || message["id"] == json!(2);
+        told.extend(message["method"].as_str().map(str::to_owned));
+    }
+    assert_eq!(told, ["notifications/tools/list_changed"], "the other lists are as they were");
+    let listed = program.request(3, "tools/list", &json!({}));
+    assert_eq!(hints(&listed, "flow_Use"), [true, false, true], "{listed}");
+    let used = program.request(4, "tools/call", &json!({"name": "flow_Use", "arguments": {}}));
+    assert_eq!(used["result"]["structuredContent"]["finalResult"], json!("here"), "{used}");
+}
+
 #[test]
 fn a_client_sees_the_fixed_tools_and_one_flow_and_gets_what_two_servers_gave_though_one_was_killed() {
     let ground = Ground::new();

@@ -1,10 +1,9 @@
 //! Both protocol eras, against the real program, and through a real client.
 
-use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};
-use rmcp::service::ClientLifecycleMode;
+use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
-use crate::support::mcp::{Bench, Program, stateless};
+use crate::support::mcp::{Bench, Program, in_both_eras, stateless};
 
 const RUN: &str =
     r#"{"flowName": "Marketing_Strategy", "initialVariables": {"company": "T", "market": "AI", "budget": 1}}"#;
@@ -81,23 +80,8 @@ fn rough_lines_and_early_notifications_end_nothing() {
 
 #[tokio::test]
 async fn a_real_client_in_both_eras_gets_the_same_answers() {
-    let bench = Bench::examples();
-    let mut answers = Vec::new();
-    for mode in [
-        ClientLifecycleMode::Initialize,
-        ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
-    ] {
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let (reader, writer) = tokio::io::split(theirs);
-        let served = tokio::spawn(flowy::mcp::serve_on(bench.app.clone(), reader, writer, std::future::pending()));
-        let client = rmcp::serve_client_with_lifecycle(ClientConfig::default(), ours, mode).await.unwrap();
-        let tools = client.list_all_tools().await.unwrap();
-        assert_eq!(tools.len(), 9);
-        let params = CallToolRequestParams::new("flows_list");
-        let result = client.call_tool(params).await.unwrap();
-        answers.push((serde_json::to_value(tools).unwrap(), result.structured_content.clone().unwrap()));
-        client.cancel().await.unwrap();
-        assert_eq!(served.await.unwrap().unwrap(), flowy::mcp::End::InputEnded);
-    }
-    assert_eq!(answers[0], answers[1]);
+    let answers = in_both_eras(&Bench::examples().app, CallToolRequestParams::new("flows_list")).await;
+    let [first, second] = answers.map(|(tools, result)| (tools, result.structured_content.unwrap()));
+    assert_eq!(first.0.as_array().unwrap().len(), 9);
+    assert_eq!(first, second);
 }

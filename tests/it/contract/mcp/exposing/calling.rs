@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use flowy::app::StatsRequest;
-use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};
-use rmcp::service::ClientLifecycleMode;
+use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
 use super::super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, as_published};
 use super::{TwoTools, all, calling, exposed, marked};
 use crate::support::github::{Fault, GitHub};
-use crate::support::mcp::{Bench, flow, template};
+use crate::support::mcp::{Bench, flow, in_both_eras, template};
 
 fn timeless(mut value: Value) -> Value {
     let object = value.as_object_mut().unwrap();
@@ -155,26 +154,14 @@ async fn a_catalog_that_cannot_be_reached_is_said_and_is_no_unknown_tool() {
 #[tokio::test]
 async fn a_real_client_in_both_eras_lists_and_calls_the_same() {
     let bench = Bench::examples().with(all);
-    let mut answers = Vec::new();
-    for mode in [
-        ClientLifecycleMode::Initialize,
-        ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
-    ] {
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let (reader, writer) = tokio::io::split(theirs);
-        let served = tokio::spawn(flowy::mcp::serve_on(bench.app.clone(), reader, writer, std::future::pending()));
-        let client = rmcp::serve_client_with_lifecycle(ClientConfig::default(), ours, mode).await.unwrap();
-        let tools = client.list_all_tools().await.unwrap();
-        let arguments = json!({"company": "T", "market": "AI", "budget": "1"}).as_object().unwrap().clone();
-        let params = CallToolRequestParams::new("flow_Marketing_Strategy").with_arguments(arguments);
-        let result = client.call_tool(params).await.unwrap();
+    let arguments = json!({"company": "T", "market": "AI", "budget": "1"}).as_object().unwrap().clone();
+    let call = CallToolRequestParams::new("flow_Marketing_Strategy").with_arguments(arguments);
+    let [first, second] = in_both_eras(&bench.app, call).await.map(|(tools, result)| {
         assert_eq!(result.is_error, Some(false));
-        answers.push((serde_json::to_value(tools).unwrap(), timeless(result.structured_content.unwrap())));
-        client.cancel().await.unwrap();
-        assert_eq!(served.await.unwrap().unwrap(), flowy::mcp::End::InputEnded);
-    }
-    assert!(answers[0].0.as_array().unwrap().len() > 9);
-    assert_eq!(answers[0], answers[1]);
+        (tools, timeless(result.structured_content.unwrap()))
+    });
+    assert!(first.0.as_array().unwrap().len() > 9);
+    assert_eq!(first, second);
 }
 
 #[tokio::test]
