@@ -1,5 +1,6 @@
-//! What an external tool costs: one call through the registry beside the bare call of the same
-//! peer, and what configured servers add to the start and to the memory of the program.
+//! What an external tool costs: one call through the registry, and one whole step of a flow, beside
+//! the bare call of the same peer; and what configured servers add to the start and to the memory of
+//! the program.
 //!
 //! Run with `cargo build --release && cargo bench --bench tools`. The peer is this bench itself,
 //! started once more. It measures the program at `target/release/flowy`, or the one that the first
@@ -18,16 +19,22 @@
 
 mod driver;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use driver::{Figures, Server, ms};
 use flowy::clock::SystemClock;
 use flowy::config::{Environment, ServersFile};
-use flowy::execute::Tools as _;
-use flowy::model::{ToolAddress, ToolCall};
+use flowy::execute::{Options, Rendered, Tools as _, Workers, execute};
+use flowy::model::{Shelf, ToolAddress, ToolCall};
+use flowy::names::CatalogPath;
+use flowy::plan::Plan;
+use flowy::run::Given;
 use flowy::upstream::{Registry, Surroundings};
+use flowy::validate;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig, Tool,
@@ -36,6 +43,7 @@ use rmcp::service::RequestContext;
 use rmcp::transport::TokioChildProcess;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 /// Tells this bench to be the peer.
 const PEER: &str = "FLOWY_BENCH_PEER";
@@ -91,6 +99,25 @@ fn servers(count: usize) -> String {
     json!({"mcpServers": servers}).to_string()
 }
 
+/// A flow of one step, which sends its input to the peer.
+fn plan() -> Arc<Plan> {
+    let flow = json!({
+        "metadata": {"name": "Echo", "version": "1.0.0"},
+        "nodes": [
+            {"id": "in", "type": "multi_input", "data": {"variables": ["text"]}},
+            {"id": "said", "type": "tool", "data": {"call": "s00:echo", "args": {"text": "{{ text }}"}}}
+        ],
+        "edges": [{"source": "in", "target": "said"}]
+    });
+    let path = CatalogPath::new("flows/Echo.json").unwrap();
+    let parsed = validate::parse(&path, flow.to_string().as_bytes());
+    let options = validate::Options { lenient: false, max_nodes: 10, max_edges: 10 };
+    let shelf = Shelf::default();
+    let known = validate::Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options };
+    let check = validate::flow_file(&path, &parsed, known).flows.remove(0);
+    Arc::new(Plan::of(check.checked.as_ref().expect("no finding reaches the flow"), &HashMap::new()))
+}
+
 async fn calls() {
     let file = ServersFile::parse(Path::new("/tmp/servers.json"), servers(1).as_bytes(), &Environment::of_process());
     let guard = driver::program().canonicalize().ok();
@@ -102,7 +129,16 @@ async fn calls() {
     let arguments = json!({"text": "A sentence of a usual length, as a flow would send it."});
     let Value::Object(arguments) = arguments else { unreachable!() };
 
-    let (mut bares, mut ours) = (Vec::new(), Vec::new());
+    let (plan, given) = (plan(), Given::read(&arguments).unwrap());
+    let workers = Workers { tools: Some(&registry), execution: "bench", ..Workers::of_texts(&Rendered) };
+    let step = async || {
+        let (options, cancel) = (Options::default(), CancellationToken::new());
+        let executed =
+            execute(plan.clone(), given.clone(), &options, workers, &SystemClock, &cancel, |_, _| {}).await.unwrap();
+        assert_eq!(executed.calls, 1);
+    };
+
+    let (mut bares, mut ours, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     for n in 0..CALLS + 500 {
         let begun = Instant::now();
         let params = CallToolRequestParams::new("echo").with_arguments(arguments.clone());
@@ -113,24 +149,41 @@ async fn calls() {
         let call = ToolCall { address, arguments: arguments.clone(), timeout: None };
         registry.call(call, None).await.unwrap();
         let of_ours = begun.elapsed();
+        let begun = Instant::now();
+        step().await;
+        let of_step = begun.elapsed();
         // The first ones connect, compile and warm up.
         if n >= 500 {
             bares.push(of_bare);
             ours.push(of_ours);
+            steps.push(of_step);
         }
     }
-    let mut differences: Vec<f64> = ours.iter().zip(&bares).map(|(ours, bare)| ms(*ours) - ms(*bare)).collect();
-    differences.sort_unstable_by(f64::total_cmp);
-    let (bares, ours) = (Figures::of(bares), Figures::of(ours));
+    let (of_calls, of_steps) = (difference(&ours, &bares), difference(&steps, &bares));
+    let (bares, ours, steps) = (Figures::of(bares), Figures::of(ours), Figures::of(steps));
     println!("one call, bare            {bares}");
     println!("one call, by the registry {ours}");
-    println!(
-        "of pairs: half differ by less than {:.1} µs, {:.2} times the bare call (aim: 150 µs)",
-        differences[differences.len() / 2] * 1e3,
-        ours.at(0.5) / bares.at(0.5)
-    );
+    println!("one step of a flow        {steps}");
+    for (what, difference, times) in [("call", of_calls, &ours), ("step", of_steps, &steps)] {
+        println!(
+            "of pairs, {what} over bare call: half differ by less than {difference:.1} µs, {:.2} times (aim for a step: 150 µs)",
+            times.at(0.5) / bares.at(0.5)
+        );
+    }
+    let before = driver::resident_mb("self");
+    for _ in 0..1_000 {
+        step().await;
+    }
+    println!("resident: {before:.2} MB before 1,000 more steps, {:.2} MB after them", driver::resident_mb("self"));
     registry.shut_down(Duration::from_secs(5)).await;
     bare.cancel().await.unwrap();
+}
+
+/// The difference that half of the pairs stay below, in microseconds.
+fn difference(times: &[Duration], bares: &[Duration]) -> f64 {
+    let mut differences: Vec<f64> = times.iter().zip(bares).map(|(time, bare)| ms(*time) - ms(*bare)).collect();
+    differences.sort_unstable_by(f64::total_cmp);
+    differences[differences.len() / 2] * 1e3
 }
 
 fn starts(program: &Path) {

@@ -84,10 +84,15 @@ impl Server {
     }
 
     pub(crate) fn resident_mb(&self) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
-        line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
+        resident_mb(&self.child.id().to_string())
     }
+}
+
+/// How much memory a process, or `self`, holds.
+pub(crate) fn resident_mb(process: &str) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
 }
 
 impl Drop for Server {

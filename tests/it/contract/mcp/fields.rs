@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use flowy::app::{App, EXAMPLES, StatsRequest};
+use flowy::app::{App, Code, EXAMPLES, StatsRequest};
 use flowy::cli::docs::blocks;
 use flowy::report::wire::{self, STATUSES};
 use flowy::source::{Pace, SourceSpec};
@@ -272,6 +272,54 @@ async fn every_field_about_tool_steps_of_a_guided_execution_is_published() {
 }
 
 #[tokio::test]
+async fn every_field_about_steps_that_do_things_is_published() {
+    let inner = r#"{"metadata":{"name":"Inner","version":"1.0.0"},"nodes":[{"id":"in","type":"multi_input","data":{"variables":["of"]}},
+      {"id":"p","type":"tool","data":{"call":"web:get","args":{"of":"{{ of }}"}}},{"id":"q","type":"template","data":{"template":"q {p_result.n}"}}],
+      "edges":[{"source":"in","target":"p"},{"source":"p","target":"q"}]}"#;
+    let does = r#"{"metadata":{"name":"Does","version":"1.0.0"},"nodes":[
+      {"id":"a","type":"tool","data":{"call":"web:get","args":{"k":"{{ word | one }}"}}},
+      {"id":"c","type":"tool","data":{"call":"web:bad","onError":"continue","retry":{"times":1,"backoffMs":1}}},
+      {"id":"d","type":"tool","data":{"call":"web:get","requires":["more"]}},
+      {"id":"i","type":"flow","data":{"flow":"Inner","variables":{"of":"{a_result}"}}},
+      {"id":"e","type":"template","data":{"template":"{a_result} {a_result.files.0.uri} {c_result} {i_result}"}}],
+      "edges":[{"source":"a","target":"i"},{"source":"a","target":"e"},{"source":"c","target":"e"},{"source":"i","target":"e"}]}"#;
+    let fails = r#"{"metadata":{"name":"Fails","version":"1.0.0"},"nodes":[
+      {"id":"a","type":"tool","data":{"call":"web:get"}},{"id":"b","type":"tool","data":{"call":"web:bad"}},
+      {"id":"e","type":"template","data":{"template":"{a_result} {b_result}"}}],
+      "edges":[{"source":"a","target":"e"},{"source":"b","target":"e"}]}"#;
+    let files = [("flows/Inner.json", inner), ("flows/Does.json", does), ("flows/Fails.json", fails)];
+    let bench = Bench::folder(files).calling(Arc::new(Web::default()));
+    let mut session = bench.session().await;
+    for detail in ["full", "outputs", "final"] {
+        let done = session.ok("flows_execute", json!({"flowName": "Does", "detail": detail})).await;
+        as_published(EXECUTE_RESPONSE, &done);
+        all_documented("result-execute", "", &done);
+        assert_eq!(done["counts"]["retries"], json!(1), "{done}");
+    }
+    for name in ["Does", "Fails"] {
+        let rehearsed = session.ok("flows_execute", json!({"flowName": name, "dryRun": true})).await;
+        as_published(EXECUTE_RESPONSE, &rehearsed);
+        all_documented("result-execute", "", &rehearsed);
+        for detail in ["summary", "full"] {
+            let shown = session.ok("flows_show", json!({"name": name, "detail": detail})).await;
+            as_published(SHOW, &shown);
+            all_documented("result-show-flow", "", &shown);
+        }
+    }
+    let failed = session.failed("flows_execute", json!({"flowName": "Fails"})).await;
+    assert_eq!(failed["failedAt"]["error"]["code"], json!("TOOL_UNAVAILABLE"), "{failed}");
+    as_published(EXECUTE_FAILURE, &failed);
+    all_documented("result-execute-failure", "", &failed);
+    let list = session.ok("flows_status", json!({})).await;
+    for execution in list["executions"].as_array().unwrap() {
+        let arguments = json!({"executionId": execution["executionId"], "include": ["steps"]});
+        let one = session.ok("flows_status", arguments).await;
+        as_published(STATUS, &one);
+        all_documented("result-status", "", &one);
+    }
+}
+
+#[tokio::test]
 async fn every_field_of_statistics_is_published() {
     let bench = Bench::folder(files()).counting();
     let mut session = bench.session().await;
@@ -320,19 +368,35 @@ async fn a_step_that_an_execution_does_not_have_is_answered_with_those_it_has() 
     assert_eq!(failed["details"]["steps"], json!(["node-1", "node-2"]));
 }
 
+/// The words that a field of a schema may be.
+fn words(schema: &str, pointer: &str) -> Vec<String> {
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let words = schema.pointer(pointer).unwrap().as_array().unwrap();
+    words.iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_code_that_an_execution_may_fail_with_is_published() {
+    let published = words(EXECUTE_FAILURE, "/properties/code/enum");
+    let of_others = |code: &Code| {
+        matches!(
+            code,
+            Code::InvalidCursor
+                | Code::ExecutionNotFound
+                | Code::InvalidStepToken
+                | Code::StepAlreadyCompleted
+                | Code::ContractViolation
+                | Code::AwaitingHuman
+                | Code::EscalationNotFound
+                | Code::StoreError
+        )
+    };
+    let codes: Vec<&str> = Code::ALL.iter().filter(|code| !of_others(code)).map(|code| code.word()).collect();
+    assert_eq!(published, codes);
+}
+
 #[test]
 fn the_words_for_a_status_are_the_published_ones() {
-    let words = |schema: &str, pointer: &str| -> Vec<String> {
-        let schema: Value = serde_json::from_str(schema).unwrap();
-        schema
-            .pointer(pointer)
-            .unwrap()
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|word| word.as_str().unwrap().to_owned())
-            .collect()
-    };
     let mut published = words(EXECUTE_RESPONSE, "/properties/status/enum");
     published.extend(words(EXECUTE_FAILURE, "/properties/status/enum"));
     published.extend(words(STATUS, "/$defs/one/properties/status/enum"));
