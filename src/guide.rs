@@ -382,16 +382,27 @@ impl Guide {
     }
 
     /// Decides on what the log says, and adds to it unless somebody else did so meanwhile: then it
-    /// is decided anew.
+    /// is decided anew. What is known of the log is believed as long as something is to be added,
+    /// for that only works if it is true; a refusal or an old reply is decided on what was read.
     async fn change(
         &self,
         id: &ExecutionId,
         decide: impl Fn(&Story) -> Result<Decision, GuideError> + Send + Sync,
     ) -> Result<Turn, GuideError> {
+        let mut known = self.known.take(id);
         for _ in 0..TRIES {
-            let mut story = self.read(id).await?;
+            let believed = known.is_some();
+            let mut story = match known.take() {
+                Some(known) => known,
+                None => self.read(id).await?,
+            };
             let after = story.entries.len();
-            let (moments, told) = match decide(&story) {
+            let decided = decide(&story);
+            if believed && !matches!(decided, Ok(Decision::Now(..))) {
+                self.known.keep(story);
+                continue;
+            }
+            let (moments, told) = match decided {
                 Ok(Decision::Now(moments, told)) => (moments, told),
                 Ok(Decision::Before(turn)) => {
                     self.known.keep(story);
@@ -402,13 +413,14 @@ impl Guide {
                     return Err(refused);
                 }
             };
+            let Some(last) = story.entries.last().cloned() else { continue };
             let had_ended = story.guided.state().ended();
             for moment in moments {
                 self.live(&mut story.guided, &mut story.entries, moment)?;
             }
             self.calling.be_there(&story.guided)?;
             let added = story.entries.iter().skip(after).cloned().collect();
-            if self.store.append(after, added, &story.guided).await? == Appended::Kept {
+            if self.store.append((after, last), added, &story.guided).await? == Appended::Kept {
                 let guided = story.guided.clone();
                 self.known.keep(story);
                 if let Some(on_end) = self.on_end.as_ref().filter(|_| !had_ended && guided.state().ended()) {

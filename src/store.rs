@@ -124,16 +124,24 @@ impl Store {
         .await
     }
 
-    /// Adds to a log that had `after` entries when it was last seen. When it returns, the entries
-    /// survive a loss of power.
+    /// Adds to a log that had `after` entries when it was last seen, of which `last` was the last. When
+    /// it returns, the entries survive a loss of power.
     ///
     /// # Errors
-    /// When they can't be kept; `Outrun` where the log has grown or gone.
-    pub async fn append(&self, after: usize, entries: Vec<Entry>, guided: &Guided) -> Result<Appended, StoreError> {
+    /// When they can't be kept; `Outrun` where the log has grown, is another one, or is gone.
+    pub async fn append(
+        &self,
+        (after, last): (usize, Entry),
+        entries: Vec<Entry>,
+        guided: &Guided,
+    ) -> Result<Appended, StoreError> {
+        if !self.file.exists() {
+            return Ok(Appended::Outrun);
+        }
         let summary = Summary::of(guided);
         self.write(move |opened| {
             let transaction = opened.writing()?;
-            if !summary.update(&transaction, after)? {
+            if !ends_with(&transaction, &summary.id, after, &last)? || !summary.update(&transaction, after)? {
                 return Ok(Appended::Outrun);
             }
             insert(&transaction, &summary.id, after, &entries)?;
@@ -301,6 +309,19 @@ impl Store {
 /// A position in a log as SQLite counts.
 fn number(position: usize) -> i64 {
     i64::try_from(position).unwrap_or(i64::MAX)
+}
+
+/// Whether a log has this many entries, with this one at its end: an older copy of the file that was
+/// put in its place may have as many.
+fn ends_with(connection: &Connection, id: &str, entries: usize, last: &Entry) -> Result<bool, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT at, kind, body, (SELECT count(*) FROM events WHERE execution = ?1) FROM events
+         WHERE execution = ?1 AND seq = ?2",
+    )?;
+    let mut rows = statement.query(params![id, number(entries)])?;
+    let Some(row) = rows.next()? else { return Ok(false) };
+    let there = decoded(row.get(0)?, row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?);
+    Ok(row.get::<_, i64>(3)? == number(entries) && there.is_ok_and(|there| there == *last))
 }
 
 fn insert(connection: &Connection, id: &str, after: usize, entries: &[Entry]) -> Result<(), StoreError> {

@@ -34,7 +34,13 @@ pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: boo
     snapshot.read_each(|path, bytes| texts.push((path.clone(), bytes))).await?;
     let whole = texts.iter().all(|(_, bytes)| bytes.is_ok());
     let problems = snapshot.problems().await?;
-    let built = tokio::task::spawn_blocking(move || build(&files, &texts, &problems, lenient).pack()).await;
+    let built = tokio::task::spawn_blocking(move || {
+        let index = build(&files, &texts, &problems, lenient);
+        // What was read makes room for what is made of it.
+        drop((files, texts, problems));
+        index.pack()
+    })
+    .await;
     let bytes =
         built.map_err(|_| Error::new(Code::InternalError, "reading the catalog was stopped by an internal error"))?;
     if whole {
@@ -295,6 +301,8 @@ fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Chec
     }
     let Checked { check, plans, shelf } = check(&parsed);
     read.problems.extend(of_findings(&check.findings, code_of_finding));
+    // Thousands of files are held at once: room for what is not there would be most of it.
+    read.flows.reserve_exact(check.flows.len());
     for (flow, plan) in check.flows.into_iter().zip(plans) {
         read.problems.extend(of_findings(&flow.findings, |finding| code_in_flow(finding, &flow.flow, &shelf)));
         read.nests |= flow.flow.nodes.iter().any(|node| matches!(node.kind, NodeKind::Flow(_)));

@@ -85,7 +85,12 @@ async fn who_is_outrun_writes_nothing() {
     let before = store.log(&id).await.unwrap().unwrap();
     let entry = Entry::new(late.updated_at(), Moment::Closed { ticket, outcome: Outcome::Done, output: json!("late") });
     late.apply(&entry).unwrap();
-    assert_eq!(store.append(known, vec![entry], &late).await.unwrap(), Appended::Outrun);
+    let seen = before[known - 1].clone();
+    let outrun = store.append((known, seen.clone()), vec![entry.clone()], &late).await.unwrap();
+    assert_eq!(outrun, Appended::Outrun);
+    // A log that is as long, and ends differently.
+    let outrun = store.append((before.len(), seen), vec![entry], &late).await.unwrap();
+    assert_eq!(outrun, Appended::Outrun);
     assert_eq!(store.log(&id).await.unwrap().unwrap(), before);
     // An id is taken once.
     assert_eq!(store.begin(vec![], &begun.guided).await.unwrap(), Appended::Outrun);
@@ -112,10 +117,12 @@ async fn an_older_copy_of_the_file_is_believed_and_not_what_was_known() {
     };
     back();
     assert_eq!(here.story(&id).await.unwrap(), older);
-    here.complete(&id, &output("this")).await.unwrap();
+    let handed = here.complete(&id, &output("this")).await.unwrap().guided.handed().cloned().unwrap();
     // As long as before, and yet another story.
     back();
     elsewhere.complete(&id, &output("that")).await.unwrap();
+    let next = Closure { ticket: handed.ticket, ..output("next") };
+    assert!(matches!(here.complete(&id, &next).await, Err(GuideError::UnknownTicket { .. })));
     let now = here.story(&id).await.unwrap();
     assert_eq!(now, elsewhere.story(&id).await.unwrap());
     assert_eq!(now.guided.closing(0).unwrap().output, json!("that"));
