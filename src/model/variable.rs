@@ -126,13 +126,14 @@ impl ValueType {
 }
 
 impl ValueType {
-    /// A value of this type where the value's text reads as one: the app writes every default as a
-    /// text. What does not fit stays as it is.
+    /// A value of this type where the value's text reads as one (the app writes every default as a
+    /// text), and the text of a number or boolean that is to be one. What does not fit stays as it is.
     pub fn typed(self, value: Value) -> Value {
         match (self, &value) {
             (Self::Number | Self::Integer | Self::Boolean, Value::String(text)) if self.fits(&value) => {
                 serde_json::from_str(text.trim()).unwrap_or(value)
             }
+            (Self::String, Value::Number(_) | Value::Bool(_)) => Value::String(value.to_string()),
             _ => value,
         }
     }

@@ -283,7 +283,11 @@ impl Run {
         call.arguments.fill(|number, hole| {
             let with = call.slot_of.get(number).and_then(|slot| filled.get(*slot));
             let Some(with) = with else { return Ok(Filling::Left) };
-            let filling = with.filling(hole)?;
+            let filling = self.in_its_type(
+                with.filling(hole)?,
+                hole,
+                call.slot_of.get(number).and_then(|slot| call.slots.get(*slot)),
+            );
             bytes = bytes.saturating_add(match &filling {
                 Filling::Text(text) => text.len(),
                 Filling::Value(Cow::Borrowed(Value::String(text))) => text.len(),
@@ -295,6 +299,27 @@ impl Run {
                 _ => Ok(filling),
             }
         })
+    }
+
+    /// A value as its input is declared to be: a text that reads as a number becomes that number, and a
+    /// number that is to be a text becomes one. Callers may give either, a tool's schema wants the one.
+    fn in_its_type<'r>(&self, filling: Filling<'r>, hole: &Hole, slot: Option<&Slot>) -> Filling<'r> {
+        let held_to = slot.filter(|_| hole.path.is_empty()).and_then(|slot| match &slot.source {
+            Source::Open(open) => {
+                self.plan().inputs().iter().find(|input| input.name == open.input).and_then(|input| input.held_to)
+            }
+            Source::Passed(passed) => passed.held_to,
+            Source::Step { .. } => None,
+        });
+        let Some(kind) = held_to else { return filling };
+        match filling {
+            Filling::Text(text) => Filling::Value(Cow::Owned(kind.typed(Value::String(text.into_owned())))),
+            Filling::Value(value) => Filling::Value(match &*value {
+                Value::String(_) | Value::Number(_) | Value::Bool(_) => Cow::Owned(kind.typed(value.into_owned())),
+                _ => value,
+            }),
+            Filling::Nothing | Filling::Left => filling,
+        }
     }
 
     /// Fills a step's text. A placeholder that nothing fills stays as it is.

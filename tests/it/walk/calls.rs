@@ -87,6 +87,25 @@ fn arguments_take_values_with_their_types_and_the_answer_is_read_by_its_name_and
 }
 
 #[test]
+fn arguments_are_of_the_type_that_their_input_is_declared_to_have() {
+    let tools = Listed::of([said("4"), said("done")]);
+    let args =
+        json!({"n": "{{ n }}", "yes": "{{ yes }}", "code": "{{ code }}", "free": "{{ free }}", "note": "n is {{ n }}"});
+    let drawing = flow()
+        .inputs(json!({"n": {"type": "number"}, "yes": {"type": "boolean"}, "code": {"type": "string"}}))
+        .input("in", json!(["n", "yes", "code", "free"]))
+        .tool("a", json!({"call": "web:get", "args": args}))
+        .tool("b", json!({"call": "web:get", "args": {"of": "{{ a_result }}"}}))
+        .edges("in > a > b");
+    let values = json!({"n": "4.50", "yes": "true", "code": 7, "free": "8"});
+    assert_eq!(run(&drawing, values, &tools).status(), Status::Success);
+    let first = &tools.sent()[0];
+    // Digits stay as they were given, and where nothing is declared nothing is guessed.
+    assert_eq!(first.to_string(), r#"{"n":4.50,"yes":true,"code":"7","free":"8","note":"n is 4.50"}"#);
+    assert_eq!(tools.sent()[1], json!({"of": "4"}), "an output has no declared type");
+}
+
+#[test]
 fn what_set_names_is_given_to_later_steps_with_its_type() {
     let tools = Listed::of([
         Ok(ToolAnswer { structured: Some(json!({"page": {"n": 4, "title": "T"}})), ..ToolAnswer::default() }),
