@@ -42,7 +42,7 @@ pub use crate::clock::{Clock, SystemClock};
 pub use crate::discover::{Kind, LARGEST_BUDGET, LARGEST_LIMIT, Mode, QUERY_LIMIT, Selection, Usage};
 pub use crate::guide::{Answering, Asker, Story, Turn};
 pub use crate::model::{KnownTool, ServerStanding};
-pub use crate::run::{Escalation, GuidedState, OnFailure, Outcome as StepOutcome};
+pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome};
 pub use crate::store::{ListingTotals, Summary, Tally};
 pub use crate::upstream::ServerRow;
 pub use crate::validate::{REGISTRY as RULES, Severity};

@@ -348,6 +348,9 @@ pub(super) struct RunArgs {
     /// Print the texts of the steps to stderr, also where it is no terminal
     #[arg(long)]
     pub(super) steps: bool,
+    /// Keep the files that tools gave in this folder
+    #[arg(long = "files", value_name = "FOLDER", conflicts_with = "dry_run")]
+    pub(super) keep: Option<PathBuf>,
     /// How much --json says of each step
     #[arg(long, value_name = "DETAIL", default_value = "full",
           value_parser = PossibleValuesParser::new(["full", "outputs", "final"]))]

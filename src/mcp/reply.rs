@@ -8,9 +8,9 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Person;
-use crate::app::{App, Code, Error, OnStep};
+use crate::app::{App, Code, Error, Guided, OnStep};
 use crate::names::shown;
-use crate::report::wire::{Attached, Travels, Written};
+use crate::report::wire::{self, Attached, Travels, Written};
 
 /// A call, as far as a tool needs to know it.
 pub(super) struct Call {
@@ -64,6 +64,12 @@ impl Reply {
     /// A success.
     pub(super) fn of(value: Value) -> Self {
         Self { value, failed: false, text: None, written: None, asks: None, beside: Vec::new() }
+    }
+
+    /// How a guided execution stands, with the files that its tools gave since the call before.
+    pub(super) fn of_guided(value: Value, guided: &Guided) -> Self {
+        let files = wire::attached_to(guided, &value);
+        Self::of(value).with_files(&files)
     }
 
     /// A failure.

@@ -4,6 +4,7 @@
 //! catalog is stripped of characters that could change how a terminal behaves.
 
 mod execution;
+mod files;
 mod findings;
 mod flow;
 mod guided;
@@ -20,6 +21,7 @@ use crate::app::Error;
 use crate::names::unprintable;
 
 pub use execution::{Texts, Told, Wish, execution, rehearsal, succeeded};
+pub use files::{GivenFile, about_file, files_notes, given_files};
 pub use findings::{checkup, checkup_lines};
 pub use flow::shown;
 pub use guided::{executions, executions_notes, guided, pruned, tallies};

@@ -6,12 +6,15 @@
 
 use std::fmt::{self, Display, Write as _};
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::Value;
 
 use crate::app::Story;
+use crate::model::ToolFile;
 use crate::names::unprintable;
 use crate::plan::Work;
+use crate::report::human;
 use crate::report::wire::state_word;
 use crate::run::{Entry, Guided, GuidedState, Moment, State};
 
@@ -28,6 +31,9 @@ const MOST_DRAWN: usize = 400;
 /// A text longer than this is folded away, in characters.
 const FOLDED: usize = 700;
 
+/// Media types that every browser shows as a picture, in which nothing runs.
+const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"];
+
 const STYLE: &str = include_str!("timeline.css");
 
 /// The page.
@@ -38,7 +44,7 @@ pub fn html(story: &Story) -> String {
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+         style-src 'unsafe-inline'; img-src data:\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
         Shown(&title)
     );
     head(&mut page, guided);
@@ -428,7 +434,7 @@ fn told_of_tool(page: &mut String, guided: &Guided, entry: &Entry) {
                 Ok(output) => {
                     long(page, "Output", &output.text);
                     for file in &output.files {
-                        let _ = writeln!(page, "<p>{}, {} bytes</p>", Shown(&file.media_type), file.bytes.len());
+                        given(page, file);
                     }
                 }
                 Err(error) => {
@@ -453,6 +459,28 @@ fn told_of_tool(page: &mut String, guided: &Guided, entry: &Entry) {
             part(page, "Answers", answers);
         }
         _ => {}
+    }
+}
+
+/// A file that a tool gave: a picture where it is one, else to be saved.
+fn given(page: &mut String, file: &ToolFile) {
+    let data = BASE64_STANDARD.encode(&file.bytes);
+    let about = human::about_file(file);
+    match PICTURES.iter().find(|kind| file.media_type.eq_ignore_ascii_case(kind)) {
+        Some(kind) => {
+            let _ = writeln!(
+                page,
+                "<figure><img src=\"data:{kind};base64,{data}\" alt=\"\"><figcaption>{}</figcaption></figure>",
+                Shown(&about)
+            );
+        }
+        None => {
+            let _ = writeln!(
+                page,
+                "<p><a download href=\"data:application/octet-stream;base64,{data}\">{}</a></p>",
+                Shown(&about)
+            );
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use crate::app::{Error, Listed, StatusAnswer};
 
 pub use execution::{STATUSES, execution, outcome, refusal, rehearsal};
-pub use files::{Attached, attached};
+pub use files::{Attached, attached, attached_to};
 pub use finding::{checkup, finding};
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};

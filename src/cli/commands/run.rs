@@ -1,5 +1,6 @@
 //! `flowy run`: one execution, its final result on stdout and everything else on stderr.
 
+mod files;
 mod values;
 
 use std::sync::Arc;
@@ -71,9 +72,15 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
             return Err(error.into());
         }
     };
+    let given = human::given_files(&recorded.executed.run);
+    let keep = || match &args.keep {
+        Some(folder) => files::keep(&given, folder),
+        None => Ok(Vec::new()),
+    };
     if world.everywhere.json {
         let detail = Detail::named(&args.detail).unwrap_or_default();
         printer.json(&wire::execution(id, flow, recorded, detail));
+        keep()?;
         return Ok(u8::from(!human::succeeded(recorded)));
     }
     let texts = if args.steps || printer.err_is_terminal() { Texts::Shown } else { Texts::Left };
@@ -97,6 +104,12 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
     printer.note(&told.after);
     if let Some(error) = &told.failure {
         printer.error(error);
+    }
+    if args.keep.is_none() {
+        printer.note(&human::files_notes(&given));
+    }
+    for place in keep()? {
+        printer.note(&format!("kept {place}"));
     }
     Ok(u8::from(told.failure.is_some()))
 }

@@ -11,7 +11,7 @@ use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
-use crate::report::wire::{self, Travels};
+use crate::report::wire;
 
 /// How long a call waits for the end unless it says otherwise, in seconds: some clients drop calls
 /// after 60.
@@ -72,9 +72,9 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
         let detail = arguments.text("detail").and_then(Detail::named).unwrap_or_default();
         let outcome = call.app.execute(request, &caller).await?;
         let (value, failed) = wire::outcome(&outcome, detail, most);
-        let room = Travels::room().saturating_sub(Travels::Twice.bytes(&value.to_string()));
+        let files = wire::attached(&outcome, detail, &value);
         let reply = if failed { Reply::failure(value) } else { Reply::of(value) };
-        Ok(reply.with_files(&wire::attached(&outcome, detail, room)))
+        Ok(reply.with_files(&files))
     }
     .boxed()
 }

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
-use crate::app::{Code, Error, MOST_CHARACTERS, STATES, Section, StatusRequest};
+use crate::app::{Code, Error, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
@@ -62,7 +62,10 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             let value = wire::status(&answer);
             let returned = answer.returned();
             if wire::frame_fits(&value) || returned <= 1 {
-                return Ok(Reply::of(value));
+                return Ok(match &answer {
+                    StatusAnswer::Guided { story, .. } => Reply::of_guided(value, &story.guided),
+                    _ => Reply::of(value),
+                });
             }
             // A page that no client would take is made smaller; its cursor goes on from there.
             request.limit = i64::try_from(returned / 2).ok();

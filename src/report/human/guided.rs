@@ -137,6 +137,9 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         text.push_str(&wrapped(&cut(&said), 4, look));
     } else if let (Work::Call(_), Some(output)) = (&step.work, guided.run().output_of(number)) {
         text.push_str(&wrapped(&cut(&output.text), 4, look));
+        for file in &output.files {
+            text.push_str(&look.paint(FAINT, &format!("    file: {}; --html shows it\n", super::about_file(file))));
+        }
     } else if let Some(State::Failed { error, .. }) = guided.run().state(number) {
         text.push_str(&wrapped(&shown(&error.to_string(), LINE), 4, look));
     }

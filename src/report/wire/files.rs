@@ -1,9 +1,13 @@
 //! Files that tools gave, as they travel beside a reply.
 
+use serde_json::Value;
+
+use super::limit::{Travels, bytes_of};
 use crate::app::{Detail, Finished, Outcome};
 use crate::model::ToolFile;
 use crate::names::step_address;
-use crate::run::Run;
+use crate::plan::Work;
+use crate::run::{Guided, Run};
 
 /// A file beside a reply: to be shown where there is room, else only named.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,39 +23,51 @@ pub struct Attached {
 }
 
 /// The files of an execution that has ended: of all steps, or of the final result alone. Of those that
-/// a client can show, as many go along as fit into `room` bytes when they are written in Base64.
-pub fn attached(outcome: &Outcome, detail: Detail, room: usize) -> Vec<Attached> {
+/// a client can show, as many go along as fit beside the reply when they are written in Base64.
+pub fn attached(outcome: &Outcome, detail: Detail, reply: &Value) -> Vec<Attached> {
     let Outcome::Finished { id, finished: Finished::Ran(recorded), .. } = outcome else { return Vec::new() };
     let run = &recorded.executed.run;
-    let mut left = room;
-    let mut attached: Vec<Attached> = Vec::new();
-    for (address, name, file) in files(id, run, detail) {
-        let bytes = file.bytes.len().div_ceil(3) * 4 + AROUND;
-        let showable = file.media_type.starts_with("image/") || file.media_type.starts_with("audio/");
-        let shown = showable && bytes <= left;
-        left -= if shown { bytes } else { AROUND.min(left) };
-        attached.push(Attached { address, name, file: file.clone(), shown });
-    }
-    attached
+    let last = run.plan().last();
+    // What a flow within the flow gathers was given by a step of its own.
+    let shown = run.plan().steps().iter().enumerate().filter(|(number, step)| match detail {
+        Detail::Final => Some(*number) == last,
+        Detail::Full | Detail::Outputs => !matches!(step.work, Work::Gather(_)),
+    });
+    beside(reply, shown.flat_map(|(number, _)| files(id, run, number)))
+}
+
+/// The same of a guided execution: the files of the steps that the server did since the call before.
+pub fn attached_to(guided: &Guided, reply: &Value) -> Vec<Attached> {
+    let id = guided.beginning().id.as_str();
+    beside(reply, guided.auto().iter().flat_map(|number| files(id, guided.run(), *number)))
 }
 
 /// What a block has around its file, in bytes, with room for long names.
 const AROUND: usize = 1_024;
 
-fn files<'r>(id: &'r str, run: &'r Run, detail: Detail) -> impl Iterator<Item = (String, String, &'r ToolFile)> {
-    let steps = run.plan().steps().iter().enumerate();
-    let last = run.plan().last();
-    steps
-        // What a flow within the flow gathers was given by a step of its own.
-        .filter(move |(number, step)| match detail {
-            Detail::Final => Some(*number) == last,
-            Detail::Full | Detail::Outputs => !matches!(step.work, crate::plan::Work::Gather(_)),
-        })
-        .flat_map(move |(number, step)| {
-            let files = run.output_of(number).map(|output| output.files.as_slice()).unwrap_or_default();
-            files.iter().enumerate().map(move |(place, file)| {
-                let address = format!("{}/files/{}", step_address(id, &step.id), place + 1);
-                (address, file.name.clone().unwrap_or_else(|| step.label.clone()), file)
-            })
-        })
+fn beside<'r>(reply: &Value, files: impl Iterator<Item = (String, String, &'r ToolFile)>) -> Vec<Attached> {
+    let mut files = files.peekable();
+    if files.peek().is_none() {
+        return Vec::new();
+    }
+    let mut left = Travels::room().saturating_sub(bytes_of(reply));
+    let attached = files.map(|(address, name, file)| {
+        let bytes = file.bytes.len().div_ceil(3) * 4 + AROUND;
+        let showable = file.media_type.starts_with("image/") || file.media_type.starts_with("audio/");
+        let shown = showable && bytes <= left;
+        left -= if shown { bytes } else { AROUND.min(left) };
+        Attached { address, name, file: file.clone(), shown }
+    });
+    attached.collect()
+}
+
+/// The files of one step, with their addresses and names.
+fn files<'r>(id: &str, run: &'r Run, number: usize) -> Vec<(String, String, &'r ToolFile)> {
+    let (Some(step), Some(output)) = (run.plan().step(number), run.output_of(number)) else { return Vec::new() };
+    let place = step_address(id, &step.id);
+    let named = output.files.iter().enumerate().map(|(number, file)| {
+        let name = file.name.clone().unwrap_or_else(|| step.label.clone());
+        (format!("{place}/files/{}", number + 1), name, file)
+    });
+    named.collect()
 }

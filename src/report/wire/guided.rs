@@ -192,9 +192,11 @@ fn per_cent(ended: usize, steps: usize) -> String {
 fn finish(mut object: Map<String, Value>, guided: &Guided) -> Value {
     object.insert("nextStep".to_owned(), json!(next_step(guided)));
     let id = guided.beginning().id.as_str();
-    let limit = Limit::tokens(MAX_TOKENS);
-    let value = step::shortened(Value::Object(object), id, &limit);
-    fit(value, &limit, &rest_of_execution(id))
+    let (limit, value) = (Limit::tokens(MAX_TOKENS), Value::Object(object));
+    if limit.fits(&value) {
+        return value;
+    }
+    fit(step::shortened(value, id, &limit), &limit, &rest_of_execution(id))
 }
 
 /// The tool that is being called.

@@ -38,9 +38,14 @@ impl Travels {
     }
 }
 
+/// How many bytes a reply takes as a tool's result.
+pub(super) fn bytes_of(value: &Value) -> usize {
+    Counted::of(value).twice()
+}
+
 /// Whether a reply can be sent as a tool's result.
 pub fn frame_fits(value: &Value) -> bool {
-    Travels::Twice.bytes(&value.to_string()) <= Travels::room()
+    bytes_of(value) <= Travels::room()
 }
 
 /// Whether a text can be sent that travels once in its message, quoted: as a resource or a prompt.
@@ -95,14 +100,51 @@ impl Limit {
     }
 
     pub(super) fn fits(&self, value: &Value) -> bool {
-        let json = value.to_string();
-        self.fits_at_once(&json) || self.holds(self.measure(&json))
+        self.fits_at_once(Counted::of(value)) || self.holds(self.measure(&json_of(value)))
     }
 
     /// Whether it is plain that a piece of JSON is within it: neither a token nor a character is
-    /// shorter than a byte, so most replies need no counting.
-    fn fits_at_once(&self, json: &str) -> bool {
-        json.len() <= self.0.tokens.min(self.0.characters) && bytes_twice(json) <= self.0.bytes
+    /// shorter than a byte, so most replies need no more counting.
+    fn fits_at_once(&self, counted: Counted) -> bool {
+        counted.bytes <= self.0.tokens.min(self.0.characters) && counted.twice() <= self.0.bytes
+    }
+}
+
+/// A value as JSON. Its `Display` says the same, one small piece after the other, and slower.
+pub(super) fn json_of(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// How long a value is as JSON, counted without writing it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    bytes: usize,
+    /// Quotation marks and backslashes, which take one byte more in a text.
+    escapes: usize,
+}
+
+impl Counted {
+    fn of(value: &Value) -> Self {
+        let mut counted = Self::default();
+        // Neither the value nor the counter can refuse.
+        let _ = serde_json::to_writer(&mut counted, value);
+        counted
+    }
+
+    fn twice(self) -> usize {
+        self.bytes.saturating_mul(2).saturating_add(self.escapes)
+    }
+}
+
+impl std::io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.bytes += bytes.len();
+        self.escapes += bytes.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -120,6 +162,23 @@ impl Size {
             characters: self.characters.saturating_add(other.characters),
             bytes: self.bytes.saturating_add(other.bytes),
             tokens: self.tokens.saturating_add(other.tokens),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_counted_is_what_is_written() {
+        let deep = json!({"a \"b\" \\": [1.50, null, true, {"é": "\u{1}\n\u{1f600}"}], "n": 12_345_678_901_234_567_890_u64});
+        for value in [json!(null), json!(""), json!("\"\\"), json!([]), deep] {
+            let json = value.to_string();
+            assert_eq!(json_of(&value), json);
+            assert_eq!((Counted::of(&value).bytes, bytes_of(&value)), (json.len(), bytes_twice(&json)), "{json}");
         }
     }
 }

@@ -9,7 +9,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::limit::{Limit, Size};
+use super::limit::{Limit, Size, json_of};
 
 /// The shortest beginning that a cut text keeps, in characters; with what is said behind it, about 120.
 const FLOOR: usize = 80;
@@ -168,7 +168,7 @@ fn squeeze(value: &mut Value, part: Part, limit: &Limit, least: usize) -> bool {
         wholes.push(std::mem::take(text));
         None
     });
-    let without = limit.measure(&value.to_string());
+    let without = limit.measure(&json_of(value));
     // Where all else is too much already, nothing of these texts can help.
     let hopeless = !limit.holds(without);
     let mut kept = if hopeless { least } else { longest_fitting(&wholes, without, limit, least) };
@@ -309,7 +309,7 @@ fn shorten_lists(value: &mut Value, limit: &Limit) -> bool {
         };
         let mut items = std::mem::take(items);
         let all = items.len();
-        let mut begun = limit.measure(&value.to_string()).plus(MARKS);
+        let mut begun = limit.measure(&json_of(value)).plus(MARKS);
         let mut keep = items.iter().take_while(|item| {
             begun = begun.plus(limit.measure(&format!("{item},")));
             limit.holds(begun)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::limit::Travels;
+use super::limit::{Travels, json_of};
 use crate::discover::Page;
 use crate::names::inside_json;
 
@@ -44,7 +44,7 @@ impl Piece {
 impl Written {
     /// A value, written.
     pub fn of(value: &Value) -> Self {
-        Self(vec![Piece::own(value.to_string())])
+        Self(vec![Piece::own(json_of(value))])
     }
 
     /// A page's entries with what stands before and behind them.

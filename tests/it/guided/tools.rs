@@ -44,6 +44,40 @@ async fn until_open(session: &mut Session, id: &Value) -> Value {
 }
 
 #[tokio::test]
+async fn images_travel_beside_the_answer_that_tells_of_the_step() {
+    let web = Arc::new(Web::default());
+    let nodes = json!([
+        tool("shot", json!({"call": "web:get"})),
+        step("think", "Look at {shot_result.files.0.uri}"),
+        step("more", "{think_result}"),
+        tool("last", json!({"call": "web:get", "args": {"said": "{{ more_result }}"}})),
+    ]);
+    let bench = bench(nodes, &[("shot", "think"), ("think", "more"), ("more", "last")], web);
+    let mut session = bench.session().await;
+    let kinds = |result: &Value| -> Vec<String> {
+        let content = result["content"].as_array().unwrap();
+        content.iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect()
+    };
+    let begun = session.call("flows_begin", json!({"flowName": "Work"})).await;
+    assert_eq!(kinds(&begun), ["text", "image"]);
+    assert_eq!(begun["content"][1], json!({"type": "image", "data": "AP9wbmc=", "mimeType": "image/png"}));
+    let id = &begun["structuredContent"]["executionId"];
+    let status = session.call("flows_status", json!({"executionId": id})).await;
+    assert_eq!(kinds(&status), ["text", "image"], "it tells of the step, too");
+    let close = |before: &Value| {
+        let token = &before["structuredContent"]["stepToken"];
+        json!({"executionId": id, "stepToken": token, "output": "seen"})
+    };
+    let next = session.call("flows_complete_step", close(&begun)).await;
+    assert_eq!(kinds(&next), ["text"], "it was shown before");
+    let end = session.call("flows_complete_step", close(&next)).await;
+    assert_eq!(
+        (kinds(&end), &end["structuredContent"]["state"]),
+        (vec!["text".to_owned(), "image".to_owned()], &json!("completed"))
+    );
+}
+
+#[tokio::test]
 async fn tool_steps_are_done_between_the_models_and_told() {
     let web = Arc::new(Web::default());
     let nodes = json!([

@@ -236,6 +236,28 @@ fn reference_servers() -> Option<PathBuf> {
 }
 
 #[test]
+fn on_the_command_line_files_are_told_of_and_kept_where_one_asks_for_it() {
+    let ground = Ground::new();
+    let shot = json!({"metadata": {"name": "Shot", "version": "1.0.0"}, "edges": [{"source": "shot", "target": "say"}], "nodes": [
+        {"id": "shot", "type": "tool", "data": {"call": "browser:screenshot"}},
+        {"id": "say", "type": "template", "data": {"template": "Done."}}
+    ]});
+    let servers = json!({"mcpServers": {"browser": ground.peer("browser", json!({}))}});
+    let sandbox = Sandbox::new().file("flows/Shot.json", shot.to_string()).file("servers.json", servers.to_string());
+    let plain = sandbox.run(["run", "Shot", "--servers", "servers.json"]);
+    assert_eq!((plain.code, plain.out.trim()), (0, "Done."), "{}", plain.err);
+    let note = "1 file from tools: shot-1.png (image/png, 70 bytes); --files FOLDER keeps them";
+    assert!(plain.err.contains(note), "{}", plain.err);
+    let kept = sandbox.run(["run", "Shot", "--servers", "servers.json", "--files", "pictures/today"]);
+    let place = sandbox.here().join("pictures/today/shot-1.png");
+    assert!(std::fs::read(&place).unwrap().starts_with(b"\x89PNG"), "{}", kept.err);
+    assert!(kept.err.contains("kept pictures/today/shot-1.png") && !kept.err.contains(note), "{}", kept.err);
+    let refused = sandbox.run(["run", "Shot", "--servers", "servers.json", "--files", "servers.json"]);
+    assert_eq!(refused.out.trim(), "Done.", "what was done is there all the same");
+    assert!(refused.code != 0 && refused.err.contains("can't write servers.json"), "{}", refused.err);
+}
+
+#[test]
 fn the_example_reads_a_folder_by_the_reference_file_server() {
     let Some(servers) = reference_servers() else { return };
     let sandbox = Sandbox::new().file("project/main.rs", "fn main() {}\n").file("project/notes.txt", "later");
