@@ -136,6 +136,8 @@ pub struct Pending {
     pub begun: DateTime<Utc>,
     /// Until when it can be asked for.
     pub kept_until: DateTime<Utc>,
+    /// How many steps it has.
+    pub steps: usize,
     /// The last step that ended.
     pub progress: Option<StepDone>,
 }
@@ -170,8 +172,7 @@ impl App {
         let wait = request.wait;
         let (tell_end, mut finished) = watch::channel(None);
         let (tell_progress, progress) = watch::channel(None);
-        let kept =
-            Kept { id: id.clone(), flow: flow.clone(), begun: self.clock.now(), finished: finished.clone(), progress };
+        let begun = self.clock.now();
 
         // What is cancelled is the work itself, and only while somebody waits for it.
         let cancel = CancellationToken::new();
@@ -182,6 +183,8 @@ impl App {
         let options = Options { on_failure: request.on_failure, ..Options::default() };
         let run =
             Run::begin(plan, given, options.limits, options.on_failure).map_err(|refusal| refused(&flow, &refusal))?;
+        let steps = run.counts().steps;
+        let kept = Kept { id: id.clone(), flow, begun, finished: finished.clone(), steps, progress };
         self.memory.keep(kept.clone());
 
         let (clock, work_cancel, on_step) = (self.clock.clone(), cancel.clone(), caller.progress.clone());

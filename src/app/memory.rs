@@ -50,6 +50,8 @@ pub struct Kept {
     pub begun: DateTime<Utc>,
     /// How it ended; none while it goes on.
     pub finished: watch::Receiver<Option<Finished>>,
+    /// How many steps it has.
+    pub steps: usize,
     /// The last step that ended.
     pub progress: watch::Receiver<Option<StepDone>>,
 }
@@ -72,6 +74,7 @@ impl Kept {
                 flow: self.flow.clone(),
                 begun: self.begun,
                 kept_until: self.kept_until(),
+                steps: self.steps,
                 progress: self.progress.borrow().clone(),
             }),
         }

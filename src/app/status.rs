@@ -261,11 +261,20 @@ pub fn state_of(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Running(_) => "running",
         Outcome::Finished { finished: Finished::Refused(_), .. } => "failed",
+        // Somebody ended it: nothing went wrong.
+        Outcome::Finished { finished: Finished::Ran(recorded), .. } if was_cancelled(&recorded.executed.run) => {
+            "cancelled"
+        }
         Outcome::Finished { finished: Finished::Ran(recorded), .. } => match recorded.executed.run.status() {
             crate::run::Status::Failed => "failed",
             _ => "completed",
         },
     }
+}
+
+/// Whether a run was ended before all its steps were.
+fn was_cancelled(run: &Run) -> bool {
+    run.failures().any(|(_, error)| error.code == Code::Cancelled.word())
 }
 
 /// The most steps that an error names.

@@ -345,7 +345,7 @@ fn began(at: DateTime<Utc>) -> String {
 }
 
 fn running(pending: &Pending) -> Value {
-    let (ended, steps) = pending.progress.as_ref().map_or((0, 0), |progress| (progress.ended, progress.steps));
+    let (ended, steps) = (pending.progress.as_ref().map_or(0, |progress| progress.ended), pending.steps);
     json!({
         "flowName": pending.flow,
         "executionId": pending.id,

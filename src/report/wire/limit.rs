@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn what_is_counted_is_what_is_written() {
-        let deep = json!({"a \"b\" \\": [1.50, null, true, {"é": "\u{1}\n\u{1f600}"}], "n": 12_345_678_901_234_567_890_u64});
+        let deep =
+            json!({"a \"b\" \\": [1.50, null, true, {"é": "\u{1}\n\u{1f600}"}], "n": 12_345_678_901_234_567_890_u64});
         for value in [json!(null), json!(""), json!("\"\\"), json!([]), deep] {
             let json = value.to_string();
             assert_eq!(json_of(&value), json);

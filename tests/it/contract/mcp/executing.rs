@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, as_published};
 use crate::support::github::GitHub;
 use crate::support::mcp::{Bench, Session, flow, template};
+use crate::support::tools::{Web, soon};
 
 async fn over(files: Vec<(String, String)>) -> (GitHub, Bench, Session) {
     let github = GitHub::serving(files).await;
@@ -194,6 +195,35 @@ async fn what_is_not_waited_for_goes_on_and_is_found_again() {
         status = session.ok("flows_status", ask.clone()).await;
     }
     assert_eq!((&status["state"], &status["stepsDone"]), (&json!("completed"), &json!(300)));
+}
+
+#[tokio::test]
+async fn an_execution_on_its_way_says_how_many_steps_it_has_and_one_that_was_cancelled_says_so() {
+    let stuck = r#"{"metadata":{"name":"Stuck","version":"1.0.0"},"nodes":[{"id":"a","type":"tool","data":{"call":"web:stuck"}},
+      {"id":"b","type":"template","data":{"template":"{a_result}"}}],"edges":[{"source":"a","target":"b"}]}"#;
+    let web = std::sync::Arc::new(Web::default());
+    let bench = Bench::folder([("flows/Stuck.json", stuck)]).calling(web.clone());
+    let mut session = bench.session().await;
+    let begun = session.ok("flows_execute", json!({"flowName": "Stuck", "waitSeconds": 0})).await;
+    assert_eq!((&begun["stepsDone"], &begun["stepsTotal"], &begun["progress"]), (&json!(0), &json!(2), &json!("0%")));
+    web.go.notify_one();
+    let arguments = json!({"name": "flows_execute", "arguments": {"flowName": "Stuck"}});
+    let id = session.ask("tools/call", arguments).await;
+    while web.calls() < 2 {
+        tokio::task::yield_now().await;
+    }
+    session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})).await;
+    let states = soon(async {
+        loop {
+            let list = session.ok("flows_status", json!({})).await;
+            let states: Vec<Value> =
+                list["executions"].as_array().unwrap().iter().map(|one| one["state"].clone()).collect();
+            if !states.contains(&json!("running")) {
+                return states;
+            }
+        }
+    });
+    assert_eq!(states.await, [json!("cancelled"), json!("completed")]);
 }
 
 #[tokio::test]
