@@ -169,7 +169,7 @@ fn grouped(number: usize) -> String {
 }
 
 /// A time as people say it: fractions of milliseconds, milliseconds, seconds.
-fn time(time: std::time::Duration) -> String {
+pub(in crate::report) fn time(time: std::time::Duration) -> String {
     let millis = time.as_secs_f64() * 1000.0;
     if millis < 10.0 {
         format!("{millis:.2} ms")

@@ -429,7 +429,7 @@ fn told_of_tool(page: &mut String, guided: &Guided, entry: &Entry) {
             let how = if result.is_ok() { "answered" } else { "failed" };
             begin(page, entry, class, &format!("{}: {} {how}", label(guided, *step), call_of(guided, *step)));
             let tries = if *calls > 1 { format!(", {calls} calls") } else { String::new() };
-            let _ = writeln!(page, "<p>{} ms{tries}</p>", crate::discover::millis(*took));
+            let _ = writeln!(page, "<p>{}{tries}</p>", human::time(*took));
             match result {
                 Ok(output) => {
                     long(page, "Output", &output.text);

@@ -150,7 +150,7 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
 fn took(guided: &Guided, number: usize) -> String {
     match guided.run().state(number) {
         Some(State::Done { timing, .. } | State::Failed { timing, .. }) => {
-            format!(" · {} ms", crate::discover::millis(timing.took))
+            format!(" · {}", super::time(timing.took))
         }
         _ => String::new(),
     }

@@ -303,7 +303,7 @@ async fn people_and_programs_see_tool_steps_whole() {
     assert_eq!((&first["output"], &first["executionTimeMs"]), (&json!("got {}"), &json!(0.0)));
     assert_eq!(first["result"]["structuredContent"]["id"].to_string(), "12345678901234567890123");
     let text = human::guided(&story, human::Look { color: false, terminal: false, width: None });
-    for said in ["calls web:get · 0 ms · done", "calls web:bad · 0 ms · failed", "TOOL_UNAVAILABLE", "left out"] {
+    for said in ["calls web:get · 0.00 ms · done", "calls web:bad · 0 ms · failed", "TOOL_UNAVAILABLE", "left out"] {
         assert!(text.contains(said), "{said}: {text}");
     }
     let page = timeline::html(&story);
