@@ -44,7 +44,7 @@ pub use crate::guide::{Answering, Asker, Story, Turn};
 pub use crate::model::{KnownTool, ServerStanding};
 pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome};
 pub use crate::store::{ListingTotals, Summary, Tally};
-pub use crate::upstream::ServerRow;
+pub use crate::upstream::{ServerRow, TOLD};
 pub use crate::validate::{REGISTRY as RULES, Severity};
 
 pub use catalog::{Catalog, IgnoredRef, Origin, Prepared};

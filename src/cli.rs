@@ -25,16 +25,72 @@ use self::printer::Printer;
 use crate::app::{Servers, SystemClock};
 use crate::config::Environment;
 
-/// The flags of every command that mean nothing to `serve`: its output is the protocol's, and its
-/// callers say when to refresh.
-const NOT_OF_SERVE: [&str; 4] = ["json", "quiet", "color", "refresh"];
+/// The flags of every command that mean nothing to some: what `serve` prints is the protocol's, and
+/// its callers say when to refresh; external servers have nothing to do with the catalog; a
+/// completion script is the same whatever is set.
+const MEANINGLESS: [(&str, &[&str]); 3] = [
+    ("serve", &["json", "quiet", "color", "refresh"]),
+    (
+        "servers",
+        &[
+            "source",
+            "git_ref",
+            "refresh",
+            "lenient",
+            "api_url",
+            "cache_ttl_ms",
+            "max_file_size_bytes",
+            "retry_attempts",
+            "allow_any_commit",
+            "expose",
+            "expose_list",
+            "expose_prefix",
+            "only_exposed",
+            "no_usage",
+            "state_dir",
+        ],
+    ),
+    (
+        "completions",
+        &[
+            "source",
+            "git_ref",
+            "refresh",
+            "lenient",
+            "json",
+            "quiet",
+            "color",
+            "log_level",
+            "api_url",
+            "cache_ttl_ms",
+            "max_file_size_bytes",
+            "retry_attempts",
+            "allow_any_commit",
+            "expose",
+            "expose_list",
+            "expose_prefix",
+            "only_exposed",
+            "no_usage",
+            "cache_dir",
+            "state_dir",
+            "servers",
+            "config",
+        ],
+    ),
+];
 
 /// The command line, with help that offers each command what means something there.
 fn command() -> clap::Command {
     let command = Cli::command();
-    let flags = command.get_arguments().filter(|flag| NOT_OF_SERVE.contains(&flag.get_id().as_str()));
-    let hidden: Vec<clap::Arg> = flags.map(|flag| flag.clone().hide(true)).collect();
-    command.mut_subcommands(|sub| if sub.get_name() == "serve" { sub.args(&hidden) } else { sub })
+    let flags: Vec<clap::Arg> = command.get_arguments().cloned().collect();
+    command.mut_subcommands(|sub| {
+        let Some((_, meaningless)) = MEANINGLESS.iter().find(|(name, _)| *name == sub.get_name()) else { return sub };
+        // All of them, so that they stand in their usual order.
+        sub.args(flags.iter().map(|flag| {
+            let hidden = flag.is_hide_set() || meaningless.contains(&flag.get_id().as_str());
+            flag.clone().hide(hidden)
+        }))
+    })
 }
 
 /// The program: reads this process's arguments and environment, does what they ask, and says how
@@ -46,6 +102,9 @@ pub fn main() -> ExitCode {
             // Help and version come this way too; both are printed where they belong.
             let code = u8::try_from(refusal.exit_code()).unwrap_or(2);
             drop(refusal.print());
+            if code != 0 && std::env::args_os().nth(1).is_some_and(|word| word == "serve") {
+                commands::log_refusal(&Environment::of_process(), &refusal.to_string());
+            }
             return ExitCode::from(code);
         }
     };
@@ -82,6 +141,7 @@ fn open_with_servers(world: &World<'_>) -> Result<(Arc<crate::app::App>, Servers
     let settings = world.settings()?;
     let program = commands::own_program();
     let servers = Servers::open(&settings, world.environment, world.clock.clone(), program)?;
+    servers.warn();
     let app = crate::app::App::open(settings, world.environment, world.clock.clone())?.with_tools(servers.tools());
     Ok((Arc::new(app), servers))
 }

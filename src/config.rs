@@ -39,8 +39,8 @@ pub use self::passing::Passed;
 pub use self::rows::{SETTINGS, SettingRow};
 pub use self::secret::{REDACTED, Secret, redact};
 pub use self::servers::{
-    Allow, Endpoint, Era, Pattern, Program, SERVERS_FILE, ServerSpec, ServersError, ServersFault, ServersFile,
-    ServersPlace, Transport,
+    Allow, Endpoint, Era, Pattern, Program, READ_ONLY, SERVERS_FAULTS, SERVERS_FILE, ServerSpec, ServersError,
+    ServersFault, ServersFile, ServersMistake, ServersNotice, ServersPlace, Transport,
 };
 
 use crate::names::RefName;

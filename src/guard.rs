@@ -16,6 +16,22 @@ use std::process::{Command, ExitCode};
 /// The word that makes our program a guard, in the place of a command.
 const WORD: &str = "__guard";
 
+/// What a guard's words about a program that it could not start begin with.
+pub const COULD_NOT_START: &str = "flowy could not start it: ";
+
+/// No system has more signals.
+const MOST_SIGNALS: i32 = 64;
+
+/// The signal that ended a program: its own, or the one that a guard or a shell passes on in its
+/// code, which is 128 and the signal's number.
+pub fn signal_of(status: std::process::ExitStatus) -> Option<i32> {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return Some(signal);
+    }
+    status.code().map(|code| code - 128).filter(|signal| (1..=MOST_SIGNALS).contains(signal))
+}
+
 /// Watches over a program, where the arguments of this process ask for that: its exit code is that
 /// of the program. `None` where they ask for something else.
 pub fn main() -> Option<ExitCode> {
@@ -96,7 +112,9 @@ mod watch {
         let mut child = match Command::new(program).args(arguments).spawn() {
             Ok(child) => child,
             Err(error) => {
-                let _ = writeln!(io::stderr(), "{}: {error}", program.display());
+                let told = error.to_string();
+                let why = told.split(" (os error").next().unwrap_or_default();
+                let _ = writeln!(io::stderr(), "{}{why}", super::COULD_NOT_START);
                 let missing = error.kind() == io::ErrorKind::NotFound;
                 return ExitCode::from(if missing { NOT_FOUND } else { NOT_STARTED });
             }

@@ -29,7 +29,7 @@ mod target;
 mod tools;
 mod unknown;
 
-pub use log::start_logging;
+pub use log::{log_to_file, start_logging};
 pub use resources::{RESOURCES, ResourceRow};
 pub use rows::{ArgumentRow, ToolRow, tool_rows};
 pub use serve::{End, ServeError, serve_on, serve_stdio};

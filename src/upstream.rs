@@ -37,4 +37,8 @@ mod server;
 mod tools;
 mod trouble;
 
-pub use self::registry::{Registry, ServerRow, Surroundings};
+pub use self::registry::{Registry, ServerRow, Surroundings, UnfitPattern};
+pub use self::trouble::Unreachable;
+
+/// The target of log lines that say what whoever asked is told, too.
+pub const TOLD: &str = "flowy::upstream::told";

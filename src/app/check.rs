@@ -1,6 +1,6 @@
 //! Checking files of a catalog, or a file alone: what `flowy validate` does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::app::catalog::{Catalog, FlowNames, IgnoredRef, Nesting, Within};
 use crate::app::{App, Code, Error};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
-use crate::model::{Directory, Listed, Lookup, Shelf, Toolbox};
+use crate::model::{Directory, Listed, Lookup, NodeKind, Shelf, ToolAddress, Toolbox};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
 use crate::source::{Ask, Source, SourceSpec, View};
@@ -58,6 +58,8 @@ pub struct Checkup {
     pub empty: Vec<String>,
     /// A ref that was asked for and that the catalog can't have.
     pub ignored_ref: Option<IgnoredRef>,
+    /// The external servers whose tools the flows that were checked call, by themselves.
+    pub servers: BTreeSet<String>,
 }
 
 impl Checkup {
@@ -88,6 +90,7 @@ impl Checkup {
         self.templates += other.templates;
         self.catalogs.extend(other.catalogs);
         self.empty.extend(other.empty);
+        self.servers.extend(other.servers);
     }
 }
 
@@ -248,6 +251,7 @@ fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Sett
                         &parsed,
                         Known { shelf: &shelf, twins: &[], strays: &[], tools, options },
                     );
+                    checkup.servers.extend(servers_of(&check.flows));
                     (all_findings(&check), check.flows.len(), 0)
                 };
                 checkup.flows += flows;
@@ -282,6 +286,17 @@ fn all_findings(check: &validate::FileCheck) -> Vec<Finding> {
     }
     findings.sort_by(|a, b| (&a.file, a.span.start, a.rule).cmp(&(&b.file, b.span.start, b.rule)));
     findings
+}
+
+/// The servers whose tools flows call.
+fn servers_of(flows: &[validate::FlowCheck]) -> BTreeSet<String> {
+    let nodes = flows.iter().flat_map(|check| &check.flow.nodes);
+    nodes
+        .filter_map(|node| match &node.kind {
+            NodeKind::Tool(tool) => ToolAddress::read(tool.call.as_deref()?).ok().map(|address| address.server),
+            _ => None,
+        })
+        .collect()
 }
 
 /// How strictly a catalog is checked, and against which tools.
@@ -336,6 +351,9 @@ async fn check_view(
     let checks = check_flows(&parsed, &check_file, whole);
     for ((path, _), check) in parsed.iter().zip(&checks) {
         let used = wanted(path);
+        if used {
+            checkup.servers.extend(servers_of(&check.flows));
+        }
         for finding in all_findings(check) {
             let in_other = finding.file != **path;
             if !(used || in_other && wanted(&finding.file)) {

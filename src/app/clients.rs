@@ -15,7 +15,7 @@ use serde_json::json;
 
 use self::merging::{MergeError, Merged, merged};
 use self::placing::Placed;
-use crate::config::{CONFIG_FILE, Environment, Folders, Platform, Settings};
+use crate::config::{CONFIG_FILE, Environment, Folders, Platform, ServersFile, ServersPlace, Settings};
 use crate::names::quoted;
 
 /// The name under which the program stands in a client's list of servers.
@@ -288,6 +288,18 @@ fn notes(request: ClientRequest<'_>) -> Vec<String> {
             if request.environment.platform() == Platform::Windows { "" } else { ", readable by you alone (chmod 600)" }
         )),
         Ok(Some(Source { is_local: true, .. })) | Err(_) => {}
+    }
+    if let Some(place) = ServersPlace::of(request.settings, request.environment) {
+        let needs: Vec<String> = ServersFile::needs(&place.path).into_iter().collect();
+        if !needs.is_empty() {
+            notes.push(format!(
+                "The servers file {} needs {}. {} starts flowy with few variables, so name them with their values in `env` of \
+                 this entry; what stands there stays when flowy writes the entry again.",
+                place.path.display(),
+                needs.join(", "),
+                request.client.name()
+            ));
+        }
     }
     let left = request.settings.passed_on(request.environment).left;
     if !left.is_empty() {

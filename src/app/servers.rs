@@ -1,24 +1,31 @@
 //! External MCP servers as the product has them: opened with the settings in force, listed, asked
 //! for their tools, and ended. Flows reach them through the port that this hands out.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Map, Value, json};
+
 use crate::app::{Code, Error};
 use crate::clock::Clock;
-use crate::config::{Environment, ServersError, ServersFile, ServersPlace, Settings};
+use crate::config::{Environment, ServersError, ServersFile, ServersMistake, ServersNotice, ServersPlace, Settings};
 use crate::execute::Tools;
 use crate::model::{KnownTool, ServerStanding, Toolbox};
 use crate::names::{nearest, quoted};
-use crate::upstream::{Registry, ServerRow, Surroundings};
+use crate::upstream::{Registry, ServerRow, Surroundings, UnfitPattern, Unreachable};
 
 /// The external servers that are configured.
 #[derive(Debug, Clone)]
 pub struct Servers {
     registry: Arc<Registry>,
-    /// Where they are configured, in words.
-    place: String,
+    /// Where they are configured; none without a user's folder.
+    file: Option<PathBuf>,
+    /// What is doubtful in that file.
+    notices: Arc<[ServersNotice]>,
+    /// What servers need from the environment and don't find there.
+    unset: Option<ServersError>,
 }
 
 /// What is known of all servers.
@@ -28,6 +35,8 @@ pub struct ServerList {
     pub place: String,
     /// One for each server, by alias.
     pub rows: Vec<ServerRow>,
+    /// What is doubtful about them.
+    pub notices: Vec<String>,
 }
 
 /// The tools of one server.
@@ -39,11 +48,16 @@ pub struct ServerTools {
     pub tools: Vec<Arc<KnownTool>>,
     /// Why these are the tools that were known from before, if they are.
     pub trouble: Option<String>,
+    /// What to do about that.
+    pub hint: Option<String>,
+    /// What is doubtful about it.
+    pub notices: Vec<String>,
 }
 
 impl Servers {
     /// Reads the servers file that the settings name. Nothing is started. `program` is our own
-    /// program, which watches over those that are.
+    /// program, which watches over those that are. A server that needs a variable which is not set
+    /// counts as unavailable; [`Servers::all_set`] refuses it.
     ///
     /// # Errors
     /// When the file can't be understood.
@@ -59,8 +73,62 @@ impl Servers {
             None => ServersFile::default(),
         };
         let surroundings = Surroundings { guard: program, cache: Some(settings.cache_dir.clone()), clock };
-        let place = place.map_or_else(|| "no servers file".to_owned(), |place| place.path.display().to_string());
-        Ok(Self { registry: Arc::new(Registry::new(file, surroundings)), place })
+        let (notices, unset) = (Arc::from(file.notices.as_slice()), file.unset());
+        let registry = Arc::new(Registry::new(file, surroundings));
+        Ok(Self { registry, file: place.map(|place| place.path), notices, unset })
+    }
+
+    /// Refuses servers whose variables are not set, for whoever asks about servers.
+    ///
+    /// # Errors
+    /// When a server needs a variable that is not set.
+    pub fn all_set(&self) -> Result<(), Error> {
+        self.unset.as_ref().map_or(Ok(()), |unset| Err(unusable(unset)))
+    }
+
+    /// What the file says doubtful of servers, and what it allows that they don't have, as far as
+    /// their tools are known.
+    pub fn notices(&self, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let unfit = self.registry.unfit_patterns();
+        let of_file = self.notices.iter().map(|notice| (&notice.alias, notice.told.clone()));
+        let all = of_file.chain(unfit.iter().map(|unfit| (&unfit.alias, unfit_pattern(unfit))));
+        all.filter(|(alias, _)| wanted(alias)).map(|(_, told)| told).collect()
+    }
+
+    /// Those whose tools are not known because they can't be asked, each with the reason.
+    pub fn unasked(&self, wanted: &BTreeSet<String>) -> Vec<(String, String)> {
+        let toolbox = self.registry.toolbox();
+        let unknown = toolbox.servers.iter().filter(|(alias, known)| wanted.contains(*alias) && known.tools.is_none());
+        unknown
+            .filter_map(|(alias, known)| match &known.standing {
+                ServerStanding::Unavailable(why) => Some((alias.clone(), why.clone())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Logs what is doubtful in the file, and which servers lack a variable.
+    pub fn warn(&self) {
+        for notice in self.notices.iter() {
+            tracing::warn!("{}", notice.told);
+        }
+        for row in self.registry.list() {
+            if let ServerStanding::Unavailable(why) = row.standing {
+                tracing::warn!(server = row.alias, "can't be used: {why}");
+            }
+        }
+    }
+
+    /// Logs what is allowed and no server has.
+    pub fn warn_of_patterns(&self) {
+        for unfit in self.registry.unfit_patterns() {
+            tracing::warn!("{}", unfit_pattern(&unfit));
+        }
+    }
+
+    /// Where they are configured, in words.
+    fn place(&self) -> String {
+        self.file.as_ref().map_or_else(|| "no servers file".to_owned(), |file| file.display().to_string())
     }
 
     /// The port through which flows call their tools.
@@ -75,7 +143,7 @@ impl Servers {
 
     /// What is known of all of them; none is asked.
     pub fn list(&self) -> ServerList {
-        ServerList { place: self.place.clone(), rows: self.registry.list() }
+        ServerList { place: self.place(), rows: self.registry.list(), notices: self.notices(|_| true) }
     }
 
     /// The tools of one, asked now; where it can't be asked, those that were known before.
@@ -83,30 +151,40 @@ impl Servers {
     /// # Errors
     /// When there is no such server, or nothing is known of its tools.
     pub async fn tools_of(&self, alias: &str) -> Result<ServerTools, Error> {
-        let trouble = match self.registry.refresh(alias).await {
-            Some(asked) => asked.err(),
-            None if self.registry.aliases().any(|known| known == alias) => {
-                Some("the operator switched it off".to_owned())
-            }
-            None => return Err(self.no_server(alias)),
+        let Some(asked) = self.registry.refresh(alias).await else { return Err(self.no_server(alias)) };
+        let (trouble, hint) = match asked.err() {
+            Some(Unreachable { why, hint }) => (Some(why), hint),
+            None => (None, None),
         };
         let row = self.registry.list().into_iter().find(|row| row.alias == alias);
         let toolbox = self.registry.toolbox();
         let tools = toolbox.servers.get(alias).and_then(|known| known.tools.as_ref());
         match (row, tools, trouble) {
             (Some(row), Some(tools), trouble) => {
-                Ok(ServerTools { row, tools: tools.values().cloned().collect(), trouble })
+                let notices = self.notices(|known| known == alias);
+                Ok(ServerTools { row, tools: tools.values().cloned().collect(), trouble, hint, notices })
             }
             (_, _, trouble) => {
                 let why = trouble.unwrap_or_else(|| "it lists no tools".to_owned());
                 let error = Error::new(Code::ToolUnavailable, format!("the server {}: {why}", quoted(alias)));
-                Err(error.next(format!("check its entry in {}; --log-level debug shows what it says", self.place)))
+                let file = self.place();
+                Err(error.next(match hint {
+                    Some(hint) => format!("{hint}; its entry is in {file}"),
+                    None => format!("check its entry in {file}"),
+                }))
             }
         }
     }
 
     fn no_server(&self, alias: &str) -> Error {
-        let error = Error::new(Code::ToolNotFound, format!("there is no server {} in {}", quoted(alias), self.place));
+        let file = self.place();
+        if self.file.as_ref().is_none_or(|file| !file.exists()) {
+            let fact = format!("there is no server {}: the servers file {file} does not exist", quoted(alias));
+            let entry = json!({"mcpServers": {alias: {"command": "PROGRAM", "args": [], "allow": "readOnly"}}});
+            let step = format!("make it, with an entry for each server: {entry}; --servers names another file");
+            return Error::new(Code::ToolNotFound, fact).next(step);
+        }
+        let error = Error::new(Code::ToolNotFound, format!("there is no server {} in {file}", quoted(alias)));
         let near: Vec<String> = nearest(alias, self.registry.aliases(), 3).into_iter().map(quoted).collect();
         if near.is_empty() {
             error.next("`flowy servers list` shows those there are")
@@ -115,9 +193,10 @@ impl Servers {
         }
     }
 
-    /// What is known of their tools, after those whose tools are not known have been asked.
-    pub async fn known(&self) -> Arc<Toolbox> {
-        self.registry.read_unknown().await;
+    /// What is known of their tools, after those that are wanted and whose tools are not known have
+    /// been asked.
+    pub async fn known(&self, wanted: &BTreeSet<String>) -> Arc<Toolbox> {
+        self.registry.read_unknown(|alias| wanted.contains(alias)).await;
         self.registry.toolbox()
     }
 
@@ -139,7 +218,7 @@ impl Servers {
 
     /// Asks those whose tools are not known for their list, a few at once.
     pub async fn read_unknown(&self) {
-        self.registry.read_unknown().await;
+        self.registry.read_unknown(|_| true).await;
     }
 
     /// Ends every connection and every program.
@@ -149,7 +228,42 @@ impl Servers {
 }
 
 fn unusable(error: &ServersError) -> Error {
-    let mut told = Error::new(Code::InvalidRequest, error.to_string());
+    let line = |mistake: &ServersMistake| format!("{} [{}]", error.sentence(mistake), mistake.fault.word());
+    let message = match error.mistakes.as_slice() {
+        [one] => line(one),
+        several => {
+            let lines: Vec<String> = several.iter().map(|mistake| format!("\n  {}", line(mistake))).collect();
+            format!("the servers file has {} mistakes:{}", several.len(), lines.concat())
+        }
+    };
+    let faults: Vec<Value> = error.mistakes.iter().map(fault).collect();
+    let word = error.mistakes.first().map(|mistake| mistake.fault.word());
+    let mut told = Error::new(Code::InvalidRequest, message)
+        .detail("fault", json!(word))
+        .detail("file", json!(error.file.display().to_string()))
+        .detail("faults", Value::Array(faults));
     told.next_step = error.hint();
     told
+}
+
+fn fault(mistake: &ServersMistake) -> Value {
+    let mut object = Map::new();
+    object.insert("fault".to_owned(), json!(mistake.fault.word()));
+    if let Some(at) = mistake.position {
+        object.insert("line".to_owned(), json!(at.line));
+        object.insert("column".to_owned(), json!(at.column));
+    }
+    object.insert("message".to_owned(), json!(mistake.fault.to_string()));
+    Value::Object(object)
+}
+
+fn unfit_pattern(unfit: &UnfitPattern) -> String {
+    let near: Vec<String> = unfit.near.iter().map(|near| quoted(near)).collect();
+    let meant = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+    format!(
+        "{}: allow of the server {} holds {}, which fits no tool of it{meant}",
+        unfit.place,
+        quoted(&unfit.alias),
+        quoted(&unfit.pattern)
+    )
 }

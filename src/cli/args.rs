@@ -220,7 +220,8 @@ pub(super) enum Command {
         subcommand,
         long_about = "Show the external MCP servers that flows may call, and what tools they have.\n\nThey stand in the \
                       servers file (--servers, else flowy.servers.json beside your flowy.toml), in the shape that other MCP \
-                      clients use. A flow may call what `allow` names there, and nothing else.",
+                      clients use. A flow may call what `allow` names there, and nothing else.\n\nOn a terminal as a table; in a pipe one line \
+                      for each, with tabs.",
         after_help = "Examples:\n  flowy servers list\n  flowy servers tools browser --schema"
     )]
     Servers(ServersCommand),
@@ -502,7 +503,7 @@ pub(super) struct ServeArgs {
 /// What can be asked of external servers.
 #[derive(Debug, Subcommand)]
 pub(super) enum ServersCommand {
-    /// List them: how they stand, and how many tools they have; none is asked
+    /// List those that are configured, and what is known of each; none is asked
     List,
     /// Ask one for its tools, and show which of them flows may call
     #[command(after_help = "Example:\n  flowy servers tools browser --schema --json")]

@@ -13,6 +13,8 @@ mod show;
 mod stats;
 mod validate;
 
+pub(super) use serve::log_refusal;
+
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

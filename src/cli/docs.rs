@@ -11,7 +11,7 @@ use clap::CommandFactory as _;
 
 use super::args::Cli;
 use crate::app::{Code, EXIT_CODES, RULES};
-use crate::config::{SETTINGS, SURROUNDINGS};
+use crate::config::{SERVERS_FAULTS, SETTINGS, SURROUNDINGS};
 use crate::mcp::{RESOURCES, tool_rows};
 use crate::report::wire::{STATUSES, WarningCode};
 
@@ -30,6 +30,7 @@ pub fn blocks() -> Vec<(&'static str, String)> {
         ("exit-codes", exit_codes()),
         ("statuses", statuses()),
         ("warnings", warnings()),
+        ("server-faults", server_faults()),
     ];
     blocks.extend(fields::shapes().into_iter().map(|(name, fields)| (name, result(&fields))));
     blocks
@@ -231,6 +232,10 @@ fn warnings() -> String {
         .iter()
         .map(|warning| vec![code(warning.word()), warning.place().to_owned(), warning.meaning().to_owned()]);
     table(&["code", "given by", "when"], rows)
+}
+
+fn server_faults() -> String {
+    table(&["`fault`", "when"], SERVERS_FAULTS.map(|(word, meaning)| vec![code(word), meaning.to_owned()]))
 }
 
 fn result(fields: &[fields::Field]) -> String {

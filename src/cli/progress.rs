@@ -1,5 +1,6 @@
 //! A sign of life on a terminal, when something takes long enough to be noticed.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,6 +14,18 @@ const PATIENCE: Duration = Duration::from_millis(200);
 const LONGEST: usize = 60;
 /// How often the sign moves.
 const TICK: Duration = Duration::from_millis(100);
+
+/// The line that is shown now, if one is.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Writes something to stderr without mixing it with the line that is shown there.
+pub(super) fn above<T>(write: impl FnOnce() -> T) -> T {
+    let bar = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match bar {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
 
 /// A line on stderr that says what is being waited for; gone when dropped.
 pub(super) struct Progress {
@@ -40,6 +53,7 @@ impl Progress {
     pub(super) async fn run(&self) -> std::convert::Infallible {
         if self.wanted {
             tokio::time::sleep(PATIENCE).await;
+            *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.bar.clone());
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.bar.enable_steady_tick(TICK);
         }
@@ -49,6 +63,7 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.bar.finish_and_clear();
     }
 }

@@ -141,6 +141,19 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// What to log by where [`Settings::load`] fails: the defaults, with the folder for the log and
+    /// the token that must not be in it, as far as these can be told.
+    pub fn to_log_by(flags: &Flags, environment: &Environment) -> Self {
+        let mut from = Layers { flags, environment, files: Vec::new() };
+        from.files = settings_files(&from).unwrap_or_default();
+        let mut settings = Self::defaults(environment);
+        settings.token = from.read(&rows::TOKEN, reading::token).ok().flatten();
+        set(&mut settings.state_dir, from.folder(&rows::STATE_DIR).ok().flatten());
+        settings
+    }
+}
+
 fn set<T>(place: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *place = value;

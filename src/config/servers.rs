@@ -9,6 +9,7 @@
 //! | `entry` | one server, key by key |
 //! | `values` | one value, by its kind |
 //! | `expand` | `${VAR}` and `${VAR:-default}` |
+//! | `needs` | which variables an entry can't do without |
 //! | `allow` | which tools may be called |
 //! | `error` | what is wrong with the file, never showing a value |
 
@@ -16,9 +17,10 @@ mod allow;
 mod entry;
 mod error;
 mod expand;
+mod needs;
 mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,8 +29,8 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-pub use self::allow::{Allow, Pattern};
-pub use self::error::{ServersError, ServersFault};
+pub use self::allow::{Allow, Pattern, READ_ONLY};
+pub use self::error::{SERVERS_FAULTS, ServersError, ServersFault, ServersMistake};
 
 use super::Settings;
 use super::environment::{Environment, Folders};
@@ -66,6 +68,17 @@ impl ServersPlace {
 pub struct ServersFile {
     /// By alias, the name that flows call them by.
     pub servers: BTreeMap<String, ServerSpec>,
+    /// What is doubtful in the file and keeps nothing from being used, each with its place.
+    pub notices: Vec<ServersNotice>,
+}
+
+/// Something doubtful about one server of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServersNotice {
+    /// The server.
+    pub alias: String,
+    /// The fact, with its place before it.
+    pub told: String,
 }
 
 /// One server: how to reach it, and what flows may do with it.
@@ -75,6 +88,8 @@ pub struct ServerSpec {
     pub transport: Transport,
     /// Which of its tools flows may call.
     pub allow: Allow,
+    /// Where that stands, as `file:line:column`; none where no names of tools are allowed.
+    pub allow_at: Option<String>,
     /// The longest that one call may take (30 s).
     pub timeout: Duration,
     /// The longest that connecting and reading its list may take (10 s).
@@ -87,6 +102,8 @@ pub struct ServerSpec {
     pub max_parallel: usize,
     /// Whether the operator switched it off.
     pub disabled: bool,
+    /// The variables it needs that the environment does not have: it is never connected to.
+    pub unset: Option<ServersError>,
     /// How the connection begins.
     pub era: Era,
     /// What tells it from others and holds no secret: a program with its arguments, or an address,
@@ -202,7 +219,7 @@ fn origin(url: &str) -> String {
 impl ServersFile {
     /// Reads the file; one that nobody named and that is not there configures nothing.
     ///
-    /// What another client understands and we don't is left aside and logged.
+    /// What another client understands and we don't is left aside and noticed.
     ///
     /// # Errors
     /// When the file can't be read, or anything in it that counts can't be understood.
@@ -211,20 +228,20 @@ impl ServersFile {
             Ok(bytes) => Self::parse(&place.path, &bytes, environment),
             Err(error) if !place.named && error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) if !place.named && error.kind() == std::io::ErrorKind::NotADirectory => Ok(Self::default()),
-            Err(error) => Err(ServersError {
-                file: place.path.clone(),
-                position: None,
-                fault: Box::new(ServersFault::Unreadable { why: system_says(&error) }),
-            }),
+            Err(error) => {
+                let fault = ServersFault::Unreadable { why: system_says(&error) };
+                Err(ServersError::of(&place.path, None, fault))
+            }
         }
     }
 
-    /// Reads a file's bytes; relative paths in it are relative to the file's folder.
+    /// Reads a file's bytes; relative paths in it are relative to the file's folder. A variable that
+    /// is not set is the trouble of the one server that needs it.
     ///
     /// # Errors
-    /// When anything in it that counts can't be understood.
+    /// All that is in it and counts and can't be understood.
     pub fn parse(path: &Path, bytes: &[u8], environment: &Environment) -> Result<Self, ServersError> {
-        let at = |position, fault| ServersError { file: path.to_owned(), position, fault: Box::new(fault) };
+        let at = |position, fault| ServersError::of(path, position, fault);
         // Documents have a place in a catalog; this one has none, and its own name does.
         let Ok(name) = CatalogPath::new(SERVERS_FILE) else { return Ok(Self::default()) };
         let document = Document::parse(name, bytes)
@@ -234,13 +251,14 @@ impl ServersFile {
             let place = Place { pointer: pointer.clone(), part: Part::Key, within: None };
             Some(locator.position(locator.span(&place).start))
         };
-        if let Some(double) = document.duplicates.first() {
+        let mut mistakes: Vec<ServersMistake> = Vec::new();
+        for double in &document.duplicates {
             let steps: Vec<String> = double.pointer.steps().collect();
             let fault = match steps.as_slice() {
                 [_, alias] => ServersFault::RepeatedAlias { alias: alias.clone() },
                 _ => ServersFault::RepeatedKey { key: steps.last().cloned().unwrap_or_default() },
             };
-            return Err(at(Some(locator.position(double.again.start)), fault));
+            mistakes.push(ServersMistake { position: Some(locator.position(double.again.start)), fault });
         }
         let entries = match document.value.get("mcpServers") {
             Some(Value::Object(entries)) => entries,
@@ -255,19 +273,54 @@ impl ServersFile {
             }
         };
         let folder = path.parent().unwrap_or(path);
-        let mut servers = BTreeMap::new();
+        let mut file = Self::default();
         for (alias, value) in entries {
             let pointer = Pointer::root().key("mcpServers").key(alias);
             if let Some(why) = bad_alias(alias) {
-                return Err(at(key(&pointer), ServersFault::BadAlias { alias: alias.clone(), why }));
+                let fault = ServersFault::BadAlias { alias: alias.clone(), why };
+                mistakes.push(ServersMistake { position: key(&pointer), fault });
             }
-            let read = entry::Entry { alias, folder, environment }.read(value).map_err(|(member, fault)| {
-                let place = member.map_or_else(|| pointer.clone(), |member| pointer.key(member));
-                at(key(&place), fault)
-            })?;
-            servers.insert(alias.clone(), read);
+            let read = entry::Entry { alias, folder, environment }.read(value);
+            let placed = |(below, fault): entry::Refused| {
+                let below = below.unwrap_or_default();
+                let place = Pointer::spelt(&format!("{}{}", pointer.as_str(), below.as_str()));
+                ServersMistake { position: key(&place), fault }
+            };
+            mistakes.extend(read.faults.into_iter().map(placed));
+            for (member, told) in read.notices {
+                let place = error::Placed { file: path, position: key(&pointer.key(&member)) };
+                file.notices.push(ServersNotice { alias: alias.clone(), told: format!("{place}: {told}") });
+            }
+            let unset: Vec<ServersMistake> = read.unset.into_iter().map(placed).collect();
+            if let Some(mut spec) = read.spec {
+                spec.unset = (!unset.is_empty()).then(|| ServersError { file: path.to_owned(), mistakes: unset });
+                if !spec.allow.patterns.is_empty() {
+                    let place = error::Placed { file: path, position: key(&pointer.key("allow")) };
+                    spec.allow_at = Some(place.to_string());
+                }
+                file.servers.insert(alias.clone(), spec);
+            }
         }
-        Ok(Self { servers })
+        if mistakes.is_empty() { Ok(file) } else { Err(ServersError::all(path, mistakes)) }
+    }
+
+    /// What servers need from the environment and don't find there, in the words of a file that
+    /// can't be used.
+    pub fn unset(&self) -> Option<ServersError> {
+        let mut unset = self.servers.values().filter_map(|spec| spec.unset.clone());
+        let mut first = unset.next()?;
+        first.mistakes.extend(unset.flat_map(|other| other.mistakes));
+        first.mistakes.sort_by_key(|mistake| mistake.position.map(|at| (at.line, at.column)));
+        Some(first)
+    }
+
+    /// The variables without which servers of a file can't be used, sorted, whether they are set or
+    /// not; none of a file that can't be read.
+    pub fn needs(path: &Path) -> BTreeSet<String> {
+        let document: Value =
+            std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let entries = document.get("mcpServers").and_then(Value::as_object).into_iter().flatten();
+        entries.flat_map(|(_, entry)| needs::needed(entry)).collect()
     }
 }
 

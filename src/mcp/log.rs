@@ -21,6 +21,8 @@ use crate::config::{Secret, Settings, redact};
 
 /// The file's name in the state folder.
 const FILE: &str = "flowy.log";
+/// The target of lines that are for the file alone.
+const FILE_ONLY: &str = "flowy::file_only";
 /// Where the older half is moved to.
 const OLDER: &str = "flowy.log.1";
 /// How large the file may grow before it is moved aside, in bytes; the disk holds twice as much.
@@ -29,14 +31,24 @@ const LARGEST: u64 = 4 << 20;
 /// Begins to log, and sees to it that panics are logged as well. A second call changes nothing.
 pub fn start_logging(settings: &Settings) {
     let secrets: Vec<Secret> = settings.token.iter().cloned().collect();
-    let lines = Lines(Arc::new(Sink { secrets, file: Rotating::open(&settings.state_dir, LARGEST).map(Mutex::new) }));
+    let sink = Arc::new(Sink { secrets, file: Rotating::open(&settings.state_dir, LARGEST).map(Mutex::new) });
     let level: Level = settings.log_level.parse().unwrap_or(Level::INFO);
     // Of the libraries only what goes wrong, unless everything is wanted: their debug lines hold
     // whole messages.
     let others = if level == Level::TRACE { LevelFilter::DEBUG } else { LevelFilter::WARN.min(level.into()) };
-    let wanted = Targets::new().with_target("flowy", level).with_default(others);
-    let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(lines).with_filter(wanted);
-    if tracing_subscriber::registry().with(layer).try_init().is_err() {
+    // What the protocol's library warns of is said in our own words, too.
+    let protocol = if level >= Level::DEBUG { others } else { LevelFilter::OFF };
+    let wanted = Targets::new()
+        .with_target("flowy", level)
+        .with_target("rmcp", protocol)
+        .with_target(FILE_ONLY, LevelFilter::OFF)
+        .with_default(others);
+    let everywhere = Lines { sink: sink.clone(), to_stderr: true };
+    let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(everywhere).with_filter(wanted);
+    let quiet = Targets::new().with_target(FILE_ONLY, LevelFilter::ERROR);
+    let to_file = Lines { sink, to_stderr: false };
+    let quiet = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(to_file).with_filter(quiet);
+    if tracing_subscriber::registry().with(layer).with(quiet).try_init().is_err() {
         return;
     }
     std::panic::set_hook(Box::new(|panic| {
@@ -44,6 +56,12 @@ pub fn start_logging(settings: &Settings) {
         let said = panic.payload_as_str().unwrap_or_default();
         tracing::error!(place, said, "panicked");
     }));
+}
+
+/// Logs why the server ends, for those who see nothing of its standard error; whoever does is told
+/// there already.
+pub fn log_to_file(told: &str) {
+    tracing::error!(target: FILE_ONLY, "{told}");
 }
 
 /// Where lines end up.
@@ -54,19 +72,23 @@ struct Sink {
 
 /// Hands a writer to every event.
 #[derive(Clone)]
-struct Lines(Arc<Sink>);
+struct Lines {
+    sink: Arc<Sink>,
+    to_stderr: bool,
+}
 
 impl<'a> MakeWriter<'a> for Lines {
     type Writer = Line;
 
     fn make_writer(&'a self) -> Line {
-        Line { sink: self.0.clone(), bytes: Vec::new() }
+        Line { sink: self.sink.clone(), to_stderr: self.to_stderr, bytes: Vec::new() }
     }
 }
 
 /// One event, written when it is whole: a token must not slip through between two writes.
 struct Line {
     sink: Arc<Sink>,
+    to_stderr: bool,
     bytes: Vec<u8>,
 }
 
@@ -86,7 +108,9 @@ impl Drop for Line {
         let text = String::from_utf8_lossy(&self.bytes);
         let line = redact(&text, &self.sink.secrets);
         // Nobody is left to tell when a log can't be written.
-        let _ = io::stderr().lock().write_all(line.as_bytes());
+        if self.to_stderr {
+            let _ = io::stderr().lock().write_all(line.as_bytes());
+        }
         if let Some(file) = &self.sink.file {
             file.lock().unwrap_or_else(PoisonError::into_inner).add(line.as_bytes());
         }
@@ -181,7 +205,8 @@ mod tests {
     fn a_token_split_over_two_writes_is_masked() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = Rotating::open(folder.path(), 10_000).map(Mutex::new);
-        let lines = Lines(Arc::new(Sink { secrets: vec![Secret::new("s3cr3t-of-mine".to_owned())], file }));
+        let sink = Arc::new(Sink { secrets: vec![Secret::new("s3cr3t-of-mine".to_owned())], file });
+        let lines = Lines { sink, to_stderr: false };
         let mut line = lines.make_writer();
         line.write_all(b"token s3cr3t").expect("kept");
         line.write_all(b"-of-mine, ghp_abcdefghijklmnopqrstuvwxyz0123456789\n").expect("kept");

@@ -31,7 +31,6 @@ pub use guided::{begun, events, exported, guided_status, guided_summary, pruned,
 pub use limit::{FAILURE_CHARACTERS, LARGEST_FRAME, Limit, MAX_TOKENS, Travels, frame_fits, text_fits};
 pub use listing::{contract_listing, entries, listing, written_listing};
 pub use resource::{flow_entry, flow_names};
-pub(super) use servers::standing_word;
 pub use servers::{server_tools, servers};
 pub use size::fit;
 pub use usage::stats;

@@ -2,6 +2,7 @@
 //! answer or with a failure that says whether trying again may help.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -13,13 +14,14 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value};
 
+use super::TOLD;
 use super::answer::{Unusable, normal};
 use super::audit::Entry;
 use super::keeping::Connection;
 use super::lines::TOO_LONG;
 use super::server::Server;
 use super::tools::ToolList;
-use super::trouble::{Trouble, failure, of_refusal, of_transport};
+use super::trouble::{Trouble, failure, found_nobody, is_disconnected, of_refusal, of_transport};
 use crate::config::Transport;
 use crate::execute::{OnToolProgress, ToolFailure};
 use crate::model::{KnownTool, ToolAddress, ToolAnswer, ToolCall};
@@ -52,6 +54,9 @@ impl Server {
         if self.spec.disabled {
             return Err(failure("TOOL_UNAVAILABLE", &address, "the operator switched its server off"));
         }
+        if let Some(bar) = self.bar() {
+            return Err(unavailable(&address, &bar));
+        }
         // What is not allowed is refused without starting anything, where the tool is known.
         if let Some(tool) = self.list().as_deref().and_then(|list| list.tools.get(&address.tool)) {
             allowed(tool, &address)?;
@@ -62,18 +67,63 @@ impl Server {
             let why = format!("its server had no turn free within {} ms (maxParallel)", limit.as_millis());
             return Err(failure("TIMEOUT", &address, why));
         };
+        let begun = self.world.clock.reading();
         let busy = self.busy(false).await.map_err(|trouble| unavailable(&address, &trouble))?;
         let list = self.list();
         let tool = found(list.as_deref(), &address)?;
         allowed(&tool, &address)?;
         let arguments = self.fitting(&tool, &address, arguments)?;
-        let answer = ask(&busy.connection, &address, arguments, limit, progress).await;
-        match answer {
+        let answer = ask(&busy.connection, &address, arguments.clone(), limit, progress.clone()).await;
+        let lost = match answer {
             Ok(answer) => {
                 self.answered(&busy.connection);
-                self.read_answer(answer, &address, list.as_deref())
+                return self.read_answer(answer, &address, list.as_deref());
             }
-            Err(error) => Err(self.failed(&error, &busy.connection, &address, limit).await),
+            Err(unanswered) => unanswered,
+        };
+        let failure = self.failed(&lost.error, &busy.connection, &address, limit, false).await;
+        let harmless = tool.read_only || tool.idempotent || self.never_got_it(&lost);
+        let left = limit.saturating_sub(self.world.clock.reading().saturating_sub(begun));
+        if !self.is_gone(&lost.error) || !harmless || left.is_zero() {
+            return Err(failure);
+        }
+        // Once more over a new connection; where none comes about, what happened first is what is told.
+        let had_answered = busy.connection.answered.load(Ordering::Acquire);
+        self.give_up(&busy.connection);
+        drop(busy);
+        let Ok(busy) = self.busy(false).await else { return Err(failure) };
+        // One that had answered before may come back at once, also when this call ends it again.
+        busy.connection.answered.fetch_or(had_answered, Ordering::AcqRel);
+        tracing::debug!(server = self.alias, tool = tool.name, "was lost during the call, which is made once more");
+        match ask(&busy.connection, &address, arguments, left, progress).await {
+            Ok(answer) => {
+                self.answered(&busy.connection);
+                self.read_answer(answer, &address, self.list().as_deref())
+            }
+            Err(lost) => Err(self.failed(&lost.error, &busy.connection, &address, left, true).await),
+        }
+    }
+
+    /// Whether the connection is gone, and not just this call.
+    fn is_gone(&self, error: &ServiceError) -> bool {
+        match error {
+            ServiceError::TransportClosed => true,
+            ServiceError::TransportSend(cause) => match &self.spec.transport {
+                Transport::Stdio(_) => true,
+                Transport::Http(_) => is_disconnected(cause),
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether a call can't have reached the server: nothing of it was sent, or its line has no end.
+    fn never_got_it(&self, lost: &Unanswered) -> bool {
+        match &lost.error {
+            ServiceError::TransportSend(cause) => match &self.spec.transport {
+                Transport::Stdio(_) => true,
+                Transport::Http(_) => found_nobody(cause),
+            },
+            _ => !lost.sent,
         }
     }
 
@@ -144,6 +194,7 @@ impl Server {
         connection: &Arc<Connection>,
         address: &ToolAddress,
         limit: Duration,
+        again: bool,
     ) -> ToolFailure {
         match error {
             ServiceError::McpError(error) => {
@@ -167,7 +218,8 @@ impl Server {
             ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
                 let why = tokio::time::timeout(WORDS, connection.over()).await.ok().flatten();
                 let why = why.map_or_else(|| "it ended".to_owned(), |trouble| trouble.why);
-                failure("TOOL_UNAVAILABLE", address, format!("its server was lost during the call: {why}"))
+                let when = if again { ", and again when it was called once more" } else { "" };
+                failure("TOOL_UNAVAILABLE", address, format!("its server was lost during the call{when}: {why}"))
             }
             ServiceError::Cancelled { .. } => failure("TOOL_ERROR", address, "the call was cancelled"),
             _ => failure("TOOL_ERROR", address, "its server did not answer as the protocol demands"),
@@ -199,7 +251,7 @@ fn allowed(tool: &KnownTool, address: &ToolAddress) -> Result<(), ToolFailure> {
         return Ok(());
     }
     let told = failure("TOOL_NOT_ALLOWED", address, "the operator does not allow flows to call it");
-    tracing::warn!("{}", told.message);
+    tracing::warn!(target: TOLD, "{}", told.message);
     Err(told)
 }
 
@@ -217,16 +269,25 @@ async fn ask(
     arguments: Map<String, Value>,
     limit: Duration,
     progress: Option<OnToolProgress>,
-) -> Result<ServerResult, ServiceError> {
+) -> Result<ServerResult, Unanswered> {
+    connection.call_begins();
     let params = CallToolRequestParams::new(address.tool.clone()).with_arguments(arguments);
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
     let options = PeerRequestOptions::with_timeout(limit);
-    let asked = connection.peer.send_cancellable_request(request, options).await?;
+    let asked = connection.peer.send_cancellable_request(request, options).await;
+    let asked = asked.map_err(|error| Unanswered { error, sent: false })?;
     let _following = progress.map(|tell| connection.ears.follow(asked.progress_token.clone(), tell));
     let mut abandoned = Abandoned { peer: &connection.peer, request: Some(asked.id.clone()) };
     let answer = asked.await_response().await;
     abandoned.request = None;
-    answer
+    answer.map_err(|error| Unanswered { error, sent: true })
+}
+
+/// Why there is no answer.
+struct Unanswered {
+    error: ServiceError,
+    /// Whether the call was on its way at least.
+    sent: bool,
 }
 
 /// Tells the server of a call whose caller has gone away.

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ears::Ears;
 use super::opening::{Opened, ended};
-use super::process::Process;
+use super::process::{Process, Said};
 use super::server::Server;
 use super::trouble::Trouble;
 
@@ -35,6 +35,8 @@ pub(super) struct Connection {
     pub(super) answered: AtomicBool,
     /// Asks for its end.
     pub(super) stop: CancellationToken,
+    /// What the program says, where the server is one.
+    said: Option<Arc<Said>>,
     grace_ms: AtomicU64,
     end: watch::Sender<Option<Trouble>>,
 }
@@ -43,6 +45,13 @@ impl Connection {
     /// Whether nothing can be sent any more.
     pub(super) fn closed(&self) -> bool {
         self.peer.is_transport_closed() || self.stop.is_cancelled()
+    }
+
+    /// A call begins: what the program said before is no reason of what comes.
+    pub(super) fn call_begins(&self) {
+        if let Some(said) = &self.said {
+            said.begin_anew();
+        }
     }
 
     /// Asks for its end; the server has so long to end by itself.
@@ -72,9 +81,11 @@ pub(super) fn begin(server: &Arc<Server>, opened: Opened) -> Arc<Connection> {
         used_at: AtomicU64::new(server.now_ms()),
         answered: AtomicBool::new(false),
         stop: CancellationToken::new(),
+        said: process.as_ref().map(Process::said),
         grace_ms: AtomicU64::new(u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX)),
         end: watch::Sender::new(None),
     });
+    connection.call_begins();
     tokio::spawn(keep(Arc::downgrade(server), connection.clone(), (running, changes), process));
     connection
 }

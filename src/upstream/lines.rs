@@ -15,6 +15,9 @@ use tokio::io::{AsyncRead, ReadBuf};
 pub(super) const TOO_LONG: i32 = -32_950;
 /// How much of a line's beginning and end is kept, to find out what it answers.
 const KEPT: usize = 256;
+/// How much is kept of a line that is not the protocol's: more than is shown of it, so that nothing
+/// secret in it is cut in two before it is masked.
+const KEPT_WORDS: usize = 8 << 10;
 
 /// A reader whose lines are watched.
 pub(super) struct Lines<R> {
@@ -30,13 +33,23 @@ pub(super) struct Lines<R> {
     rest: Vec<u8>,
     /// Nothing more is read: nobody could be told what was lost.
     over: bool,
+    /// Told of lines that are not the protocol's.
+    tell: Option<Tell>,
 }
+
+/// Told of a line that is not the protocol's.
+pub(super) type Tell = Box<dyn Fn(&[u8]) + Send>;
 
 impl<R> Lines<R> {
     /// Watches a reader; a line, its end included, may have `longest` bytes.
     pub(super) fn of(inner: R, longest: usize) -> Self {
         let (head, tail, error, rest) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { inner, longest, length: 0, head, tail, error, rest, over: false }
+        Self { inner, longest, length: 0, head, tail, error, rest, over: false, tell: None }
+    }
+
+    /// Tells of lines that are not the protocol's, and are read by nobody.
+    pub(super) fn telling(self, tell: Tell) -> Self {
+        Self { tell: Some(tell), ..self }
     }
 
     /// Looks at bytes on their way; how many may pass before something has to be said.
@@ -56,6 +69,9 @@ impl<R> Lines<R> {
                     None => self.over = true,
                 }
             }
+            if let Some(tell) = self.tell.as_ref().filter(|_| !is_of_the_protocol(&self.head, length)) {
+                tell(&self.head);
+            }
             self.head.clear();
             self.tail.clear();
             if length > self.longest {
@@ -66,7 +82,9 @@ impl<R> Lines<R> {
     }
 
     fn note(&mut self, part: &[u8]) {
-        self.head.extend(part.iter().take(KEPT.saturating_sub(self.head.len())));
+        let first = self.head.first().or(part.first());
+        let kept = if self.tell.is_none() || first == Some(&b'{') { KEPT } else { KEPT_WORDS };
+        self.head.extend(part.iter().take(kept.saturating_sub(self.head.len())));
         self.length = self.length.saturating_add(part.len());
         if self.length > self.longest {
             self.tail.extend_from_slice(part.get(part.len().saturating_sub(KEPT)..).unwrap_or(part));
@@ -101,6 +119,21 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
             buf.set_filled(before + passed);
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+/// Whether a line is a message, as far as its beginning says. A short one that is JSON and no
+/// message is some program's log.
+fn is_of_the_protocol(head: &[u8], length: usize) -> bool {
+    let text = head.trim_ascii();
+    match text.first() {
+        None => true,
+        Some(b'{') if length > head.len() + 1 => true,
+        Some(b'{' | b'[') => serde_json::from_slice::<serde_json::Value>(text).is_ok_and(|value| {
+            let one = |value: &serde_json::Value| value.get("jsonrpc").is_some();
+            one(&value) || value.as_array().is_some_and(|all| all.iter().any(one))
+        }),
+        Some(_) => false,
     }
 }
 
@@ -155,6 +188,8 @@ fn number(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use tokio::io::AsyncReadExt as _;
 
     use super::*;
@@ -203,6 +238,22 @@ mod tests {
             assert_eq!(error["error"]["data"]["bytes"], long.len());
             assert!(lines[4].contains("\"id\":8,\"error\"") && lines[5].contains("\"id\":9,\"result\""), "{got}");
         }
+    }
+
+    #[tokio::test]
+    async fn what_is_no_message_is_told_and_what_is_one_is_not() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let noted = told.clone();
+        let tell = move |line: &[u8]| {
+            noted.lock().expect("lines").push(String::from_utf8_lossy(line).into_owned());
+        };
+        let words = "w".repeat(1_000);
+        let text = format!("Welcome\n\n{{\"level\":30}}\n{}[1]\n{words}\n{}", answer(1, 10), answer(2, 500));
+        let mut out = String::new();
+        let mut lines = Lines::of(Pieces(text.as_bytes(), 7), 10_000).telling(Box::new(tell));
+        lines.read_to_string(&mut out).await.expect("read");
+        assert_eq!(out, text);
+        assert_eq!(*told.lock().expect("lines"), ["Welcome", "{\"level\":30}", "[1]", &words]);
     }
 
     #[tokio::test]

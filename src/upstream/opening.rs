@@ -1,6 +1,7 @@
 //! How a connection comes about: a program started or an address asked, by the older or the newer
 //! beginning of the protocol, within a time.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +20,9 @@ use super::line::Line;
 use super::lines::Lines;
 use super::process::Process;
 use super::tools::LARGEST_LIST;
-use super::trouble::{Trouble, clean, of_beginning};
-use crate::config::{Endpoint, Era, Program, Secret, ServerSpec, Transport};
+use super::trouble::{LISTEN, Trouble, clean, of_beginning};
+use crate::config::{Endpoint, Era, Program, Secret, ServerSpec, Transport, system_says};
+use crate::guard;
 use crate::names::quoted;
 use crate::web::cause;
 
@@ -90,7 +92,8 @@ async fn program(
     let (mut process, out, input) = Process::start(alias, program, guard, secrets.clone())
         .map_err(|error| not_started(program, &error, secrets))?;
     let longest = longest(spec);
-    let transport = AsyncRwTransport::new_client(Lines::of(out, longest), input).with_max_line_length(longest);
+    let out = Lines::of(out, longest).telling(Box::new(process.stray(alias, secrets)));
+    let transport = AsyncRwTransport::new_client(out, input).with_max_line_length(longest);
     let ears = Ears::default();
     let begun = tokio::time::timeout(within, ears.clone().serve_with_lifecycle(transport, mode)).await;
     let trouble = match begun {
@@ -100,10 +103,17 @@ async fn program(
             ended(&mut process, secrets).await
         }
         Ok(Err(error)) => of_beginning(&error, secrets),
-        Err(_) => silent(within),
+        Err(_) => match process.stray_words(secrets) {
+            Some(words) => Trouble::passing(format!(
+                "it does not answer within {} ms; what it writes is not the protocol: {}",
+                within.as_millis(),
+                quoted(&words)
+            )),
+            None => silent(within),
+        },
     };
     process.end(GRACE).await;
-    Err(trouble)
+    Err(trouble.or_hint(LISTEN))
 }
 
 async fn address(spec: &ServerSpec, endpoint: &Endpoint) -> Result<Opened, Trouble> {
@@ -127,7 +137,7 @@ async fn address(spec: &ServerSpec, endpoint: &Endpoint) -> Result<Opened, Troub
     match tokio::time::timeout(spec.connect_timeout, ears.clone().serve_with_lifecycle(transport, mode)).await {
         Ok(Ok(running)) => Ok(Opened { running, ears, changes: None, process: None }),
         Ok(Err(error)) => Err(of_beginning(&error, &spec.secrets)),
-        Err(_) => Err(silent(spec.connect_timeout)),
+        Err(_) => Err(silent(spec.connect_timeout).hint("check that it runs, and host and port in its url")),
     }
 }
 
@@ -147,24 +157,55 @@ fn silent(within: Duration) -> Trouble {
 }
 
 fn not_started(program: &Program, error: &std::io::Error, secrets: &[Secret]) -> Trouble {
-    let name = quoted(&clean(&program.command.to_string_lossy(), secrets));
     match error.kind() {
-        std::io::ErrorKind::NotFound => Trouble::lasting(format!("there is no program {name}")),
-        std::io::ErrorKind::PermissionDenied => Trouble::lasting(format!("{name} may not be started")),
-        std::io::ErrorKind::NotADirectory => Trouble::lasting(clean(&error.to_string(), secrets)),
-        _ => Trouble::passing(format!("{name} can't be started: {}", clean(&error.to_string(), secrets))),
+        std::io::ErrorKind::NotFound => no_program(&program.command, secrets),
+        std::io::ErrorKind::NotADirectory => {
+            Trouble::lasting(clean(&error.to_string(), secrets)).hint("make the folder, or correct cwd of its entry")
+        }
+        kind => {
+            let trouble = unstartable(&program.command, &system_says(error), secrets);
+            Trouble { lasting: kind == std::io::ErrorKind::PermissionDenied, ..trouble }
+        }
     }
+}
+
+fn no_program(command: &OsStr, secrets: &[Secret]) -> Trouble {
+    let command = command.to_string_lossy();
+    let hint = if command.contains(char::is_whitespace) {
+        "command is the program alone: put the words after the first into args"
+    } else if command.contains(['/', '\\']) {
+        "correct the path in command of its entry"
+    } else {
+        "install it, or write its whole path in command: flowy may be started with another PATH than your shell"
+    };
+    Trouble::lasting(format!("there is no program {}", quoted(&clean(&command, secrets)))).hint(hint)
+}
+
+fn unstartable(command: &OsStr, why: &str, secrets: &[Secret]) -> Trouble {
+    let name = quoted(&clean(&command.to_string_lossy(), secrets));
+    Trouble::lasting(format!("{name} can't be started: {}", clean(why, secrets)))
+        .hint("check that command of its entry is a program that you may start")
 }
 
 /// What a program that ended says of it.
 pub(super) async fn ended(process: &mut Process, secrets: &[Secret]) -> Trouble {
     let status = process.ended_within(GRACE).await;
-    let words = process.last_words(secrets).await.map(|words| format!(": {words}")).unwrap_or_default();
-    match status.and_then(|status| status.code()) {
-        // What a guard, like a shell, says of a program that is not there or can't be started.
-        Some(127) => Trouble::lasting(format!("its program was not found{words}")),
-        Some(126) => Trouble::lasting(format!("its program can't be started{words}")),
-        Some(code) => Trouble::passing(format!("it ended with code {code}{words}")),
-        None => Trouble::passing(format!("it ended{words}")),
+    let words = process.last_words(secrets).await;
+    let by_guard = words.as_deref().and_then(|words| words.strip_prefix(guard::COULD_NOT_START));
+    let code = status.and_then(|status| status.code());
+    match (code, by_guard) {
+        (Some(127), Some(_)) => return no_program(&process.command, secrets),
+        (Some(126), Some(why)) => return unstartable(&process.command, why, secrets),
+        _ => {}
     }
+    let words = words.map(|words| format!(": {words}")).unwrap_or_default();
+    let trouble = match (code, status.and_then(guard::signal_of)) {
+        (_, Some(signal)) => Trouble::passing(format!("it was killed by a signal ({signal}){words}")),
+        // What a shell says of a program that is not there or can't be started.
+        (Some(127), _) => Trouble::lasting(format!("its program was not found{words}")),
+        (Some(126), _) => Trouble::lasting(format!("its program can't be started{words}")),
+        (Some(code), _) => Trouble::passing(format!("it ended with code {code}{words}")),
+        (None, _) => Trouble::passing(format!("it ended{words}")),
+    };
+    trouble.hint(LISTEN)
 }

@@ -1,8 +1,9 @@
 //! A server that is a program: started with what the operator gave it and nothing else, heard on
-//! its standard error, and ended with all that it started. What it says on the other streams is
-//! not looked at here.
+//! its standard error, and ended with all that it started. What it says by the protocol is not
+//! looked at here; lines between those are heard, too.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -30,6 +31,8 @@ const POLITE: Duration = Duration::from_millis(500);
 
 /// A running program.
 pub(super) struct Process {
+    /// What it is, as the operator wrote it.
+    pub(super) command: OsString,
     child: Child,
     leader: Option<u32>,
     guarded: bool,
@@ -37,9 +40,27 @@ pub(super) struct Process {
     hearing: Option<JoinHandle<()>>,
 }
 
-/// The last of what a program said on its standard error.
+/// What a program said outside of the protocol.
 #[derive(Default)]
-struct Said(Mutex<VecDeque<String>>);
+pub(super) struct Said(Mutex<Words>);
+
+#[derive(Default)]
+struct Words {
+    /// The last lines of its standard error.
+    last: VecDeque<String>,
+    /// How many of them came before what is going on now began.
+    old: usize,
+    /// The first line of its standard output that is not the protocol's.
+    stray: Option<String>,
+}
+
+impl Said {
+    /// Something begins: what was said before does not tell how it goes.
+    pub(super) fn begin_anew(&self) {
+        let mut words = lock(&self.0);
+        words.old = words.last.len();
+    }
+}
 
 impl Process {
     /// Starts a program, below a guard where there is one; with the streams to speak to it by.
@@ -70,7 +91,28 @@ impl Process {
         };
         let said = Arc::new(Said::default());
         let hearing = tokio::spawn(hear(error, alias.to_owned(), secrets, said.clone()));
-        Ok((Self { child, leader, guarded, said, hearing: Some(hearing) }, out, input))
+        let command = program.command.clone();
+        Ok((Self { command, child, leader, guarded, said, hearing: Some(hearing) }, out, input))
+    }
+
+    /// What it said.
+    pub(super) fn said(&self) -> Arc<Said> {
+        self.said.clone()
+    }
+
+    /// Hears of lines of its standard output that are not the protocol's.
+    pub(super) fn stray(&self, alias: &str, secrets: &Arc<[Secret]>) -> impl Fn(&[u8]) + Send + use<> {
+        let (alias, secrets, said) = (alias.to_owned(), secrets.clone(), self.said.clone());
+        move |line| {
+            let Some(text) = readable(line, &secrets) else { return };
+            tracing::debug!(server = alias, "says where only the protocol should be: {text}");
+            lock(&said.0).stray.get_or_insert(text);
+        }
+    }
+
+    /// The first line of its standard output that is not the protocol's.
+    pub(super) fn stray_words(&self, secrets: &[Secret]) -> Option<String> {
+        lock(&self.said.0).stray.as_ref().map(|line| clean(line, secrets))
     }
 
     /// Waits for the program to end by itself, for a while.
@@ -103,13 +145,14 @@ impl Process {
         status
     }
 
-    /// The last thing it said, for a message; without secrets.
+    /// The last thing it said, for a message; without secrets. What was said before the last call
+    /// began counts only where it names a fault: a banner is no reason to end.
     pub(super) async fn last_words(&mut self, secrets: &[Secret]) -> Option<String> {
         self.finish_hearing().await;
         let said = lock(&self.said.0);
         // The first of the last lines that names a fault; npm and Node say more afterwards.
-        let telling = said.iter().find(|line| line.to_ascii_lowercase().contains("error"));
-        telling.or_else(|| said.back()).map(|line| clean(line, secrets))
+        let telling = said.last.iter().find(|line| line.to_ascii_lowercase().contains("error"));
+        telling.or_else(|| said.last.iter().skip(said.old).next_back()).map(|line| clean(line, secrets))
     }
 
     /// Hears the rest of what an ended program said.
@@ -179,17 +222,21 @@ fn add(line: &mut Vec<u8>, part: &[u8]) {
 }
 
 fn note(line: &[u8], alias: &str, secrets: &[Secret], said: &Said) {
+    let Some(text) = readable(line, secrets) else { return };
+    tracing::debug!(server = alias, "says: {text}");
+    let mut words = lock(&said.0);
+    if words.last.len() >= LAST_LINES {
+        words.last.pop_front();
+        words.old = words.old.saturating_sub(1);
+    }
+    words.last.push_back(text);
+}
+
+/// A line as it may be shown; nothing for a blank one.
+fn readable(line: &[u8], secrets: &[Secret]) -> Option<String> {
     let text = String::from_utf8_lossy(line);
     let text = shown(&redact(text.trim_end(), secrets), LONGEST_LINE);
-    if text.trim().is_empty() {
-        return;
-    }
-    tracing::debug!(server = alias, "says: {text}");
-    let mut last = lock(&said.0);
-    if last.len() >= LAST_LINES {
-        last.pop_front();
-    }
-    last.push_back(text);
+    (!text.trim().is_empty()).then_some(text)
 }
 
 #[cfg(test)]
@@ -202,7 +249,7 @@ mod tests {
         let secrets: Arc<[Secret]> = Arc::from([Secret::new("s3cr3t-key".to_owned())]);
         let text = format!("one\n\ntwo s3cr3t-key \u{1b}[31m\n{}\nlast without end", "x".repeat(20_000));
         hear(text.as_bytes(), "web".to_owned(), secrets, said.clone()).await;
-        let lines: Vec<String> = lock(&said.0).iter().cloned().collect();
+        let lines: Vec<String> = lock(&said.0).last.iter().cloned().collect();
         assert_eq!((lines.len(), lines[1].as_str(), lines[3].as_str()), (4, "two [redacted] [31m", "last without end"));
         assert_eq!(lines[2].chars().count(), LONGEST_LINE + 1);
     }

@@ -17,12 +17,13 @@ use tokio::sync::watch;
 use super::calling::not_there;
 use super::kept;
 use super::server::{Server, World};
-use super::trouble::failure;
+use super::trouble::{Unreachable, failure};
 use crate::cache::{Folder, lock};
 use crate::clock::Clock;
-use crate::config::ServersFile;
+use crate::config::{READ_ONLY, ServersFile};
 use crate::execute::{Calling, OnToolProgress, ToolFailure, Tools};
 use crate::model::{KnownServer, ServerStanding, ToolCall, Toolbox};
+use crate::names::nearest;
 
 /// How many servers are asked at once where nobody waits.
 const AT_ONCE: usize = 4;
@@ -60,6 +61,19 @@ pub struct ServerRow {
     pub allowed: usize,
     /// When its list was read.
     pub known_since: Option<DateTime<Utc>>,
+}
+
+/// Something that an operator allows and that is no tool's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfitPattern {
+    /// Where it stands, as `file:line:column`.
+    pub place: String,
+    /// The server.
+    pub alias: String,
+    /// The name, or the pattern.
+    pub pattern: String,
+    /// What may be meant.
+    pub near: Vec<String>,
 }
 
 impl Registry {
@@ -101,13 +115,41 @@ impl Registry {
         self.servers.values().map(row).collect()
     }
 
+    /// What operators allow and no server has, as far as tools are known.
+    pub fn unfit_patterns(&self) -> Vec<UnfitPattern> {
+        let mut unfit = Vec::new();
+        for server in self.servers.values().filter(|server| !server.spec.disabled) {
+            let list = server.list();
+            let tools = || list.iter().flat_map(|list| list.tools.keys().map(String::as_str));
+            for pattern in &server.spec.allow.patterns {
+                let meant = pattern.is_nearly_read_only();
+                if (list.is_none() && !meant) || tools().any(|tool| pattern.fits(tool)) {
+                    continue;
+                }
+                let near = if meant {
+                    vec![READ_ONLY.to_owned()]
+                } else {
+                    nearest(pattern.text(), tools().chain([READ_ONLY]), 2).into_iter().map(str::to_owned).collect()
+                };
+                let place = server.spec.allow_at.clone().unwrap_or_default();
+                unfit.push(UnfitPattern {
+                    place,
+                    alias: server.alias.clone(),
+                    pattern: pattern.text().to_owned(),
+                    near,
+                });
+            }
+        }
+        unfit
+    }
+
     /// Asks a server for its tools now, also while it is better to wait; `None` where there is no
-    /// server of that name, or the operator switched it off.
+    /// server of that name.
     ///
     /// # Errors
     /// Why it can't be asked, in words.
-    pub async fn refresh(&self, alias: &str) -> Option<Result<(), String>> {
-        let server = self.servers.get(alias).filter(|server| !server.spec.disabled)?;
+    pub async fn refresh(&self, alias: &str) -> Option<Result<(), Unreachable>> {
+        let server = self.servers.get(alias)?;
         let before = server.read_at();
         Some(match server.busy(true).await {
             Ok(busy) => {
@@ -117,7 +159,7 @@ impl Registry {
                 }
                 Ok(())
             }
-            Err(trouble) => Err(trouble.why),
+            Err(trouble) => Err(trouble.into()),
         })
     }
 
@@ -126,14 +168,15 @@ impl Registry {
         join_all(self.usable().map(|server| async { drop(server.busy(true).await) })).await;
     }
 
-    /// Reads the lists that were never read, a few at once.
-    pub async fn read_unknown(&self) {
-        let unknown: Vec<&Arc<Server>> = self.usable().filter(|server| server.list().is_none()).collect();
+    /// Reads the lists of the servers that are wanted and whose lists were never read, a few at once.
+    pub async fn read_unknown(&self, wanted: impl Fn(&str) -> bool) {
+        let unknown = self.usable().filter(|server| wanted(&server.alias) && server.list().is_none());
+        let unknown: Vec<&Arc<Server>> = unknown.collect();
         stream::iter(unknown).for_each_concurrent(AT_ONCE, |server| async { drop(server.busy(false).await) }).await;
     }
 
     fn usable(&self) -> impl Iterator<Item = &Arc<Server>> {
-        self.servers.values().filter(|server| !server.spec.disabled)
+        self.servers.values().filter(|server| server.bar().is_none())
     }
 
     /// Ends every connection and every program; whoever has not ended within the time is made to.

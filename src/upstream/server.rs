@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::DropGuard;
 
+use super::TOLD;
 use super::keeping::{Connection, begin, part};
 use super::kept::{self, Record};
 use super::opening::{open, subscribe};
@@ -24,6 +25,9 @@ use crate::model::ServerStanding;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
+/// Why nobody is connected to a server that is switched off.
+const SWITCHED_OFF: &str = "the operator switched it off";
 
 /// What all servers share.
 pub(super) struct World {
@@ -93,8 +97,24 @@ impl Server {
         u64::try_from(self.world.clock.reading().as_millis()).unwrap_or(u64::MAX)
     }
 
+    /// Why it is never connected to, whatever happens.
+    pub(super) fn bar(&self) -> Option<Trouble> {
+        if self.spec.disabled {
+            return Some(Trouble::lasting(SWITCHED_OFF).hint("take disabled out of its entry to use it"));
+        }
+        let unset = self.spec.unset.as_ref()?;
+        let trouble = Trouble::lasting(unset.to_string());
+        Some(match unset.hint() {
+            Some(hint) => trouble.hint(hint),
+            None => trouble,
+        })
+    }
+
     /// A connection to use. While it is better to wait, only those who `insist` are connected.
     pub(super) async fn busy(self: &Arc<Self>, insist: bool) -> Result<Busy, Trouble> {
+        if let Some(bar) = self.bar() {
+            return Err(bar);
+        }
         if let Some(busy) = self.enter() {
             return Ok(busy);
         }
@@ -177,7 +197,7 @@ impl Server {
                 Ok(())
             }
             Err(trouble) => {
-                tracing::warn!(server = self.alias, "can't be used: {}", trouble.why);
+                tracing::warn!(target: TOLD, server = self.alias, "can't be used: {}", trouble.why);
                 let mut state = lock(&self.state);
                 self.count_failure(&mut state);
                 state.trouble = Some(trouble.clone());
@@ -215,7 +235,7 @@ impl Server {
             state.trouble = Some(why.clone());
         }
         drop(state);
-        tracing::warn!(server = self.alias, "is gone: {}", why.why);
+        tracing::warn!(target: TOLD, server = self.alias, "is gone: {}", why.why);
         self.changed();
     }
 
@@ -310,6 +330,9 @@ impl Server {
     pub(super) fn standing(&self) -> ServerStanding {
         if self.spec.disabled {
             return ServerStanding::Disabled;
+        }
+        if let Some(unset) = &self.spec.unset {
+            return ServerStanding::Unavailable(unset.to_string());
         }
         let state = lock(&self.state);
         match (&state.held, &state.trouble) {

@@ -8,16 +8,39 @@ use std::time::Duration;
 use super::{Done, ENDING, Stop, World, own_program};
 use crate::app::{App, Code, Error, Servers};
 use crate::cli::args::ServeArgs;
+use crate::config::{Environment, Settings};
 use crate::mcp;
 
 /// The same when the process is told to stop.
 const HURRIED: Duration = Duration::from_millis(200);
 
-/// Serves until the client is gone.
+/// Serves until the client is gone. Why that fails stands in the log, too: a client shows nothing.
 pub(super) fn serve(args: &ServeArgs, world: &World<'_>) -> Done {
-    let settings = world.settings()?;
-    mcp::start_logging(&settings);
+    let settings = world.settings();
+    match &settings {
+        Ok(settings) => mcp::start_logging(settings),
+        Err(_) => mcp::start_logging(&Settings::to_log_by(&world.everywhere.flags(), world.environment)),
+    }
+    let served = settings.and_then(|settings| serve_by(settings, args, world));
+    if let Err(Stop::Failed { error, .. }) = &served {
+        let step = error.next_step.as_ref().map(|step| format!(" ({step})")).unwrap_or_default();
+        mcp::log_to_file(&format!("[{}] {}{step}", error.code.word(), error.message));
+    }
+    served
+}
+
+/// Puts a command line that can't be understood into the log.
+pub(in crate::cli) fn log_refusal(environment: &Environment, told: &str) {
+    mcp::start_logging(&Settings::defaults(environment));
+    mcp::log_to_file(told);
+}
+
+fn serve_by(settings: Settings, args: &ServeArgs, world: &World<'_>) -> Done {
     let servers = Servers::open(&settings, world.environment, world.clock.clone(), own_program())?;
+    if args.strict {
+        servers.all_set()?;
+    }
+    servers.warn();
     let app = App::open(settings, world.environment, world.clock.clone())?.with_tools(servers.tools());
     let app = Arc::new(app);
     if world.printer.err_is_terminal() {
@@ -54,6 +77,7 @@ async fn know(app: Arc<App>, servers: Servers, warm: bool) {
     } else {
         servers.read_unknown().await;
     }
+    servers.warn_of_patterns();
     for fault in app.call_faults().await.unwrap_or_default() {
         tracing::warn!("{fault}");
     }
@@ -67,7 +91,8 @@ async fn strictly(app: &App, servers: &Servers) -> Result<(), Error> {
     if faults.is_empty() {
         return Ok(());
     }
-    Err(Error::new(Code::ToolUnavailable, format!("--strict: {}", faults.join("; "))).next(
+    let lines: Vec<String> = faults.iter().map(|fault| format!("\n  {fault}")).collect();
+    Err(Error::new(Code::ToolUnavailable, format!("--strict: this can't work:{}", lines.concat())).next(
         "mend the servers file or the flows, or start without --strict: only the steps that are named would fail",
     ))
 }

@@ -9,9 +9,10 @@ const EXECUTE_FAILURE: &str = include_str!("../../../schemas/flows-execute.failu
 const GUIDED: &str = include_str!("../../../schemas/flows-guided.response.schema.json");
 const STATUS: &str = include_str!("../../../schemas/flows-status.response.schema.json");
 const STATS: &str = include_str!("../../../schemas/stats.response.schema.json");
+const SERVERS: &str = include_str!("../../../schemas/servers.response.schema.json");
 
 /// Every shape of an answer: the name of its block, its schema, and where in the schema it stands.
-const SHAPES: [(&str, &str, &str); 10] = [
+const SHAPES: [(&str, &str, &str); 12] = [
     ("result-list", LIST, ""),
     ("result-show-flow", SHOW, "/then"),
     ("result-show-template", SHOW, "/else"),
@@ -22,6 +23,8 @@ const SHAPES: [(&str, &str, &str); 10] = [
     ("result-status-list", STATUS, "/then"),
     ("result-status-text", STATUS, "/else/then"),
     ("result-stats", STATS, ""),
+    ("result-servers", SERVERS, "/then"),
+    ("result-server-tools", SERVERS, "/else"),
 ];
 
 /// One field: where it stands, what it holds, what it means.

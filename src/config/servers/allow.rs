@@ -3,7 +3,7 @@
 use crate::names::unprintable;
 
 /// The word for every tool that is annotated as changing nothing.
-pub(super) const READ_ONLY: &str = "readOnly";
+pub const READ_ONLY: &str = "readOnly";
 /// The longest pattern, in characters.
 const LONGEST: usize = 200;
 
@@ -52,6 +52,18 @@ impl Pattern {
         } else {
             Ok(Self(text.to_owned()))
         }
+    }
+
+    /// The pattern as it is written.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is the word for every tool that changes nothing, nearly: it is not, and names a tool.
+    pub fn is_nearly_read_only(&self) -> bool {
+        let letters: String = self.0.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+        let plain = letters.strip_suffix("hint").or_else(|| letters.strip_suffix("tools")).unwrap_or(&letters);
+        plain == "readonly"
     }
 
     /// Whether a name fits. In time that grows with the two lengths, whatever the pattern.

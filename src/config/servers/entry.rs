@@ -15,6 +15,7 @@ use super::values::{LONGEST_IDLE, LONGEST_WAIT};
 use super::{Endpoint, Era, Program, ServerSpec, Transport};
 use crate::config::environment::{Environment, goes_to_children};
 use crate::config::secret::Secret;
+use crate::document::Pointer;
 use crate::names::{nearest, quoted};
 
 /// Every key of an entry.
@@ -48,69 +49,124 @@ pub(super) struct Entry<'a> {
     pub(super) environment: &'a Environment,
 }
 
-/// What is wrong, and at which key.
-pub(super) type Refused = (Option<&'static str>, ServersFault);
+/// What is wrong, and where below the entry.
+pub(super) type Refused = (Option<Pointer>, ServersFault);
+
+/// The place of a key as messages name it: `env.NAME`, `args[1]`, or the key alone.
+pub(super) fn place_of(key: &'static str, shown: &str) -> Pointer {
+    let place = Pointer::root().key(key);
+    let below = shown.strip_prefix(key).unwrap_or_default();
+    if let Some(name) = below.strip_prefix('.') {
+        return place.key(name);
+    }
+    let number = below.strip_prefix('[').and_then(|number| number.strip_suffix(']'));
+    number.map_or_else(|| place.clone(), |number| place.key(number))
+}
+
+/// What became of an entry: a server where nothing is wrong, and everything that is, key by key.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) spec: Option<ServerSpec>,
+    pub(super) faults: Vec<Refused>,
+    /// Variables of the environment that it needs and that are not there: the file is right, and
+    /// this one server can't be used.
+    pub(super) unset: Vec<Refused>,
+    /// What is doubtful: the key, and the fact.
+    pub(super) notices: Vec<(String, String)>,
+}
+
+impl Outcome {
+    /// The value, or nothing and one more fault.
+    fn of<T>(&mut self, read: Result<T, Refused>) -> Option<T> {
+        read.map_err(|fault| self.faults.push(fault)).ok()
+    }
+}
 
 /// A text as it is written and as it is filled in.
 struct Text {
     written: String,
     filled: String,
+    /// Whether all of it could be filled in.
+    whole: bool,
+}
+
+/// What comes together while texts are filled in.
+#[derive(Default)]
+struct Filling {
+    /// What is switched off need not be set up.
+    disabled: bool,
+    secrets: Vec<Secret>,
+    unset: Vec<Refused>,
+    notices: Vec<(String, String)>,
 }
 
 impl Entry<'_> {
     /// Reads an entry.
-    pub(super) fn read(&self, value: &Value) -> Result<ServerSpec, Refused> {
+    pub(super) fn read(&self, value: &Value) -> Outcome {
+        let mut outcome = Outcome::default();
         let Some(object) = value.as_object() else {
-            return Err((None, ServersFault::NotAnEntry { alias: self.alias.to_owned() }));
+            outcome.faults.push((None, ServersFault::NotAnEntry { alias: self.alias.to_owned() }));
+            return outcome;
         };
         for key in object.keys().filter(|key| !KEYS.contains(&key.as_str())) {
             let near = nearest(key, KEYS, 1).first().map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            tracing::warn!(
-                "the servers file: the key {} of {} is not known here{near}",
-                quoted(key),
-                quoted(self.alias)
-            );
+            let told = format!("the key {} of the server {} is not known here{near}", quoted(key), quoted(self.alias));
+            outcome.notices.push((key.clone(), told));
         }
-        let disabled = self.switch(object, "disabled")?.unwrap_or(false);
-        let mut secrets = Vec::new();
-        let transport = self.transport(object, disabled, &mut secrets)?;
-        let usual = if matches!(transport.0, Transport::Stdio(_)) { Era::Initialize } else { Era::Auto };
-        Ok(ServerSpec {
-            transport: transport.0,
-            identity: transport.1,
-            allow: self.allow(object)?,
-            timeout: self.time(object, "timeout", LONGEST_WAIT)?.unwrap_or(Duration::from_secs(30)),
-            connect_timeout: self.time(object, "connectTimeout", LONGEST_WAIT)?.unwrap_or(Duration::from_secs(10)),
-            idle_stop: self.time(object, "idleStop", LONGEST_IDLE)?.unwrap_or(Duration::from_mins(5)),
-            max_result_bytes: self.number(object, "maxResultBytes", "bytes", 1..=LARGEST_RESULT)?.unwrap_or(4 << 20),
-            max_parallel: self.number(object, "maxParallel", "calls", 1..=100)?.unwrap_or(4),
-            disabled,
-            era: self.era(object)?.unwrap_or(usual),
-            secrets,
-        })
+        let disabled = outcome.of(self.switch(object, "disabled")).flatten().unwrap_or(false);
+        let mut filling = Filling { disabled, ..Filling::default() };
+        let transport = outcome.of(self.transport(object, &mut filling));
+        let usual = match &transport {
+            Some((Transport::Http(_), _)) => Era::Auto,
+            _ => Era::Initialize,
+        };
+        let allow = outcome.of(self.allow(object));
+        let timeout = outcome.of(self.time(object, "timeout", LONGEST_WAIT)).flatten();
+        let connect_timeout = outcome.of(self.time(object, "connectTimeout", LONGEST_WAIT)).flatten();
+        let idle_stop = outcome.of(self.time(object, "idleStop", LONGEST_IDLE)).flatten();
+        let max_result_bytes = outcome.of(self.number(object, "maxResultBytes", "bytes", 1..=LARGEST_RESULT)).flatten();
+        let max_parallel = outcome.of(self.number(object, "maxParallel", "calls", 1..=100)).flatten();
+        let era = outcome.of(self.era(object)).flatten();
+        outcome.unset = filling.unset;
+        outcome.notices.extend(filling.notices);
+        if let (Some((transport, identity)), Some(allow)) = (transport, allow) {
+            outcome.spec = Some(ServerSpec {
+                transport,
+                identity,
+                allow,
+                allow_at: None,
+                timeout: timeout.unwrap_or(Duration::from_secs(30)),
+                connect_timeout: connect_timeout.unwrap_or(Duration::from_secs(10)),
+                idle_stop: idle_stop.unwrap_or(Duration::from_mins(5)),
+                max_result_bytes: max_result_bytes.unwrap_or(4 << 20),
+                max_parallel: max_parallel.unwrap_or(4),
+                disabled,
+                unset: None,
+                era: era.unwrap_or(usual),
+                secrets: filling.secrets,
+            });
+        }
+        outcome
     }
 
-    fn transport(
-        &self,
-        object: &Map<String, Value>,
-        disabled: bool,
-        secrets: &mut Vec<Secret>,
-    ) -> Result<(Transport, String), Refused> {
+    fn transport(&self, object: &Map<String, Value>, filling: &mut Filling) -> Result<(Transport, String), Refused> {
         let alias = || self.alias.to_owned();
         let kind = self.kind(object)?;
         let (command, url) = (object.contains_key("command"), object.contains_key("url"));
         if command && url {
-            return Err((Some("url"), ServersFault::BothTransports { alias: alias() }));
+            return Err((Some(place_of("url", "url")), ServersFault::BothTransports { alias: alias() }));
         }
         match kind {
-            Some("stdio") if !command => {
-                Err((Some("type"), ServersFault::TypeWithout { alias: alias(), kind: "stdio", key: "command" }))
-            }
-            Some("http") if !url => {
-                Err((Some("type"), ServersFault::TypeWithout { alias: alias(), kind: "http", key: "url" }))
-            }
-            _ if command => self.program(object, disabled, secrets),
-            _ if url => self.endpoint(object, disabled, secrets),
+            Some("stdio") if !command => Err((
+                Some(place_of("type", "type")),
+                ServersFault::TypeWithout { alias: alias(), kind: "stdio", key: "command" },
+            )),
+            Some("http") if !url => Err((
+                Some(place_of("type", "type")),
+                ServersFault::TypeWithout { alias: alias(), kind: "http", key: "url" },
+            )),
+            _ if command => self.program(object, filling),
+            _ if url => self.endpoint(object, filling),
             _ => Err((None, ServersFault::NoTransport { alias: alias() })),
         }
     }
@@ -120,23 +176,17 @@ impl Entry<'_> {
             None => Ok(None),
             Some("stdio") => Ok(Some("stdio")),
             Some("http" | "streamable-http" | "streamable_http" | "streamablehttp") => Ok(Some("http")),
-            Some("sse") => Err((Some("type"), ServersFault::Sse { alias: self.alias.to_owned() })),
+            Some("sse") => Err((Some(place_of("type", "type")), ServersFault::Sse { alias: self.alias.to_owned() })),
             Some(_) => Err(self.bad("type", "is none of stdio, http and streamable-http", None)),
         }
     }
 
-    fn program(
-        &self,
-        object: &Map<String, Value>,
-        disabled: bool,
-        secrets: &mut Vec<Secret>,
-    ) -> Result<(Transport, String), Refused> {
-        let fill = |key, text: &str, secrets: &mut Vec<Secret>| self.fill(key, text, disabled, secrets);
+    fn program(&self, object: &Map<String, Value>, filling: &mut Filling) -> Result<(Transport, String), Refused> {
         let Some(command) = self.plain_text(object, "command")? else {
             return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned() }));
         };
-        let command = fill("command", command, secrets)?;
-        if command.filled.trim().is_empty() && !disabled {
+        let command = self.fill("command", command, filling)?;
+        if command.filled.trim().is_empty() && !filling.disabled {
             return Err(self.bad("command", "is empty", None));
         }
         let mut args = Vec::new();
@@ -144,7 +194,7 @@ impl Entry<'_> {
         for (place, value) in self.list(object, "args")?.iter().enumerate() {
             let key = format!("args[{place}]");
             let Some(text) = value.as_str() else { return Err(self.wrong_kind("args", &key, value, "a text")) };
-            let arg = self.fill_at("args", &key, text, disabled, secrets)?;
+            let arg = self.fill_at("args", &key, text, filling)?;
             identity.push('\n');
             identity.push_str(&arg.written);
             args.push(arg.filled);
@@ -152,7 +202,7 @@ impl Entry<'_> {
         let cwd = match self.plain_text(object, "cwd")? {
             None => self.folder.to_owned(),
             Some(cwd) => {
-                let cwd = fill("cwd", cwd, secrets)?;
+                let cwd = self.fill("cwd", cwd, filling)?;
                 identity.push_str("\ncwd ");
                 identity.push_str(&cwd.written);
                 self.environment.resolved(&cwd.filled, self.folder)
@@ -170,12 +220,12 @@ impl Entry<'_> {
                 Value::Number(_) | Value::Bool(_) => value.to_string(),
                 _ => return Err(self.wrong_kind("env", &key, value, "a text")),
             };
-            let value = self.fill_at("env", &key, &text, disabled, secrets)?.filled;
+            let Text { filled: value, whole, .. } = self.fill_at("env", &key, &text, filling)?;
             if value.contains('\0') {
                 return Err(self.bad_at("env", &key, "holds a null character", None));
             }
-            if !goes_to_children(name) {
-                keep(&value, secrets);
+            if whole && !goes_to_children(name) {
+                keep(&value, &mut filling.secrets);
             }
             env.insert(OsString::from(name), OsString::from(value));
         }
@@ -192,19 +242,15 @@ impl Entry<'_> {
         Ok((Transport::Stdio(Program { command, args, env, cwd }), identity))
     }
 
-    fn endpoint(
-        &self,
-        object: &Map<String, Value>,
-        disabled: bool,
-        secrets: &mut Vec<Secret>,
-    ) -> Result<(Transport, String), Refused> {
+    fn endpoint(&self, object: &Map<String, Value>, filling: &mut Filling) -> Result<(Transport, String), Refused> {
         let Some(url) = self.plain_text(object, "url")? else {
             return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned() }));
         };
-        let url = self.fill("url", url, disabled, secrets)?;
+        let url = self.fill("url", url, filling)?;
         let address = url.filled.trim();
-        if !disabled && let Some(why) = bad_address(address) {
-            return Err((Some("url"), ServersFault::BadUrl { alias: self.alias.to_owned(), why }));
+        let meant = url.whole && !filling.disabled;
+        if meant && let Some(why) = bad_address(address) {
+            return Err((Some(place_of("url", "url")), ServersFault::BadUrl { alias: self.alias.to_owned(), why }));
         }
         let mut headers = Vec::new();
         for (name, value) in self.object(object, "headers")? {
@@ -216,21 +262,24 @@ impl Entry<'_> {
                 return Err(self.bad_at("headers", &key, "is a header that the protocol sets itself", None));
             }
             let Some(text) = value.as_str() else { return Err(self.wrong_kind("headers", &key, value, "a text")) };
-            let value = self.fill_at("headers", &key, text, disabled, secrets)?.filled;
+            let Text { filled: value, whole, .. } = self.fill_at("headers", &key, text, filling)?;
             let Ok(mut sent) = HeaderValue::from_str(value.trim()) else {
                 return Err(self.bad_at("headers", &key, "holds a character that no header can have", None));
             };
             sent.set_sensitive(true);
-            keep(value.trim(), secrets);
-            // "Bearer abc": the second word is the secret.
-            if let Some((_, rest)) = value.trim().split_once(' ') {
-                keep(rest.trim(), secrets);
+            if whole {
+                keep(value.trim(), &mut filling.secrets);
+                // "Bearer abc": the second word is the secret.
+                if let Some((_, rest)) = value.trim().split_once(' ') {
+                    keep(rest.trim(), &mut filling.secrets);
+                }
             }
             headers.push((header, sent));
         }
         let open = address.starts_with("http://") && !Uri::try_from(address).is_ok_and(|uri| here(&uri));
-        if open && !headers.is_empty() && !disabled {
-            tracing::warn!("the servers file: the headers of {} are sent without encryption", quoted(self.alias));
+        if meant && open && !headers.is_empty() {
+            let told = format!("the headers of the server {} are sent without encryption", quoted(self.alias));
+            filling.notices.push(("headers".to_owned(), told));
         }
         Ok((Transport::Http(Endpoint { url: address.to_owned(), headers }), format!("http\n{}", url.written.trim())))
     }
@@ -253,7 +302,7 @@ impl Entry<'_> {
             }
             let pattern = Pattern::new(text).map_err(|why| {
                 let (alias, pattern) = (self.alias.to_owned(), text.to_owned());
-                (Some("allow"), ServersFault::BadPattern { alias, pattern, why })
+                (Some(place_of("allow", &format!("allow[{place}]"))), ServersFault::BadPattern { alias, pattern, why })
             })?;
             allow.patterns.push(pattern);
         }
@@ -270,39 +319,31 @@ impl Entry<'_> {
         }
     }
 
-    fn fill(&self, key: &'static str, text: &str, lenient: bool, secrets: &mut Vec<Secret>) -> Result<Text, Refused> {
-        self.fill_at(key, key, text, lenient, secrets)
+    fn fill(&self, key: &'static str, text: &str, filling: &mut Filling) -> Result<Text, Refused> {
+        self.fill_at(key, key, text, filling)
     }
 
-    /// Fills in variables; `lenient` leaves the text as it is written where that can't be done.
-    fn fill_at(
-        &self,
-        key: &'static str,
-        shown: &str,
-        text: &str,
-        lenient: bool,
-        secrets: &mut Vec<Secret>,
-    ) -> Result<Text, Refused> {
+    /// Fills in variables; the text stays as it is written where one is not there.
+    fn fill_at(&self, key: &'static str, shown: &str, text: &str, filling: &mut Filling) -> Result<Text, Refused> {
         let written = text.to_owned();
+        let (alias, of, place) = (self.alias.to_owned(), shown.to_owned(), Some(place_of(key, shown)));
         match expand(text, |name| self.environment.named(name)) {
             Ok(expanded) => {
                 for (_, value) in expanded.used.iter().filter(|(name, _)| !goes_to_children(name)) {
-                    keep(value, secrets);
+                    keep(value, &mut filling.secrets);
                 }
-                Ok(Text { written, filled: expanded.text })
+                return Ok(Text { written, filled: expanded.text, whole: true });
             }
-            // What is switched off need not be set up.
-            Err(_) if lenient => Ok(Text { filled: written.clone(), written }),
-            Err(why) => {
-                let (alias, of) = (self.alias.to_owned(), shown.to_owned());
-                let fault = match why {
-                    Unfilled::Unset(variable) => ServersFault::Unset { alias, key: of, variable },
-                    Unfilled::NotUnicode(variable) => ServersFault::NotUnicode { alias, key: of, variable },
-                    Unfilled::NoName => ServersFault::NoVariable { alias, key: of },
-                };
-                Err((Some(key), fault))
+            Err(_) if filling.disabled => {}
+            Err(Unfilled::Unset(variable)) => {
+                filling.unset.push((place, ServersFault::Unset { alias, key: of, variable }));
             }
+            Err(Unfilled::NotUnicode(variable)) => {
+                filling.unset.push((place, ServersFault::NotUnicode { alias, key: of, variable }));
+            }
+            Err(Unfilled::NoName) => return Err((place, ServersFault::NoVariable { alias, key: of })),
         }
+        Ok(Text { filled: written.clone(), written, whole: false })
     }
 }
 
@@ -332,6 +373,13 @@ fn bad_address(text: &str) -> Option<&'static str> {
     }
     if text.contains('#') {
         return Some("it has a fragment");
+    }
+    let port = uri.authority().and_then(|authority| {
+        let host = authority.as_str().rsplit('@').next()?;
+        host.rsplit_once(':').map(|(_, port)| port).filter(|port| !port.is_empty() && !port.ends_with(']'))
+    });
+    if port.is_some_and(|port| !port.parse::<u16>().is_ok_and(|port| port > 0)) {
+        return Some("its port is no number from 1 to 65535");
     }
     None
 }

@@ -3,40 +3,118 @@
 //! Values may be secrets, so no fault has a field for one.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::document::Position;
 use crate::names::quoted;
 
-/// Why a servers file can't be used.
+/// The most hints that one error gives.
+const MOST_HINTS: usize = 3;
+
+/// Why a servers file can't be used: everything that is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServersError {
     /// Which file.
     pub file: PathBuf,
-    /// Where in it.
-    pub position: Option<Position>,
-    /// What is wrong there.
-    pub fault: Box<ServersFault>,
+    /// What is wrong in it, in the order of the file; at least one thing.
+    pub mistakes: Vec<ServersMistake>,
 }
 
-impl fmt::Display for ServersError {
+/// One thing that is wrong with a servers file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServersMistake {
+    /// Where in the file.
+    pub position: Option<Position>,
+    /// What is wrong there.
+    pub fault: ServersFault,
+}
+
+/// A place in a file, as editors read it.
+pub(super) struct Placed<'a> {
+    pub(super) file: &'a Path,
+    pub(super) position: Option<Position>,
+}
+
+impl fmt::Display for Placed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file.display())?;
-        if let Some(Position { line, column }) = self.position {
-            write!(f, ":{line}:{column}")?;
+        match self.position {
+            Some(Position { line, column }) => write!(f, ":{line}:{column}"),
+            None => Ok(()),
         }
-        write!(f, ": {}", self.fault)
+    }
+}
+
+/// One sentence for each mistake, with its place, in one line.
+impl fmt::Display for ServersError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, mistake) in self.mistakes.iter().enumerate() {
+            let between = if number == 0 { "" } else { "; " };
+            write!(f, "{between}{}", self.sentence(mistake))?;
+        }
+        Ok(())
     }
 }
 
 impl std::error::Error for ServersError {}
 
 impl ServersError {
+    /// One mistake.
+    pub(super) fn of(file: &Path, position: Option<Position>, fault: ServersFault) -> Self {
+        Self { file: file.to_owned(), mistakes: vec![ServersMistake { position, fault }] }
+    }
+
+    /// All mistakes, in the order of the file.
+    pub(super) fn all(file: &Path, mut mistakes: Vec<ServersMistake>) -> Self {
+        mistakes.sort_by_key(|mistake| mistake.position.map(|at| (at.line, at.column)));
+        Self { file: file.to_owned(), mistakes }
+    }
+
+    /// A mistake with its place.
+    pub fn sentence(&self, mistake: &ServersMistake) -> String {
+        format!("{}: {}", Placed { file: &self.file, position: mistake.position }, mistake.fault)
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
-        self.fault.hint()
+        let mut hints: Vec<String> = Vec::new();
+        for hint in self.mistakes.iter().filter_map(|mistake| mistake.fault.hint()) {
+            if hints.len() < MOST_HINTS && !hints.contains(&hint) {
+                hints.push(hint);
+            }
+        }
+        (!hints.is_empty()).then(|| hints.join("; "))
     }
 }
+
+/// Every word for a fault, with what it means.
+pub const SERVERS_FAULTS: [(&str, &str); 19] = [
+    ("unreadable", "The servers file can't be read."),
+    ("not-json", "It is not JSON."),
+    ("no-servers", "It has no object mcpServers."),
+    ("not-an-object", "mcpServers is something else than an object."),
+    ("repeated-alias", "An alias stands twice."),
+    ("repeated-key", "A key stands twice."),
+    ("bad-alias", "An alias is empty or too long, or has a colon, blanks around it or control characters in it."),
+    ("not-an-entry", "A server is something else than an object."),
+    ("no-transport", "A server has neither command nor url."),
+    ("two-transports", "A server has both command and url."),
+    ("type-without-key", "A server's type asks for a key that is not there: command for stdio, url for http."),
+    ("old-transport", "A server is of type sse, which is no longer spoken."),
+    ("wrong-kind", "A value is of the wrong kind, such as a number where a text is due."),
+    ("bad-value", "A value breaks a rule of its key, such as a time that is too long."),
+    (
+        "unset-variable",
+        "A server needs a variable that is not set. This stops only the commands that are about servers, and that server.",
+    ),
+    ("unusable-variable", "A server needs a variable whose value is not Unicode text; otherwise as unset-variable."),
+    ("bad-variable", "There is ${…} without the name of a variable in it."),
+    (
+        "bad-url",
+        "An address has no scheme, another one than http and https, no host, a port that is none, or a fragment.",
+    ),
+    ("bad-pattern", "A pattern in allow can be the name of no tool."),
+];
 
 /// What can be wrong with a servers file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -189,11 +267,40 @@ pub enum ServersFault {
 }
 
 impl ServersFault {
+    /// What it is, in one word for programs: one of [`SERVERS_FAULTS`].
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "unreadable",
+            Self::Syntax { .. } => "not-json",
+            Self::NoServers { .. } => "no-servers",
+            Self::NotAnObject => "not-an-object",
+            Self::RepeatedAlias { .. } => "repeated-alias",
+            Self::RepeatedKey { .. } => "repeated-key",
+            Self::BadAlias { .. } => "bad-alias",
+            Self::NotAnEntry { .. } => "not-an-entry",
+            Self::NoTransport { .. } => "no-transport",
+            Self::BothTransports { .. } => "two-transports",
+            Self::TypeWithout { .. } => "type-without-key",
+            Self::Sse { .. } => "old-transport",
+            Self::WrongKind { .. } => "wrong-kind",
+            Self::BadValue { .. } => "bad-value",
+            Self::Unset { .. } => "unset-variable",
+            Self::NotUnicode { .. } => "unusable-variable",
+            Self::NoVariable { .. } => "bad-variable",
+            Self::BadUrl { .. } => "bad-url",
+            Self::BadPattern { .. } => "bad-pattern",
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unreadable { .. } => {
-                Some("name a file that is there with --servers, or leave it out to have no external servers".to_owned())
+                Some(
+                    "name a file that is there with --servers; without it, flowy.servers.json beside your flowy.toml is read where \
+                     there is one"
+                        .to_owned(),
+                )
             }
             Self::NoServers { nearest: Some(nearest) } if nearest != "mcpServers" => {
                 Some(format!("call {} mcpServers", quoted(nearest)))
@@ -211,9 +318,10 @@ impl ServersFault {
                 Some("give the address of the server's streamable HTTP (often /mcp), and the type http".to_owned())
             }
             Self::BadValue { write: Some(write), .. } => Some(format!("write {write}")),
-            Self::Unset { variable, .. } => {
-                Some(format!("set {variable} where flowy is started, or write ${{{variable}:-default}}"))
-            }
+            Self::Unset { variable, .. } => Some(format!(
+                "set {variable} where flowy is started (an MCP client passes on what `env` of its entry for flowy says), or write \
+                 ${{{variable}:-default}}"
+            )),
             Self::NoVariable { .. } => Some("write ${NAME} or ${NAME:-default}".to_owned()),
             Self::BadUrl { .. } => Some("write https://host/path, or http://127.0.0.1:8000/mcp".to_owned()),
             Self::BadPattern { .. } => {

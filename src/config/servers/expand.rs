@@ -49,6 +49,17 @@ pub(super) fn expand<'e>(text: &str, variable: impl Fn(&str) -> Option<&'e OsStr
     Ok(out)
 }
 
+/// The names of the variables in a text that have no default there.
+pub(super) fn without_default(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some((inside, after)) = rest.split_once("${").and_then(|(_, begun)| begun.split_once('}')) {
+        names.extend(Some(inside).filter(|name| is_name(name)).map(str::to_owned));
+        rest = after;
+    }
+    names
+}
+
 fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -78,6 +89,11 @@ mod tests {
         ] {
             assert_eq!(filled(text).as_deref(), Ok(due), "{text}");
         }
+    }
+
+    #[test]
+    fn what_has_no_default_is_named_without_looking_it_up() {
+        assert_eq!(without_default("${A} ${B:-b} $C ${D}${1X} ${A"), ["A", "D"]);
     }
 
     #[test]

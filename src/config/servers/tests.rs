@@ -110,15 +110,86 @@ fn a_variable_that_is_not_set_names_its_key_and_shows_nothing() {
         (r#"{"url": "https://${GONE}/"}"#, "url"),
         (r#"{"url": "https://h/", "headers": {"X-Key": "${KEY}${GONE}"}}"#, "headers.X-Key"),
     ] {
-        let error = entry(text).unwrap_err();
+        let error = entry(text).unwrap().unset.expect("what is not set");
         let due = format!("{key} of the server \"web\" needs GONE, which is not set in the environment");
         assert!(error.to_string().ends_with(&due), "{error}");
         assert!(!format!("{error} {error:?}").contains("s3cr3t"), "{error:?}");
         assert!(error.hint().unwrap().contains("${GONE:-default}"));
         // What is switched off need not be set up.
         let off = text.replacen('{', "{\"disabled\": true, ", 1);
-        assert!(entry(&off).unwrap().disabled, "{off}");
+        let off = entry(&off).unwrap();
+        assert!(off.disabled && off.unset.is_none());
     }
+}
+
+#[test]
+fn what_is_not_set_stops_one_server_and_all_of_it_is_told() {
+    let text = r#"{"mcpServers": {
+  "web": {"command": "x", "env": {"A": "${GONE}", "B": "${KEY}"}, "args": ["${MISSING}"]},
+  "far": {"url": "${ADDRESS}/mcp", "headers": {"X": "${TOKEN}"}},
+  "fine": {"command": "x"}
+}}"#;
+    let file = parse(text).unwrap();
+    assert!(file.servers["fine"].unset.is_none() && file.servers.len() == 3 && file.notices.is_empty());
+    let places: Vec<String> = file.unset().unwrap().to_string().split("; ").map(str::to_owned).collect();
+    let due = |at: &str, what: &str| {
+        format!("/etc/flowy/flowy.servers.json:{at}: {what}, which is not set in the environment")
+    };
+    assert_eq!(
+        places,
+        [
+            due("2:35", "env.A of the server \"web\" needs GONE"),
+            due("2:76", "args[0] of the server \"web\" needs MISSING"),
+            due("3:11", "url of the server \"far\" needs ADDRESS"),
+            due("3:48", "headers.X of the server \"far\" needs TOKEN"),
+        ]
+    );
+    // What is wrong besides is wrong in the file.
+    assert!(entry(r#"{"command": "${GONE}", "timeout": 0}"#).is_err());
+}
+
+#[test]
+fn all_mistakes_are_told_in_the_order_of_the_file_each_with_its_word() {
+    let text = "{\"mcpServers\": {\n\"a:b\": {\"command\": \"x\"},\n\"c\": {\"url\": \"h/mcp\", \"timeout\": 0, \"era\": 7},\n\"d\": {},\n\"d\": {\"command\": \"x\"}}}";
+    let error = parse(text).unwrap_err();
+    let told: Vec<(usize, &str)> =
+        error.mistakes.iter().map(|mistake| (mistake.position.unwrap().line, mistake.fault.word())).collect();
+    assert_eq!(told, [(2, "bad-alias"), (3, "bad-url"), (3, "bad-value"), (3, "wrong-kind"), (5, "repeated-alias")]);
+    assert_eq!(error.hint().unwrap().matches("; ").count(), 2, "{:?}", error.hint());
+}
+
+#[test]
+fn what_is_doubtful_has_its_place_and_the_nearest_key() {
+    let file = parse("{\"mcpServers\": {\n \"web\": {\"command\": \"x\",\n  \"alow\": []},\n \"far\": {\"url\": \"http://h/\", \"headers\": {\"X\": \"y\"}}}}").unwrap();
+    let told: Vec<(&str, &str)> =
+        file.notices.iter().map(|notice| (notice.alias.as_str(), notice.told.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (
+                "web",
+                "/etc/flowy/flowy.servers.json:3:3: the key \"alow\" of the server \"web\" is not known here; did you mean allow?"
+            ),
+            (
+                "far",
+                "/etc/flowy/flowy.servers.json:4:30: the headers of the server \"far\" are sent without encryption"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn what_servers_need_is_named_and_nothing_that_has_a_default_or_is_always_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(SERVERS_FILE);
+    std::fs::write(
+        &path,
+        r#"{"mcpServers": {"a": {"command": "${HOME}/x", "args": ["${B}", "${C:-c}"], "env": {"T": "${A}"}, "other": "${X}"},
+            "off": {"command": "${D}", "disabled": true}, "far": {"url": "https://${E}", "headers": {"H": "k ${A}"}}}}"#,
+    )
+    .unwrap();
+    assert_eq!(ServersFile::needs(&path).into_iter().collect::<Vec<_>>(), ["A", "B", "E"]);
+    assert!(ServersFile::needs(&folder.path().join("none")).is_empty());
 }
 
 #[test]
@@ -147,6 +218,8 @@ fn every_fault_has_a_sentence_of_its_own_with_its_place() {
         (&one("{\"url\": \"ftp://example.com\"}"), "it is neither http:// nor https://".to_owned()),
         (&one("{\"url\": \"https://\"}"), "is not an address".to_owned()),
         (&one("{\"url\": \"\"}"), "it is empty".to_owned()),
+        (&one("{\"url\": \"http://127.0.0.1:99999/mcp\"}"), "its port is no number from 1 to 65535".to_owned()),
+        (&one("{\"url\": \"http://u:p@[::1]:0/mcp\"}"), "its port is no number from 1 to 65535".to_owned()),
         (&one("{\"command\": 7}"), "command of the server \"web\" is a number, but a text is due".to_owned()),
         (&one("{\"command\": \"x\", \"args\": \"-y\"}"), "args of the server \"web\" is a text, but a list of texts is due".to_owned()),
         (&one("{\"command\": \"x\", \"args\": [1]}"), "args[0] of the server \"web\" is a number, but a text is due".to_owned()),
@@ -164,9 +237,13 @@ fn every_fault_has_a_sentence_of_its_own_with_its_place() {
         (&one("{\"command\": \"x\", \"era\": \"new\"}"), "era of the server \"web\" is none of initialize, discover and auto".to_owned()),
         (&one("{\"command\": \"${x y}\"}"), "command of the server \"web\" has ${…} in it without the name of a variable".to_owned()),
     ] {
-        let error = parse(text).expect_err(text).to_string();
+        let error = parse(text).expect_err(text);
+        let word = error.mistakes[0].fault.word();
+        assert!(SERVERS_FAULTS.iter().any(|(known, _)| *known == word), "{word}");
+        let error = error.to_string();
         assert!(error.starts_with("/etc/flowy/flowy.servers.json:") && error.contains(&due), "{text}\n{error}");
     }
+    assert!(entry("{\"url\": \"http://[::1]/mcp\"}").is_ok() && entry("{\"url\": \"https://u:p@h:8443\"}").is_ok());
     let meant = entry("{\"command\": \"x\", \"timeout\": 60000}").unwrap_err();
     assert_eq!(meant.hint().unwrap(), "write \"60000ms\" if milliseconds are meant");
     assert_eq!(parse("{\"mcpservers\": {}}").unwrap_err().hint().unwrap(), "call \"mcpservers\" mcpServers");

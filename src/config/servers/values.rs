@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::entry::{Entry, Refused};
+use super::entry::{Entry, Refused, place_of};
 use super::error::ServersFault;
 use crate::config::reading::{Unit, with_unit};
 
@@ -118,8 +118,8 @@ impl Entry<'_> {
     }
 
     pub(super) fn wrong_kind(&self, at: &'static str, key: &str, value: &Value, due: &'static str) -> Refused {
-        let (alias, key) = (self.alias.to_owned(), key.to_owned());
-        (Some(at), ServersFault::WrongKind { alias, key, is: kind_of(value), due })
+        let (alias, key, place) = (self.alias.to_owned(), key.to_owned(), Some(place_of(at, key)));
+        (place, ServersFault::WrongKind { alias, key, is: kind_of(value), due })
     }
 
     pub(super) fn bad(&self, key: &'static str, why: &str, write: Option<String>) -> Refused {
@@ -127,8 +127,8 @@ impl Entry<'_> {
     }
 
     pub(super) fn bad_at(&self, at: &'static str, key: &str, why: &str, write: Option<String>) -> Refused {
-        let (alias, key, why) = (self.alias.to_owned(), key.to_owned(), why.to_owned());
-        (Some(at), ServersFault::BadValue { alias, key, why, write })
+        let (alias, key, why, place) = (self.alias.to_owned(), key.to_owned(), why.to_owned(), Some(place_of(at, key)));
+        (place, ServersFault::BadValue { alias, key, why, write })
     }
 }
 

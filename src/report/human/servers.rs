@@ -2,15 +2,19 @@
 
 use std::fmt::Write as _;
 
-use super::{HEADING, Look, NAME, count, safe_block, table};
+use super::{HEADING, Look, NAME, count, hint, safe_block, table, warning};
 use crate::app::{ServerList, ServerStanding, ServerTools};
 use crate::names::shown;
-use crate::report::wire::standing_word;
 
-/// The longest description in a table, in characters.
+/// The longest text in a line, in characters.
 const LINE: usize = 160;
+/// A description of fewer characters says nothing.
+const SHORTEST: usize = 12;
+/// The blanks between two columns of a table.
+const BETWEEN: usize = 2;
 
-/// All servers, one in each line.
+/// All servers, one in each line: on a terminal as a table, elsewhere with tabs between alias,
+/// transport, standing, tools, allowed tools and when the list was read.
 pub fn servers(list: &ServerList, look: Look) -> String {
     if list.rows.is_empty() {
         return String::new();
@@ -18,37 +22,44 @@ pub fn servers(list: &ServerList, look: Look) -> String {
     let row = |row: &crate::app::ServerRow| {
         let standing = match &row.standing {
             ServerStanding::Unavailable(why) => format!("unavailable: {}", shown(why, LINE)),
-            other => standing_word(other).to_owned(),
+            ServerStanding::Idle => "not connected".to_owned(),
+            ServerStanding::Ready => "connected".to_owned(),
+            ServerStanding::Disabled => "disabled".to_owned(),
         };
         let known = row.tools.map_or_else(|| "not known yet".to_owned(), |tools| tools.to_string());
         let allowed = row.tools.map_or_else(|| "–".to_owned(), |_| row.allowed.to_string());
         let since = row.known_since.map_or_else(|| "–".to_owned(), |time| time.format("%Y-%m-%d %H:%M").to_string());
         vec![shown(&row.alias, LINE), row.transport.to_owned(), standing, known, allowed, since]
     };
-    let headings = ["alias", "transport", "standing", "tools", "allowed", "list read (UTC)"];
-    table(&headings, list.rows.iter().map(row).collect(), 0, look)
+    let rows: Vec<Vec<String>> = list.rows.iter().map(row).collect();
+    if !look.terminal {
+        return lines(&rows);
+    }
+    table(&["alias", "transport", "standing", "tools", "allowed", "list read (UTC)"], rows, 0, look)
+}
+
+fn lines(rows: &[Vec<String>]) -> String {
+    rows.iter().map(|row| row.join("\t") + "\n").collect()
+}
+
+fn warnings(notices: &[String], look: Look) -> String {
+    notices.iter().map(|notice| warning(notice, look)).collect()
 }
 
 /// What is to be said beside the servers.
-pub fn servers_notes(list: &ServerList) -> String {
+pub fn servers_notes(list: &ServerList, look: Look) -> String {
+    let place = shown(&list.place, 300);
     if list.rows.is_empty() {
-        return format!("no external servers are configured ({})", shown(&list.place, 300));
+        return format!("no external servers are configured ({place})");
     }
-    format!("configured in {}; `flowy servers tools ALIAS` asks one for its tools", shown(&list.place, 300))
+    let warnings = warnings(&list.notices, look);
+    format!("{warnings}configured in {place}; none was asked now: `flowy servers tools ALIAS` asks one for its tools")
 }
 
 /// The tools of a server; with the schemas of their arguments where they are wanted.
 pub fn server_tools(asked: &ServerTools, schemas: bool, look: Look) -> String {
     if !schemas {
-        let row = |tool: &std::sync::Arc<crate::app::KnownTool>| {
-            let mut marks = vec![if tool.allowed { "allowed" } else { "not allowed" }];
-            marks.extend(tool.read_only.then_some("read-only"));
-            marks.extend(tool.idempotent.then_some("idempotent"));
-            let call = format!("{}:{}", asked.row.alias, tool.name);
-            let description = tool.description.as_deref().unwrap_or_default();
-            vec![shown(&call, LINE), marks.join(", "), shown(description, LINE)]
-        };
-        return table(&["call", "flows", "description"], asked.tools.iter().map(row).collect(), 0, look);
+        return tool_rows(asked, look);
     }
     let mut text = String::new();
     for tool in &asked.tools {
@@ -63,9 +74,38 @@ pub fn server_tools(asked: &ServerTools, schemas: bool, look: Look) -> String {
     text
 }
 
+/// One tool in each line: on a terminal as a table that keeps to its width by cutting descriptions,
+/// elsewhere with tabs between call, what flows may do, and the description's first line.
+fn tool_rows(asked: &ServerTools, look: Look) -> String {
+    let row = |tool: &std::sync::Arc<crate::app::KnownTool>| {
+        let allowed = if tool.allowed { "allowed" } else { "not allowed" };
+        let mark = match (tool.read_only, tool.idempotent) {
+            (true, _) => ", read-only",
+            (false, true) => ", idempotent",
+            (false, false) => "",
+        };
+        let call = format!("{}:{}", asked.row.alias, tool.name);
+        let description = tool.description.as_deref().unwrap_or_default();
+        [shown(&call, LINE), format!("{allowed}{mark}"), shown(description, LINE)]
+    };
+    let mut rows: Vec<[String; 3]> = asked.tools.iter().map(row).collect();
+    let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or_default();
+    let calls = widest(&mut rows.iter().map(|[call, ..]| call.chars().count()));
+    let marks = widest(&mut rows.iter().map(|[_, marks, _]| marks.chars().count()));
+    let left = look.columns().saturating_sub(calls + marks + 3 * BETWEEN);
+    // A name that is broken over two lines can be neither copied nor found.
+    if !look.terminal || calls + marks + 3 * BETWEEN > look.columns() {
+        return lines(&rows.into_iter().map(Vec::from).collect::<Vec<_>>());
+    }
+    for [.., description] in &mut rows {
+        *description = if left < SHORTEST { String::new() } else { shown(description, left - 1) };
+    }
+    table(&["call", "flows", "description"], rows.into_iter().map(Vec::from).collect(), 0, look)
+}
+
 /// What is to be said beside the tools.
 pub fn server_tools_notes(asked: &ServerTools, look: Look) -> String {
-    let mut text = String::new();
+    let mut text = warnings(&asked.notices, look);
     if let Some(trouble) = &asked.trouble {
         let since = asked.row.known_since.map(|time| time.format(", as they were at %Y-%m-%d %H:%M UTC").to_string());
         let _ = writeln!(
@@ -75,10 +115,60 @@ pub fn server_tools_notes(asked: &ServerTools, look: Look) -> String {
             shown(trouble, 300),
             since.unwrap_or_default()
         );
+        if let Some(step) = &asked.hint {
+            let _ = writeln!(text, "{}", hint(step, look));
+        }
     }
     let _ = write!(text, "{}, {} allowed", count(asked.tools.len(), "tool", "tools"), asked.row.allowed);
     if asked.row.allowed == 0 && !asked.tools.is_empty() {
         text.push_str("; name those that flows may call in `allow` of the servers file, or write \"readOnly\" there");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::app::{KnownTool, ServerRow};
+    use crate::model::Contract;
+
+    fn asked(alias: &str) -> ServerTools {
+        let tool = |name: &str, read_only| {
+            Arc::new(KnownTool {
+                name: name.to_owned(),
+                description: Some(format!("What it does, at length.\n{}", "And more of it. ".repeat(20))),
+                input: Contract::stored(None, json!({})),
+                allowed: read_only,
+                read_only,
+                idempotent: true,
+            })
+        };
+        let row = ServerRow {
+            alias: alias.to_owned(),
+            transport: "stdio",
+            standing: ServerStanding::Ready,
+            tools: Some(2),
+            allowed: 1,
+            known_since: None,
+        };
+        let tools = vec![tool("list_directory_with_sizes", true), tool("write_file", false)];
+        ServerTools { row, tools, trouble: None, hint: None, notices: Vec::new() }
+    }
+
+    #[test]
+    fn a_tool_takes_one_line_of_a_terminal_and_its_name_is_never_broken() {
+        let look = Look { terminal: true, width: Some(80), ..Look::default() };
+        let text = server_tools(&asked("files"), false, look);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 3, "{text}");
+        assert!(lines[1].starts_with("files:list_directory_with_sizes") && lines[1].contains("allowed, read-only"));
+        assert!(lines.iter().all(|line| line.chars().count() <= 80) && text.contains("What it does"), "{text}");
+        // Where even the names have no room, they are not put into columns.
+        let narrow = server_tools(&asked(&"long".repeat(12)), false, look);
+        assert!(narrow.lines().count() == 2 && narrow.contains(":write_file\tnot allowed, idempotent\t"), "{narrow}");
+    }
 }

@@ -7,7 +7,8 @@ use crate::app::{ServerList, ServerRow, ServerStanding, ServerTools};
 
 /// What `flowy servers list` answers.
 pub fn servers(list: &ServerList) -> Value {
-    json!({"file": list.place, "servers": list.rows.iter().map(|row| Value::Object(server(row))).collect::<Vec<_>>()})
+    let servers: Vec<Value> = list.rows.iter().map(|row| Value::Object(server(row))).collect();
+    json!({"file": list.place, "servers": servers, "warnings": list.notices})
 }
 
 /// What `flowy servers tools` answers; with the schemas of arguments where they are wanted.
@@ -15,6 +16,9 @@ pub fn server_tools(asked: &ServerTools, schemas: bool) -> Value {
     let mut object = server(&asked.row);
     if let Some(trouble) = &asked.trouble {
         object.insert("trouble".to_owned(), json!(trouble));
+    }
+    if let Some(hint) = &asked.hint {
+        object.insert("hint".to_owned(), json!(hint));
     }
     let tools = asked.tools.iter().map(|tool| {
         let mut told = Map::new();
@@ -31,6 +35,7 @@ pub fn server_tools(asked: &ServerTools, schemas: bool) -> Value {
         Value::Object(told)
     });
     object.insert("toolList".to_owned(), tools.collect());
+    object.insert("warnings".to_owned(), json!(asked.notices));
     Value::Object(object)
 }
 
@@ -50,7 +55,7 @@ fn server(row: &ServerRow) -> Map<String, Value> {
 }
 
 /// How a server stands, in one word.
-pub(in crate::report) fn standing_word(standing: &ServerStanding) -> &'static str {
+fn standing_word(standing: &ServerStanding) -> &'static str {
     match standing {
         ServerStanding::Idle => "idle",
         ServerStanding::Ready => "ready",

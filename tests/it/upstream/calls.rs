@@ -201,8 +201,10 @@ async fn a_server_that_is_switched_off_is_not_started() {
     assert_eq!(code, "TOOL_UNAVAILABLE");
     assert_eq!(message, "p:echo: the operator switched its server off");
     registry.warm().await;
-    registry.read_unknown().await;
-    assert!(registry.refresh("p").await.is_none());
+    registry.read_unknown(|_| true).await;
+    let refused = registry.refresh("p").await.unwrap().unwrap_err();
+    assert_eq!(refused.why, "the operator switched it off");
+    assert!(registry.refresh("q").await.is_none());
     assert!(ground.noted("started").is_empty());
     assert_eq!(registry.toolbox().trouble("p"), Some("the operator switched it off"));
 }

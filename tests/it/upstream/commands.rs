@@ -20,10 +20,10 @@ fn servers_are_listed_as_they_stand_and_none_is_asked() {
     }));
     let said = sandbox.run(["servers", "list", "--servers", "servers.json"]);
     assert_eq!(said.code, 0, "{}", said.err);
-    let lines: Vec<Vec<&str>> = said.out.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[1][..3], ["far", "http", "idle"]);
-    assert_eq!(lines[2][..3], ["off", "stdio", "disabled"]);
-    assert_eq!(lines[3][..6], ["web", "stdio", "idle", "not", "known", "yet"]);
+    let lines: Vec<Vec<&str>> = said.out.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(lines[0], ["far", "http", "not connected", "not known yet", "–", "–"]);
+    assert_eq!(lines[1][..3], ["off", "stdio", "disabled"]);
+    assert_eq!(lines[2][..4], ["web", "stdio", "not connected", "not known yet"]);
     assert!(said.err.contains("configured in [HERE]/servers.json"), "{}", said.err);
     assert!(ground.noted("started").is_empty());
 

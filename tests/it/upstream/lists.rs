@@ -100,12 +100,12 @@ async fn lists_that_were_never_read_are_read_where_nobody_waits() {
         "b": ground.peer("browser", json!({})),
         "dead": {"command": "/bin/false"},
     }));
-    registry.read_unknown().await;
+    registry.read_unknown(|_| true).await;
     let toolbox = registry.toolbox();
     assert!(toolbox.servers["a"].tools.is_some() && toolbox.servers["b"].tools.is_some());
     assert_eq!(toolbox.trouble("dead"), Some("it ended with code 1"));
     let started = ground.noted("started").len();
-    registry.read_unknown().await;
+    registry.read_unknown(|_| true).await;
     assert_eq!(ground.noted("started").len(), started);
     registry.shut_down(ENDING).await;
 }

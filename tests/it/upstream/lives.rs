@@ -49,11 +49,60 @@ async fn a_call_during_which_the_server_dies_says_so_with_its_last_words() {
     for tool in ["crash", "crash_reading"] {
         let (code, message) = failed(call(&registry, &format!("p:{tool}"), no_arguments()).await);
         assert_eq!(code, "TOOL_UNAVAILABLE", "{message}");
+        let again = if tool == "crash" { "" } else { ", and again when it was called once more" };
         assert_eq!(
             message,
-            format!("p:{tool}: its server was lost during the call: it ended with code 7: error: fell over")
+            format!("p:{tool}: its server was lost during the call{again}: it ended with code 7: error: fell over")
         );
         assert!(echo(&registry, "p").await.is_ok(), "it had answered before, and comes back at once");
+    }
+    registry.shut_down(ENDING).await;
+}
+
+/// The entry of a peer that greets whoever starts it.
+fn greeting(ground: &Ground, kind: &str) -> Value {
+    let mut entry = ground.peer(kind, json!({}));
+    let start = entry["args"][1].as_str().unwrap().to_owned();
+    entry["args"][1] = format!("echo 'Starting default (STDIO) server...' >&2; {start}").into();
+    entry
+}
+
+#[tokio::test]
+async fn a_call_right_after_its_server_was_killed_is_made_again_where_that_does_no_harm() {
+    let ground = Ground::new();
+    let registry = ground.registry(&json!({"p": greeting(&ground, "")}));
+    for starts in 1..=5 {
+        assert_eq!(text(&echo(&registry, "p").await), "hi");
+        assert_eq!(ground.noted("started").len(), starts);
+        kill(process_of(&ground.noted("started")[starts - 1]));
+    }
+    registry.shut_down(ENDING).await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_under_way_when_its_server_is_killed_is_repeated_only_if_it_may_be() {
+    let ground = Ground::new();
+    let registry = ground.registry(&json!({"p": greeting(&ground, "steady")}));
+    for (tool, due) in [("once_reading", Ok("at last")), ("once", Err("killed by a signal (9)"))] {
+        call(&registry, "p:look", no_arguments()).await.unwrap();
+        let address = format!("p:{tool}");
+        let under_way = call(&registry, &address, no_arguments());
+        tokio::pin!(under_way);
+        tokio::select! {
+            answer = &mut under_way => panic!("{answer:?}"),
+            () = until("the call began", || !ground.noted("once began").is_empty()) => {}
+        }
+        kill(process_of(ground.noted("started").last().unwrap()));
+        let answer = under_way.await;
+        match due {
+            Ok(due) => assert_eq!(text(&answer), due),
+            Err(due) => {
+                let (code, message) = failed(answer);
+                assert_eq!(code, "TOOL_UNAVAILABLE");
+                assert_eq!(message, format!("p:once: its server was lost during the call: it was {due}"));
+            }
+        }
+        std::fs::write(ground.notes(), format!("{}\n", ground.noted("started").last().unwrap())).unwrap();
     }
     registry.shut_down(ENDING).await;
 }
@@ -93,7 +142,7 @@ async fn the_pause_doubles_up_to_a_minute() {
     }
     // Who insists is not made to wait.
     assert_eq!(failed(echo(&registry, "p").await).1, "p:echo: it ended with code 5");
-    assert_eq!(registry.refresh("p").await.unwrap().unwrap_err(), "it ended with code 5");
+    assert_eq!(registry.refresh("p").await.unwrap().unwrap_err().why, "it ended with code 5");
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod figures;
 mod limits;
 mod lists;
 mod lives;
+mod operating;
 mod story;
 
 use std::path::{Path, PathBuf};

@@ -10,11 +10,14 @@ use serde_json::{Value, json};
 
 use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, LIST_RESPONSE, as_published};
 use crate::support::mcp::{Bench, Session, flow, template};
+use crate::support::peer::entry;
+use crate::support::program::Sandbox;
 use crate::support::tools::Web;
 
 const SHOW: &str = include_str!("../../../../schemas/flows-show.response.schema.json");
 const GUIDED: &str = include_str!("../../../../schemas/flows-guided.response.schema.json");
 const STATUS: &str = include_str!("../../../../schemas/flows-status.response.schema.json");
+const SERVERS: &str = include_str!("../../../../schemas/servers.response.schema.json");
 const STATS: &str = include_str!("../../../../schemas/stats.response.schema.json");
 
 /// The documented paths of a shape.
@@ -356,6 +359,29 @@ async fn every_field_of_statistics_is_published() {
     let none = wire::stats(&unread.unwrap().stats(&StatsRequest::default()).await.unwrap());
     as_published(STATS, &none);
     assert_eq!((&none["flows"], none["otherSources"].as_array().unwrap().len()), (&json!([]), 1), "{none}");
+}
+
+#[test]
+fn every_field_about_external_servers_is_published() {
+    let notes = tempfile::TempDir::new().unwrap();
+    let flaky = entry("flaky", &notes.path().join("notes"));
+    let servers = json!({"mcpServers": {"p": flaky, "off": {"command": "x", "disabled": true, "allow": "readonly"}}});
+    let sandbox = Sandbox::new().file("servers.json", servers.to_string());
+    let ask = |arguments: &[&str]| sandbox.run(arguments.iter().chain(&["--servers", "servers.json", "--json"]));
+    assert_eq!(ask(&["servers", "tools", "p"]).code, 1);
+    let tools = ask(&["servers", "tools", "p", "--schema"]).json();
+    // What was known before, told because it can't be asked.
+    std::fs::write(notes.path().join("notes"), "").unwrap();
+    let kept = ask(&["servers", "tools", "p"]).json();
+    assert!(kept["trouble"].is_string() && kept["hint"].is_string(), "{kept}");
+    for (shape, told) in [
+        ("result-servers", ask(&["servers", "list"]).json()),
+        ("result-server-tools", tools),
+        ("result-server-tools", kept),
+    ] {
+        as_published(SERVERS, &told);
+        all_documented(shape, "", &told);
+    }
 }
 
 #[tokio::test]
