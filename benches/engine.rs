@@ -58,7 +58,8 @@ fn parsed(text: &str) -> Parsed {
 
 fn checked(parsed: &Parsed, nodes: usize) -> validate::FlowCheck {
     let shelf = Shelf::default();
-    let options = validate::Options { lenient: false, max_nodes: nodes + 10, max_edges: nodes * 4 };
+    let options =
+        validate::Options { lenient: false, max_nodes: nodes + 10, max_edges: nodes * 4, unchecked_calls: false };
     let path = CatalogPath::new("flows/Bench.json").unwrap();
     let mut check =
         validate::flow_file(&path, parsed, Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options });

@@ -111,7 +111,7 @@ fn plan() -> Arc<Plan> {
     });
     let path = CatalogPath::new("flows/Echo.json").unwrap();
     let parsed = validate::parse(&path, flow.to_string().as_bytes());
-    let options = validate::Options { lenient: false, max_nodes: 10, max_edges: 10 };
+    let options = validate::Options { lenient: false, max_nodes: 10, max_edges: 10, unchecked_calls: false };
     let shelf = Shelf::default();
     let known = validate::Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options };
     let check = validate::flow_file(&path, &parsed, known).flows.remove(0);

@@ -40,6 +40,7 @@ use crate::store::Store;
 // What requests and answers are made of, so that a surface needs no other room to ask.
 pub use crate::clock::{Clock, SystemClock};
 pub use crate::discover::{Kind, LARGEST_BUDGET, LARGEST_LIMIT, Mode, QUERY_LIMIT, Selection, Usage};
+pub use crate::execute::StepEnd;
 pub use crate::guide::{Answering, Asker, Story, Turn};
 pub use crate::model::{KnownTool, ServerStanding};
 pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome};
@@ -49,7 +50,7 @@ pub use crate::validate::{REGISTRY as RULES, Severity};
 
 pub use catalog::{Catalog, IgnoredRef, Origin, Prepared};
 pub use changes::{Change, Changes};
-pub use check::{CheckRequest, CheckedFile, Checkup, check_paths};
+pub use check::{CheckRequest, CheckedFile, Checkup, KeptTools, check_paths};
 pub use complete::{Completing, Completion};
 pub use examples::EXAMPLES;
 pub use execute::{CallNews, Caller, Detail, ExecuteRequest, OnStep, Outcome, Pending, Rehearsal, StepDone};

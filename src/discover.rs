@@ -75,7 +75,7 @@ pub struct Entry {
     pub calls: Vec<String>,
     /// The flows that are steps of it, by the names it calls them, sorted, each once.
     pub uses: Vec<String>,
-    /// Whether it has errors because of which nothing of it can run.
+    /// Whether it has errors, as far as the files alone tell: then it is no tool of its own.
     pub broken: bool,
     /// The file it stands in, as a path of the catalog.
     pub file: String,

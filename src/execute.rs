@@ -16,8 +16,9 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
+use crate::model::Toolbox;
 use crate::plan::{Call, Plan, Step, Work};
-use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, StepError, Timing, Warning};
+use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, State, StepError, Timing, Warning};
 
 pub use calls::{OnCall, call_step};
 pub use tools::{Calling, NoTools, OnToolProgress, ToolFailure, ToolProgress, Tools};
@@ -48,6 +49,8 @@ pub struct Workers<'a> {
     pub texts: &'a dyn Worker,
     /// Calls external tools; none where the run is only rehearsed, and nothing is called.
     pub tools: Option<&'a dyn Tools>,
+    /// What is known of tools where nothing is called: what a call would fail for is found then.
+    pub known: Option<&'a Toolbox>,
     /// The execution's id, by which files that tools give are named.
     pub execution: &'a str,
     /// Told how calls go.
@@ -57,7 +60,12 @@ pub struct Workers<'a> {
 impl<'a> Workers<'a> {
     /// Steps are rendered, and no tool is called.
     pub fn of_texts(texts: &'a dyn Worker) -> Self {
-        Self { texts, tools: None, execution: "", told: None }
+        Self { texts, tools: None, known: None, execution: "", told: None }
+    }
+
+    /// The same, where it is known what would be called.
+    pub fn rehearsing(texts: &'a dyn Worker, known: &'a Toolbox) -> Self {
+        Self { known: Some(known), ..Self::of_texts(texts) }
     }
 }
 
@@ -94,6 +102,24 @@ pub struct Progress<'a> {
     pub steps: usize,
     /// The label of the step that ended last.
     pub label: &'a str,
+    /// How that step ended.
+    pub end: StepEnd,
+    /// How many of the ended steps were skipped, because a step failed.
+    pub skipped: usize,
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StepEnd {
+    /// It gave its output.
+    #[default]
+    Done,
+    /// It failed.
+    Failed,
+    /// It failed, and the flow goes on, as the node says.
+    WentOn,
+    /// It was left out.
+    LeftOut,
 }
 
 /// What an execution left behind.
@@ -248,7 +274,13 @@ where
 {
     let counts = run.counts();
     let label = plan.step(step).map_or("", |step| step.label.as_str());
-    progress(run, Progress { ended: counts.ended, steps: counts.steps, label });
+    let end = match run.state(step) {
+        Some(State::Failed { .. } | State::Skipped { .. }) => StepEnd::Failed,
+        Some(State::Omitted { .. }) => StepEnd::LeftOut,
+        Some(State::Done { output, .. }) if output.failure().is_some() => StepEnd::WentOn,
+        _ => StepEnd::Done,
+    };
+    progress(run, Progress { ended: counts.ended, steps: counts.steps, label, end, skipped: counts.skipped });
 }
 
 enum Begun<'a> {
@@ -268,12 +300,12 @@ fn begin<'a>(
         return Begun::Ended(Err(StepError::new("INTERNAL_ERROR", "the step is not part of the plan")));
     };
     match &step.work {
-        Work::Faulty { code, message } => Begun::Ended(Err(StepError::new(code, message.clone()))),
+        Work::Faulty { code, message, .. } => Begun::Ended(Err(StepError::new(code, message.clone()))),
         // A run is over an unfolded plan, and gathers by itself.
         Work::Flow(_) | Work::Gather(_) => {
             Begun::Ended(Err(StepError::new("INTERNAL_ERROR", "a flow within the flow is not unfolded")))
         }
-        Work::Call(call) => begin_call(run, (number, step), call, workers),
+        Work::Call(call) => begin_call(run, (number, step), call, workers, noticed),
         Work::Render(rendering) => match run.bind(number, rendering) {
             Err(error) => Begun::Ended(Err(error)),
             Ok(bound) => {
@@ -291,7 +323,13 @@ fn begin<'a>(
     }
 }
 
-fn begin_call<'a>(run: &Run, (number, step): (usize, &'a Step), call: &'a Call, workers: Workers<'a>) -> Begun<'a> {
+fn begin_call<'a>(
+    run: &Run,
+    (number, step): (usize, &'a Step),
+    call: &'a Call,
+    workers: Workers<'a>,
+    noticed: &mut BTreeMap<usize, Vec<Warning>>,
+) -> Begun<'a> {
     if let Some(why) = run.left_out(number, call) {
         return Begun::LeftOut(why);
     }
@@ -299,7 +337,13 @@ fn begin_call<'a>(run: &Run, (number, step): (usize, &'a Step), call: &'a Call, 
         Ok(arguments) => arguments,
         Err(error) => return Begun::Ended(Err(error)),
     };
-    let Some(tools) = workers.tools else { return Begun::Ended(Ok(Output::pending())) };
+    let Some(tools) = workers.tools else {
+        let worked = calls::rehearse(run, (number, step, call), &arguments, workers.known);
+        if !worked.warnings.is_empty() {
+            noticed.insert(number, worked.warnings);
+        }
+        return Begun::Ended(worked.result);
+    };
     let told = (workers.execution, workers.told.cloned());
     Begun::Working(Box::pin(calls::make(run, (number, step, call), arguments, tools, told)))
 }

@@ -24,7 +24,7 @@ pub use persona::{Persona, PersonaError};
 pub use shelf::{Directory, KnownFlow, Listed, Lookup, Shelf, by_name, spaced};
 pub use template::{Syntax, Template};
 pub use tool::{
-    KnownServer, KnownTool, NoAddress, ServerStanding, ToolAddress, ToolAnswer, ToolCall, ToolFile, ToolLink,
-    ToolLookup, Toolbox,
+    KnownServer, KnownTool, LONGEST_BACKOFF, MOST_RETRIES, NoAddress, ServerStanding, ToolAddress, ToolAnswer,
+    ToolCall, ToolFile, ToolLink, ToolLookup, Toolbox,
 };
 pub use variable::{Declared, InputVariable, Refinement, ValueType, VariableSet, text_of};

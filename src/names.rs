@@ -315,6 +315,35 @@ pub fn step_address(execution: &str, step: &str) -> String {
     format!("execution://{}/{}", segment(execution), segment(step))
 }
 
+/// `1 step`, `2 steps`, `1,200 steps`: a count with its noun.
+pub fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// A number with a comma between thousands.
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Whether two names differ in nothing but case, `-` and `_`, or (from five characters on) in one slip of
+/// a finger; a plural is no slip.
+pub fn nearly_same(word: &str, name: &str) -> bool {
+    let plain = |text: &str| -> String {
+        text.chars().filter(|c| !matches!(c, '-' | '_')).take(LONGEST_NAME).flat_map(char::to_lowercase).collect()
+    };
+    let (word, name) = (plain(word), plain(name));
+    let long = word.chars().count().min(name.chars().count()) >= 5;
+    word == name || (long && word != format!("{name}s") && strsim::damerau_levenshtein(&word, &name) == 1)
+}
+
 /// The candidates spelt most like `word`, best first, at most `most`; ties keep the given order.
 ///
 /// Used for every "did you mean": the distance is Damerau–Levenshtein on lower-case text with
@@ -356,6 +385,24 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slips_and_spellings_are_nearly_the_same_and_plurals_and_short_words_are_not() {
+        for (word, name) in [
+            ("onerror", "onError"),
+            ("timeout_ms", "timeoutMs"),
+            ("Args", "args"),
+            ("requries", "requires"),
+            ("variable", "variables"),
+        ] {
+            assert!(nearly_same(word, name), "{word} {name}");
+        }
+        for (word, name) in
+            [("labels", "label"), ("calls", "call"), ("sets", "set"), ("timeout", "timeoutMs"), ("flaw", "flow")]
+        {
+            assert!(!nearly_same(word, name), "{word} {name}");
+        }
+    }
 
     #[test]
     fn a_name_of_any_script_with_signs_is_fine_and_a_path_is_not() {

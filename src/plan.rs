@@ -20,9 +20,9 @@ use crate::render::Outline;
 use crate::validate::{Body, CheckedFlow};
 
 // What bindings are made of, so that who follows a plan needs no checker.
-pub use crate::validate::{MappedBy, OutputPart, output_names};
+pub use crate::validate::{Intent, MappedBy, OutputPart, output_names};
 
-pub use doing::{Call, Gather, LONGEST_BACKOFF, Linked, MOST_RETRIES, Passage, Passed, Passing, USUAL_BACKOFF};
+pub use doing::{Call, Gather, Linked, Passage, Passed, Passing, USUAL_BACKOFF};
 pub use record::{PlanRecord, RecordError};
 
 /// A flow, ready to be shown or executed.
@@ -77,6 +77,8 @@ pub enum Work {
         code: String,
         /// What is wrong.
         message: String,
+        /// What it was to do.
+        meant: Intent,
     },
 }
 
@@ -95,9 +97,9 @@ impl Work {
     /// The word for what becomes of it: `rendered`, `tool` or `flow`.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Call(_) => "tool",
-            Self::Flow(_) | Self::Gather(_) => "flow",
-            Self::Render(_) | Self::Faulty { .. } => "rendered",
+            Self::Call(_) | Self::Faulty { meant: Intent::Call(_), .. } => "tool",
+            Self::Flow(_) | Self::Gather(_) | Self::Faulty { meant: Intent::Flow(_), .. } => "flow",
+            Self::Render(_) | Self::Faulty { meant: Intent::Text, .. } => "rendered",
         }
     }
 }
@@ -359,10 +361,13 @@ fn results(flow: &Flow, checked: &CheckedFlow, number_of: &[Option<usize>]) -> V
 /// The body of a step that is not in a catalog can't be executed.
 fn faulty(body: &Body) -> Work {
     match body {
-        Body::Faulty { code, message } => Work::Faulty { code: code.clone(), message: message.clone() },
+        Body::Faulty { code, message, meant } => {
+            Work::Faulty { code: code.clone(), message: message.clone(), meant: meant.clone() }
+        }
         _ => Work::Faulty {
             code: "TEMPLATE_NOT_FOUND".to_owned(),
             message: "the template is not part of this check".to_owned(),
+            meant: Intent::Text,
         },
     }
 }

@@ -25,9 +25,10 @@ pub use doing::{MAX_DEPTH, MAX_STEPS};
 pub use finding::{Draft, Drafts, Finding, Reach, Related, Severity};
 pub use guidance::{Guidance, GuidanceReferences};
 pub use rule::{Check, FileSubject, FlowSubject, Rule, Verdict};
-pub use rules::{OF_TOOLS, REGISTRY};
+pub use rules::REGISTRY;
 pub use scope::{
-    Body, DeclaredName, InputScope, Mapped, MappedBy, OutputPart, Read, ReadSource, Scope, StepScope, output_names,
+    Body, DeclaredName, InputScope, Intent, Mapped, MappedBy, OutputPart, Read, ReadSource, Scope, StepScope,
+    output_names,
 };
 
 /// The most nodes a flow may have.
@@ -70,11 +71,14 @@ pub struct Options {
     pub max_nodes: usize,
     /// The most edges a flow may have.
     pub max_edges: usize,
+    /// Whether calls of tools that nobody knows are found: where the check itself is what was asked
+    /// for. Where a flow is about to run, its servers are asked then.
+    pub unchecked_calls: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { lenient: false, max_nodes: MAX_NODES, max_edges: MAX_EDGES }
+        Self { lenient: false, max_nodes: MAX_NODES, max_edges: MAX_EDGES, unchecked_calls: false }
     }
 }
 

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use crate::app::catalog::{Catalog, FlowNames, IgnoredRef, Nesting, Within};
-use crate::app::{App, Code, Error};
+use crate::app::{App, Code, Error, ServerList, ServerRow};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
-use crate::model::{Directory, Listed, Lookup, NodeKind, Shelf, ToolAddress, Toolbox};
+use crate::model::{Directory, Flow, Listed, Lookup, NodeKind, Shelf, ToolAddress, Toolbox};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
 use crate::source::{Ask, Source, SourceSpec, View};
@@ -28,6 +30,29 @@ pub struct CheckRequest {
     pub refresh: bool,
     /// What is known of the operator's external tools; none where calls are not looked at.
     pub tools: Option<Arc<Toolbox>>,
+    /// The servers whose tools are known from an earlier process alone.
+    pub kept_tools: Vec<KeptTools>,
+}
+
+/// A list of tools that was not read for this check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptTools {
+    /// The server's name.
+    pub server: String,
+    /// How old the list is, in whole seconds.
+    pub age_seconds: u64,
+}
+
+impl KeptTools {
+    /// The lists that were read before this check began.
+    pub fn among(list: &ServerList, begun: DateTime<Utc>) -> Vec<Self> {
+        let of_row = |row: &ServerRow| {
+            let read = row.known_since.filter(|read| row.tools.is_some() && *read < begun)?;
+            let age_seconds = u64::try_from((begun - read).num_seconds()).unwrap_or(0);
+            Some(Self { server: row.alias.clone(), age_seconds })
+        };
+        list.rows.iter().filter_map(of_row).collect()
+    }
 }
 
 /// One file that was checked.
@@ -58,8 +83,12 @@ pub struct Checkup {
     pub empty: Vec<String>,
     /// A ref that was asked for and that the catalog can't have.
     pub ignored_ref: Option<IgnoredRef>,
-    /// The external servers whose tools the flows that were checked call, by themselves.
-    pub servers: BTreeSet<String>,
+    /// Lists of tools against which calls were checked, and which were not read for this check.
+    pub kept_tools: Vec<KeptTools>,
+    /// How many calls of external tools were not looked up, because no servers file was named.
+    pub calls_left: usize,
+    /// The servers that the flows call.
+    called: BTreeSet<String>,
 }
 
 impl Checkup {
@@ -90,7 +119,28 @@ impl Checkup {
         self.templates += other.templates;
         self.catalogs.extend(other.catalogs);
         self.empty.extend(other.empty);
-        self.servers.extend(other.servers);
+        self.calls_left += other.calls_left;
+        self.called.extend(other.called);
+    }
+
+    /// The servers that the flows call, by themselves.
+    pub fn servers_called(&self) -> &BTreeSet<String> {
+        &self.called
+    }
+
+    /// Notes which servers flows call, and how many of their calls are looked up nowhere.
+    fn note_calls<'f>(&mut self, flows: impl Iterator<Item = &'f Arc<Flow>>, looked_up: bool) {
+        for node in flows.flat_map(|flow| &flow.nodes) {
+            let NodeKind::Tool(tool) = &node.kind else { continue };
+            let Some(address) = tool.call.as_deref().and_then(|call| ToolAddress::read(call).ok()) else { continue };
+            self.calls_left += usize::from(!looked_up);
+            self.called.insert(address.server);
+        }
+    }
+
+    /// Keeps of the lists that were not read for this check those that it went by.
+    fn note_kept(&mut self, kept: &[KeptTools]) {
+        self.kept_tools = kept.iter().filter(|kept| self.called.contains(&kept.server)).cloned().collect();
     }
 }
 
@@ -110,6 +160,7 @@ impl App {
         )
         .await?;
         checkup.belongs_to(self.describe(), true);
+        checkup.note_kept(&request.kept_tools);
         checkup.ignored_ref = self.ignored_ref(request.git_ref.as_deref());
         Ok(checkup)
     }
@@ -217,6 +268,7 @@ pub async fn check_paths(
             }
         }
     }
+    checkup.note_kept(&request.kept_tools);
     Ok(checkup)
 }
 
@@ -245,13 +297,13 @@ fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Sett
                     (check.findings, 0, check.templates.len())
                 } else {
                     let shelf = Shelf::unchecked();
-                    let options = Options { lenient: settings.lenient, ..Options::default() };
+                    let options = Options { lenient: settings.lenient, unchecked_calls: true, ..Options::default() };
                     let check = validate::flow_file(
                         &catalog_path,
                         &parsed,
                         Known { shelf: &shelf, twins: &[], strays: &[], tools, options },
                     );
-                    checkup.servers.extend(servers_of(&check.flows));
+                    checkup.note_calls(check.flows.iter().map(|flow| &flow.flow), tools.is_some());
                     (all_findings(&check), check.flows.len(), 0)
                 };
                 checkup.flows += flows;
@@ -286,17 +338,6 @@ fn all_findings(check: &validate::FileCheck) -> Vec<Finding> {
     }
     findings.sort_by(|a, b| (&a.file, a.span.start, a.rule).cmp(&(&b.file, b.span.start, b.rule)));
     findings
-}
-
-/// The servers whose tools flows call.
-fn servers_of(flows: &[validate::FlowCheck]) -> BTreeSet<String> {
-    let nodes = flows.iter().flat_map(|check| &check.flow.nodes);
-    nodes
-        .filter_map(|node| match &node.kind {
-            NodeKind::Tool(tool) => ToolAddress::read(tool.call.as_deref()?).ok().map(|address| address.server),
-            _ => None,
-        })
-        .collect()
 }
 
 /// How strictly a catalog is checked, and against which tools.
@@ -345,14 +386,14 @@ async fn check_view(
         let mut shelf = shelf(parsed, &directory, &templates);
         guidance.put_on(&mut shelf, &GuidanceReferences::of(parsed));
         within.put_on(&mut shelf);
-        let options = Options { lenient, ..Options::default() };
+        let options = Options { lenient, unchecked_calls: true, ..Options::default() };
         validate::flow_file(path, parsed, Known { shelf: &shelf, twins: &twins, strays, tools, options })
     };
     let checks = check_flows(&parsed, &check_file, whole);
     for ((path, _), check) in parsed.iter().zip(&checks) {
         let used = wanted(path);
         if used {
-            checkup.servers.extend(servers_of(&check.flows));
+            checkup.note_calls(check.flows.iter().map(|flow| &flow.flow), tools.is_some());
         }
         for finding in all_findings(check) {
             let in_other = finding.file != **path;

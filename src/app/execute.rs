@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::memory::{Finished, Kept, Recorded};
 use crate::app::{App, Code, Error, Origin};
-use crate::execute::{self, Executed, OnCall, Options, Rendered, ToolProgress, Workers};
-use crate::names::ItemName;
+use crate::execute::{self, Executed, OnCall, Options, Rendered, StepEnd, ToolProgress, Workers};
+use crate::names::{ItemName, counted, shown};
 use crate::plan::Plan;
 use crate::run::{Given, Limits, OnFailure, Refusal, Run};
 use crate::validate::Finding;
@@ -82,8 +82,32 @@ pub struct StepDone {
     pub steps: usize,
     /// The label of the step that ended last.
     pub label: String,
+    /// How that step ended.
+    pub end: StepEnd,
+    /// How many of the ended steps were skipped, because a step failed.
+    pub skipped: usize,
     /// What a call of an external tool says of itself, where that is the news.
     pub call: Option<CallNews>,
+}
+
+impl StepDone {
+    /// How far it is and what is the news, in one line; labels and a tool's words are cut to so many
+    /// characters.
+    pub fn words(&self, label: usize, said: usize) -> String {
+        let far = format!("{} of {}", self.ended, counted(self.steps, "step", "steps"));
+        if let Some(call) = &self.call {
+            let words = call.message.as_deref().map(|words| format!(": {}", shown(words, said))).unwrap_or_default();
+            return format!("{far}: {}{words}", shown(&call.label, label));
+        }
+        let end = match self.end {
+            StepEnd::Done => "",
+            StepEnd::Failed => " failed",
+            StepEnd::WentOn => " failed, the flow goes on",
+            StepEnd::LeftOut => " was left out",
+        };
+        let skipped = if self.skipped > 0 { format!(" ({} skipped)", self.skipped) } else { String::new() };
+        format!("{far}: {}{end}{skipped}", shown(&self.label, label))
+    }
 }
 
 /// What a running call of an external tool says of itself.
@@ -192,10 +216,22 @@ impl App {
         let (tools, execution) = (self.tools.clone(), id.clone());
         let mut work = tokio::spawn(async move {
             let told = on_step.clone().map(|on_step| telling(&run, on_step));
-            let workers =
-                Workers { texts: &Rendered, tools: Some(&*tools), execution: &execution, told: told.as_ref() };
+            let workers = Workers {
+                texts: &Rendered,
+                tools: Some(&*tools),
+                known: None,
+                execution: &execution,
+                told: told.as_ref(),
+            };
             let executed = execute::drive(run, &options, workers, &*clock, &work_cancel, |_, step| {
-                let done = StepDone { ended: step.ended, steps: step.steps, label: step.label.to_owned(), call: None };
+                let done = StepDone {
+                    ended: step.ended,
+                    steps: step.steps,
+                    label: step.label.to_owned(),
+                    end: step.end,
+                    skipped: step.skipped,
+                    call: None,
+                };
                 if let Some(on_step) = &on_step {
                     on_step(&done);
                 }
@@ -238,10 +274,11 @@ impl App {
         let given = Given::read(&request.variables).map_err(|refusal| refused(flow, &refusal))?;
         let missing = given.missing(&plan);
         let run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| refused(flow, &refusal))?;
+        let known = self.tools.toolbox();
         let executed = execute::drive(
             run,
             &Options::default(),
-            Workers::of_texts(&Rendered),
+            Workers::rehearsing(&Rendered, &known),
             &*self.clock,
             &caller.cancel,
             |_, _| {},
@@ -287,7 +324,7 @@ fn telling(run: &Run, on_step: OnStep) -> OnCall {
     Arc::new(move |step, progress: ToolProgress| {
         let label = labels.get(step).cloned().unwrap_or_default();
         let call = call_news(label.clone(), progress);
-        on_step(&StepDone { ended: 0, steps, label, call: Some(call) });
+        on_step(&StepDone { ended: 0, steps, label, end: StepEnd::Done, skipped: 0, call: Some(call) });
     })
 }
 
@@ -354,5 +391,28 @@ pub(super) fn refused(flow: &str, refusal: &Refusal) -> Error {
             .detail("required", names(required))
             .detail("missing", names(&missing_names))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_says_how_the_last_step_ended_and_what_was_skipped() {
+        let step =
+            |end, skipped| StepDone { ended: 4, steps: 4, label: "Weather".to_owned(), end, skipped, call: None };
+        for (end, skipped, due) in [
+            (StepEnd::Done, 0, "4 of 4 steps: Weather"),
+            (StepEnd::Failed, 3, "4 of 4 steps: Weather failed (3 skipped)"),
+            (StepEnd::Done, 1, "4 of 4 steps: Weather (1 skipped)"),
+            (StepEnd::WentOn, 0, "4 of 4 steps: Weather failed, the flow goes on"),
+            (StepEnd::LeftOut, 0, "4 of 4 steps: Weather was left out"),
+        ] {
+            assert_eq!(step(end, skipped).words(80, 80), due);
+        }
+        let call = CallNews { label: "Ask".to_owned(), thousandths: None, message: Some("at it".to_owned()) };
+        let one = StepDone { ended: 0, steps: 1, call: Some(call), ..step(StepEnd::Done, 0) };
+        assert_eq!(one.words(80, 80), "0 of 1 step: Ask: at it");
     }
 }

@@ -17,7 +17,7 @@ use crate::app::{App, Catalog, Error, slug};
 use crate::config::{Expose, ExposeList, Settings, reserved_tool_name};
 use crate::discover::Packed;
 use crate::model::ToolAddress;
-use crate::names::{nearest, quoted};
+use crate::names::{counted, nearest, quoted};
 
 pub use hints::Hints;
 
@@ -102,7 +102,7 @@ pub enum NotExposed {
         /// The flow.
         flow: String,
     },
-    /// The flow has errors and can't run.
+    /// The flow has errors, as far as its files alone tell.
     Broken {
         /// The flow.
         flow: String,
@@ -173,9 +173,11 @@ impl fmt::Display for NotExposed {
             }
             Self::TooMany { left_out, first, most } => write!(
                 f,
-                "{left_out} flows from {} on are no tools of their own: there are {most} already; use --expose-list, or \
-                 set max_exposed",
-                quoted(first)
+                "{} from {} on {} of their own: there {} already; use --expose-list, or set max_exposed",
+                counted(*left_out, "flow", "flows"),
+                quoted(first),
+                if *left_out == 1 { "is no tool" } else { "are no tools" },
+                if *most == 1 { "is 1".to_owned() } else { format!("are {most}") },
             ),
             Self::NotMarked { flow } => {
                 write!(f, "{}: it is on --expose-list, and its file does not say expose: true", no_tool(flow))
@@ -184,11 +186,15 @@ impl fmt::Display for NotExposed {
                 let meant = nearest.as_deref().map(|near| format!("; did you mean {}?", quoted(near)));
                 write!(f, "no flow is called {}, which is on --expose-list{}", quoted(name), meant.unwrap_or_default())
             }
-            Self::EmptyList { marked } => write!(
-                f,
-                "{marked} flows say expose: true and are no tools of their own: --expose-list is empty; name them \
-                 there, or * for all"
-            ),
+            Self::EmptyList { marked } => {
+                let (says, it) = if *marked == 1 {
+                    ("says expose: true and is no tool of its own", "it")
+                } else {
+                    ("say expose: true and are no tools of their own", "them")
+                };
+                let flows = counted(*marked, "flow", "flows");
+                write!(f, "{flows} {says}: --expose-list is empty; name {it} there, or * for all")
+            }
         }
     }
 }

@@ -56,7 +56,7 @@ codes! {
     ExecutionError = "EXECUTION_ERROR", "no", "A step could not be carried out.";
     Timeout = "TIMEOUT", "no", "Something took longer than it may.";
     Cancelled = "CANCELLED", "no", "The caller cancelled.";
-    LimitExceeded = "LIMIT_EXCEEDED", "no", "A text would grow past its limit.";
+    LimitExceeded = "LIMIT_EXCEEDED", "no", "A text, what a tool answers, or flows within flows would go past a limit; `nextStep` says what helps.";
     Unauthorized = "UNAUTHORIZED", "no", "GitHub refused the token (401).";
     Forbidden = "FORBIDDEN", "no", "The token lacks a permission (403 without rate headers).";
     RateLimited = "RATE_LIMITED", "up to 3 tries, unless the reset is too far away", "GitHub's quota is used up; `details.retryAt` says until when.";

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
 use crate::app::execute::{call_news, refused};
-use crate::app::{App, Code, Error, OnStep, Origin, StepDone};
+use crate::app::{App, Code, Error, OnStep, Origin, StepDone, StepEnd};
 use crate::guide::{Asker, Closure, Guide, GuideError, News, OnNews, Order, Question, Story, Turn};
 use crate::model::Contract;
 use crate::names::{ItemName, quoted};
@@ -112,6 +112,20 @@ const CONTRACT_CHARACTERS: usize = 4_000;
 /// How many executions are looked at together when some are to be forgotten.
 const BATCH: usize = 1_000;
 
+/// What helps against a flow's errors.
+fn mending(errors: &[Finding]) -> &'static str {
+    let of_servers = errors.iter().filter(|finding| finding.concerns_servers()).count();
+    if of_servers == 0 {
+        "mend the file (`flowy validate` shows every place); flows_execute runs what can be run"
+    } else if of_servers == errors.len() {
+        "mend the call, or let the operator change the servers file (`flowy validate --servers FILE` shows every place); \
+         flows_execute runs what can be run"
+    } else {
+        "mend the file, and for calls of tools the file or the operator's servers file (`flowy validate --servers FILE` \
+         shows every place); flows_execute runs what can be run"
+    }
+}
+
 impl App {
     /// Begins a guided execution and hands out its first step. `told` hears how tool steps go that are
     /// done before.
@@ -138,8 +152,7 @@ impl App {
                 quoted(&request.flow),
                 first.message
             );
-            let mut error = Error::new(Code::ValidationError, message)
-                .next("mend the file (`flowy validate` shows every place); flows_execute runs what can be run");
+            let mut error = Error::new(Code::ValidationError, message).next(mending(&errors));
             error.findings = errors;
             return Err(error);
         }
@@ -235,7 +248,14 @@ impl App {
     fn guide_telling(&self, told: Option<&OnStep>) -> Guide {
         let on_news = told.cloned().map(|on_step| -> OnNews {
             Arc::new(move |news: &News| {
-                let step = StepDone { ended: news.ended, steps: news.steps, label: news.label.clone(), call: None };
+                let step = StepDone {
+                    ended: news.ended,
+                    steps: news.steps,
+                    label: news.label.clone(),
+                    end: StepEnd::Done,
+                    skipped: 0,
+                    call: None,
+                };
                 on_step(&step);
                 if let Some(progress) = news.call.clone() {
                     on_step(&StepDone { call: Some(call_news(news.label.clone(), progress)), ..step });

@@ -28,8 +28,10 @@ pub struct Listing {
     pub origin: Origin,
     /// Files with errors, the first of them; they hide nothing else.
     pub problems: Vec<FileProblem>,
-    /// How many files with errors there are in all.
+    /// How many there are in all: errors in files, and tools that are unavailable.
     pub problem_count: usize,
+    /// How many of them are calls of tools that are unavailable now, which no file is to blame for.
+    pub unavailable_count: usize,
 }
 
 /// The most problems that one listing names.
@@ -53,7 +55,8 @@ impl App {
         let begun = self.clock.reading();
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
         let unavailable = catalog.unavailable();
-        let problem_count = catalog.problems().len() + unavailable.len();
+        let unavailable_count = unavailable.len();
+        let problem_count = catalog.problems().len() + unavailable_count;
         let problems = unavailable.iter().chain(catalog.problems().iter());
         let problems: Vec<FileProblem> = problems.take(MOST_PROBLEMS).cloned().collect();
         let mut selection = request.selection;
@@ -84,7 +87,7 @@ impl App {
             ms = took.as_secs_f64() * 1000.0,
             "listed"
         );
-        Ok(Listing { page, selection, origin: catalog.origin().clone(), problems, problem_count })
+        Ok(Listing { page, selection, origin: catalog.origin().clone(), problems, problem_count, unavailable_count })
     }
 }
 

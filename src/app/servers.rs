@@ -95,18 +95,6 @@ impl Servers {
         all.filter(|(alias, _)| wanted(alias)).map(|(_, told)| told).collect()
     }
 
-    /// Those whose tools are not known because they can't be asked, each with the reason.
-    pub fn unasked(&self, wanted: &BTreeSet<String>) -> Vec<(String, String)> {
-        let toolbox = self.registry.toolbox();
-        let unknown = toolbox.servers.iter().filter(|(alias, known)| wanted.contains(*alias) && known.tools.is_none());
-        unknown
-            .filter_map(|(alias, known)| match &known.standing {
-                ServerStanding::Unavailable(why) => Some((alias.clone(), why.clone())),
-                _ => None,
-            })
-            .collect()
-    }
-
     /// Logs what is doubtful in the file, and which servers lack a variable.
     pub fn warn(&self) {
         for notice in self.notices.iter() {

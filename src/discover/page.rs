@@ -468,6 +468,18 @@ impl Chosen {
 }
 
 fn next_step(page: &Page, packed: &Packed, selection: &Selection, shown: std::ops::Range<usize>) -> Option<String> {
+    if packed.is_empty() {
+        // No words and no filter would find anything.
+        let noun = selection.kind.noun();
+        let folder = match selection.kind {
+            Kind::Flows => "flows/",
+            Kind::Templates => "templates/",
+        };
+        return Some(format!(
+            "there is no {noun} yet: add files ending in .json below {folder}, or name another repository or folder as \
+             the source"
+        ));
+    }
     let mut says = Vec::new();
     says.extend(page.no_match.as_ref().map(|_| NoMatch::NEXT_STEP.to_owned()));
     says.extend(page.excluded.as_ref().map(Excluded::next_step));

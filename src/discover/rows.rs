@@ -25,7 +25,7 @@ use super::{Category, Entry, FileProblem, Index, Input, Output, TemplateEntry, T
 /// How every packed index begins.
 pub(super) const MAGIC: [u8; 8] = *b"flowidx\n";
 /// Raised with every change of the layout or of what is stored; an index of another format is made anew.
-pub(super) const FORMAT: u32 = 5;
+pub(super) const FORMAT: u32 = 6;
 /// Bytes before the row table.
 pub(super) const HEADER: usize = 8 + 4 * HEADER_NUMBERS;
 /// Numbers in the header.

@@ -7,10 +7,10 @@ use futures_util::FutureExt as _;
 use serde_json::{Map, Value};
 
 use crate::execute::{OnToolProgress, ToolFailure, ToolProgress, Tools, Worked};
-use crate::model::{ToolAnswer, ToolCall};
+use crate::model::{LONGEST_BACKOFF, ToolAnswer, ToolCall, ToolLookup, Toolbox};
 use crate::names::{shown, step_address};
-use crate::plan::{Call, LONGEST_BACKOFF, Step, Work};
-use crate::run::{Output, Run, StepError, Warning, WarningKind};
+use crate::plan::{Call, Step, Work};
+use crate::run::{FilledWith, Output, Run, StepError, Warning, WarningKind};
 
 /// The most of a tool's own words that an error keeps, in characters.
 const LONGEST_REPORT: usize = 4_000;
@@ -71,6 +71,59 @@ pub(super) fn make<'a>(
     }
 }
 
+/// What would become of a call, as far as that is known without making it.
+pub(super) fn rehearse(
+    run: &Run,
+    (number, step, call): (usize, &Step, &Call),
+    arguments: &Map<String, Value>,
+    known: Option<&Toolbox>,
+) -> Worked {
+    let Some(failure) = known.and_then(|known| foreseen(run, (number, call), arguments, known)) else {
+        return Worked { result: Ok(Output::pending()), ..Worked::default() };
+    };
+    let (at, of) = run.place_of(number);
+    ended(&failure, call, Standing { step: number, id: &step.id, number: at, of, place: "" }, Worked::default())
+}
+
+/// Why a call is bound to fail: its tool isn't there or may not be called, or the tool's schema refuses
+/// the arguments, whatever the values are that are not there yet.
+fn foreseen(
+    run: &Run,
+    (number, call): (usize, &Call),
+    arguments: &Map<String, Value>,
+    known: &Toolbox,
+) -> Option<ToolFailure> {
+    let failure = |code, message: String| Some(ToolFailure { code, message });
+    let tool = match known.find(&call.address) {
+        ToolLookup::Found(tool) => tool,
+        ToolLookup::NotKnown => return None,
+        ToolLookup::NotAllowed(_) => {
+            return failure("TOOL_NOT_ALLOWED", "the operator does not allow flows to call it".to_owned());
+        }
+        ToolLookup::Disabled => {
+            return failure("TOOL_UNAVAILABLE", "the operator switched its server off".to_owned());
+        }
+        ToolLookup::NoServer { .. } => {
+            return failure("TOOL_NOT_FOUND", "no external server goes by that name".to_owned());
+        }
+        ToolLookup::NoTool { .. } => {
+            return failure("TOOL_NOT_FOUND", "its server has no tool of that name".to_owned());
+        }
+    };
+    let slots = run.slots(number);
+    let with = |hole: usize| call.slot_of.get(hole).and_then(|slot| slots.get(*slot)).map(|(_, with)| with);
+    let holes = || call.arguments.holes().iter().enumerate();
+    if holes().any(|(number, hole)| hole.default.is_none() && matches!(with(number), Some(FilledWith::Left))) {
+        // A value that is missing is told as such.
+        return None;
+    }
+    let pending = holes().filter(|(number, _)| matches!(with(*number), None | Some(FilledWith::Pending)));
+    let pending: Vec<_> = pending.map(|(_, hole)| &hole.at).collect();
+    let misfits = tool.input.misfits(&Value::Object(arguments.clone()), &pending);
+    let told: Vec<String> = misfits.iter().map(|misfit| format!("{} {}", misfit.path, misfit.message)).collect();
+    if told.is_empty() { None } else { failure("INVALID_REQUEST", told.join("; ")) }
+}
+
 /// Calls the tool as often as the node says, and makes an output of what it answers.
 async fn work(
     tools: &dyn Tools,
@@ -105,7 +158,12 @@ async fn work(
         tokio::time::sleep(pause).await;
         pause = pause.saturating_mul(2).min(LONGEST_BACKOFF);
     };
-    let error = error(&failure, call, standing, worked.calls);
+    ended(&failure, call, standing, worked)
+}
+
+/// What becomes of a step whose call failed.
+fn ended(failure: &ToolFailure, call: &Call, standing: Standing<'_>, mut worked: Worked) -> Worked {
+    let error = error(failure, call, standing, worked.calls);
     worked.result = if call.goes_on {
         let message = format!("{}; the flow goes on, as the node says", error.message);
         worked.warnings.push(Warning::of(WarningKind::WentOn, standing.id, message));

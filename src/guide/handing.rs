@@ -43,7 +43,7 @@ pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, owner: &str, cloc
             Some(Work::Flow(_) | Work::Gather(_)) => {
                 Some(StepError::new("INTERNAL_ERROR", "the step can't be handed out"))
             }
-            Some(Work::Faulty { code, message }) => Some(StepError::new(code, message.clone())),
+            Some(Work::Faulty { code, message, .. }) => Some(StepError::new(code, message.clone())),
             None => Some(StepError::new("INTERNAL_ERROR", "the step is not part of the plan")),
         };
         let Some(error) = broken else {

@@ -10,7 +10,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 
 use crate::app::{App, Code, Error, Exposed, ExposedFlow, ExposedTool};
-use crate::names::shown;
+use crate::names::{counted, shown};
 
 /// How many refusals the log names one by one.
 const NAMED: usize = 20;
@@ -101,7 +101,8 @@ fn log(exposed: &Exposed, alone: bool) {
     }
     let more = exposed.refused.len().saturating_sub(NAMED);
     if more > 0 {
-        tracing::warn!("{more} more reasons why flows are no tools; `flowy list` shows all");
+        let more = counted(more, "more reason", "more reasons");
+        tracing::warn!("{more} why flows are no tools; `flowy list` shows all");
     }
     if alone && tools.is_empty() {
         tracing::warn!(

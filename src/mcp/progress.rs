@@ -9,7 +9,6 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{OnStep, StepDone};
-use crate::names::shown;
 
 /// The shortest time between two notifications.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -63,14 +62,9 @@ impl Progress {
             return;
         }
         self.told = (step.ended, part);
-        let label = step.call.as_ref().map_or(&step.label, |call| &call.label);
-        let mut message = format!("{} of {} steps: {}", step.ended, step.steps, shown(label, 80));
-        if let Some(said) = step.call.as_ref().and_then(|call| call.message.as_deref()) {
-            message = format!("{message}: {}", shown(said, 120));
-        }
         let told = ProgressNotificationParam::new(self.token.clone(), number(step.ended) + f64::from(part) / 1000.0)
             .with_total(number(step.steps))
-            .with_message(message);
+            .with_message(step.words(80, 120));
         if let Some(Err(error)) = self.quiet.run_until_cancelled(self.peer.notify_progress(told)).await {
             tracing::debug!(%error, "a progress notification could not be sent");
         }

@@ -3,11 +3,17 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use crate::model::Contract;
 use crate::names::nearest;
+
+/// The longest pause between two tries of a call.
+pub const LONGEST_BACKOFF: Duration = Duration::from_mins(1);
+/// The most new tries of one call.
+pub const MOST_RETRIES: u32 = 10;
 
 /// An external tool as a flow names it: `alias:tool`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -203,5 +209,5 @@ pub struct ToolCall {
     /// With which arguments.
     pub arguments: Map<String, Value>,
     /// The longest it may take; none for what the operator set.
-    pub timeout: Option<std::time::Duration>,
+    pub timeout: Option<Duration>,
 }

@@ -110,9 +110,5 @@ pub enum Passing {
     },
 }
 
-/// The longest pause between two tries of a call.
-pub const LONGEST_BACKOFF: Duration = Duration::from_mins(1);
 /// The pause before the first new try where the node doesn't say.
 pub const USUAL_BACKOFF: Duration = Duration::from_millis(500);
-/// The most new tries of one call.
-pub const MOST_RETRIES: u32 = 10;

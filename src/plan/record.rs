@@ -17,7 +17,7 @@ use crate::model::{Contract, Persona, ValueType};
 use crate::names::{CatalogPath, NameError};
 use crate::plan::{Input, Open, Plan, Rendering, ResultMark, Slot, Source, Step, Work};
 use crate::render::{Outline, Placeholder};
-use crate::validate::{MappedBy, OutputPart};
+use crate::validate::{Intent, MappedBy, OutputPart};
 use doing::{CallRecord, GatherRecord, LinkedRecord, PassedRecord};
 use flow::{FlowRecord, SetRecord};
 
@@ -108,7 +108,14 @@ enum WorkRecord {
     Call(Box<CallRecord>),
     Flow(Box<LinkedRecord>),
     Gather(Box<GatherRecord>),
-    Faulty { code: String, message: String },
+    Faulty {
+        code: String,
+        message: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flow: Option<String>,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -255,7 +262,14 @@ struct Parts {
 impl Parts {
     fn step(&mut self, step: &Step) -> StepRecord {
         let work = match &step.work {
-            Work::Faulty { code, message } => WorkRecord::Faulty { code: code.clone(), message: message.clone() },
+            Work::Faulty { code, message, meant } => {
+                let (call, flow) = match meant {
+                    Intent::Text => (None, None),
+                    Intent::Call(call) => (Some(call.clone()), None),
+                    Intent::Flow(flow) => (None, Some(flow.clone())),
+                };
+                WorkRecord::Faulty { code: code.clone(), message: message.clone(), call, flow }
+            }
             Work::Render(rendering) => WorkRecord::Render(Box::new(self.rendering(rendering))),
             Work::Call(call) => WorkRecord::Call(Box::new(CallRecord::of(call))),
             Work::Flow(linked) => WorkRecord::Flow(Box::new(LinkedRecord::of(linked))),
@@ -346,7 +360,10 @@ impl Shelves {
             children: Vec::new(),
             within: record.within,
             work: match record.work {
-                WorkRecord::Faulty { code, message } => Work::Faulty { code, message },
+                WorkRecord::Faulty { code, message, call, flow } => {
+                    let meant = call.map(Intent::Call).or_else(|| flow.map(Intent::Flow)).unwrap_or_default();
+                    Work::Faulty { code, message, meant }
+                }
                 WorkRecord::Render(rendering) => Work::Render(self.rendering(*rendering)?),
                 WorkRecord::Call(call) => Work::Call(Box::new(call.back()?)),
                 WorkRecord::Flow(linked) => Work::Flow(Box::new(linked.back()?)),

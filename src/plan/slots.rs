@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::{InputNode, Lookup, NodeKind, Refinement, ToolNode};
+use crate::model::{InputNode, LONGEST_BACKOFF, Lookup, MOST_RETRIES, NodeKind, Refinement, ToolNode};
 use crate::plan::{
-    Call, LONGEST_BACKOFF, Linked, MAX_ATTEMPTS, MOST_RETRIES, Open, Passage, Plan, Rendering, Slot, Source, Step,
-    USUAL_BACKOFF, Work, faulty,
+    Call, Linked, MAX_ATTEMPTS, Open, Passage, Plan, Rendering, Slot, Source, Step, USUAL_BACKOFF, Work, faulty,
 };
 use crate::render::Outline;
 use crate::validate::{Body, CheckedFlow, InputScope, Mapped, OutputPart, ReadSource, StepScope};

@@ -51,7 +51,7 @@ impl<'a> Picture<'a> {
         let indent = "    ".repeat(depth);
         let numbers = numbers(self.flow);
         for (number, node) in self.flow.nodes.iter().enumerate() {
-            let text = mermaid_text(&label(node));
+            let text = lines(node).map(|line| mermaid_text(&line)).collect::<Vec<_>>().join("<br/>");
             let id = format!("{prefix}{number}");
             let _ = match node.kind {
                 NodeKind::Input(_) => writeln!(out, "{indent}{id}[/\"{text}\"/]"),
@@ -108,7 +108,8 @@ impl<'a> Picture<'a> {
                 NodeKind::Other(_) => "note",
             };
             let id = format!("{prefix}{number}");
-            let _ = writeln!(out, "{indent}{id} [shape={shape}, label=\"{}\"];", dot_text(&label(node)));
+            let text = lines(node).map(|line| dot_text(&line)).collect::<Vec<_>>().join("\\n");
+            let _ = writeln!(out, "{indent}{id} [shape={shape}, label=\"{text}\"];");
             if let Some(inner) = self.within(number) {
                 let below = format!("{id}_");
                 let name = dot_text(inner.flow.name.as_str());
@@ -168,6 +169,18 @@ fn edges(flow: &Flow, numbers: &HashMap<&str, usize>) -> Vec<Drawn> {
     drawn
 }
 
+/// What is written in a node: its label and, below it, what it does where the label doesn't say.
+fn lines(node: &Node) -> impl Iterator<Item = String> {
+    let done = match &node.kind {
+        NodeKind::Tool(tool) => tool.call.as_deref(),
+        NodeKind::Flow(link) => link.flow.as_deref(),
+        _ => None,
+    };
+    let label = label(node);
+    let done = done.map(|done| shown(done, LONGEST_LABEL)).filter(|done| !done.is_empty() && *done != label);
+    std::iter::once(label).chain(done)
+}
+
 fn label(node: &Node) -> String {
     let caption = node.caption();
     let text = if let NodeKind::Input(input) = &node.kind {
@@ -211,6 +224,19 @@ mod tests {
     fn flow(text: &str) -> Flow {
         let document = Document::parse(CatalogPath::new("flows/x.json").expect("fine"), text.as_bytes()).expect("json");
         read_flows(&document).flows.remove(0)
+    }
+
+    #[test]
+    fn what_a_step_calls_stands_below_its_label() {
+        let flow = flow(
+            r#"{"metadata":{"name":"x"},"nodes":[{"id":"t","type":"tool","data":{"label":"Look","call":"web:get\"]<b>"}},{"id":"f","type":"flow","data":{"flow":"Other"}},{"id":"Other","type":"flow","data":{"flow":"Other"}},{"id":"n","type":"tool","data":{}}],"edges":[]}"#,
+        );
+        assert_eq!(
+            Picture::of(&flow).mermaid(),
+            "flowchart TD\n    n0[[\"Look<br/>web:get#quot;]#lt;b#gt;\"]]\n    n1{{\"f<br/>Other\"}}\n    n2{{\"Other\"}}\n    n3[[\"n\"]]\n"
+        );
+        let dot = Picture::of(&flow).dot();
+        assert!(dot.contains("n0 [shape=component, label=\"Look\\nweb:get\\\"]<b>\"];"), "{dot}");
     }
 
     #[test]

@@ -18,14 +18,14 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::app::Error;
-use crate::names::unprintable;
+use crate::names::{counted as count, grouped, unprintable};
 
 pub use execution::{Texts, Told, Wish, execution, rehearsal, succeeded};
 pub use files::{GivenFile, about_file, files_notes, given_files};
 pub use findings::{checkup, checkup_lines};
 pub use flow::shown;
 pub use guided::{executions, executions_notes, guided, pruned, tallies};
-pub use listing::{listing, listing_notes};
+pub use listing::{exposed, listing, listing_notes};
 pub use missing::missing;
 pub use servers::{server_tools, server_tools_notes, servers, servers_notes};
 pub use setup::client_setup;
@@ -150,22 +150,15 @@ fn wrapped(text: &str, indent: usize, look: Look) -> String {
     table(&[], vec![vec![safe_block(text)]], indent, look)
 }
 
-/// `1 step`, `2 steps`.
-fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(number), if number == 1 { one } else { many })
-}
-
-/// A number with a comma between thousands.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
+/// How long ago something was, in seconds, as people say it.
+fn age(seconds: u64) -> String {
+    let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    match seconds {
+        0..120 => count(number(seconds), "second", "seconds"),
+        120..7_200 => count(number(seconds / 60), "minute", "minutes"),
+        7_200..172_800 => count(number(seconds / 3_600), "hour", "hours"),
+        _ => count(number(seconds / 86_400), "day", "days"),
     }
-    out
 }
 
 /// A time as people say it: fractions of milliseconds, milliseconds, seconds.

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::app::{Script, Written, WrittenBody};
-use crate::names::{quoted, shown};
-use crate::plan::{OutputPart, Plan, Rendering, Source, Step, Work};
+use crate::names::{counted, quoted, shown};
+use crate::plan::{OutputPart, Passing, Plan, Rendering, Slot, Source, Work};
 use crate::report::wire;
 
 /// The longest label or name in a line, in characters.
@@ -30,7 +30,7 @@ fn flow(name: &str, description: &str, script: &Script) -> String {
     let plan = &script.plan;
     let mut out = String::new();
     let steps = plan.steps().len();
-    let _ = writeln!(out, "Carry out the flow {} ({}), step by step.", quoted(name), counted(steps));
+    let _ = writeln!(out, "Carry out the flow {} ({}), step by step.", quoted(name), counted(steps, "step", "steps"));
     if !description.is_empty() {
         let _ = writeln!(out, "{}", shown(description, LONGEST_DESCRIPTION));
     }
@@ -64,17 +64,13 @@ fn flow(name: &str, description: &str, script: &Script) -> String {
                 }
                 fenced(&mut out, text);
             }
-            (_, Some(Err(error))) => not_done(&mut out, &error.message, step, plan),
-            (Work::Faulty { message, .. }, None) => not_done(&mut out, message, step, plan),
+            (_, Some(Err(error))) => not_done(&mut out, &error.message, number, plan),
+            (Work::Faulty { message, .. }, None) => not_done(&mut out, message, number, plan),
             _ => {}
         }
     }
     out.push_str(&ending(plan));
     out
-}
-
-fn counted(steps: usize) -> String {
-    if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") }
 }
 
 /// The role to take on and the shape to answer in. A role is written out once.
@@ -127,12 +123,54 @@ fn reads(rendering: &Rendering, plan: &Plan) -> Vec<String> {
     reads
 }
 
-fn not_done(out: &mut String, message: &str, step: &Step, plan: &Plan) {
-    let _ = writeln!(out, "This step can't be done: {} Leave it out.", shown(message, LONGEST_DESCRIPTION));
-    let after: Vec<String> =
-        step.children.iter().filter_map(|child| plan.step(*child)).map(|child| quoted(&child.id)).collect();
-    if !after.is_empty() {
-        let _ = writeln!(out, "Steps that read it ({}) have to do without: say so where it matters.", after.join(", "));
+fn not_done(out: &mut String, message: &str, number: usize, plan: &Plan) {
+    let _ = writeln!(out, "This step can't be done: {} Leave it out.", sentence(&shown(message, LONGEST_DESCRIPTION)));
+    let readers: Vec<String> =
+        readers(number, plan).into_iter().filter_map(|reader| plan.step(reader)).map(|step| quoted(&step.id)).collect();
+    if !readers.is_empty() {
+        let _ =
+            writeln!(out, "Steps that read it ({}) have to do without: say so where it matters.", readers.join(", "));
+    }
+}
+
+/// A text that ends as a sentence does.
+fn sentence(text: &str) -> String {
+    if text.ends_with(['.', '?', '…']) { text.to_owned() } else { format!("{text}.") }
+}
+
+/// The steps whose texts or arguments read a step's output, also by way of the flow within the flow
+/// whose result it is. Steps that merely come after it are none.
+fn readers(of: usize, plan: &Plan) -> Vec<usize> {
+    let (mut sources, mut readers) = (vec![of], Vec::new());
+    while let Some(source) = sources.pop() {
+        for (number, step) in plan.steps().iter().enumerate() {
+            match &step.work {
+                Work::Gather(gather) => {
+                    let takes = gather.last == source || gather.results.iter().any(|(_, step)| *step == source);
+                    if takes && !sources.contains(&number) {
+                        sources.push(number);
+                    }
+                }
+                work if work.slots().iter().any(|slot| slot_reads(slot, source)) && !readers.contains(&number) => {
+                    readers.push(number);
+                }
+                _ => {}
+            }
+        }
+    }
+    readers.sort_unstable();
+    readers
+}
+
+fn slot_reads(slot: &Slot, from: usize) -> bool {
+    match &slot.source {
+        Source::Step { step, part, .. } => *step == from && *part == OutputPart::Result,
+        Source::Open(open) => open.auto == Some(from) && open.default.is_none(),
+        Source::Passed(passed) => match &passed.value {
+            Passing::Text { slots, .. } => slots.iter().any(|slot| slot_reads(slot, from)),
+            Passing::Auto(step) => *step == from,
+            Passing::Default(_) | Passing::Nothing { .. } => false,
+        },
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::model::text_of;
-use crate::names::quoted;
+use crate::names::{counted, quoted, shown};
 use crate::plan::{Call, Open, OutputPart, Passed, Passing, Rendering, Slot, Source, Work};
 use crate::render::{Filling, Hole, Walked, fill, walk};
 use crate::run::{Output, Run, State, StepError, Warning, WarningKind};
@@ -27,14 +27,102 @@ pub enum FilledWith<'r> {
     /// braces stay.
     Left,
     /// The step before gave fields, and not these: the step fails.
-    Absent,
+    /// In words: who gave nothing where, and what there is instead.
+    Absent(String),
 }
 
 /// Nothing is at a dot path.
 struct Nowhere;
 
-fn nothing_at(spelt: &str) -> StepError {
-    StepError::new("EXECUTION_ERROR", format!("{{{spelt}}}: there is nothing at that path"))
+/// The most fields that are named where one is asked for that isn't there.
+const MOST_FIELDS: usize = 8;
+/// The longest name of such a field, in characters.
+const LONGEST_FIELD: usize = 40;
+
+impl Run {
+    /// That a placeholder asks for what isn't there: of which step, at which path, and what there is.
+    fn nothing_at(&self, spelt: &str, path: &[String], slot: Option<&Slot>, with: &FilledWith<'_>) -> StepError {
+        StepError::new("EXECUTION_ERROR", format!("{{{spelt}}}: {}", self.absence(path, slot, with)))
+    }
+
+    /// The same without the placeholder.
+    fn absence(&self, path: &[String], slot: Option<&Slot>, with: &FilledWith<'_>) -> String {
+        let (whole, of_tool) = match with {
+            FilledWith::Absent(words) => return words.clone(),
+            FilledWith::Output(output) => (output.value.as_deref(), output.of_tool),
+            FilledWith::Value(value) => (Some(&**value), false),
+            _ => (None, false),
+        };
+        let given = matches!((slot.map(|slot| &slot.source), with), (Some(Source::Open(_)), FilledWith::Value(_)));
+        let giver = slot.filter(|_| !given).and_then(|slot| self.giver(slot));
+        let giver = giver.map(|id| format!("step {}", quoted(id)));
+        let giver = giver.or_else(|| Some(quoted(&slot?.name))).unwrap_or_else(|| "it".to_owned());
+        absent(&giver, whole, path, of_tool)
+    }
+
+    /// The id of the step whose output fills a slot.
+    fn giver(&self, slot: &Slot) -> Option<&str> {
+        let step = match &slot.source {
+            Source::Step { step, .. } => *step,
+            Source::Open(open) => open.auto?,
+            Source::Passed(passed) => match &passed.value {
+                Passing::Auto(step) => *step,
+                Passing::Text { slots, .. } => return slots.first().and_then(|slot| self.giver(slot)),
+                Passing::Default(_) | Passing::Nothing { .. } => return None,
+            },
+        };
+        self.plan().step(step).map(|step| step.id.as_str())
+    }
+}
+
+/// Who gave nothing where, and what there is instead.
+fn absent(giver: &str, whole: Option<&Value>, path: &[String], of_tool: bool) -> String {
+    let there = whole.map(|whole| what_is_there(whole, path, of_tool)).unwrap_or_default();
+    format!("{giver} has nothing at {}{there}", shown(&path.join("."), 200))
+}
+
+/// The fields at the last place of a path that exists, in words.
+fn what_is_there(whole: &Value, path: &[String], of_tool: bool) -> String {
+    let known = |most: usize| {
+        (0..=most).rev().find_map(|length| match walk(whole, path.get(..length)?) {
+            Walked::Value(value) => Some((length, value)),
+            _ => None,
+        })
+    };
+    let Some((length, value)) = known(path.len()) else { return String::new() };
+    let mut fields: Vec<String> = match value {
+        Value::Object(members) => members.keys().map(|key| shown(key, LONGEST_FIELD)).collect(),
+        Value::Array(items) if items.is_empty() => return at(path, length, "is an empty list"),
+        Value::Array(items) => {
+            return at(
+                path,
+                length,
+                &format!("is a list of {}, counted from 0", counted(items.len(), "item", "items")),
+            );
+        }
+        _ => return at(path, length, "has no fields"),
+    };
+    if length == 0 && of_tool {
+        let inner = ["structuredContent", "json"].iter().filter_map(|key| value.get(key)?.as_object()).flatten();
+        for (key, _) in inner {
+            let key = shown(key, LONGEST_FIELD);
+            if !fields.contains(&key) {
+                fields.push(key);
+            }
+        }
+    }
+    let more = fields.len().saturating_sub(MOST_FIELDS);
+    fields.truncate(MOST_FIELDS);
+    if fields.is_empty() {
+        return at(path, length, "is empty");
+    }
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    at(path, length, &format!("has {}{more}", fields.join(", ")))
+}
+
+fn at(path: &[String], length: usize, words: &str) -> String {
+    let place = path.get(..length).unwrap_or_default().join(".");
+    if place.is_empty() { format!("; it {words}") } else { format!("; {} {words}", shown(&place, 200)) }
 }
 
 /// Whether a value counts as there: neither empty, `0` nor `false`.
@@ -53,7 +141,7 @@ impl<'r> FilledWith<'r> {
     /// The text at a dot path of it; none where the braces stay.
     fn read(&self, path: &[String]) -> Result<Option<Cow<'_, str>>, Nowhere> {
         Ok(match self {
-            Self::Absent => return Err(Nowhere),
+            Self::Absent(_) => return Err(Nowhere),
             Self::Empty => Some(Cow::Borrowed("")),
             Self::Left | Self::Pending => None,
             Self::Value(value) if path.is_empty() => Some(text_of(value)),
@@ -72,7 +160,7 @@ impl<'r> FilledWith<'r> {
         match self {
             Self::Value(value) => walk(value, path),
             Self::Output(output) => output.walk(path),
-            Self::Text(_) | Self::Empty | Self::Left | Self::Pending | Self::Absent => Walked::NoInside,
+            Self::Text(_) | Self::Empty | Self::Left | Self::Pending | Self::Absent(_) => Walked::NoInside,
         }
     }
 
@@ -82,19 +170,19 @@ impl<'r> FilledWith<'r> {
     }
 
     /// What it is for a placeholder of a tool's arguments.
-    fn filling(&self, hole: &Hole) -> Result<Filling<'r>, StepError> {
+    fn filling(&self, hole: &Hole, absent: impl Fn() -> StepError) -> Result<Filling<'r>, StepError> {
         Ok(match self {
             Self::Pending => Filling::Left,
             Self::Left | Self::Empty => Filling::Nothing,
-            Self::Absent if hole.default.is_some() => Filling::Nothing,
-            Self::Absent => return Err(nothing_at(&hole.spelt())),
+            Self::Absent(_) if hole.default.is_some() => Filling::Nothing,
+            Self::Absent(_) => return Err(absent()),
             Self::Value(value) if hole.path.is_empty() => Filling::Value(value.clone()),
             Self::Output(output) if hole.path.is_empty() => Filling::Text(Cow::Borrowed(&output.text)),
             Self::Text(text) if hole.path.is_empty() => Filling::Text(Cow::Borrowed(text)),
             Self::Value(_) | Self::Output(_) | Self::Text(_) => match self.walk(&hole.path) {
                 Walked::Value(value) => Filling::Value(Cow::Owned(value.clone())),
                 Walked::Absent | Walked::NoInside if hole.default.is_some() => Filling::Nothing,
-                Walked::Absent => return Err(nothing_at(&hole.spelt())),
+                Walked::Absent => return Err(absent()),
                 Walked::NoInside => {
                     let message = format!("{{{{ {} }}}} asks for a field of a text", hole.spelt());
                     return Err(StepError::new("EXECUTION_ERROR", message));
@@ -191,7 +279,11 @@ impl Run {
         match output.walk(path) {
             Walked::Value(value) => FilledWith::Value(Cow::Borrowed(value)),
             Walked::NoInside => FilledWith::Left,
-            Walked::Absent => FilledWith::Absent,
+            Walked::Absent => {
+                let giver = self.plan().step(from).map_or("", |step| step.id.as_str());
+                let giver = format!("step {}", quoted(giver));
+                FilledWith::Absent(absent(&giver, output.value.as_deref(), path, output.of_tool))
+            }
         }
     }
 
@@ -219,7 +311,10 @@ impl Run {
                 } else {
                     match with.walk(&one.path) {
                         Walked::Value(value) => FilledWith::Value(Cow::Owned(value.clone())),
-                        Walked::Absent => FilledWith::Absent,
+                        Walked::Absent => {
+                            let slot = passage.slot_of.first().and_then(|slot| slots.get(*slot));
+                            FilledWith::Absent(self.absence(&one.path, slot, with))
+                        }
                         Walked::NoInside => with.left_over(),
                     }
                 }
@@ -232,7 +327,8 @@ impl Run {
                     match with.read(&placeholder.path) {
                         Ok(text) => text,
                         Err(Nowhere) => {
-                            absent = Some(placeholder.spelt());
+                            let slot = passage.slot_of.get(number).and_then(|slot| slots.get(*slot));
+                            absent = Some(self.nothing_at(&placeholder.spelt(), &placeholder.path, slot, with));
                             None
                         }
                     }
@@ -240,8 +336,8 @@ impl Run {
                 let limit = self.limits().step;
                 let text = fill(&passage.text, placeholders, limit, pieces)
                     .map_err(|too_long| StepError::new("LIMIT_EXCEEDED", too_long.to_string()))?;
-                if let Some(spelt) = absent {
-                    return Err(nothing_at(&spelt));
+                if let Some(error) = absent {
+                    return Err(error);
                 }
                 FilledWith::Value(Cow::Owned(Value::String(text)))
             }
@@ -283,11 +379,9 @@ impl Run {
         call.arguments.fill(|number, hole| {
             let with = call.slot_of.get(number).and_then(|slot| filled.get(*slot));
             let Some(with) = with else { return Ok(Filling::Left) };
-            let filling = self.in_its_type(
-                with.filling(hole)?,
-                hole,
-                call.slot_of.get(number).and_then(|slot| call.slots.get(*slot)),
-            );
+            let slot = call.slot_of.get(number).and_then(|slot| call.slots.get(*slot));
+            let filling = with.filling(hole, || self.nothing_at(&hole.spelt(), &hole.path, slot, with))?;
+            let filling = self.in_its_type(filling, hole, slot);
             bytes = bytes.saturating_add(match &filling {
                 Filling::Text(text) => text.len(),
                 Filling::Value(Cow::Borrowed(Value::String(text))) => text.len(),
@@ -338,7 +432,9 @@ impl Run {
                 texts.push(None);
                 continue;
             };
-            let text = with.read(&placeholder.path).map_err(|Nowhere| nothing_at(&placeholder.spelt()))?;
+            let text = with
+                .read(&placeholder.path)
+                .map_err(|Nowhere| self.nothing_at(&placeholder.spelt(), &placeholder.path, Some(slot), with))?;
             if text.is_none() {
                 match with {
                     FilledWith::Left => warnings.extend(left(id, slot, &placeholder.spelt())),

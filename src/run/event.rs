@@ -98,6 +98,13 @@ impl Output {
         Self { of_tool: true, ..Self::with_fields(error.message.as_str(), value) }
     }
 
+    /// Code and message of the failure after which the flow went on, where that is what this is: no
+    /// answer of a tool has such a field.
+    pub fn failure(&self) -> Option<(&str, &str)> {
+        let error = self.value.as_deref().filter(|_| self.of_tool)?.get("error")?;
+        Some((error.get("code")?.as_str()?, error.get("message")?.as_str()?))
+    }
+
     /// Follows a dot path into the output.
     pub fn walk(&self, path: &[String]) -> Walked<'_> {
         let Some(value) = self.value.as_deref() else { return Walked::NoInside };

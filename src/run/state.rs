@@ -110,6 +110,8 @@ pub struct Counts {
     pub done: usize,
     /// Omitted.
     pub omitted: usize,
+    /// Skipped, because a step failed.
+    pub skipped: usize,
 }
 
 /// One walk over a plan.
@@ -475,7 +477,9 @@ impl Run {
     fn skip(&mut self, step: usize, because: usize) {
         self.unready(step);
         self.set(step, State::Skipped { because });
-        self.counts.ended += usize::from(!self.gathers(step));
+        let counted = usize::from(!self.gathers(step));
+        self.counts.ended += counted;
+        self.counts.skipped += counted;
     }
 
     /// A step's output, once it is done.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::document::Pointer;
 use crate::model::{Contract, FlowNode, KnownFlow, Lookup, Shelf, Syntax, ToolAddress, ToolLookup, ToolNode, Toolbox};
-use crate::names::{VariableName, quoted, shown};
+use crate::names::{VariableName, nearest, quoted, shown};
 use crate::render::{Outline, Placeholder, Stencil};
 use crate::validate::{Body, DeclaredName};
 
@@ -80,6 +80,18 @@ impl Fault {
 
     fn at(self, key: &str) -> Self {
         Self { at: Pointer::root().key(key), ..self }
+    }
+
+    /// The fact, with the names that are spelt alike: a step that fails says it all in one sentence.
+    pub(super) fn with_nearest(&self) -> String {
+        let near = self.meant.as_ref().map(|(wanted, names)| nearest(wanted, names.iter().map(String::as_str), 3));
+        match near {
+            Some(near) if !near.is_empty() => {
+                let near: Vec<String> = near.into_iter().map(quoted).collect();
+                format!("{}; did you mean {}?", self.message, near.join(" or "))
+            }
+            _ => self.message.clone(),
+        }
     }
 
     fn meant(self, wanted: &str, nearest: &[String]) -> Self {

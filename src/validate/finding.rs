@@ -83,6 +83,14 @@ pub struct Finding {
     pub ring: Vec<String>,
 }
 
+impl Finding {
+    /// Whether it is about what the operator's servers offer: it is seen only where these are looked at,
+    /// and may have to be mended there.
+    pub fn concerns_servers(&self) -> bool {
+        super::rules::OF_TOOLS.contains(&self.rule)
+    }
+}
+
 /// Another place that belongs to a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Related {

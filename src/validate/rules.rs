@@ -6,6 +6,7 @@ mod ambiguous_name;
 mod ambiguous_output;
 mod bad_call;
 mod bad_contract;
+mod bad_retry;
 mod bad_version;
 mod cycle;
 mod dangling_edge;
@@ -24,6 +25,7 @@ mod missing_flow_input;
 mod missing_name;
 mod missing_persona;
 mod missing_template;
+mod misspelt_field;
 mod over_limit;
 mod path_into_text;
 pub(super) mod schema;
@@ -41,8 +43,8 @@ mod unreachable_reference;
 mod unused_variable;
 mod useless_mapping;
 
-/// The rules about calls of external tools.
-pub const OF_TOOLS: [&str; 4] =
+/// The rules about what the operator's servers offer.
+pub(super) const OF_TOOLS: [&str; 4] =
     [unknown_tool::RULE.id, tool_not_allowed::RULE.id, unavailable_tool::RULE.id, misfit_arguments::RULE.id];
 
 /// Every rule, in the order in which they look.
@@ -65,6 +67,8 @@ pub static REGISTRY: &[Rule] = &[
     missing_persona::RULE,
     bad_contract::RULE,
     bad_call::RULE,
+    misspelt_field::RULE,
+    bad_retry::RULE,
     unknown_tool::RULE,
     tool_not_allowed::RULE,
     unavailable_tool::RULE,

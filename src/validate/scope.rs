@@ -133,9 +133,33 @@ pub enum Body {
         code: String,
         /// What is wrong.
         message: String,
+        /// What it was to do.
+        meant: Intent,
     },
     /// A file is checked without its catalog: its template is somewhere else.
     Elsewhere,
+}
+
+/// What a step that can't be done was to do, as its node says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Intent {
+    /// To fill a text.
+    #[default]
+    Text,
+    /// To call a tool.
+    Call(String),
+    /// To go through another flow.
+    Flow(String),
+}
+
+impl Intent {
+    fn of(node: &Node) -> Self {
+        match &node.kind {
+            NodeKind::Tool(tool) => tool.call.clone().map_or(Self::Text, Self::Call),
+            NodeKind::Flow(link) => link.flow.clone().map_or(Self::Text, Self::Flow),
+            _ => Self::Text,
+        }
+    }
 }
 
 /// A name that a node or its template declares for the text.
@@ -333,7 +357,7 @@ impl Scope {
             _ => None,
         };
         if let Some(message) = texts.too_many_of(step, template, &outline) {
-            let body = Body::Faulty { code: "LIMIT_EXCEEDED".to_owned(), message };
+            let body = Body::Faulty { code: "LIMIT_EXCEEDED".to_owned(), message, meant: Intent::of(node) };
             return StepScope::without_text(reader.node, body);
         }
         let mut declared = names_of(&step.variables, true);
@@ -371,13 +395,14 @@ impl Scope {
         let done = match done {
             Ok(done) => done,
             Err(fault) => {
-                let body = Body::Faulty { code: fault.kind.code().to_owned(), message: fault.message.clone() };
+                let (code, message) = (fault.kind.code().to_owned(), fault.with_nearest());
+                let body = Body::Faulty { code, message, meant: Intent::of(node) };
                 return StepScope { fault: Some(fault), ..StepScope::without_text(reader.node, body) };
             }
         };
         let outline = Arc::new(Outline::made_of(done.placeholders));
         if let Some(message) = texts.too_many(outline.placeholders.len()) {
-            let body = Body::Faulty { code: "LIMIT_EXCEEDED".to_owned(), message };
+            let body = Body::Faulty { code: "LIMIT_EXCEEDED".to_owned(), message, meant: Intent::of(node) };
             return StepScope::without_text(reader.node, body);
         }
         let reads = self.reads(&outline, reader, &|name| {

@@ -306,7 +306,8 @@ fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Chec
     for (flow, plan) in check.flows.into_iter().zip(plans) {
         read.problems.extend(of_findings(&flow.findings, |finding| code_in_flow(finding, &flow.flow, &shelf)));
         read.nests |= flow.flow.nodes.iter().any(|node| matches!(node.kind, NodeKind::Flow(_)));
-        read.flows.push(entry(&flow.flow, plan.as_ref(), oid.to_owned()));
+        let broken = flow.findings.iter().any(|finding| finding.severity == Severity::Error);
+        read.flows.push(Entry { broken, ..entry(&flow.flow, plan.as_ref(), oid.to_owned()) });
     }
     read
 }

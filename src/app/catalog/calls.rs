@@ -8,7 +8,7 @@ use crate::app::Code;
 use crate::discover::{Entry, FileProblem, Found, Packed};
 use crate::model::ToolAddress;
 use crate::names::quoted;
-use crate::validate::{Finding, MAX_DEPTH, OF_TOOLS};
+use crate::validate::{Finding, MAX_DEPTH};
 
 impl Catalog {
     /// The flows that call tools, by themselves or by flows within them, each with those tools.
@@ -47,7 +47,7 @@ impl Catalog {
         for name in names {
             let Ok(prepared) = self.prepare(&name).await else { continue };
             let prepared = Arc::clone(&prepared);
-            faults.extend(prepared.findings.iter().filter(|finding| OF_TOOLS.contains(&finding.rule)).cloned());
+            faults.extend(prepared.findings.iter().filter(|finding| finding.concerns_servers()).cloned());
         }
         faults
     }

@@ -3,7 +3,9 @@
 //!
 //! A flow is planned after every flow that it goes through. Rings are looked for first, from the flow
 //! that is asked for: so every flow of a ring is refused, and one that merely uses a ring has a step
-//! that can't be done.
+//! that can't be done. How deep a flow goes is known before anything is planned, too: so every flow that
+//! goes too deep is told so, and a repository of thousands of flows, one within the other, is planned
+//! no deeper than an execution would go.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,7 +16,7 @@ use super::problems::code_of_finding;
 use crate::model::{Flow, KnownFlow, Lookup, Shelf};
 use crate::names::nearest;
 use crate::plan::Plan;
-use crate::validate::{FileCheck, FlowCheck, Parsed, Reach, flow_references};
+use crate::validate::{FileCheck, FlowCheck, MAX_DEPTH, Parsed, Reach, flow_references};
 
 /// A flow by its file's number and its place in it.
 pub(in crate::app) type FlowPlace = (usize, usize);
@@ -95,6 +97,31 @@ pub(in crate::app) struct Nesting<'a> {
     pub(in crate::app) check: &'a CheckFile<'a>,
     known: RefCell<HashMap<usize, Arc<Read>>>,
     planned: RefCell<HashMap<FlowPlace, Planned>>,
+    reaching: RefCell<HashMap<FlowPlace, Reaching>>,
+}
+
+/// Where the flows within a flow lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Reaching {
+    /// How many flows are one within the other, this one included; a ring counts once round.
+    depth: usize,
+    /// Whether they lead into a ring.
+    ring: bool,
+}
+
+impl Reaching {
+    /// Whether it is refused for its depth alone. What leads into a ring is refused for that, unless
+    /// the ring is so long that finding it would go deeper than it is worth.
+    fn too_deep(self) -> bool {
+        self.depth >= if self.ring { 8 * MAX_DEPTH } else { MAX_DEPTH }
+    }
+}
+
+/// A flow whose flows within are being looked through.
+struct Looking {
+    at: FlowPlace,
+    below: Vec<FlowPlace>,
+    so_far: Reaching,
 }
 
 /// A file in hand.
@@ -112,7 +139,7 @@ enum Planned {
 
 impl<'a> Nesting<'a> {
     pub(in crate::app) fn new(load: &'a Load<'a>, find: &'a Find<'a>, check: &'a CheckFile<'a>) -> Self {
-        Self { load, find, check, known: RefCell::default(), planned: RefCell::default() }
+        Self { load, find, check, known: RefCell::default(), planned: RefCell::default(), reaching: RefCell::default() }
     }
 
     fn read(&self, file: usize) -> Arc<Read> {
@@ -134,6 +161,7 @@ impl<'a> Nesting<'a> {
             for name in uses {
                 let found = (self.find)(name);
                 if let Ok(to) = &found
+                    && self.reaching(*to).ring
                     && let Some(ring) = self.ring((file, place), name, *to)
                 {
                     within.rings.push((place, name.clone(), ring));
@@ -144,6 +172,10 @@ impl<'a> Nesting<'a> {
                 }
                 let lookup = match found {
                     Err(lookup) => lookup,
+                    Ok(at) if self.reaching(at).too_deep() => {
+                        let depth = self.reaching(at).depth;
+                        Lookup::Found(Arc::new(KnownFlow { name: name.clone(), depth, ..KnownFlow::default() }))
+                    }
                     Ok(at) => match self.planned(at) {
                         Planned::Whole(plan) => {
                             within.plans.insert(name.clone(), plan.clone());
@@ -158,16 +190,64 @@ impl<'a> Nesting<'a> {
         within
     }
 
+    /// The flows that a flow goes through, as far as their names mean any.
+    fn below(&self, at: FlowPlace) -> Vec<FlowPlace> {
+        let read = self.read(at.0);
+        let uses = read.uses.get(at.1).map(Vec::as_slice).unwrap_or_default();
+        uses.iter().filter_map(|name| (self.find)(name).ok()).collect()
+    }
+
+    /// Where the flows within a flow lead; found without going deeper on the stack.
+    fn reaching(&self, from: FlowPlace) -> Reaching {
+        if let Some(known) = self.reaching.borrow().get(&from) {
+            return *known;
+        }
+        let looking = |at| Looking { at, below: self.below(at), so_far: Reaching { depth: 1, ring: false } };
+        let mut path = vec![looking(from)];
+        let mut on_path = HashSet::from([from]);
+        loop {
+            let Some(last) = path.last_mut() else { return Reaching { depth: 1, ring: false } };
+            if let Some(next) = last.below.pop() {
+                let known = self.reaching.borrow().get(&next).copied();
+                match known {
+                    Some(below) => last.take_in(below),
+                    None if on_path.contains(&next) => last.so_far.ring = true,
+                    None => {
+                        on_path.insert(next);
+                        path.push(looking(next));
+                    }
+                }
+                continue;
+            }
+            let (at, found) = (last.at, last.so_far);
+            self.reaching.borrow_mut().insert(at, found);
+            on_path.remove(&at);
+            path.pop();
+            match path.last_mut() {
+                Some(above) => above.take_in(found),
+                None => return found,
+            }
+        }
+    }
+
     /// The names by way of which a flow leads back to one, if it does.
     fn ring(&self, home: FlowPlace, name: &str, to: FlowPlace) -> Option<Vec<String>> {
         let mut seen: HashSet<FlowPlace> = HashSet::new();
-        // Each with the names that lead to it.
-        let mut next: Vec<(FlowPlace, Vec<String>)> = vec![(to, vec![name.to_owned()])];
-        while let Some((at, path)) = next.pop() {
+        // Each flow that was met, by which name, and after which of those before it.
+        let mut met: Vec<(FlowPlace, String, Option<usize>)> = vec![(to, name.to_owned(), None)];
+        let mut next = vec![0];
+        while let Some(number) = next.pop() {
+            let Some(at) = met.get(number).map(|(at, ..)| *at) else { continue };
             if at == home {
-                let mut ring = path;
+                let mut ring = Vec::new();
+                let mut step = Some(number);
+                while let Some((_, name, before)) = step.and_then(|number| met.get(number)) {
+                    ring.push(name.clone());
+                    step = *before;
+                }
                 // The home's own name, as whoever closes the ring has it, stands at both ends.
-                ring.insert(0, ring.last().cloned().unwrap_or_default());
+                ring.extend(ring.first().cloned());
+                ring.reverse();
                 return Some(ring);
             }
             if !seen.insert(at) {
@@ -176,9 +256,8 @@ impl<'a> Nesting<'a> {
             let read = self.read(at.0);
             for name in read.uses.get(at.1).map(Vec::as_slice).unwrap_or_default() {
                 if let Ok(to) = (self.find)(name) {
-                    let mut path = path.clone();
-                    path.push(name.clone());
-                    next.push((to, path));
+                    next.push(met.len());
+                    met.push((to, name.clone(), Some(number)));
                 }
             }
         }
@@ -224,6 +303,13 @@ impl<'a> Nesting<'a> {
                 None => unreadable("its file no longer holds it"),
             },
         }
+    }
+}
+
+impl Looking {
+    fn take_in(&mut self, below: Reaching) {
+        self.so_far.depth = self.so_far.depth.max(below.depth.saturating_add(1));
+        self.so_far.ring |= below.ring;
     }
 }
 

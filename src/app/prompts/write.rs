@@ -192,7 +192,7 @@ fn script(plan: Arc<Plan>, name: &str, mut values: Map<String, Value>) -> Result
             Err(StepError::new("TOOL_UNAVAILABLE", message))
         }
         Work::Flow(_) | Work::Gather(_) => Ok(String::new()),
-        Work::Faulty { code, message } => Err(StepError::new(code, message.clone())),
+        Work::Faulty { code, message, .. } => Err(StepError::new(code, message.clone())),
     });
     let texts = texts.collect();
     Ok(Script { plan, texts })

@@ -36,13 +36,14 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     selection.max_tokens = Some(LARGEST_BUDGET);
     let request = ListRequest { selection, git_ref: None, refresh: world.everywhere.refresh };
     let begun = app.clock().reading();
-    // Whoever serves these flows finds here, too, which of them can't be the tools they are meant to be.
-    let both = async { Ok::<_, Error>((app.list(request).await?, app.exposed().await?.refused)) };
-    let (listing, refused) = wait(world, &format!("reading {}", app.describe()), both)??;
+    // Whoever serves these flows finds here, too, which of them are tools, and which can't be the tools
+    // that they are meant to be.
+    let both = async { Ok::<_, Error>((app.list(request).await?, app.exposed().await?)) };
+    let (listing, exposed) = wait(world, &format!("reading {}", app.describe()), both)??;
     let printer = world.printer;
     if world.everywhere.json {
         let not_exposed = |why: &NotExposed| wire::warning(WarningCode::NotExposed, &why.to_string());
-        let warnings: Vec<_> = refused.iter().map(not_exposed).collect();
+        let warnings: Vec<_> = exposed.refused.iter().map(not_exposed).collect();
         let value = wire::listing(&listing, &warnings);
         printer.json(&value);
         count(&app, &listing, &format!("{value:#}"), begun);
@@ -51,7 +52,8 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     let text = human::listing(&listing, printer.out_look());
     printer.out(&text);
     printer.note(&human::listing_notes(&listing, &app.describe(), printer.err_look()));
-    for why in refused.iter() {
+    printer.note(&human::exposed(&exposed, printer.err_look()));
+    for why in exposed.refused.iter() {
         printer.note(&human::warning(&why.to_string(), printer.err_look()));
     }
     count(&app, &listing, &text, begun);

@@ -38,14 +38,7 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
     let line = progress.line();
     let caller = Caller {
         progress: Some(Arc::new(move |done| {
-            let shown = |text: &str| crate::names::shown(text, 40);
-            line.set_message(match &done.call {
-                None => format!("{} of {} steps: {}", done.ended, done.steps, shown(&done.label)),
-                Some(call) => {
-                    let said = call.message.as_deref().map(|said| format!(": {}", shown(said))).unwrap_or_default();
-                    format!("{}{said}", shown(&call.label))
-                }
-            });
+            line.set_message(done.words(40, 40));
         })),
         ..Caller::default()
     };

@@ -132,7 +132,12 @@ fn heading(run: &Run, number: usize, step: &Step, look: Look) -> String {
         _ => {}
     }
     let (mark, style, end) = match run.state(number) {
-        Some(State::Done { timing, .. }) => ("✓", GOOD, time(timing.took)),
+        Some(State::Done { output, timing }) => match output.failure() {
+            Some((code, message)) => {
+                ("!", DOUBTFUL, format!("failed, and the flow went on: {code}: {}", shown(message, 300)))
+            }
+            None => ("✓", GOOD, time(timing.took)),
+        },
         Some(State::Failed { error, .. }) => ("✗", BAD, format!("{}: {}", error.code, shown(&error.message, 300))),
         Some(State::Skipped { because }) => {
             let because = run.plan().step(*because).map_or_else(String::new, |step| shown(&step.label, 80));
@@ -169,6 +174,15 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
             let _ = writeln!(text, "  {}{by}", shown(name, 100));
         }
     }
+    let failures: Vec<_> = run.failures().collect();
+    if !failures.is_empty() {
+        let steps = count(failures.len(), "step", "steps");
+        let _ = writeln!(text, "{}", look.paint(BAD, &format!("{steps} would fail:")));
+        for (number, error) in failures {
+            let label = plan.step(number).map_or_else(String::new, |step| shown(&step.label, 60));
+            let _ = writeln!(text, "  {label}: {}: {}", error.code, shown(&error.message, 300));
+        }
+    }
     for (number, step) in plan.steps().iter().enumerate() {
         if matches!(step.work, Work::Gather(_)) {
             continue;
@@ -193,6 +207,10 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
             None => {
                 let why = match (&step.work, run.state(number)) {
                     (_, Some(State::Failed { error, .. })) => shown(&error.message, 300),
+                    (_, Some(State::Skipped { because })) => {
+                        let because = plan.step(*because).map_or_else(String::new, |step| shown(&step.label, 80));
+                        format!("would be skipped, because {because} fails")
+                    }
                     _ => "can't be filled in".to_owned(),
                 };
                 let _ =

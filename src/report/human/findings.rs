@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, count, error as told};
+use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told};
 use crate::app::{CheckedFile, Checkup};
 use crate::document::{Position, Span};
 use crate::names::shown;
@@ -67,6 +67,22 @@ fn none_in(catalog: &str) -> String {
     format!("0 flows: {} has no flow files in flows/", shown(catalog, 300))
 }
 
+/// What the calls of external tools were checked against, where that is not what the servers say now.
+fn tool_notes(checkup: &Checkup) -> Vec<String> {
+    let kept = checkup.kept_tools.iter().map(|kept| {
+        let server = shown(&kept.server, 100);
+        let old = age(kept.age_seconds);
+        format!(
+            "calls of {server} are checked against its tools as of {old} ago; `flowy servers tools {server}` asks it"
+        )
+    });
+    let left = (checkup.calls_left > 0).then(|| {
+        let calls = count(checkup.calls_left, "call of an external tool", "calls of external tools");
+        format!("{calls} not looked up: --servers FILE names the servers")
+    });
+    kept.chain(left).collect()
+}
+
 fn summary(checkup: &Checkup, look: Look) -> String {
     let files = checkup.files.len();
     let alone: Vec<String> =
@@ -76,6 +92,10 @@ fn summary(checkup: &Checkup, look: Look) -> String {
         let what = if alone.len() > 4 { count(alone.len(), "file", "files") } else { alone.join(", ") };
         let why = "no flows/ folder around it: references to templates not checked";
         text.push_str(&look.paint(FAINT, &format!("{what}: {why}")));
+        text.push('\n');
+    }
+    for note in tool_notes(checkup) {
+        text.push_str(&look.paint(FAINT, &note));
         text.push('\n');
     }
     let counts = [

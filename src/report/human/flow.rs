@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::listing::plain;
-use super::{BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, safe_block, table, wrapped};
+use super::{BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, safe_block, table, wrapped};
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
 use crate::model::Toolbox;
 use crate::names::shown as safe;
-use crate::plan::{Input, Plan, Slot, Step, Work};
+use crate::plan::{Input, Intent, Plan, Slot, Step, Work};
 use crate::report::wire;
 use crate::validate::{Finding, Severity};
 
@@ -76,9 +76,23 @@ fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool, look:
         for finding in &prepared.findings {
             text.push_str(&self::finding(finding, look));
         }
-        text.push_str(&look.paint(FAINT, "  `flowy validate` shows them at their place.\n"));
+        text.push_str(&look.paint(FAINT, where_shown(&prepared.findings)));
     }
     text
+}
+
+/// Which command shows findings at their place, and who can mend them.
+fn where_shown(findings: &[Finding]) -> &'static str {
+    let of_servers = findings.iter().filter(|finding| finding.concerns_servers()).count();
+    if of_servers == 0 {
+        "  `flowy validate` shows them at their place.\n"
+    } else if of_servers == findings.len() {
+        "  `flowy validate --servers FILE` shows them at their place; the operator's servers file may be what is to be \
+         changed.\n"
+    } else {
+        "  `flowy validate --servers FILE` shows them at their place; for those about tools the operator's servers file \
+         may be what is to be changed.\n"
+    }
 }
 
 fn planned(plan: &Plan, tools: &Toolbox, full: bool, look: Look) -> String {
@@ -172,7 +186,12 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
         text.push_str(&wrapped(description, 5, look));
     }
     match &step.work {
-        Work::Faulty { code, message } => {
+        Work::Faulty { code, message, meant } => {
+            match meant {
+                Intent::Call(call) => drop(writeln!(text, "     calls {}", one(call))),
+                Intent::Flow(flow) => drop(writeln!(text, "     goes through flow {}", one(flow))),
+                Intent::Text => {}
+            }
             let _ = writeln!(text, "     {} {}: {}", look.paint(BAD, "fails when reached:"), one(code), one(message));
         }
         Work::Call(call) => {
@@ -185,7 +204,7 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
         Work::Flow(linked) => {
             let inner = &linked.plan;
             let steps = inner.steps().len();
-            let counted = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
+            let counted = count(steps, "step", "steps");
             let _ = writeln!(text, "     goes through flow {} ({counted})", one(inner.flow().name.as_str()));
             text.push_str(&read_by_name(&linked.slots, plan, look));
             if full {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 
-use super::{BAD, FAINT, GOOD, HEADING, Look, NAME, count, safe_block, table, wrapped};
+use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NAME, count, safe_block, table, wrapped};
 use crate::app::{Listed, Pruned, StatusAnswer, Story, Summary, Tally};
 use crate::model::text_of;
 use crate::names::shown;
@@ -102,6 +102,9 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         _ if open.is_some() => ("▸", NAME, "open"),
         _ if at_work.is_some_and(|at_work| at_work.asks.is_some()) => ("?", NAME, "waits for a person"),
         _ if at_work.is_some() => ("▸", NAME, "being called"),
+        Some(State::Done { output, .. }) if output.failure().is_some() => {
+            ("!", DOUBTFUL, "failed, and the flow went on")
+        }
         Some(State::Done { .. }) => ("✓", GOOD, "done"),
         Some(State::Failed { .. }) => ("✗", BAD, "failed"),
         Some(State::Skipped { .. } | State::Omitted { .. }) => ("–", FAINT, "left out"),

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::{FAINT, HEADING, Look, NAME, count, grouped, table, wrapped};
-use crate::app::Listing;
+use super::{FAINT, HEADING, Look, NAME, age, count, grouped, table, wrapped};
+use crate::app::{Code, Exposed, ExposedFlow, Listing};
 use crate::discover::{
-    CategoryEntry, DetailedEntry, FullEntry, HotEntry, Kind, Mode, Shown, StandardEntry, SummaryEntry,
+    CategoryEntry, DetailedEntry, FileProblem, FullEntry, HotEntry, Kind, Mode, Shown, StandardEntry, SummaryEntry,
 };
 use crate::names::{quoted, shown};
 
@@ -315,18 +315,57 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
         let names: Vec<String> = page.unknown_names.iter().map(|name| quoted(name)).collect();
         text.push_str(&warn(&format!("no {one} goes by {}", names.join(", "))));
     }
-    if listing.problem_count > 0 {
-        let what = count(listing.problem_count, "error in the catalog's files", "errors in the catalog's files");
-        text.push_str(&warn(&format!("{what}; `flowy validate` shows each at its place")));
-        for problem in &listing.problems {
+    text.push_str(&problems(listing, look));
+    text
+}
+
+/// Which flows are tools of their own; nothing where none is.
+pub fn exposed(exposed: &Exposed, look: Look) -> String {
+    if exposed.tools.is_empty() {
+        return String::new();
+    }
+    let names = |flow: &ExposedFlow| format!("{} ({})", shown(&flow.tool, 200), shown(&flow.flow, 200));
+    let tools: Vec<String> = exposed.tools.iter().map(|tool| names(&tool.flow)).collect();
+    let what = count(tools.len(), "flow is a tool", "flows are tools");
+    let own = if tools.len() == 1 { "of its own" } else { "of their own" };
+    look.paint(FAINT, &format!("{what} {own}: {}", tools.join(", "))) + "\n"
+}
+
+/// What is wrong in files, and apart from it which tools are not there now.
+fn problems(listing: &Listing, look: Look) -> String {
+    let unavailable = |problem: &FileProblem| problem.code == Code::ToolUnavailable.word();
+    let in_files = listing.problem_count.saturating_sub(listing.unavailable_count);
+    let kinds = [
+        (
+            listing.unavailable_count,
+            true,
+            ("call of a tool that is unavailable now", "calls of tools that are unavailable now"),
+            "`flowy servers list` shows how the servers stand",
+        ),
+        (
+            in_files,
+            false,
+            ("error in the catalog's files", "errors in the catalog's files"),
+            "`flowy validate` shows each at its place",
+        ),
+    ];
+    let mut text = String::new();
+    for (number, of_tools, (one, many), command) in kinds {
+        if number == 0 {
+            continue;
+        }
+        text.push_str(&super::warning(&format!("{}; {command}", count(number, one, many)), look));
+        let mut named = 0;
+        for problem in listing.problems.iter().filter(|problem| unavailable(problem) == of_tools) {
             let place = match (problem.line, problem.column) {
                 (Some(line), Some(column)) => format!("{}:{line}:{column}", problem.file),
                 _ => problem.file.clone(),
             };
             let _ = writeln!(text, "  {}: {}", look.paint(HEADING, &shown(&place, 300)), shown(&problem.message, 300));
+            named += 1;
         }
-        if listing.problem_count > listing.problems.len() {
-            let _ = writeln!(text, "  and {} more", grouped(listing.problem_count - listing.problems.len()));
+        if number > named {
+            let _ = writeln!(text, "  and {} more", grouped(number - named));
         }
     }
     text
@@ -344,12 +383,4 @@ fn reasons(listing: &Listing) -> String {
         let _ = writeln!(text, "  {}  {:.3}: {}", safe(&reason.name), reason.score, words.join(", "));
     }
     text
-}
-
-fn age(seconds: u64) -> String {
-    match seconds {
-        0..120 => format!("{seconds} seconds"),
-        120..7_200 => format!("{} minutes", seconds / 60),
-        _ => format!("{} hours", seconds / 3_600),
-    }
 }

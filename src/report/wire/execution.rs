@@ -10,8 +10,9 @@ use super::size::{fit, rest_of_execution};
 use super::warning::{WarningCode, about, of_origin, of_run, warning};
 use crate::app::{Detail, Error, Finished, Origin, Outcome, Pending, Recorded, Rehearsal, Section, state_of};
 use crate::discover::millis;
-use crate::names::shown;
-use crate::plan::{Step, Work};
+use crate::model::ToolAddress;
+use crate::names::{counted, shown};
+use crate::plan::{Intent, Step, Work};
 use crate::run::{FilledWith, Output, Run, State, Status, StepError, Timing, Warning};
 use crate::tokens;
 use crate::validate::{Finding, Severity};
@@ -23,7 +24,7 @@ const BEGIN_HINT: &str = "these steps ask for a model to answer them, and here t
 flows_begin hands you one step after the other instead";
 
 /// Every status word, who gives it, and what it means.
-pub const STATUSES: [(&str, &str, &str); 6] = [
+pub const STATUSES: [(&str, &str, &str); 7] = [
     ("success", "flows_execute, flows_status", "Every step gave its output."),
     (
         "partial",
@@ -32,11 +33,18 @@ pub const STATUSES: [(&str, &str, &str); 6] = [
     ),
     ("failed", "flows_execute, flows_status", "Nothing ran, or no step gave an output."),
     ("running", "flows_execute, flows_status", "It goes on; flows_status says how far it is."),
-    (READY, "flows_execute with dryRun", "Every required value is given."),
+    (READY, "flows_execute with dryRun", "Every required value is given, and no step is known to fail."),
+    (
+        FAILING,
+        "flows_execute with dryRun",
+        "Every required value is given, and steps would fail; `failures` lists them.",
+    ),
     (MISSING, "flows_execute with dryRun", "Required values are missing; `missing` lists them."),
 ];
 /// The status of a rehearsal that lacks nothing.
 const READY: &str = "ready";
+/// The status of a rehearsal in which steps fail.
+const FAILING: &str = "would_fail";
 /// The status of a rehearsal that lacks values.
 const MISSING: &str = "missing_variables";
 
@@ -122,7 +130,7 @@ fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
     object.insert("message".to_owned(), json!(message(run, &failures)));
     object.insert("source".to_owned(), json!(SOURCE));
     object.insert("status".to_owned(), json!(run.status().word()));
-    object.insert("nextStep".to_owned(), json!(next_step(first.map(|(_, error)| error.code.as_str()))));
+    object.insert("nextStep".to_owned(), json!(next_step(run, first.copied())));
     object.insert("failedAt".to_owned(), first.map_or(Value::Null, |(step, error)| failed(run, *step, error)));
     object.insert("failures".to_owned(), failures.iter().map(|(step, error)| failed(run, *step, error)).collect());
     object.insert("skipped".to_owned(), skipped(run));
@@ -142,33 +150,88 @@ fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
     let Some((step, error)) = failures.first() else { return "nothing could be executed".to_owned() };
     let id = run.plan().step(*step).map_or("", |step| step.id.as_str());
     let counts = run.counts();
-    let more = if failures.len() > 1 { format!(" ({} more steps failed)", failures.len() - 1) } else { String::new() };
+    let more = match failures.len().saturating_sub(1) {
+        0 => String::new(),
+        more => format!(" ({} failed)", counted(more, "more step", "more steps")),
+    };
     format!(
-        "step {} failed: {}{more}; {} of {} steps finished",
+        "step {} failed: {}{more}; {} of {} finished",
         crate::names::quoted(id),
         error.message,
         counts.done,
-        counts.steps
+        counted(counts.steps, "step", "steps")
     )
 }
 
-fn next_step(code: Option<&str>) -> &'static str {
-    match code {
-        Some("TEMPLATE_NOT_FOUND") => {
+/// What helps against the first failure.
+fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
+    let work = first.and_then(|(step, _)| run.plan().step(step)).map(|step| &step.work);
+    let step: Cow<'_, str> = match first.map_or("", |(_, error)| error.code.as_str()) {
+        "TEMPLATE_NOT_FOUND" => {
             "add the template to templates/, or mend `selectedTemplateId` in the flow; flows_show lists what each step reads"
+                .into()
         }
-        Some("LIMIT_EXCEEDED") => "shorten the values or the templates; what had finished is in partialResults",
-        Some("TIMEOUT" | "GITHUB_ERROR" | "NETWORK_ERROR" | "RATE_LIMITED") => {
-            "call flows_execute again in a minute; what had finished is in partialResults"
+        "FLOW_NOT_FOUND" => "name a flow of this catalog in `data.flow` of the node; flows_list shows the names".into(),
+        "LIMIT_EXCEEDED" => {
+            format!("{}; what had finished is in partialResults", over_limit(work, first.map(|(_, error)| error))).into()
         }
-        Some("TOOL_NOT_FOUND" | "TOOL_NOT_ALLOWED") => {
-            "external servers and the tools that flows may call are the operator's to configure, in the servers file"
+        "TIMEOUT" | "GITHUB_ERROR" | "NETWORK_ERROR" | "RATE_LIMITED" => {
+            "call flows_execute again in a minute; what had finished is in partialResults".into()
         }
-        Some("TOOL_UNAVAILABLE" | "TOOL_ERROR") => {
+        "TOOL_NOT_FOUND" => {
+            let of_alias = alias(work).map(|alias| format!(" and `flowy servers tools {alias}` its tools"));
+            format!(
+                "mend `data.call` of the node: `flowy servers list` shows the servers{}; they are the operator's to \
+                 configure, in the servers file (--servers FILE)",
+                of_alias.unwrap_or_default()
+            )
+            .into()
+        }
+        "TOOL_NOT_ALLOWED" => {
+            let alias = alias(work).unwrap_or_else(|| "ALIAS".to_owned());
+            format!(
+                "the operator says which tools flows may call, in `allow` of the servers file (--servers FILE); `flowy \
+                 servers tools {alias}` shows them"
+            )
+            .into()
+        }
+        "TOOL_UNAVAILABLE" | "TOOL_ERROR" => {
             "mend what the message names, or call flows_execute again in a minute; what had finished is in partialResults"
+                .into()
         }
-        Some("CANCELLED") => "call flows_execute again when you want it to finish",
-        _ => "flows_show lists what each step reads and what is wrong with it",
+        "CANCELLED" => "call flows_execute again when you want it to finish".into(),
+        _ => "flows_show lists what each step reads and what is wrong with it".into(),
+    };
+    step.into_owned()
+}
+
+/// The server that a step calls, as its node names it.
+fn alias(work: Option<&Work>) -> Option<String> {
+    let server = match work? {
+        Work::Call(call) => call.address.server.clone(),
+        Work::Faulty { meant: Intent::Call(call), .. } => ToolAddress::read(call).ok()?.server,
+        _ => return None,
+    };
+    // It is to be typed into a shell.
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (!server.is_empty() && server.chars().all(plain)).then(|| shown(&server, 100))
+}
+
+/// What helps against a limit depends on whose limit it is.
+fn over_limit(work: Option<&Work>, error: Option<&StepError>) -> &'static str {
+    match work {
+        Some(Work::Faulty { meant: Intent::Flow(_), .. }) => {
+            "take a flow out of the chain, or split the work: flows go at most 8 deep, and have 10,000 steps in all"
+        }
+        Some(Work::Faulty { .. }) => "split the flow: its steps name more values than one flow may",
+        // What the call itself runs into begins with the tool's address, and is the server's limit.
+        Some(Work::Call(call))
+            if error.is_some_and(|error| error.message.starts_with(&shown(&call.address.to_string(), 200))) =>
+        {
+            "ask the tool for less, or let the operator raise `maxResultBytes` of its server in the servers file"
+        }
+        Some(Work::Call(_)) => "shorten the values, or ask the tool for less",
+        _ => "shorten the values or the templates",
     }
 }
 
@@ -195,9 +258,13 @@ fn error_of(run: &Run, step: usize, error: &StepError) -> Value {
 /// `{tool, nodeId, step, of}` of a step that calls a tool.
 fn tool_of(run: &Run, number: usize) -> Option<Value> {
     let step = run.plan().step(number)?;
-    let Work::Call(call) = &step.work else { return None };
+    let tool = match &step.work {
+        Work::Call(call) => call.address.to_string(),
+        Work::Faulty { meant: Intent::Call(call), .. } => shown(call, 200),
+        _ => return None,
+    };
     let (place, of) = run.place_of(number);
-    Some(json!({"tool": call.address.to_string(), "nodeId": step.id, "step": place, "of": of}))
+    Some(json!({"tool": tool, "nodeId": step.id, "step": place, "of": of}))
 }
 
 pub(super) fn skipped(run: &Run) -> Value {
@@ -240,7 +307,12 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> Value {
     let mut object = Map::new();
     object.insert("flowName".to_owned(), json!(rehearsal.flow));
     object.insert("dryRun".to_owned(), json!(true));
-    object.insert("status".to_owned(), json!(if rehearsal.missing.is_empty() { READY } else { MISSING }));
+    let status = match (rehearsal.missing.is_empty(), run.failures().next()) {
+        (false, _) => MISSING,
+        (true, Some(_)) => FAILING,
+        (true, None) => READY,
+    };
+    object.insert("status".to_owned(), json!(status));
     let missing = rehearsal.missing.iter().map(|(name, steps)| json!({"name": name, "neededBy": steps}));
     object.insert("missing".to_owned(), missing.collect());
     results(&mut object, run);
@@ -448,7 +520,8 @@ fn template_name(step: &Step) -> Option<Cow<'_, str>> {
         Work::Call(call) => Some(Cow::Owned(shown(&call.address.to_string(), 200))),
         Work::Flow(linked) => Some(Cow::Borrowed(linked.plan.flow().name.as_str())),
         Work::Gather(gather) => Some(Cow::Borrowed(&gather.flow)),
-        Work::Faulty { .. } => None,
+        Work::Faulty { meant: Intent::Call(name) | Intent::Flow(name), .. } => Some(Cow::Owned(shown(name, 200))),
+        Work::Faulty { meant: Intent::Text, .. } => None,
     }
 }
 
@@ -460,7 +533,7 @@ fn variables(run: &Run, step: usize) -> Value {
             FilledWith::Text(text) => json!(text),
             FilledWith::Output(output) => text(output),
             FilledWith::Empty => json!(""),
-            FilledWith::Left | FilledWith::Pending | FilledWith::Absent => return None,
+            FilledWith::Left | FilledWith::Pending | FilledWith::Absent(_) => return None,
         };
         Some((slot.name.clone(), value))
     });
@@ -493,4 +566,19 @@ pub(super) fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin)
         }
     }
     Value::Array(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::grouped;
+    use crate::validate::{MAX_DEPTH, MAX_STEPS};
+
+    #[test]
+    fn the_limit_of_flows_within_flows_is_told_as_it_is() {
+        let work = Work::Faulty { code: String::new(), message: String::new(), meant: Intent::Flow("N2".to_owned()) };
+        let told = over_limit(Some(&work), None);
+        assert!(told.contains(&format!("at most {MAX_DEPTH} deep")), "{told}");
+        assert!(told.contains(&format!("{} steps in all", grouped(MAX_STEPS))), "{told}");
+    }
 }

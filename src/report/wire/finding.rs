@@ -49,12 +49,15 @@ pub fn checkup(checkup: &Checkup) -> Value {
         }
         Value::Object(object)
     });
+    let kept = checkup.kept_tools.iter().map(|kept| json!({"server": kept.server, "ageSeconds": kept.age_seconds}));
     json!({
         "catalogs": checkup.catalogs,
         "files": files.collect::<Vec<_>>(),
         "flows": checkup.flows,
         "templates": checkup.templates,
         "empty": checkup.empty,
+        "keptTools": kept.collect::<Vec<_>>(),
+        "callsNotLookedUp": checkup.calls_left,
         "errors": checkup.count(Severity::Error),
         "warnings": checkup.count(Severity::Warning),
     })

@@ -9,7 +9,7 @@ use crate::app::{Origin, Prepared, Shown, ShownTemplate};
 use crate::discover::{property, set_property};
 use crate::model::{Flow, NodeKind, Toolbox};
 use crate::names::shown as safe;
-use crate::plan::{Input, Plan, Slot, Source, Step, Work};
+use crate::plan::{Input, Intent, Plan, Slot, Source, Step, Work};
 use crate::validate::OutputPart;
 
 /// A flow or a template. `full` adds texts, contracts and variable sets.
@@ -202,7 +202,12 @@ fn step(step: &Step, plan: &Plan, tools: &Toolbox, full: bool) -> Value {
             object.insert("flow".to_owned(), json!(gather.flow));
             object.insert("reads".to_owned(), reads_by_name(&gather.slots, plan));
         }
-        Work::Faulty { code, message } => {
+        Work::Faulty { code, message, meant } => {
+            match meant {
+                Intent::Call(call) => object.insert("call".to_owned(), json!(call)),
+                Intent::Flow(flow) => object.insert("flow".to_owned(), json!(flow)),
+                Intent::Text => None,
+            };
             object.insert("reads".to_owned(), json!([]));
             object.insert("faulty".to_owned(), json!({"code": code, "message": message}));
         }

@@ -6,6 +6,7 @@ use super::warning::{WarningCode, of_origin, warning};
 use super::written::Written;
 use crate::app::{Listing, Origin};
 use crate::discover::{FileProblem, Kind, Mode, Page, Reason, to_value};
+use crate::names::counted;
 
 /// What `flows_list` answers. `warnings` are those of the call itself, in front of the listing's own.
 pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
@@ -66,11 +67,22 @@ fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
         all.push(warning(WarningCode::UnknownName, &format!("no {noun} goes by {}", names.join(", "))));
     }
     if listing.problem_count > listing.problems.len() {
-        let message = format!(
-            "{} files have errors; the first {} are named (`flowy validate` shows all)",
-            listing.problem_count,
-            listing.problems.len()
-        );
+        let in_files = listing.problem_count.saturating_sub(listing.unavailable_count);
+        let errors = counted(in_files, "error in files", "errors in files");
+        let named = listing.problems.len();
+        let message = if listing.unavailable_count == 0 {
+            format!("{errors}; the first {named} are named (`flowy validate` shows all)")
+        } else {
+            let calls = counted(
+                listing.unavailable_count,
+                "call of a tool that is unavailable now",
+                "calls of tools that are unavailable now",
+            );
+            format!(
+                "{errors} and {calls}; the first {named} are named (`flowy validate` shows all errors, \
+                 `flowy servers list` how the servers stand)"
+            )
+        };
         all.push(warning(WarningCode::MoreErrors, &message));
     }
     object.insert("warnings".to_owned(), Value::Array(all));

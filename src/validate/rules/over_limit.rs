@@ -12,7 +12,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     also: &[Verdict {
         severity: Severity::Error,
         reach: Reach::Step,
-        when: "the steps up to one declare, read and set too many names",
+        when: "the steps up to one declare, read and set too many names, or a flow within the flow goes too deep",
     }],
     summary: "A flow has at most 1,000 nodes and 5,000 edges, and its ids at most 50 characters.",
     check: Check::Flow(check),
@@ -33,12 +33,15 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
     }
     for step in &subject.scope.steps {
-        if let Body::Faulty { code, message } = &step.body
+        if let Body::Faulty { code, message, .. } = &step.body
             && code == "LIMIT_EXCEEDED"
         {
             let place = Place::value(subject.flow.node_pointer(step.node).key("id"));
             let id = subject.id(step.node);
-            drafts.find(place, format!("node {}: {message}", quoted(id))).error(Reach::Step).node(id);
+            let draft = drafts.find(place, format!("node {}: {message}", quoted(id))).error(Reach::Step).node(id);
+            if step.fault.is_some() {
+                draft.hint("take a flow out of the chain, or put the steps of one into another");
+            }
         }
     }
     for (number, node) in subject.flow.nodes.iter().enumerate() {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::document::{Document, Place, Pointer};
 use crate::model::wire::UnreadKind;
-use crate::names::shown;
+use crate::names::{quoted, shown};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict};
 
 /// The rule.
@@ -22,16 +22,43 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 /// The schema of flow files, compiled once.
-pub(in crate::validate) static FLOW: LazyLock<Option<Validator>> =
+pub(in crate::validate) static FLOW: LazyLock<Option<Law>> =
     LazyLock::new(|| compile(include_str!("../../../schemas/flow.schema.json")));
 /// The schema of template files, compiled once.
-pub(in crate::validate) static TEMPLATE: LazyLock<Option<Validator>> =
+pub(in crate::validate) static TEMPLATE: LazyLock<Option<Law>> =
     LazyLock::new(|| compile(include_str!("../../../schemas/template.schema.json")));
 
+/// One of our own schemas.
+pub(in crate::validate) struct Law {
+    schema: Value,
+    validator: Validator,
+}
+
+impl Law {
+    /// What the schema says of what a keyword stands at, in its first sentence.
+    fn says(&self, keyword: &str) -> Option<String> {
+        let (mut here, mut said) = (&self.schema, None);
+        for step in Pointer::spelt(keyword).steps() {
+            here = match here {
+                Value::Object(object) => object.get(&step)?,
+                Value::Array(items) => items.get(step.parse::<usize>().ok()?)?,
+                _ => break,
+            };
+            if step == "$ref" {
+                here = self.schema.pointer(here.as_str()?.strip_prefix('#')?)?;
+            }
+            said = here.get("description").and_then(Value::as_str).or(said);
+        }
+        let said = said?;
+        Some(said.split_once(". ").map_or(said, |(first, _)| first).trim_end_matches('.').to_owned())
+    }
+}
+
 /// Compiles one of our own schemas; a test holds that each of them compiles.
-fn compile(text: &str) -> Option<Validator> {
+fn compile(text: &str) -> Option<Law> {
     let schema: Value = serde_json::from_str(text).ok()?;
-    jsonschema::draft202012::options().offline().build(&schema).ok()
+    let validator = jsonschema::draft202012::options().offline().build(&schema).ok()?;
+    Some(Law { schema, validator })
 }
 
 /// One departure from a schema.
@@ -41,11 +68,14 @@ pub struct Violation {
     pub place: Place,
     /// The fact.
     pub message: String,
+    /// What the schema says of the field, in a sentence.
+    pub help: Option<String>,
 }
 
 /// Every departure of a document from a schema, each place once.
-pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Option<Validator>>) -> Vec<Violation> {
-    let Some(validator) = schema.as_ref() else { return Vec::new() };
+pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Option<Law>>) -> Vec<Violation> {
+    let Some(law) = schema.as_ref() else { return Vec::new() };
+    let validator = &law.validator;
     if validator.is_valid(&document.value) {
         return Vec::new();
     }
@@ -64,7 +94,8 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
         };
         let message = shown(&error.to_string(), 300);
         if !found.iter().any(|other| other.place == place && other.message == message) {
-            found.push(Violation { place, message });
+            let help = law.says(error.schema_path().as_str());
+            found.push(Violation { place, message, help });
         }
     }
     found
@@ -86,10 +117,15 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
         return;
     }
     for violation in subject.violations {
-        let message = format!("{}: {}", where_(&violation.place), violation.message);
-        let draft = drafts.find(violation.place.clone(), message);
+        let (what, node) = what(subject.document, &violation.place);
+        let mut draft = drafts.find(violation.place.clone(), format!("{what}: {}", violation.message));
+        if let Some(node) = node {
+            draft = draft.node(node);
+        }
         if only_describes(&violation.place.pointer) {
             draft.hint("the field only describes; what runs runs all the same").only_warn();
+        } else if let Some(help) = &violation.help {
+            draft.hint(format!("what belongs there: {help}"));
         }
     }
 }
@@ -122,7 +158,23 @@ fn described_in_template(steps: &[&str]) -> bool {
     )
 }
 
-fn where_(place: &Place) -> String {
+/// What a place is, in words, and the node in which it lies.
+fn what<'d>(document: &'d Document, place: &Place) -> (String, Option<&'d str>) {
     let pointer = place.pointer.as_str();
-    if pointer.is_empty() { "the file".to_owned() } else { shown(pointer, 200) }
+    if pointer.is_empty() {
+        return ("the file".to_owned(), None);
+    }
+    let steps: Vec<String> = place.pointer.steps().collect();
+    let before = match steps.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["nodes", _, _, ..] => 2,
+        ["flows", _, "nodes", _, _, ..] => 4,
+        _ => return (shown(pointer, 200), None),
+    };
+    let (node, field) = steps.split_at_checked(before).unwrap_or_default();
+    let node = node.iter().fold(Pointer::root(), |pointer, step| pointer.key(step));
+    let id = document.value.pointer(node.as_str()).and_then(|node| node.get("id")).and_then(Value::as_str);
+    match id {
+        Some(id) => (format!("node {}: {}", quoted(id), shown(&field.join("."), 200)), Some(id)),
+        None => (shown(pointer, 200), None),
+    }
 }

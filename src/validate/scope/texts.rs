@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Body, app_internal};
+use super::{Body, Intent, app_internal};
 use crate::model::Syntax;
 use crate::model::{Lookup, Node, Shelf, Template, TemplateNode};
 use crate::render::Outline;
@@ -33,7 +33,9 @@ impl<'a> Texts<'a> {
             let body = Body::Text { text: Arc::from(text), template: None, template_name: node.caption().to_owned() };
             (body, Arc::new(Outline::of(text, Syntax::Single)))
         };
-        let faulty = |code: &str, message| (Body::Faulty { code: code.to_owned(), message }, Arc::default());
+        let faulty = |code: &str, message| {
+            (Body::Faulty { code: code.to_owned(), message, meant: Intent::Text }, Arc::default())
+        };
         let Some(selected) = &step.selected else {
             return match inline() {
                 Some(text) => of_node(text),

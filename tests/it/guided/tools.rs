@@ -303,11 +303,28 @@ async fn people_and_programs_see_tool_steps_whole() {
     assert_eq!((&first["output"], &first["executionTimeMs"]), (&json!("got {}"), &json!(0.0)));
     assert_eq!(first["result"]["structuredContent"]["id"].to_string(), "12345678901234567890123");
     let text = human::guided(&story, human::Look { color: false, terminal: false, width: None });
-    for said in ["calls web:get · 0.00 ms · done", "calls web:bad · 0 ms · failed", "TOOL_UNAVAILABLE", "left out"] {
+    for said in ["calls web:get · 0.00 ms · done", "calls web:bad · 0.00 ms · failed", "TOOL_UNAVAILABLE", "left out"]
+    {
         assert!(text.contains(said), "{said}: {text}");
     }
     let page = timeline::html(&story);
     for said in ["a: web:get answered", "b: web:bad failed", "c was left out", "image/png, 5 bytes"] {
         assert!(page.contains(said), "{said}");
     }
+}
+
+#[tokio::test]
+async fn a_flow_whose_call_is_not_there_is_mended_in_the_file_or_in_the_servers_file() {
+    let nodes = json!([tool("a", json!({"call": "web:got"})), step("b", "{a_result}")]);
+    let mut session = bench(nodes, &[("a", "b")], Arc::new(Web::default())).session().await;
+    let refused = session.failed("flows_begin", json!({"flowName": "Work"})).await;
+    assert!(refused["message"].as_str().unwrap().contains("has no tool \"got\""), "{refused}");
+    let next = refused["nextStep"].as_str().unwrap();
+    assert!(next.contains("the operator change the servers file (`flowy validate --servers FILE`"), "{next}");
+
+    let nodes = json!([tool("a", json!({"call": "no colon"})), step("b", "{a_result}")]);
+    let mut session = bench(nodes, &[("a", "b")], Arc::new(Web::default())).session().await;
+    let refused = session.failed("flows_begin", json!({"flowName": "Work"})).await;
+    let next = refused["nextStep"].as_str().unwrap();
+    assert!(next.starts_with("mend the file (`flowy validate` shows") && !next.contains("servers"), "{next}");
 }

@@ -58,7 +58,7 @@ pub(crate) fn check_with(
 }
 
 /// The same where something is known of external tools and of other flows: `{tools: {server: {disabled?,
-/// tools: {name: {allowed, schema}}}}, flows: {name: {inputs: {name: required}} | {missing: [nearest]} |
+/// unreachable?, tools: {name: {allowed, schema}}}}, flows: {name: {inputs: {name: required}} | {missing: [nearest]} |
 /// {broken: why} | {unchecked: true}}, rings: {stem: {name: [flows]}}}`.
 pub(crate) fn check_against(
     (path, bytes): (&str, &[u8]),
@@ -101,7 +101,11 @@ pub(crate) fn toolbox(servers: &Value) -> Toolbox {
         (name.clone(), Arc::new(known))
     };
     let server = |(name, server): (&String, &Value)| {
-        let standing = if server["disabled"] == true { ServerStanding::Disabled } else { ServerStanding::Ready };
+        let standing = match server["unreachable"].as_str() {
+            _ if server["disabled"] == true => ServerStanding::Disabled,
+            Some(why) => ServerStanding::Unavailable(why.to_owned()),
+            None => ServerStanding::Ready,
+        };
         let tools = server.get("tools").map(|tools| members(tools).map(tool).collect());
         (name.clone(), KnownServer { standing, tools, reads_only: false })
     };

@@ -22,7 +22,11 @@ fn checking_where_there_is_no_catalog_is_refused_and_does_not_pass_on_the_exampl
 fn the_examples_are_checked_where_they_are_asked_for() {
     let said = Sandbox::new().run(["validate", "--source", "examples"]);
     assert_eq!(said.code, 0, "{}", said.err);
-    assert_eq!(said.out, "ok: 13 flows and 20 templates in 33 files of built-in examples, nothing found\n");
+    assert_eq!(
+        said.out,
+        "2 calls of external tools not looked up: --servers FILE names the servers\n\
+         ok: 13 flows and 20 templates in 33 files of built-in examples, nothing found\n"
+    );
     let json = Sandbox::new().run(["validate", "--source", "examples", "--json"]).json();
     assert_eq!((&json["catalogs"], &json["flows"]), (&json!(["built-in examples"]), &json!(13)));
 }
@@ -73,6 +77,8 @@ fn an_empty_catalog_is_a_warning() {
     assert!(said.out.contains("warning: 0 flows: folder [HERE] has no flow files in flows/"), "{}", said.out);
     assert!(said.out.contains("1 warning"), "{}", said.out);
     assert!(empty.run(["validate", "--quiet"]).out.contains("warning: 0 flows"));
+    let listed = empty.run(["list"]).err;
+    assert!(listed.contains("0 flows from") && listed.contains("add files ending in .json below flows/"), "{listed}");
     let json = empty.run(["validate", "--json"]).json();
     assert_eq!((&json["flows"], &json["warnings"], &json["empty"]), (&json!(0), &json!(1), &json!(["folder [HERE]"])));
     assert_eq!(empty.run(["validate", "--strict"]).code, 1);

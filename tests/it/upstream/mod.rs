@@ -2,6 +2,7 @@
 
 mod addresses;
 mod calls;
+mod checked;
 mod commands;
 mod figures;
 mod limits;

@@ -47,13 +47,16 @@ error step bad.json:12:17 /nodes/0/data/call `"tide:set_alarm"`
 }
 
 #[test]
-fn a_server_that_is_switched_off_is_told() {
+fn a_server_that_is_switched_off_or_can_not_be_asked_is_told() {
     says(
         "unavailable-tool",
         r#"
 error step bad.json:12:17 /nodes/0/data/call `"radio:listen"`
   node "tide": radio:listen: the operator switched server "radio" off
   hint: the operator switches it on in the servers file, in `disabled`
+warning none bad.json:20:17 /nodes/1/data/call `"moon:phase"`
+  node "moon": the tools of server "moon" are not known: it ended with code 3; this call was not checked
+  hint: `flowy servers tools ALIAS` asks that server alone; what it said once is kept for later checks
 "#,
     );
 }
@@ -130,6 +133,53 @@ fn an_input_that_the_other_flow_does_not_have_is_a_warning() {
 warning none bad.json:15:11 /nodes/0/data/variables/lenght `"lenght"`
   node "berth": flow "Berth" has no input "lenght"
   hint: did you mean "length"?
+"#,
+    );
+}
+
+#[test]
+fn a_field_that_is_all_but_one_that_is_read_is_told_and_every_other_is_not() {
+    says(
+        "misspelt-field",
+        r#"
+warning none bad.json:16:9 /nodes/0/data/onerror `"onerror"`
+  node "tide": nobody reads the field "onerror"
+  hint: did you mean "onError"?
+warning none bad.json:17:9 /nodes/0/data/timeout `"timeout"`
+  node "tide": nobody reads the field "timeout"
+  hint: did you mean "timeoutMs"?
+warning none bad.json:18:9 /nodes/0/data/delay_ms `"delay_ms"`
+  node "tide": nobody reads the field "delay_ms"
+  hint: did you mean "delayMs"?
+warning none bad.json:27:9 /nodes/1/data/arguments `"arguments"`
+  node "moon": nobody reads the field "arguments"
+  hint: did you mean "args"?
+warning none bad.json:30:9 /nodes/1/data/requries `"requries"`
+  node "moon": nobody reads the field "requries"
+  hint: did you mean "requires"?
+warning none bad.json:41:9 /nodes/2/data/inputs `"inputs"`
+  node "berth": nobody reads the field "inputs"
+  hint: did you mean "variables"?
+"#,
+    );
+}
+
+#[test]
+fn a_retry_that_is_not_done_as_written_is_told() {
+    says(
+        "bad-retry",
+        r#"
+warning none bad.json:17:20 /nodes/0/data/retry/times `99`
+  node "tide": `retry.times` is 99, and a failed call is tried again at most 10 times
+  hint: write 10 or less
+warning none bad.json:18:11 /nodes/0/data/retry/backofMs `"backofMs"`
+  node "tide": nobody reads the field "backofMs" of `retry`
+  hint: did you mean "backoffMs"?
+warning none bad.json:33:24 /nodes/1/data/retry/backoffMs `90000`
+  node "moon": `retry.backoffMs` is 90000, and no pause is longer than a minute
+  hint: write 60000 or less
+warning none bad.json:34:11 /nodes/1/data/retry/jitter `"jitter"`
+  node "moon": nobody reads the field "jitter" of `retry`
 "#,
     );
 }

@@ -56,7 +56,7 @@ fn failed(code: &'static str, message: &str) -> Answer {
 }
 
 fn run(drawing: &Drawing, values: Value, tools: &Listed) -> Walked {
-    let workers = Workers { texts: &Rendered, tools: Some(tools), execution: "x_1", told: None };
+    let workers = Workers { texts: &Rendered, tools: Some(tools), known: None, execution: "x_1", told: None };
     walk_with(drawing.plan(), given(&values), &Options::default(), workers).unwrap()
 }
 
@@ -223,7 +223,10 @@ fn a_path_that_leads_nowhere_fails_the_step_that_reads_it_unless_there_is_a_defa
     };
     let tools = Listed::of([answer()]);
     let walked = run(&drawing(json!({"x": "{{ a_result.gone }}"})), json!({}), &tools);
-    assert_eq!(walked.error("b"), "EXECUTION_ERROR: {a_result.gone}: there is nothing at that path");
+    assert_eq!(
+        walked.error("b"),
+        "EXECUTION_ERROR: {a_result.gone}: step \"a\" has nothing at gone; it has structuredContent, a"
+    );
     let tools = Listed::of([answer(), said("fine")]);
     let walked = run(&drawing(json!({"x": "{{ a_result.gone | 5 }}", "y": "{{ a_result.a }}"})), json!({}), &tools);
     assert_eq!((walked.text("b"), tools.sent()[1].clone()), ("fine", json!({"x": 5, "y": 1})));
@@ -254,4 +257,34 @@ fn a_rehearsal_calls_nothing_and_leaves_what_would_be_read() {
     assert_eq!(walked.text("b"), "see {a_result} and {a_result.title}");
     assert_eq!(walked.warnings(), Vec::<String>::new());
     assert_eq!(walked.executed.calls, 0);
+}
+
+#[test]
+fn a_path_that_leads_nowhere_is_told_with_its_step_and_the_fields_there_are() {
+    let files = || ToolFile { media_type: "image/png".to_owned(), name: None, bytes: Arc::from(*b"png") };
+    let many: serde_json::Map<String, Value> = (0..12).map(|n| (format!("field{n:02}"), json!(n))).collect();
+    let answer = || {
+        Ok(ToolAnswer {
+            text: Some("t".to_owned()),
+            files: vec![files()],
+            structured: Some(json!({"page": {"n": 4}, "many": many.clone(), "none": []})),
+            ..ToolAnswer::default()
+        })
+    };
+    let has = "it has text, files, structuredContent, page, many, none";
+    for (data, text, due) in [
+        (json!({}), "{logo_result.file.0.uri}", format!("{{logo_result.file.0.uri}}: step \"logo\" has nothing at file.0.uri; {has}")),
+        (json!({}), "{logo_result.files.7.uri}", "{logo_result.files.7.uri}: step \"logo\" has nothing at files.7.uri; files is a list of 1 item, counted from 0".to_owned()),
+        (json!({}), "{logo_result.structuredContent.none.0}", "{logo_result.structuredContent.none.0}: step \"logo\" has nothing at structuredContent.none.0; structuredContent.none is an empty list".to_owned()),
+        (json!({"bad": "page.m.x"}), "{bad}", format!("{{bad}}: step \"logo\" has nothing at page.m.x; {has}")),
+        (json!({"bad": "structuredContent.page.m"}), "{bad}", "{bad}: step \"logo\" has nothing at structuredContent.page.m; structuredContent.page has n".to_owned()),
+        (json!({"bad": "structuredContent.many.x"}), "{bad}", "{bad}: step \"logo\" has nothing at structuredContent.many.x; structuredContent.many has field00, field01, field02, field03, field04, field05, field06, field07 and 4 more".to_owned()),
+    ] {
+        let drawing = flow().tool("logo", json!({"call": "web:get", "set": data})).text("digest", text).edges("logo > digest");
+        let walked = run(&drawing, json!({}), &Listed::of([answer()]));
+        assert_eq!(walked.error("digest"), format!("EXECUTION_ERROR: {due}"));
+    }
+    let drawing = flow().input("in", json!(["rows"])).text("say", "{rows.0.id}").edges("in > say");
+    let walked = run(&drawing, json!({"rows": [{"name": "n"}]}), &Listed::default());
+    assert_eq!(walked.error("say"), "EXECUTION_ERROR: {rows.0.id}: \"rows\" has nothing at 0.id; 0 has name");
 }

@@ -216,9 +216,15 @@ fn paths_read_into_structured_outputs_and_an_absent_one_fails_its_step() {
         .mapped("value", "n4", json!({"t": "rows.1"}))
         .run_with(json!({}), &Options::default(), &Answers);
     assert_eq!(walked.text("n1"), "T 7 as text");
-    assert_eq!(walked.error("n2"), "EXECUTION_ERROR: {value_result.gone}: there is nothing at that path");
+    assert_eq!(
+        walked.error("n2"),
+        "EXECUTION_ERROR: {value_result.gone}: step \"value\" has nothing at gone; it has title, rows"
+    );
     assert_eq!(walked.text("n3"), "T {\"id\":7}");
-    assert_eq!(walked.error("n4"), "EXECUTION_ERROR: {t}: there is nothing at that path");
+    assert_eq!(
+        walked.error("n4"),
+        "EXECUTION_ERROR: {t}: step \"value\" has nothing at rows.1; rows is a list of 1 item, counted from 0"
+    );
     assert_eq!(walked.text("n5"), "T", "auto-mapped");
 }
 

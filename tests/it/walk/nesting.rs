@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::support::mcp::Bench;
+use crate::support::program::Sandbox;
 
 fn file(nodes: Value, edges: &[(&str, &str)], inputs: Value) -> String {
     let edges: Vec<Value> = edges.iter().map(|(from, to)| json!({"source": from, "target": to})).collect();
@@ -224,4 +225,62 @@ async fn several_results_of_the_other_flow_are_read_by_their_labels() {
     let done = session.ok("flows_execute", json!({"flowName": "Outer"})).await;
     assert_eq!(done["finalResult"], "second, first, second");
     assert_eq!(done["intermediateResults"][0]["output"], json!({"One": "first", "Two": "second"}));
+}
+
+/// Flows of which each goes through the next.
+fn chain(count: usize) -> Vec<(String, String)> {
+    let flow = |number: usize| {
+        let nodes = if number == count {
+            json!([step("end", "deep")])
+        } else {
+            json!([link("next", &format!("N{}", number + 1), json!({}))])
+        };
+        (format!("flows/N{number}.json"), file(nodes, &[], json!({})))
+    };
+    (1..=count).map(flow).collect()
+}
+
+#[tokio::test]
+async fn every_flow_that_goes_too_deep_is_told_so_and_no_other() {
+    let sandbox = chain(10).into_iter().fold(Sandbox::new(), |sandbox, (path, text)| sandbox.file(&path, text));
+    let said = sandbox.run(["validate", "--json"]).json();
+    let found = |file: &Value| (file["file"].as_str().unwrap().to_owned(), file["findings"][0]["message"].clone());
+    let found: Vec<_> = said["files"].as_array().unwrap().iter().map(found).filter(|(_, m)| !m.is_null()).collect();
+    let due =
+        |name: &str| json!(format!("node \"next\": flow \"{name}\" makes more than 8 flows one within the other"));
+    assert_eq!(found, [("flows/N1.json".to_owned(), due("N2")), ("flows/N2.json".to_owned(), due("N3"))], "{said}");
+
+    let mut session = Bench::folder(chain(10)).session().await;
+    let listed = session.ok("flows_list", json!({})).await;
+    assert_eq!(listed["errors"].as_array().unwrap().len(), 2, "{listed}");
+    for name in ["N1", "N2"] {
+        let shown = session.ok("flows_show", json!({"name": name})).await;
+        assert_eq!(shown["steps"][0]["faulty"]["code"], "LIMIT_EXCEEDED", "{shown}");
+        let failed = session.failed("flows_execute", json!({"flowName": name})).await;
+        assert_eq!((&failed["code"], &failed["failedAt"]["nodeId"]), (&json!("LIMIT_EXCEEDED"), &json!("next")));
+        assert!(failed["nextStep"].as_str().unwrap().contains("take a flow out of the chain"), "{failed}");
+    }
+    assert_eq!(session.ok("flows_execute", json!({"flowName": "N3"})).await["finalResult"], "deep");
+}
+
+#[tokio::test]
+async fn thousands_of_flows_one_within_the_other_are_planned_no_deeper_than_they_may_run() {
+    let mut session = Bench::folder(chain(3_000)).session().await;
+    assert_eq!(session.ok("flows_list", json!({})).await["total"], 3_000);
+    let shown = session.ok("flows_show", json!({"name": "N1"})).await;
+    assert_eq!(shown["steps"][0]["faulty"]["code"], "LIMIT_EXCEEDED", "{shown}");
+    assert_eq!(session.ok("flows_execute", json!({"flowName": "N2995"})).await["finalResult"], "deep");
+}
+
+#[tokio::test]
+async fn a_long_way_into_a_ring_is_told_as_the_ring() {
+    let mut files: Vec<(String, String)> = chain(12).into_iter().filter(|(path, _)| path != "flows/N12.json").collect();
+    files.push(("flows/N12.json".to_owned(), file(json!([link("back", "N6", json!({}))]), &[], json!({}))));
+    let mut session = Bench::folder(files).session().await;
+    for name in ["N6", "N12"] {
+        let failed = session.failed("flows_execute", json!({"flowName": name})).await;
+        assert_eq!(failed["code"], "CIRCULAR_DEPENDENCY", "{failed}");
+    }
+    let failed = session.failed("flows_execute", json!({"flowName": "N5"})).await;
+    assert_eq!((&failed["code"], &failed["failedAt"]["nodeId"]), (&json!("CIRCULAR_DEPENDENCY"), &json!("next")));
 }

@@ -256,7 +256,7 @@ fn a_dot_path_reads_into_what_the_caller_gave() {
     let walked = drawing.run(json!({"row": {"id": 7, "tags": ["a", "b"], "len": 1.50}}));
     assert_eq!(walked.text("n"), r#"7 b {"id":7,"tags":["a","b"],"len":1.5} 1.5"#);
     let walked = drawing.run(json!({"row": {"id": 7}}));
-    assert_eq!(walked.error("n"), "EXECUTION_ERROR: {row.tags.1}: there is nothing at that path");
+    assert_eq!(walked.error("n"), "EXECUTION_ERROR: {row.tags.1}: \"row\" has nothing at tags.1; it has id");
 }
 
 #[test]

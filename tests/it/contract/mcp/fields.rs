@@ -134,9 +134,12 @@ async fn every_field_of_an_execution_and_of_its_status_is_published() {
     let cut = session.ok("flows_execute", short).await;
     assert_eq!(cut["truncated"], json!(true));
     all_documented("result-execute", "", &cut);
-    for (name, values, status) in
-        [("Half", json!({}), "missing_variables"), ("Half", values.clone(), "ready"), ("Full", values.clone(), "ready")]
-    {
+    for (name, values, status) in [
+        ("Half", json!({}), "missing_variables"),
+        ("Half", values.clone(), "would_fail"),
+        ("Full", values.clone(), "would_fail"),
+        ("Two", values.clone(), "ready"),
+    ] {
         let rehearsed =
             session.ok("flows_execute", json!({"flowName": name, "initialVariables": values, "dryRun": true})).await;
         as_published(EXECUTE_RESPONSE, &rehearsed);

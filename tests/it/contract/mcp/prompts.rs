@@ -209,3 +209,24 @@ async fn a_prompt_that_no_message_holds_is_refused_with_a_way_out() {
         assert!(error["data"]["nextStep"].as_str().unwrap().contains("shorter values"), "{error}");
     }
 }
+
+#[tokio::test]
+async fn who_has_to_do_without_a_tool_step_are_the_steps_that_read_it() {
+    let file = json!({
+        "metadata": {"name": "Logo", "version": "1.0.0"},
+        "nodes": [
+            {"id": "page", "type": "tool", "data": {"call": "web:get"}},
+            {"id": "logo", "type": "template", "data": {"template": "Draw a logo."}},
+            {"id": "digest", "type": "template", "data": {"template": "Of {page_result} and {logo_result}"}},
+            {"id": "later", "type": "template", "data": {"template": "Title: {title}"}},
+            {"id": "named", "type": "tool", "data": {"call": "web:get", "set": {"title": "t"}}},
+        ],
+        "edges": [{"source": "page", "target": "logo"}, {"source": "logo", "target": "digest"},
+                  {"source": "digest", "target": "named"}, {"source": "named", "target": "later"}],
+    });
+    let bench = Bench::folder([("flows/Logo.json", file.to_string())]);
+    let text = bench.session().await.prompt("flow_Logo", json!({})).await;
+    let without: Vec<&str> = text.lines().filter(|line| line.starts_with("Steps that read it")).collect();
+    let due = |id: &str| format!("Steps that read it (\"{id}\") have to do without: say so where it matters.");
+    assert_eq!(without, [due("digest"), due("later")], "{text}");
+}

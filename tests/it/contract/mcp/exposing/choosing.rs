@@ -94,6 +94,51 @@ async fn a_flow_with_errors_is_no_tool() {
 }
 
 #[tokio::test]
+async fn a_flow_with_an_error_at_one_step_is_no_tool_and_what_servers_offer_does_not_count() {
+    let of_call = |name: &str, call: &str| {
+        let nodes = json!([{"id": "n", "type": "tool", "data": {"call": call}},
+                           {"id": "m", "type": "template", "data": {"template": "fine"}}]);
+        let file = json!({"metadata": {"name": name, "version": "1.0.0"}, "nodes": nodes, "edges": []});
+        (format!("flows/{name}.json"), file.to_string())
+    };
+    let bench = Bench::folder([
+        of_call("BadCall", "a:b:c"),
+        flow("NoTemplate", &[("a", "Gone"), ("b", "T")], &[]),
+        of_call("Unknown", "nowhere:tool"),
+        template("T", "text"),
+    ])
+    .with(all);
+    assert_eq!(exposed(&mut bench.session().await).await, ["flow_Unknown"]);
+    let why = refused(&bench).await;
+    assert!(why.len() == 2 && why[0].starts_with("flow \"BadCall\" is no tool of its own: it has errors"), "{why:?}");
+    assert!(why[1].starts_with("flow \"NoTemplate\" is no tool of its own: it has errors"), "{why:?}");
+}
+
+#[test]
+fn a_listing_says_which_flows_are_tools_and_counts_them_as_people_do() {
+    let files = |count: usize| {
+        (0..count)
+            .map(|n| marked(&format!("A{n}"), &[("n", "T")]))
+            .fold(Sandbox::new().file("templates/T.json", template("T", "text").1), |sandbox, (path, text)| {
+                sandbox.file(&path, text)
+            })
+    };
+    let one = files(1).run(["list", "--expose", "all"]);
+    assert!(one.err.contains("1 flow is a tool of its own: flow_A0 (A0)"), "{}", one.err);
+    let two = files(2).run(["list", "--expose", "all"]);
+    assert!(two.err.contains("2 flows are tools of their own: flow_A0 (A0), flow_A1 (A1)"), "{}", two.err);
+    let unlisted = files(1).run(["list", "--expose", "marked"]);
+    assert!(
+        unlisted
+            .err
+            .contains("1 flow says expose: true and is no tool of its own: --expose-list is empty; name it there"),
+        "{}",
+        unlisted.err
+    );
+    assert!(!files(1).run(["list"]).err.contains("tool"));
+}
+
+#[tokio::test]
 async fn whatever_names_and_texts_flows_have_every_client_takes_the_list() {
     let long = "x".repeat(200);
     let names_of = ["港の週報", "마케팅 v2", "기획 v2", "C# & F# (v3)", "'; DROP--", "a\"b", "💥", long.as_str()];

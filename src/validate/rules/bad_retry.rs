@@ -1,0 +1,46 @@
+//! `bad-retry`: how a failed call is tried again, in a way that is not done so.
+
+use serde_json::Value;
+
+use super::misspelt_field::steps;
+use crate::document::Place;
+use crate::model::{LONGEST_BACKOFF, MOST_RETRIES};
+use crate::names::quoted;
+use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "bad-retry",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    also: &[],
+    summary: "A `retry` holds `times`, at most 10, and `backoffMs`, at most 60,000, and nothing else.",
+    check: Check::File(check),
+};
+
+const FIELDS: [&str; 2] = ["times", "backoffMs"];
+
+fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
+    for (data, id, _, fields) in steps(subject).filter(|(_, _, kind, _)| *kind == "tool") {
+        let Some(retry) = fields.get("retry").and_then(Value::as_object) else { continue };
+        let pointer = data.key("retry");
+        for key in retry.keys().filter(|key| !FIELDS.contains(&key.as_str())) {
+            let message = format!("node {}: nobody reads the field {} of `retry`", quoted(id), quoted(key));
+            drafts.find(Place::key(pointer.key(key)), message).node(id).did_you_mean(key, FIELDS);
+        }
+        let longest = u64::try_from(LONGEST_BACKOFF.as_millis()).unwrap_or(u64::MAX);
+        let limits = [
+            ("times", u64::from(MOST_RETRIES), "a failed call is tried again at most 10 times"),
+            ("backoffMs", longest, "no pause is longer than a minute"),
+        ];
+        for (key, most, law) in limits {
+            #[allow(clippy::cast_precision_loss, reason = "limits are small")]
+            let over = retry.get(key).and_then(Value::as_f64).is_some_and(|number| number > most as f64);
+            if over {
+                let given = retry.get(key).map(ToString::to_string).unwrap_or_default();
+                let message = format!("node {}: `retry.{key}` is {given}, and {law}", quoted(id));
+                drafts.find(Place::value(pointer.key(key)), message).node(id).hint(format!("write {most} or less"));
+            }
+        }
+    }
+}
