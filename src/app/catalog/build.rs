@@ -110,20 +110,28 @@ fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> 
             .collect(),
     );
     let guidance = guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
-    let (mut flows, mut categories) = (Vec::new(), Vec::new());
     let shelves = Shelves { directory: &directory, read: &read, guidance: &guidance, lenient };
     let of_flows: Vec<&Text> = below("flows").collect();
-    let mut of_files: Vec<FlowsOfFile> = of_flows
-        .iter()
-        .map(|(path, bytes)| {
-            read_flows(path, bytes, |parsed| shelves.check(path, parsed, &Within::default()), &oid(path))
-        })
-        .collect();
-    nest(&of_flows, &mut of_files, &shelves, &oid);
-    for one in of_files {
-        problems.note_all(one.problems);
+    // Of thousands of files nothing is held twice.
+    let (mut flows, mut categories) = (Vec::with_capacity(of_flows.len()), Vec::new());
+    let (mut file_of, mut nested) = (Vec::with_capacity(of_flows.len()), Vec::new());
+    for (number, (path, bytes)) in of_flows.iter().enumerate() {
+        let one = read_flows(path, bytes, |parsed| shelves.check(path, parsed, &Within::default()), &oid(path));
+        let begin = flows.len();
         flows.extend(one.flows);
+        file_of.resize(flows.len(), number);
         categories.extend(one.category);
+        if one.nests {
+            nested.push((number, begin..flows.len()));
+        } else {
+            problems.note_all(one.problems);
+        }
+    }
+    let files: Vec<usize> = nested.iter().map(|(file, _)| *file).collect();
+    let read_again = nest(&of_flows, flows.iter().zip(file_of), &files, &shelves, &oid);
+    for ((_, place), one) in nested.into_iter().zip(read_again) {
+        problems.note_all(one.problems);
+        flows.get_mut(place).into_iter().flatten().zip(one.flows).for_each(|(before, now)| *before = now);
     }
     problems.note_twins(&flows);
     Index::new(flows, templates, problems.all, categories)
@@ -246,18 +254,23 @@ struct Checked {
     shelf: Shelf,
 }
 
-/// Reads the files again whose flows go through other flows, now that all flows are known.
-fn nest(texts: &[&Text], files: &mut [FlowsOfFile], shelves: &Shelves<'_>, oid: &dyn Fn(&CatalogPath) -> String) {
-    if !files.iter().any(|file| file.nests) {
-        return;
+/// Reads files again whose flows go through other flows, now that all flows are known, each with the
+/// number of its file.
+fn nest<'f>(
+    texts: &[&Text],
+    flows: impl Iterator<Item = (&'f Entry, usize)>,
+    files: &[usize],
+    shelves: &Shelves<'_>,
+    oid: &dyn Fn(&CatalogPath) -> String,
+) -> Vec<FlowsOfFile> {
+    if files.is_empty() {
+        return Vec::new();
     }
     let mut names = FlowNames::default();
-    for (number, file) in files.iter().enumerate() {
-        for flow in &file.flows {
-            let stem = stem(&flow.file);
-            let names_of = [Some(flow.name.as_str()), Some(stem), flow.meta_name.as_deref(), flow.flow_id.as_deref()];
-            names.note_names((number, flow.place_in_file), &flow.file, names_of);
-        }
+    for (flow, file) in flows {
+        let stem = stem(&flow.file);
+        let names_of = [Some(flow.name.as_str()), Some(stem), flow.meta_name.as_deref(), flow.flow_id.as_deref()];
+        names.note_names((file, flow.place_in_file), &flow.file, names_of);
     }
     let load =
         |file: usize| texts.get(file).and_then(|(path, bytes)| Some(validate::parse(path, bytes.as_ref().ok()?)));
@@ -268,12 +281,12 @@ fn nest(texts: &[&Text], files: &mut [FlowsOfFile], shelves: &Shelves<'_>, oid: 
         path_of(file).map_or_else(empty, |path| shelves.check(path, parsed, within).check)
     };
     let nesting = Nesting::new(&load, &find, &check);
-    for (number, (file, (path, bytes))) in files.iter_mut().zip(texts).enumerate() {
-        if file.nests {
-            let within = nesting.within(number, None);
-            *file = read_flows(path, bytes, |parsed| shelves.check(path, parsed, &within), &oid(path));
-        }
-    }
+    let again = files.iter().filter_map(|file| {
+        let (path, bytes) = texts.get(*file)?;
+        let within = nesting.within(*file, None);
+        Some(read_flows(path, bytes, |parsed| shelves.check(path, parsed, &within), &oid(path)))
+    });
+    again.collect()
 }
 
 fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Checked, oid: &str) -> FlowsOfFile {
@@ -301,7 +314,7 @@ fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Chec
     }
     let Checked { check, plans, shelf } = check(&parsed);
     read.problems.extend(of_findings(&check.findings, code_of_finding));
-    // Thousands of files are held at once: room for what is not there would be most of it.
+    // What is let go of leaves gaps between what stays: among thousands of files the larger, the more is lost.
     read.flows.reserve_exact(check.flows.len());
     for (flow, plan) in check.flows.into_iter().zip(plans) {
         read.problems.extend(of_findings(&flow.findings, |finding| code_in_flow(finding, &flow.flow, &shelf)));
