@@ -84,7 +84,7 @@ impl App {
             entries = page.returned,
             total = page.total,
             tokens = page.estimated_tokens,
-            ms = took.as_secs_f64() * 1000.0,
+            ms = crate::discover::millis(took),
             "listed"
         );
         Ok(Listing { page, selection, origin: catalog.origin().clone(), problems, problem_count, unavailable_count })

@@ -255,7 +255,7 @@ impl Server {
         }
         let took = self.app.clock().reading().saturating_sub(begun);
         let code = if reply.failed { reply.value.get("code").and_then(Value::as_str).unwrap_or("-") } else { "ok" };
-        tracing::info!(tool = target.name(), outcome = code, ms = took.as_secs_f64() * 1000.0, "answered");
+        tracing::info!(tool = target.name(), outcome = code, ms = crate::discover::millis(took), "answered");
         reply
     }
 
