@@ -25,58 +25,32 @@ use self::printer::Printer;
 use crate::app::{Servers, SystemClock};
 use crate::config::Environment;
 
+/// The flags about a catalog and how its flows are offered.
+const OF_CATALOGS: &[&str] = &[
+    "source",
+    "git_ref",
+    "refresh",
+    "lenient",
+    "api_url",
+    "cache_ttl_ms",
+    "max_file_size_bytes",
+    "retry_attempts",
+    "allow_any_commit",
+    "expose",
+    "expose_list",
+    "expose_prefix",
+    "only_exposed",
+    "no_usage",
+    "state_dir",
+];
+
 /// The flags of every command that mean nothing to some: what `serve` prints is the protocol's, and
 /// its callers say when to refresh; external servers have nothing to do with the catalog; a
 /// completion script is the same whatever is set.
-const MEANINGLESS: [(&str, &[&str]); 3] = [
-    ("serve", &["json", "quiet", "color", "refresh"]),
-    (
-        "servers",
-        &[
-            "source",
-            "git_ref",
-            "refresh",
-            "lenient",
-            "api_url",
-            "cache_ttl_ms",
-            "max_file_size_bytes",
-            "retry_attempts",
-            "allow_any_commit",
-            "expose",
-            "expose_list",
-            "expose_prefix",
-            "only_exposed",
-            "no_usage",
-            "state_dir",
-        ],
-    ),
-    (
-        "completions",
-        &[
-            "source",
-            "git_ref",
-            "refresh",
-            "lenient",
-            "json",
-            "quiet",
-            "color",
-            "log_level",
-            "api_url",
-            "cache_ttl_ms",
-            "max_file_size_bytes",
-            "retry_attempts",
-            "allow_any_commit",
-            "expose",
-            "expose_list",
-            "expose_prefix",
-            "only_exposed",
-            "no_usage",
-            "cache_dir",
-            "state_dir",
-            "servers",
-            "config",
-        ],
-    ),
+const MEANINGLESS: [(&str, &[&[&str]]); 3] = [
+    ("serve", &[&["json", "quiet", "color", "refresh"]]),
+    ("servers", &[OF_CATALOGS]),
+    ("completions", &[OF_CATALOGS, &["json", "quiet", "color", "log_level", "cache_dir", "servers", "config"]]),
 ];
 
 /// The command line, with help that offers each command what means something there.
@@ -87,7 +61,7 @@ fn command() -> clap::Command {
         let Some((_, meaningless)) = MEANINGLESS.iter().find(|(name, _)| *name == sub.get_name()) else { return sub };
         // All of them, so that they stand in their usual order.
         sub.args(flags.iter().map(|flag| {
-            let hidden = flag.is_hide_set() || meaningless.contains(&flag.get_id().as_str());
+            let hidden = flag.is_hide_set() || meaningless.iter().any(|flags| flags.contains(&flag.get_id().as_str()));
             flag.clone().hide(hidden)
         }))
     })

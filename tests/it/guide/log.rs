@@ -45,6 +45,24 @@ impl Life {
         Ok(())
     }
 
+    /// The same, noting how it stands afterwards; what does not fit changes nothing.
+    fn try_and_note(&mut self, moment: Moment, lived: &mut Vec<Guided>) -> Result<(), TestCaseError> {
+        let before = self.guided.clone();
+        match self.try_live(moment) {
+            Ok(()) => lived.push(self.guided.clone()),
+            Err(_) => prop_assert_eq!(&self.guided, &before),
+        }
+        Ok(())
+    }
+
+    /// Every prefix of the log, replayed, is how it stood then.
+    fn replays_as(&self, lived: &[Guided]) -> Result<(), TestCaseError> {
+        for (length, lived) in lived.iter().enumerate() {
+            prop_assert_eq!(&Guided::replay(&self.log[..=length]).unwrap(), lived);
+        }
+        Ok(())
+    }
+
     #[track_caller]
     fn live(&mut self, moment: Moment) {
         self.try_live(moment).unwrap();
@@ -291,15 +309,9 @@ proptest! {
                 _ if step == 0 && other => Moment::Cancelled { reason: None },
                 _ => Moment::Broke { step: ready, error: flowy::run::StepError::new("EXECUTION_ERROR", "no") },
             };
-            let before = life.guided.clone();
-            match life.try_live(moment) {
-                Ok(()) => lived.push(life.guided.clone()),
-                Err(_) => prop_assert_eq!(&life.guided, &before),
-            }
+            life.try_and_note(moment, &mut lived)?;
         }
-        for (length, lived) in lived.iter().enumerate() {
-            prop_assert_eq!(&Guided::replay(&life.log[..=length]).unwrap(), lived);
-        }
+        life.replays_as(&lived)?;
         let guided = &life.guided;
         prop_assert!(guided.handed().is_none() || guided.tool_at_work().is_none());
         if guided.handed().is_none() && guided.tool_at_work().is_none() && !guided.state().ended() {
@@ -350,15 +362,9 @@ proptest! {
                 _ if step == 0 => Moment::Cancelled { reason: None },
                 _ => Moment::Broke { step, error: flowy::run::StepError::new("EXECUTION_ERROR", "no") },
             };
-            let before = life.guided.clone();
-            match life.try_live(moment) {
-                Ok(()) => lived.push(life.guided.clone()),
-                Err(_) => prop_assert_eq!(&life.guided, &before),
-            }
+            life.try_and_note(moment, &mut lived)?;
         }
-        for (length, lived) in lived.iter().enumerate() {
-            prop_assert_eq!(&Guided::replay(&life.log[..=length]).unwrap(), lived);
-        }
+        life.replays_as(&lived)?;
         if life.guided.handed().is_none() && !life.guided.state().ended() {
             prop_assert!(life.guided.run().ready().next().is_some(), "nothing is open and nothing is ready");
         }

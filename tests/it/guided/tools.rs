@@ -29,6 +29,17 @@ fn ids(steps: &Value) -> Vec<(&str, &str)> {
     steps.as_array().unwrap().iter().map(|s| (s["id"].as_str().unwrap(), s["status"].as_str().unwrap())).collect()
 }
 
+/// A session whose call has begun an execution and waits for its first step's tool, which is stuck.
+async fn in_a_call() -> (Arc<Web>, Bench, Session, i64) {
+    let web = Arc::new(Web::default());
+    let bench =
+        bench(json!([tool("a", json!({"call": "web:stuck"})), step("b", "{a_result}")]), &[("a", "b")], web.clone());
+    let mut session = bench.session().await;
+    let begin = session.ask("tools/call", json!({"name": "flows_begin", "arguments": {"flowName": "Work"}})).await;
+    soon(web.begun.notified()).await;
+    (web, bench, session, begin)
+}
+
 /// Asks how an execution stands until the model has something to do.
 async fn until_open(session: &mut Session, id: &Value) -> Value {
     soon(async {
@@ -139,12 +150,7 @@ async fn a_flow_of_tools_alone_is_done_at_once() {
 
 #[tokio::test]
 async fn cancelling_ends_the_call() {
-    let web = Arc::new(Web::default());
-    let bench =
-        bench(json!([tool("a", json!({"call": "web:stuck"})), step("b", "{a_result}")]), &[("a", "b")], web.clone());
-    let mut session = bench.session().await;
-    let begin = session.ask("tools/call", json!({"name": "flows_begin", "arguments": {"flowName": "Work"}})).await;
-    soon(web.begun.notified()).await;
+    let (web, _bench, mut session, begin) = in_a_call().await;
     let listed = session.ok("flows_status", json!({})).await;
     let id = listed["executions"][0]["executionId"].clone();
     let status = session.ok("flows_status", json!({"executionId": id})).await;
@@ -272,12 +278,7 @@ async fn who_waits_is_told_how_a_call_goes() {
 
 #[tokio::test]
 async fn a_call_goes_on_when_the_client_no_longer_waits_for_it() {
-    let web = Arc::new(Web::default());
-    let bench =
-        bench(json!([tool("a", json!({"call": "web:stuck"})), step("b", "{a_result}")]), &[("a", "b")], web.clone());
-    let mut session = bench.session().await;
-    let begin = session.ask("tools/call", json!({"name": "flows_begin", "arguments": {"flowName": "Work"}})).await;
-    soon(web.begun.notified()).await;
+    let (web, _bench, mut session, begin) = in_a_call().await;
     let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": begin}});
     session.send(&cancelled).await;
     let id = session.ok("flows_status", json!({})).await["executions"][0]["executionId"].clone();
