@@ -158,7 +158,8 @@ impl Peer {
         self.seen.lock().unwrap().push(what.to_owned());
         if let Some(notes) = &self.notes {
             let mut file = OpenOptions::new().create(true).append(true).open(notes).unwrap();
-            writeln!(file, "{what}").unwrap();
+            // In one piece: several peers may write to one file.
+            file.write_all(format!("{what}\n").as_bytes()).unwrap();
         }
     }
 
