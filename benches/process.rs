@@ -21,15 +21,23 @@ mod github;
 
 mod driver;
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use driver::{Figures, Server, ms};
 use github::GitHub;
 use serde_json::json;
 
+/// The word that makes this bench a peer which only answers lines with so many bytes.
+const PEER: &str = "--answer";
+
 fn main() {
+    let mut arguments = std::env::args();
+    if arguments.nth(1).as_deref() == Some(PEER) {
+        return answer(arguments.next().and_then(|bytes| bytes.parse().ok()).unwrap());
+    }
     let program = driver::program();
     println!(
         "{}: {:.1} MB",
@@ -51,6 +59,8 @@ fn main() {
         github.forget();
         let list = Figures::of((0..2_000).map(|_| server.list()).collect());
         println!("  cached flows_list         {list}");
+        let size = server.request("tools/call", &json!({"name": "flows_list", "arguments": {}})).0.len();
+        println!("  {size:>6} bytes and no work   {}", bare(size));
         let variables = json!({"flowName": "Flow_00007", "initialVariables": {"topic": "tea"}});
         server.call("flows_execute", &variables);
         let execute = Figures::of((0..2_000).map(|_| server.call("flows_execute", &variables)).collect());
@@ -74,6 +84,38 @@ fn main() {
     let home = tempfile::tempdir().unwrap();
     let server = Server::spawn(&mut Command::new(&program), home.path());
     println!("\nidle, nothing asked: {:.1} MB resident", server.resident_mb());
+}
+
+/// Answers every line with a line of so many bytes, as a server would that has nothing to do.
+fn answer(bytes: usize) {
+    let mut line = vec![b'x'; bytes];
+    line[bytes - 1] = b'\n';
+    let mut output = std::io::stdout().lock();
+    for _ in std::io::stdin().lock().lines() {
+        output.write_all(&line).unwrap();
+        output.flush().unwrap();
+    }
+}
+
+/// What it takes to have a line of so many bytes from a process, whatever that does.
+fn bare(bytes: usize) -> Figures {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let command = command.arg(PEER).arg(bytes.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut peer = command.spawn().unwrap();
+    let mut input = peer.stdin.take().unwrap();
+    let mut output = BufReader::with_capacity(1 << 20, peer.stdout.take().unwrap());
+    let mut line = String::new();
+    let times = (0..2_000).map(|_| {
+        line.clear();
+        let begun = Instant::now();
+        input.write_all(b"the length of a call to flows_list, which is about a hundred bytes with all that is around its name\n").unwrap();
+        output.read_line(&mut line).unwrap();
+        begun.elapsed()
+    });
+    let figures = Figures::of(times.collect());
+    drop(input);
+    peer.wait().unwrap();
+    figures
 }
 
 /// Flows of three steps, about 2 kB each, with templates of their own.

@@ -273,8 +273,11 @@ pub fn unprintable(c: char) -> bool {
 
 /// A text as it stands inside a JSON text, without the quotation marks around it.
 pub fn inside_json(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned()
+    // A text can always be written.
+    let mut quoted = serde_json::to_string(text).unwrap_or_default();
+    quoted.pop();
+    quoted.drain(..1);
+    quoted
 }
 
 /// Untrusted text made safe for one line of a message: unprintable characters are dropped

@@ -26,7 +26,7 @@ use crate::run::{Entry, ExecutionId, Guided, GuidedState};
 pub use error::StoreError;
 use opening::Opened;
 pub use presence::Presence;
-use rows::{decoded, encoded, micros};
+use rows::{decoded, encoded, is_too_deep, micros};
 pub use summary::{Summary, Tally};
 pub use usage::{Counted, Counts, FlowTotals, ListingTotals, Span, day_of};
 
@@ -329,11 +329,12 @@ fn insert(connection: &Connection, id: &str, after: usize, entries: &[Entry]) ->
         connection.prepare_cached("INSERT INTO events (execution, seq, at, kind, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for (place, entry) in entries.iter().enumerate() {
         let (kind, body) = encoded(&entry.moment).map_err(StoreError::Unkeepable)?;
-        // What could not be read again is not written: the execution would be lost.
-        let again = decoded(micros(entry.at), kind, &body).map_err(StoreError::Unkeepable)?;
-        if again != *entry {
-            return Err(StoreError::Unkeepable("it would read differently".to_owned()));
+        // What could not be read again is not written: the execution would be lost. Nothing but its
+        // depth keeps an entry from being read, and where tests run that is seen of each one.
+        if is_too_deep(&body) {
+            return Err(StoreError::Unkeepable("it is nested too deeply".to_owned()));
         }
+        debug_assert_eq!(decoded(micros(entry.at), kind, &body).as_ref(), Ok(entry));
         statement.execute(params![id, number(after + place + 1), micros(entry.at), kind, body])?;
     }
     Ok(())

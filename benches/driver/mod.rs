@@ -44,37 +44,39 @@ impl Server {
         let output = BufReader::with_capacity(1 << 20, child.stdout.take().unwrap());
         let mut server = Self { child, input, output, id: 0 };
         server.request("initialize", &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}));
-        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        server.send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
         server
     }
 
-    fn send(&mut self, message: &Value) {
+    /// Writes one line at once, as clients do: in pieces it would wake the server at every one.
+    fn send(&mut self, line: &str) {
         let input = self.input.as_mut().unwrap();
-        writeln!(input, "{message}").unwrap();
+        input.write_all(line.as_bytes()).unwrap();
         input.flush().unwrap();
     }
 
-    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
+    /// One request and the line that answers it, with the time between the two: what the client makes
+    /// and reads is its own time.
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> (String, Duration) {
         self.id += 1;
         let id = self.id;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let request = format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let answers = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},");
         let mut line = String::new();
+        let begun = Instant::now();
+        self.send(&request);
         loop {
             line.clear();
             assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
             // Only the beginning is looked at: searching long replies would be measured too.
-            if line.starts_with(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},")) {
-                return Value::String(std::mem::take(&mut line));
+            if line.starts_with(&answers) {
+                return (line, begun.elapsed());
             }
         }
     }
 
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Duration {
-        let begun = Instant::now();
-        let Value::String(reply) = self.request("tools/call", &json!({"name": tool, "arguments": arguments})) else {
-            unreachable!()
-        };
-        let took = begun.elapsed();
+        let (reply, took) = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
         assert!(reply.contains("\"isError\":false"), "{}", &reply[..reply.len().min(500)]);
         took
     }

@@ -443,6 +443,9 @@ pub(super) fn untold(fact: &str, error: &StoreError) -> Error {
         StoreError::Closed { .. } | StoreError::ReadOnly { .. } => {
             "make the state folder writable for this user; flows_execute works without it"
         }
+        StoreError::Failing { .. } => {
+            "see whether the disk works and has room, then call again; flows_execute works without it"
+        }
         StoreError::Locked { .. } => "call again; if it stays so, end the other process that holds the file",
         StoreError::Full { .. } => "make room on the disk, or forget old executions with `flowy executions prune`",
         StoreError::Damaged { .. } => {

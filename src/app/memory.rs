@@ -79,17 +79,6 @@ impl Kept {
             }),
         }
     }
-
-    fn bytes(&self) -> usize {
-        match &*self.finished.borrow() {
-            Some(Finished::Ran(recorded)) => recorded.executed.run.kept(),
-            _ => 0,
-        }
-    }
-
-    fn running(&self) -> bool {
-        self.finished.borrow().is_none()
-    }
 }
 
 /// The executions of this process.
@@ -112,14 +101,20 @@ impl Memory {
 
     /// Lets go of what is too old or too much; what still goes on stays.
     pub fn tidy(&self) {
-        let now = self.clock.now();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|execution| execution.running() || execution.kept_until() > now);
+        let oldest = self.clock.now() - TimeDelta::minutes(KEPT_MINUTES);
         let (mut bytes, mut number) = (0_usize, 0_usize);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|execution| {
-            bytes = bytes.saturating_add(execution.bytes());
+            let finished = execution.finished.borrow();
+            let running = finished.is_none();
+            if !running && execution.begun <= oldest {
+                return false;
+            }
+            if let Some(Finished::Ran(recorded)) = &*finished {
+                bytes = bytes.saturating_add(recorded.executed.run.kept());
+            }
             number += 1;
-            execution.running() || (number <= MOST && (bytes <= MOST_BYTES || number == 1))
+            running || (number <= MOST && (bytes <= MOST_BYTES || number == 1))
         });
     }
 

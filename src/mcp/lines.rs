@@ -3,19 +3,20 @@
 //! What messages mean is rmcp's business and the server's. rmcp's own transport leaves out the id
 //! of a request it can't read, and says nothing to what is no JSON, so a client would wait for ever.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use futures_util::{SinkExt, StreamExt as _};
+use futures_util::StreamExt as _;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorCode, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
 use tokio_util::bytes::{Buf as _, Bytes, BytesMut};
-use tokio_util::codec::{BytesCodec, Decoder, FramedRead, FramedWrite};
+use tokio_util::codec::{Decoder, FramedRead};
 use tokio_util::sync::CancellationToken;
 
 use super::outbox::Outbox;
@@ -31,7 +32,7 @@ const NAMED: usize = 100;
 /// A client at the other end of two streams.
 pub(super) struct Lines<R, W> {
     reader: FramedRead<R, Split>,
-    writer: Arc<Mutex<Option<FramedWrite<W, BytesCodec>>>>,
+    writer: Arc<Mutex<Option<Writer<W>>>>,
     /// What is to be said to a line that can't be read.
     answer: Answer,
     outbox: Outbox,
@@ -57,7 +58,7 @@ where
     pub(super) fn new(reader: R, writer: W, ended: CancellationToken, outbox: Outbox) -> Self {
         Self {
             reader: FramedRead::new(reader, Split::default()),
-            writer: Arc::new(Mutex::new(Some(FramedWrite::new(writer, BytesCodec::new())))),
+            writer: Arc::new(Mutex::new(Some(Writer { stream: writer, waiting: VecDeque::new() }))),
             answer: Answer::None,
             outbox,
             begun: false,
@@ -72,12 +73,38 @@ where
         let mut writer = self.writer.lock().await;
         let writer = writer.as_mut().ok_or_else(closed)?;
         if let Answer::Waiting(bytes) = &self.answer {
-            writer.feed(bytes.clone()).await?;
+            writer.waiting.push_back(bytes.clone());
             self.answer = Answer::Flushing;
         }
-        SinkExt::<Bytes>::flush(writer).await?;
+        writer.flush().await?;
         self.answer = Answer::None;
         Ok(())
+    }
+}
+
+/// Lines on their way out. Whoever writes may be stopped at any byte: what is left of a line goes out
+/// before the next one, whoever brings that.
+struct Writer<W> {
+    stream: W,
+    waiting: VecDeque<Bytes>,
+}
+
+impl<W: AsyncWrite + Unpin> Writer<W> {
+    async fn send(&mut self, line: Bytes) -> io::Result<()> {
+        self.waiting.push_back(line);
+        self.flush().await
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        while let Some(line) = self.waiting.front_mut() {
+            if line.has_remaining() && self.stream.write_buf(line).await? == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            if !line.has_remaining() {
+                self.waiting.pop_front();
+            }
+        }
+        self.stream.flush().await
     }
 }
 
@@ -261,7 +288,28 @@ impl Decoder for Split {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncReadExt as _;
+
     use super::*;
+
+    #[tokio::test]
+    async fn a_line_that_was_given_up_half_written_goes_out_whole_before_the_next() {
+        let (stream, mut other) = tokio::io::duplex(4);
+        let mut writer = Writer { stream, waiting: VecDeque::new() };
+        let given_up = futures_util::FutureExt::now_or_never(writer.send(Bytes::from_static(b"the first line\n")));
+        assert!(given_up.is_none(), "only four bytes have room");
+        let mut read = String::new();
+        let (sent, _) = tokio::join!(
+            async {
+                let sent = writer.send(Bytes::from_static(b"the second\n")).await;
+                drop(writer);
+                sent
+            },
+            other.read_to_string(&mut read)
+        );
+        sent.expect("the other end reads");
+        assert_eq!(read, "the first line\nthe second\n");
+    }
 
     fn lines(parts: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
         let (mut split, mut buffer, mut found) = (Split::default(), BytesMut::new(), Vec::new());

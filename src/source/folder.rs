@@ -4,6 +4,7 @@
 //! named. There is no age: the folder is looked at whenever it is asked for.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -158,9 +159,8 @@ fn walk(given: &Path, largest: u64) -> io::Result<(Walked, String)> {
         seen: BTreeSet::new(),
     };
     for folder in CATALOG_FOLDERS {
-        let path = root.join(folder);
-        match fs::symlink_metadata(&path) {
-            Ok(about) => walk.entry(path, Ok(about), folder, 0),
+        match fs::symlink_metadata(root.join(folder)) {
+            Ok(about) => walk.entry(&root, OsStr::new(folder), Ok(about), folder, 0),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => walk.failed(folder, &error),
         }
@@ -181,15 +181,6 @@ fn walk(given: &Path, largest: u64) -> io::Result<(Walked, String)> {
     Ok((Walked { root, largest, files, problems: walk.problems }, revision))
 }
 
-/// What is at a path, links followed, and where that really is.
-fn real(path: PathBuf, about: fs::Metadata) -> io::Result<(fs::Metadata, PathBuf)> {
-    if !about.is_symlink() {
-        return Ok((about, path));
-    }
-    let real = fs::canonicalize(path)?;
-    Ok((fs::metadata(&real)?, real))
-}
-
 impl Walk {
     fn problem(&mut self, path: &str, kind: ProblemKind) {
         self.problems.push(Problem::new(path, kind));
@@ -203,19 +194,25 @@ impl Walk {
 
     /// Looks at an entry of a folder that is known by its real path: only a link has to be followed
     /// to know where it is. `about` tells of the link itself.
-    fn entry(&mut self, path: PathBuf, about: io::Result<fs::Metadata>, name: &str, depth: usize) {
-        let found = match about.and_then(|about| real(path, about)) {
+    fn entry(&mut self, within: &Path, entry: &OsStr, about: io::Result<fs::Metadata>, name: &str, depth: usize) {
+        let found = about.and_then(|about| {
+            if !about.is_symlink() {
+                return Ok((about, None));
+            }
+            let real = fs::canonicalize(within.join(entry))?;
+            Ok((fs::metadata(&real)?, Some(real)))
+        });
+        let (about, real) = match found {
             Ok(found) => found,
             // A link to nowhere.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return self.problem(name, ProblemKind::Symlink),
             Err(error) => return self.failed(name, &error),
         };
-        let (about, real) = found;
-        if !real.starts_with(&self.root) {
+        if real.as_ref().is_some_and(|real| !real.starts_with(&self.root)) {
             return self.problem(name, ProblemKind::Symlink);
         }
         if about.is_dir() {
-            return self.folder(&real, name, depth);
+            return self.folder(&real.unwrap_or_else(|| within.join(entry)), name, depth);
         }
         if !about.is_file() {
             return self.problem(name, ProblemKind::NotAFile);
@@ -255,7 +252,7 @@ impl Walk {
             if text == ".git" {
                 continue;
             }
-            self.entry(real.join(&entry), about, &format!("{name}/{text}"), depth + 1);
+            self.entry(real, &entry, about, &format!("{name}/{text}"), depth + 1);
         }
     }
 }

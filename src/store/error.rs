@@ -27,6 +27,14 @@ pub enum StoreError {
         /// The file.
         file: PathBuf,
     },
+    /// The system could not read or write it.
+    #[error("{} can't be read or written: {why}", file.display())]
+    Failing {
+        /// The file.
+        file: PathBuf,
+        /// What SQLite says.
+        why: String,
+    },
     /// Nothing may be written there.
     #[error("{} can't be written: it is read-only", file.display())]
     ReadOnly {
@@ -76,7 +84,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the file itself is in trouble, so that it is better opened anew.
+    /// Whether the file itself is in trouble, so that it is better opened anew. Where nothing can be
+    /// written it is not: an open one can still be read, and opening takes room.
     pub(super) fn is_of_the_file(&self) -> bool {
         matches!(self, Self::Closed { .. } | Self::ReadOnly { .. } | Self::Damaged { .. } | Self::Other(_))
     }
@@ -86,6 +95,7 @@ impl StoreError {
         if let Self::Closed { file, .. }
         | Self::Locked { file }
         | Self::Full { file }
+        | Self::Failing { file, .. }
         | Self::ReadOnly { file }
         | Self::Damaged { file, .. }
         | Self::Foreign { file }
@@ -116,9 +126,8 @@ impl From<rusqlite::Error> for StoreError {
             Some(ErrorCode::DiskFull) => Self::Full { file },
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { file },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { file, why },
-            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure) => {
-                Self::Closed { file, why }
-            }
+            Some(ErrorCode::SystemIoFailure) => Self::Failing { file, why },
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => Self::Closed { file, why },
             _ => Self::Other(why),
         }
     }
@@ -142,7 +151,7 @@ mod tests {
         assert_eq!(told(ffi::SQLITE_READONLY), StoreError::ReadOnly { file: file() });
         assert_eq!(
             told(ffi::SQLITE_IOERR_WRITE).to_string().split(": ").next(),
-            Some("/state/flowy.db can't be opened")
+            Some("/state/flowy.db can't be read or written")
         );
         for damaged in [ffi::SQLITE_CORRUPT, ffi::SQLITE_NOTADB] {
             assert!(matches!(told(damaged), StoreError::Damaged { .. }));

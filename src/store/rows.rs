@@ -323,6 +323,25 @@ fn read<'b, T: Deserialize<'b>>(body: &'b str) -> Result<T, String> {
     serde_json::from_str(body).map_err(|error| error.to_string())
 }
 
+/// How deep JSON may be nested that is read again: `serde_json` stops there.
+const DEEPEST: usize = 127;
+
+/// Whether JSON is nested too deeply to be read again.
+pub(super) fn is_too_deep(json: &str) -> bool {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    json.bytes().any(|byte| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => quoted = !quoted,
+            b'[' | b'{' if !quoted => depth += 1,
+            b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > DEEPEST
+    })
+}
+
 fn begun(beginning: &Beginning) -> BegunForm {
     BegunForm {
         id: beginning.id.to_string(),
@@ -347,4 +366,19 @@ fn begun_back(form: BegunForm) -> Result<Beginning, String> {
         git_ref: form.git_ref,
         commit: form.commit,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_deep_is_what_can_not_be_read_again() {
+        for (open, close) in [("[", "]"), ("{\"[\\\"{\":", "}")] {
+            for depth in 1..200 {
+                let json = format!("{}\"{{ [ \\\" {{\"{}", open.repeat(depth), close.repeat(depth));
+                assert_eq!(is_too_deep(&json), serde_json::from_str::<Value>(&json).is_err(), "{depth}: {json}");
+            }
+        }
+    }
 }

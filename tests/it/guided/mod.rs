@@ -2,6 +2,8 @@
 
 mod asked;
 mod crash;
+#[cfg(unix)]
+mod full;
 mod killed;
 mod outputs;
 mod people;

@@ -289,8 +289,13 @@ impl Program {
     /// The same with arguments, in a home that others may share.
     pub(crate) fn serving_at(home: Arc<TempDir>, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flowy"));
-        command.arg("serve").args(arguments).env_clear().env("HOME", home.path()).current_dir(home.path());
-        command.envs(variables.iter().copied());
+        command.arg("serve").args(arguments).env_clear().envs(variables.iter().copied());
+        Self::of(command, home)
+    }
+
+    /// What a command starts, in a home that others may share.
+    pub(crate) fn of(mut command: Command, home: Arc<TempDir>) -> Self {
+        command.env("HOME", home.path()).current_dir(home.path());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let output = lines_of(child.stdout.take().unwrap());
         let errors = lines_of(child.stderr.take().unwrap());
