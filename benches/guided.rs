@@ -15,6 +15,10 @@
 )]
 #![allow(clippy::disallowed_methods, clippy::cast_precision_loss, reason = "a bench measures real time")]
 
+#[allow(dead_code, unreachable_pub, reason = "the tests use more of it")]
+#[path = "../tests/it/support/github.rs"]
+mod github;
+
 mod driver;
 
 use std::path::Path;
@@ -22,6 +26,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use driver::{Figures, Server, ms};
+use github::GitHub;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -37,26 +42,15 @@ fn main() {
     let program = driver::program();
     let home = tempfile::tempdir_in(".").expect("a folder on this disk");
     let bare = Bare::at(home.path());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let github = runtime.block_on(GitHub::serving(examples()));
+    let mut command = Command::new(&program);
+    command.args(["--source", "acme/flows", "--api-url", &github.url()]).env("GITHUB_PAT", "token-of-the-bench");
+    println!("from a kept copy of GitHub's");
+    measure(&bare, &mut Server::spawn(&mut command, home.path()));
     let mut server = start(&program, home.path());
-    let (mut commits, mut begins, mut completes) = (Vec::new(), Vec::new(), Vec::new());
-    for n in 0..TIMES {
-        // In turn with the calls: the disk is not equally fast at all times.
-        commits.push(bare.commit(n));
-        let (begun, took) = answer(&mut server, "flows_begin", &begin());
-        begins.push(took);
-        let (_, took) = answer(&mut server, "flows_complete_step", &complete(&begun));
-        completes.push(took);
-    }
-    let (commits, begins, completes) = (Figures::of(commits), Figures::of(begins), Figures::of(completes));
-    println!("bare durable commit           {commits}");
-    println!(
-        "flows_begin                   {begins}  {:+.3} ms over the bare commit",
-        begins.at(0.5) - commits.at(0.5)
-    );
-    println!(
-        "flows_complete_step           {completes}  {:+.3} ms over the bare commit",
-        completes.at(0.5) - commits.at(0.5)
-    );
+    println!("from a folder");
+    measure(&bare, &mut server);
     let variables = json!({"flowName": "Marketing_Strategy", "initialVariables": values()});
     let direct = (0..TIMES).map(|_| server.call("flows_execute", &variables)).collect();
     println!("flows_execute, the same flow  {}", Figures::of(direct));
@@ -81,6 +75,39 @@ fn main() {
         "{INTERLEAVED} executions, {PROCESSES} processes   {completed} completed in {:.0} ms, no update lost",
         ms(begun.elapsed())
     );
+}
+
+/// Times of both calls, over a bare commit.
+fn measure(bare: &Bare, server: &mut Server) {
+    answer(server, "flows_begin", &begin());
+    let (mut commits, mut begins, mut completes) = (Vec::new(), Vec::new(), Vec::new());
+    for n in 0..TIMES {
+        // In turn with the calls: the disk is not equally fast at all times.
+        commits.push(bare.commit(n));
+        let (begun, took) = answer(server, "flows_begin", &begin());
+        begins.push(took);
+        let (_, took) = answer(server, "flows_complete_step", &complete(&begun));
+        completes.push(took);
+    }
+    let commits = Figures::of(commits);
+    println!("  bare durable commit         {commits}");
+    for (call, times) in [("flows_begin        ", begins), ("flows_complete_step", completes)] {
+        let times = Figures::of(times);
+        println!("  {call}         {times}, {:.3} ms over the bare commit", times.at(0.5) - commits.at(0.5));
+    }
+}
+
+/// The files of the example catalog.
+fn examples() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["flows", "templates", "personas", "contracts"];
+    let files = folders.into_iter().flat_map(|folder| walk(&root.join(folder)));
+    files
+        .map(|file| {
+            let path = file.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            (path, std::fs::read_to_string(file).unwrap())
+        })
+        .collect()
 }
 
 /// A file of its own on the same disk, as durable as ours.
