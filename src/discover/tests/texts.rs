@@ -3,7 +3,9 @@
 use serde_json::json;
 
 use crate::discover::samples::{packed, typical};
-use crate::discover::{Entry, Figures, Index, Input, Mode, Selection, input_summary, page, to_value, truncated};
+use crate::discover::{
+    Entry, Figures, Index, Input, Mode, Selection, brief_inputs, input_summary, page, to_value, truncated,
+};
 
 fn input(name: &str, kind: Option<&str>, required: bool) -> Input {
     Input { name: name.to_owned(), kind: kind.map(str::to_owned), required, ..Input::default() }
@@ -70,6 +72,19 @@ fn an_input_summary_is_sorted_and_says_what_is_required() {
 
 fn summary(inputs: &[Input]) -> String {
     input_summary(&Entry { inputs: inputs.to_vec(), ..Entry::default() })
+}
+
+#[test]
+fn brief_inputs_name_the_required_ones_first_and_count_what_has_no_room() {
+    let brief = |inputs: &[Input], inputs_unknown| {
+        brief_inputs(&Entry { inputs: inputs.to_vec(), inputs_unknown, ..named("F") })
+    };
+    assert_eq!(brief(&[input("tone", None, false), input("topic", None, true)], false), "topic, tone?");
+    assert_eq!(brief(&[], false), "No inputs required");
+    assert_eq!(brief(&[], true), "Not known: the flow has errors");
+    let long = "a".repeat(70);
+    let inputs = [input("b", None, true), input(&long, None, true), input("c", None, false)];
+    assert_eq!(brief(&inputs, false), format!("{long}, 2 more"));
 }
 
 fn index_line(name: &str, description: &str, tags: &[&str], inputs: &[Input]) -> String {
