@@ -274,10 +274,8 @@ pub fn unprintable(c: char) -> bool {
 /// A text as it stands inside a JSON text, without the quotation marks around it.
 pub fn inside_json(text: &str) -> String {
     // A text can always be written.
-    let mut quoted = serde_json::to_string(text).unwrap_or_default();
-    quoted.pop();
-    quoted.drain(..1);
-    quoted
+    let quoted = serde_json::to_string(text).unwrap_or_default();
+    quoted.strip_prefix('"').and_then(|inside| inside.strip_suffix('"')).unwrap_or_default().to_owned()
 }
 
 /// Untrusted text made safe for one line of a message: unprintable characters are dropped

@@ -2,22 +2,17 @@
 //! so does the execution once there is room again.
 
 use std::process::Command;
-use std::sync::Arc;
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 
+use super::killed::Home;
 use super::{catalog, completing, output};
 use crate::support::mcp::Program;
 
 /// The program; a file that may not grow is an error to it, as a full disk is, and not its end.
 fn serving() -> Program {
-    let home = Arc::new(tempfile::tempdir().unwrap());
-    for (path, text) in catalog() {
-        let place = home.path().join("catalog").join(path);
-        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
-        std::fs::write(place, text).unwrap();
-    }
+    let home = Home::of(catalog(), false);
     let mut command = Command::new("sh");
     command.env_clear();
     command.args([
@@ -28,7 +23,7 @@ fn serving() -> Program {
         "--source",
         "catalog",
     ]);
-    let mut program = Program::of(command, home);
+    let mut program = Program::of(command, home.root);
     program.shake_hands("2025-11-25");
     program
 }

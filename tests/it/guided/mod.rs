@@ -2,7 +2,7 @@
 
 mod asked;
 mod crash;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod full;
 mod killed;
 mod outputs;
