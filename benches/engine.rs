@@ -130,7 +130,7 @@ fn index(flows: usize) -> Index {
 
 #[divan::bench(args = [80, 10_000])]
 fn open_index_and_list(bencher: Bencher<'_, '_>, flows: usize) {
-    let bytes: Arc<[u8]> = Arc::from(index(flows).pack());
+    let bytes = index(flows).pack();
     let selection = Selection::all(Mode::Compact);
     bencher.bench(|| page(&Packed::open(bytes.clone()).unwrap(), &selection, "revision", &Figures::default()).unwrap());
 }

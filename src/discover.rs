@@ -12,6 +12,7 @@ mod cursor;
 mod mode;
 mod packed;
 mod page;
+mod parts;
 pub mod rank;
 mod rows;
 mod score;
@@ -24,6 +25,7 @@ pub use cursor::CursorFault;
 pub use mode::{MOST_NAMES, Mode};
 pub use packed::{Found, Packed};
 pub use page::{DiscoverError, Kind, LARGEST_BUDGET, LARGEST_LIMIT, Page, QUERY_LIMIT, Selection, TruncatedBy, page};
+pub use parts::Parts;
 pub use rows::{EntriesJson, to_value};
 pub use score::{BUCKETS, Popularity, Score, Times, Usage};
 pub use shown::{BriefEntry, CompactEntry, ContractEntry, DetailedEntry, Shown, ShownInput, StandardEntry};
@@ -236,6 +238,12 @@ impl Index {
 
     /// The stored form, for [`Packed::open`].
     pub fn pack(&self) -> Vec<u8> {
+        self.pack_in_parts().0
+    }
+
+    /// The stored form, and where parts of it may begin, apart from the first: in bytes and in order, for
+    /// [`Packed::open_parts`].
+    pub fn pack_in_parts(&self) -> (Vec<u8>, Vec<usize>) {
         rows::pack(self)
     }
 }

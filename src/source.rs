@@ -9,13 +9,13 @@ mod failure;
 mod files;
 mod folder;
 mod github;
+mod reading;
 mod redact;
 pub mod slug;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -23,11 +23,12 @@ use chrono::{DateTime, Utc};
 pub use self::failure::SourceError;
 pub use self::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind};
 pub use self::github::Pace;
+pub use self::reading::{Reading, Text};
 
 use self::examples::Examples;
 use self::folder::FolderSource;
 use self::github::{Remote, Repository};
-use crate::cache::lock;
+use crate::cache::Parted;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::names::{CatalogPath, ObjectId, RefName, RepoSlug};
@@ -178,7 +179,6 @@ pub struct Snapshot {
     commit: Option<ObjectId>,
     revision: String,
     body: Body,
-    derived: Mutex<BTreeMap<String, Arc<[u8]>>>,
 }
 
 enum Body {
@@ -194,7 +194,7 @@ impl Snapshot {
     }
 
     fn new(git_ref: Option<RefName>, commit: Option<ObjectId>, revision: String, body: Body) -> Self {
-        Self { git_ref, commit, revision, body, derived: Mutex::new(BTreeMap::new()) }
+        Self { git_ref, commit, revision, body }
     }
 
     /// The branch, tag or commit that was read: the default branch's own name where none was asked for.
@@ -251,58 +251,36 @@ impl Snapshot {
         }
     }
 
-    /// Hands every file to `each`, in the order of the paths, holding few of them at a time.
-    ///
-    /// A file that could not be had comes with its error and is not tried again here.
+    /// All files at once, in the order of the paths; [`Snapshot::reading`] needs less memory.
     ///
     /// # Errors
     /// As [`Snapshot::files`].
-    pub async fn read_each<F>(&self, mut each: F) -> Result<(), SourceError>
-    where
-        F: FnMut(&CatalogPath, Result<Arc<[u8]>, SourceError>) + Send,
-    {
-        match &self.body {
-            Body::Remote(remote) => remote.read_each(&mut each).await,
-            Body::Folder(walked) => {
-                walked.read_each(&mut each).await;
-                Ok(())
-            }
-            Body::Fixed(files) => {
-                files.files.iter().for_each(|(path, _)| each(path, files.read(path)));
-                Ok(())
-            }
+    pub async fn read_all(&self) -> Result<Vec<Text>, SourceError> {
+        let (mut all, mut reading) = (Vec::new(), self.reading(|_| true).await?);
+        while let Some(texts) = reading.next().await? {
+            all.extend(texts);
         }
-    }
-
-    /// All files at once, in the order of the paths; [`Snapshot::read_each`] needs less memory.
-    ///
-    /// # Errors
-    /// As [`Snapshot::files`].
-    pub async fn read_all(&self) -> Result<Vec<(CatalogPath, Result<Arc<[u8]>, SourceError>)>, SourceError> {
-        let mut all = Vec::new();
-        self.read_each(|path, bytes| all.push((path.clone(), bytes))).await?;
         Ok(all)
     }
 
     /// What was kept for this revision under this name.
-    pub async fn derived(&self, name: &str) -> Option<Arc<[u8]>> {
-        if let Some(bytes) = lock(&self.derived).get(name).cloned() {
-            return Some(bytes);
-        }
+    pub async fn derived(&self, name: &str) -> Option<Parted> {
         match &self.body {
             Body::Remote(remote) => remote.derived(name).await,
             Body::Folder(_) | Body::Fixed(_) => None,
         }
     }
 
-    /// Keeps bytes made from this revision: on disk where the revision is a whole commit, else in memory.
-    pub async fn keep_derived(&self, name: &str, bytes: Vec<u8>) {
-        let left = match &self.body {
-            Body::Remote(remote) => remote.keep_derived(name, bytes).await,
-            Body::Folder(_) | Body::Fixed(_) => Some(bytes),
-        };
-        if let Some(bytes) = left {
-            lock(&self.derived).insert(name.to_owned(), bytes.into());
+    /// Keeps bytes made from this revision, in parts of which all but the first begin at `cuts`; what was
+    /// kept is open then.
+    ///
+    /// # Errors
+    /// The bytes themselves, where nothing can be kept: the revision is no whole commit, or the disk
+    /// can't be written.
+    pub async fn keep_derived(&self, name: &str, bytes: Vec<u8>, cuts: Vec<usize>) -> Result<Parted, Vec<u8>> {
+        match &self.body {
+            Body::Remote(remote) => remote.keep_derived(name, bytes, cuts).await,
+            Body::Folder(_) | Body::Fixed(_) => Err(bytes),
         }
     }
 }

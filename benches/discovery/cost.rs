@@ -1,6 +1,5 @@
 //! What answers cost a model, and what a search costs this machine.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use flowy::discover::rank::{Document, Index, Query};
@@ -24,7 +23,7 @@ impl Tokens {
 
 fn packed(flows: Vec<Entry>) -> Packed {
     let index = flowy::discover::Index::new(flows, Vec::new(), Vec::new(), Vec::new());
-    Packed::open(Arc::from(index.pack())).unwrap()
+    Packed::open(index.pack()).unwrap()
 }
 
 /// The entries of flows in a mode, as JSON.

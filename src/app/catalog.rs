@@ -2,6 +2,7 @@
 
 mod build;
 mod calls;
+mod entry;
 mod nested;
 mod prepare;
 mod problems;
@@ -20,8 +21,9 @@ use crate::model::{Directory, Listed, Toolbox};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
 
-pub(super) use build::{broken, entry, guidance, stem};
+pub(super) use build::{broken, guidance, stem};
 pub(in crate::app) use calls::calls_of;
+pub(super) use entry::entry;
 pub(in crate::app) use nested::{FlowNames, Nesting, Within};
 pub use prepare::Prepared;
 pub(super) use problems::problem as left_out;
@@ -148,9 +150,19 @@ impl Catalogs {
     }
 }
 
+/// Refuses what was found in an index of which a part can't be read any more: it may be too little.
+fn complete(index: &Packed) -> Result<(), Error> {
+    if index.is_lost() {
+        let message = "the index that was kept of this revision is damaged; it has been removed";
+        return Err(Error::new(Code::InternalError, message).next("ask again: the index is made anew then"));
+    }
+    Ok(())
+}
+
 impl Opened {
     fn stands_for(&self, snapshot: &Arc<Snapshot>) -> bool {
-        self.lacking.as_ref().is_none_or(|lacking| std::ptr::eq(lacking.as_ptr(), Arc::as_ptr(snapshot)))
+        !self.packed.is_lost()
+            && self.lacking.as_ref().is_none_or(|lacking| std::ptr::eq(lacking.as_ptr(), Arc::as_ptr(snapshot)))
     }
 }
 
@@ -214,6 +226,7 @@ impl Catalog {
             return Ok(page.clone());
         }
         let page = Arc::new(page(index, selection, &self.origin.revision, figures)?);
+        complete(index)?;
         if selection.goes_by_usage() {
             return Ok(page);
         }
@@ -243,7 +256,9 @@ impl Catalog {
         ItemName::new(name).map_err(|error| {
             Error::new(Code::InvalidRequest, error.to_string()).next("ask for a flow by the name that flows_list shows")
         })?;
-        match self.index().find(name) {
+        let found = self.index().find(name);
+        complete(self.index())?;
+        match found {
             Found::One(row) => Ok(row),
             Found::Several(rows) => Err(self.ambiguous(name, &rows)),
             Found::Nothing => {

@@ -10,7 +10,9 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
 
+use super::parted::{self, Parted, check_sum};
 use crate::clock::Clock;
 
 /// What a checked file begins with: a mark, then the check sum and length of what follows.
@@ -42,7 +44,7 @@ impl Folder {
 
     /// Writes a file whole; `false` when the folder cannot be used.
     pub fn write(&self, name: &str, bytes: &[u8]) -> bool {
-        match self.put(&self.root.join(name), &[bytes]) {
+        match self.put(&self.root.join(name), &[bytes], false) {
             Ok(()) => true,
             Err(error) => self.broken(&error),
         }
@@ -54,7 +56,7 @@ impl Folder {
         let length = usize::try_from(file.metadata().ok()?.len()).ok()?.checked_sub(HEAD)?;
         let mut head = [0; HEAD];
         file.read_exact(&mut head).ok()?;
-        // Read where it stays: an index of thousands of flows is megabytes.
+        // Read where it stays: a listing of thousands of files is megabytes.
         let mut content: Arc<[u8]> = iter::repeat_n(0, length).collect();
         file.read_exact(Arc::get_mut(&mut content)?).ok()?;
         if head != seal(&content) {
@@ -66,7 +68,23 @@ impl Folder {
 
     /// Writes a file with a check sum in front; `false` when the folder cannot be used.
     pub fn write_checked(&self, name: &str, bytes: &[u8]) -> bool {
-        match self.put(&self.root.join(name), &[&seal(bytes), bytes]) {
+        match self.put(&self.root.join(name), &[&seal(bytes), bytes], false) {
+            Ok(()) => true,
+            Err(error) => self.broken(&error),
+        }
+    }
+
+    /// Opens what [`Folder::write_parted`] wrote.
+    pub fn open_parted(&self, name: &str) -> Option<Parted> {
+        Parted::open(self.root.join(name))
+    }
+
+    /// Writes a file that is read in parts, of which all but the first begin at `cuts`, in bytes and in
+    /// order; `false` when the folder cannot be used. It is on the disk before it is in its place: where
+    /// parts are looked at one by one, a power cut must not leave half of them.
+    pub fn write_parted(&self, name: &str, bytes: &[u8], cuts: &[usize]) -> bool {
+        let Some(directory) = parted::directory(bytes, cuts) else { return false };
+        match self.put(&self.root.join(name), &[&directory, bytes], true) {
             Ok(()) => true,
             Err(error) => self.broken(&error),
         }
@@ -83,7 +101,18 @@ impl Folder {
         entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect()
     }
 
-    fn put(&self, place: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    /// The names of the files in a folder below this one that were last written longer ago than `age`.
+    pub fn old_names(&self, below: &str, age: Duration) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.root.join(below)) else { return Vec::new() };
+        let now = SystemTime::from(self.clock.now());
+        let is_old = |entry: &fs::DirEntry| {
+            let written = entry.metadata().and_then(|about| about.modified()).ok();
+            written.and_then(|written| now.duration_since(written).ok()).is_some_and(|since| since > age)
+        };
+        entries.flatten().filter(is_old).filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    }
+
+    fn put(&self, place: &Path, parts: &[&[u8]], durable: bool) -> io::Result<()> {
         let folder = place.parent().unwrap_or(&self.root);
         let beside = folder.join(format!(".{}-{:016x}", std::process::id(), self.clock.fresh()));
         let mut file = match new_file(&beside) {
@@ -94,6 +123,9 @@ impl Folder {
             other => other,
         }?;
         let written = parts.iter().try_for_each(|part| file.write_all(part)).and_then(|()| {
+            if durable {
+                file.sync_data()?;
+            }
             drop(file);
             fs::rename(&beside, place)
         });
@@ -118,11 +150,9 @@ impl fmt::Debug for Folder {
 }
 
 fn seal(content: &[u8]) -> [u8; HEAD] {
-    let mut crc = flate2::Crc::new();
-    crc.update(content);
     let length = u64::try_from(content.len()).unwrap_or(u64::MAX);
     let mut head = [0; HEAD];
-    let bytes = MARK.iter().copied().chain(crc.sum().to_le_bytes()).chain(length.to_le_bytes());
+    let bytes = MARK.iter().copied().chain(check_sum(content).to_le_bytes()).chain(length.to_le_bytes());
     for (place, byte) in head.iter_mut().zip(bytes) {
         *place = byte;
     }
@@ -181,6 +211,46 @@ mod tests {
         *harmed.last_mut().expect("not empty") ^= 1;
         folder.write("x", &harmed);
         assert_eq!(folder.read_checked("x"), None);
+    }
+
+    #[test]
+    fn a_file_in_parts_is_read_and_checked_part_by_part() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(place.path().to_owned(), SystemClock::shared());
+        assert!(folder.write_parted("x", b"0123456789", &[3, 4]));
+        assert_eq!(folder.read_checked("x"), None, "a file of another kind");
+        let whole = folder.read("x").expect("there");
+        let file = folder.open_parted("x").expect("whole");
+        assert_eq!(file.starts(), [0, 3, 4, 10]);
+        let parts = |file: &Parted| (0..4).map(|part| file.part(part)).collect::<Vec<_>>();
+        let as_written =
+            [Some(b"012".as_slice().into()), Some(b"3".as_slice().into()), Some(b"456789".as_slice().into()), None];
+        assert_eq!(parts(&file), as_written);
+        assert!(folder.has("x"), "there is no fourth part, which harms nothing");
+
+        folder.remove("x");
+        assert_eq!(parts(&file), as_written, "what is open stays");
+        let mut harmed = whole.clone();
+        *harmed.last_mut().expect("not empty") ^= 1;
+        folder.write("x", &harmed);
+        let file = folder.open_parted("x").expect("its directory is whole");
+        assert_eq!(file.part(1).as_deref(), Some(b"3".as_slice()));
+        assert_eq!((file.part(2), folder.has("x")), (None, false), "a damaged file is made anew");
+
+        for cut in [0, 5, 15, 16, 30, whole.len() - 1] {
+            folder.write("x", &whole[..cut]);
+            assert!(folder.open_parted("x").is_none(), "cut at {cut}");
+        }
+        for place in 0..whole.len() - 10 {
+            let mut harmed = whole.clone();
+            harmed[place] ^= 1;
+            folder.write("x", &harmed);
+            assert!(folder.open_parted("x").is_none(), "harmed at {place}");
+        }
+        assert!(!folder.write_parted("y", b"0123", &[2, 1]) && !folder.write_parted("y", b"0123", &[5]));
+        assert!(folder.write_parted("y", b"", &[]));
+        let empty = folder.open_parted("y").expect("whole");
+        assert_eq!((empty.starts(), empty.part(0).as_deref()), ([0, 0].as_slice(), Some(b"".as_slice())));
     }
 
     #[test]

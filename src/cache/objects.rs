@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use cached::ShardedLruCache;
 use sha1::{Digest as _, Sha1};
@@ -16,6 +17,9 @@ use crate::names::ObjectId;
 /// How many blobs stay in memory, and how large one of them may be, in bytes: 16 MiB at the most.
 const RECENT: usize = 256;
 const RECENT_SIZE: usize = 64 * 1024;
+
+/// How long a blob stays that nothing is known to need.
+const GRACE: Duration = Duration::from_hours(24);
 
 /// The git id of a blob with these bytes (`sha1("blob " length NUL bytes)`).
 pub fn blob_id(bytes: &[u8]) -> ObjectId {
@@ -89,6 +93,19 @@ impl Objects {
         }
         held.insert(id.clone(), Arc::downgrade(&bytes));
         Kept::Held(bytes)
+    }
+
+    /// Removes the blobs from disk that are not to be kept, and what writers left that were killed. One
+    /// that was written within [`GRACE`] stays: another process may be about to say what it is for.
+    pub fn forget(&self, keep: impl Fn(&str) -> bool) {
+        for first in 0..=u8::MAX {
+            let below = format!("blobs/{first:02x}");
+            for rest in self.folder.old_names(&below, GRACE) {
+                if !keep(&format!("{first:02x}{rest}")) {
+                    self.folder.remove(&format!("{below}/{rest}"));
+                }
+            }
+        }
     }
 
     fn held_bytes(&self, id: &ObjectId) -> Option<Arc<[u8]>> {

@@ -1,13 +1,15 @@
 //! A packed index, read where it lies: pages, look-ups and totals touch only the rows they need.
 //!
 //! Opening checks the header and where the sections lie, not the rows, so it takes the same time for ten
-//! flows and for ten thousand. A damaged row is one that isn't there: it is skipped, nothing panics. Whether the bytes
-//! are the ones that were stored is the business of whoever stored them.
+//! flows and for ten thousand; and of an index in parts only those are read that hold what is asked for. A
+//! damaged row is one that isn't there: it is skipped, nothing panics. Whether the bytes are the ones that were
+//! stored is the business of whoever stored them; that a part could not be had is told by [`Packed::is_lost`].
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use super::parts::Parts;
 use super::rank::{self, Document};
 use super::rows::{FORMAT, HEADER, HEADER_NUMBERS, MAGIC, ROW, Reader};
 use super::text::Named;
@@ -16,7 +18,7 @@ use super::{Category, Entry, FileProblem, Input, TemplateEntry, stem_of};
 /// An index that stays packed; cloning shares the bytes.
 #[derive(Clone)]
 pub struct Packed {
-    bytes: Arc<[u8]>,
+    bytes: Arc<Parts>,
     flows: usize,
     lookups: [Lookup; 3],
     /// The rows of the flows that ask to be tools of their own, in order.
@@ -24,8 +26,8 @@ pub struct Packed {
     templates: usize,
     problems: usize,
     categories: usize,
-    /// Where problems, categories and templates begin.
-    rest: usize,
+    /// Where problems and categories begin, and where they end and the templates begin.
+    rest: (usize, usize),
     /// Made when a query first asks for it: opening stays quick.
     ranks: Arc<OnceLock<rank::Index>>,
 }
@@ -86,7 +88,7 @@ impl<'a> Keys<'a> {
 
 impl std::fmt::Debug for Packed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Packed").field("flows", &self.flows).field("bytes", &self.bytes.len()).finish_non_exhaustive()
+        f.debug_struct("Packed").field("flows", &self.flows).field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
@@ -94,15 +96,21 @@ impl Packed {
     /// Opens what [`Index::pack`](super::Index::pack) wrote.
     ///
     /// `None` for anything else, an older or newer format included: the caller makes the index anew.
-    pub fn open(bytes: Arc<[u8]>) -> Option<Self> {
-        if !bytes.starts_with(&MAGIC) {
+    pub fn open(bytes: Vec<u8>) -> Option<Self> {
+        Self::open_parts(Parts::whole(bytes))
+    }
+
+    /// Opens it in the parts in which [`Index::pack_in_parts`](super::Index::pack_in_parts) cut it, or in
+    /// larger ones; reads the first.
+    pub fn open_parts(bytes: Parts) -> Option<Self> {
+        if bytes.slice(0, MAGIC.len())? != MAGIC {
             return None;
         }
         let mut header = [0usize; HEADER_NUMBERS];
         for (place, number) in header.iter_mut().enumerate() {
             *number = fixed(&bytes, MAGIC.len() + 4 * place)?;
         }
-        let [format, flows, stems, meta_names, ids, marks, templates, problems, categories] = header;
+        let [format, flows, stems, meta_names, ids, marks, templates, problems, categories, rest, after] = header;
         if format != FORMAT as usize || [stems, meta_names, ids, marks].into_iter().any(|rows| rows > flows) {
             return None;
         }
@@ -114,16 +122,16 @@ impl Packed {
             *lookup = Lookup { start: at, rows };
             at = at.checked_add(rows.checked_mul(4)?)?;
         }
-        if at > bytes.len() {
+        if !(at <= rest && rest <= after && after <= bytes.len()) {
             return None;
         }
-        let mut packed =
-            Self { bytes, flows, lookups, marked, templates, problems, categories, rest: at, ranks: Arc::default() };
-        if let Some(last) = flows.checked_sub(1) {
-            let (start, head, tail) = packed.place(last)?;
-            packed.rest = start.checked_add(head)?.checked_add(tail)?;
-        }
-        (packed.rest <= packed.bytes.len()).then_some(packed)
+        let (bytes, rest, ranks) = (Arc::new(bytes), (rest, after), Arc::default());
+        Some(Self { bytes, flows, lookups, marked, templates, problems, categories, rest, ranks })
+    }
+
+    /// Whether a part of it could not be read when it was needed, so that what was found may be too little.
+    pub fn is_lost(&self) -> bool {
+        self.bytes.is_lost()
     }
 
     /// The flows as queries are ranked, by their places; made at the first call, which may take long.
@@ -147,11 +155,6 @@ impl Packed {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.flows == 0
-    }
-
-    /// The bytes it reads.
-    pub fn bytes(&self) -> &Arc<[u8]> {
-        &self.bytes
     }
 
     /// The flow at a place, in the order of names; `None` past the end or where the row is damaged.
@@ -276,10 +279,8 @@ impl Packed {
     /// The template files, by path; empty where that part is damaged.
     pub fn templates(&self) -> Vec<TemplateEntry> {
         let read = || {
-            let mut rest = self.rest()?;
-            rest.items(self.problems, Reader::problem)?;
-            rest.items(self.categories, Reader::category)?;
-            rest.items(self.templates, Reader::template)
+            let begin = self.rest.1;
+            Reader(self.slice(begin, self.bytes.len().checked_sub(begin)?)?).items(self.templates, Reader::template)
         };
         read().unwrap_or_default()
     }
@@ -336,7 +337,8 @@ impl Packed {
     }
 
     fn rest(&self) -> Option<Reader<'_>> {
-        self.bytes.get(self.rest..).map(Reader)
+        let (begin, end) = self.rest;
+        self.slice(begin, end.checked_sub(begin)?).map(Reader)
     }
 
     fn head_reader(&self, row: usize) -> Option<Reader<'_>> {
@@ -349,12 +351,12 @@ impl Packed {
         if row >= self.flows {
             return None;
         }
-        let at = HEADER + row * ROW;
-        Some((fixed(&self.bytes, at)?, fixed(&self.bytes, at + 4)?, fixed(&self.bytes, at + 8)?))
+        let mut numbers = self.slice(HEADER + row * ROW, ROW)?.chunks_exact(4).map(four);
+        Some((numbers.next()??, numbers.next()??, numbers.next()??))
     }
 
     fn slice(&self, start: usize, length: usize) -> Option<&[u8]> {
-        self.bytes.get(start..start.checked_add(length)?)
+        self.bytes.slice(start, length)
     }
 
     /// The rows, out of `rows` sorted ones, whose key equals `wanted`, in order.
@@ -404,7 +406,10 @@ fn by_flow_id<'a>(keys: &Keys<'a>) -> Option<&'a str> {
     keys.flow_id
 }
 
-fn fixed(bytes: &[u8], at: usize) -> Option<usize> {
-    let four = bytes.get(at..at.checked_add(4)?)?;
-    usize::try_from(u32::from_le_bytes(four.try_into().ok()?)).ok()
+fn fixed(bytes: &Parts, at: usize) -> Option<usize> {
+    four(bytes.slice(at, 4)?)
+}
+
+fn four(bytes: &[u8]) -> Option<usize> {
+    usize::try_from(u32::from_le_bytes(bytes.try_into().ok()?)).ok()
 }

@@ -4,13 +4,17 @@
 //! finds its way with what is here. Layout, all numbers little-endian:
 //!
 //! ```text
-//! magic (8 bytes) · format · flows · stems · meta names · ids · marked · templates · problems · categories   (u32 each)
+//! magic (8 bytes) · format · flows · stems · meta names · ids · marked · templates · problems · categories ·
+//! where the problems begin · where the templates begin                                          (u32 each)
 //! row table: flows × (start, head length, tail length, compact tokens)                          (u32 each)
 //! look-up tables: row numbers sorted by stem, by meta name, by id                               (u32 each)
 //! marked rows: row numbers of the flows that ask to be tools of their own                       (u32 each)
 //! rows: head (what filters, compact and index need) and tail (the rest), one after the other
 //! problems, categories, templates
 //! ```
+//!
+//! It may be kept in parts, so that a page reads only what it shows: nothing that is read at once, a row or one
+//! of the sections at the end, lies in two of them.
 //!
 //! Texts and lists are preceded by their length (LEB128), an absent value is the byte 0, a present one follows a 1.
 //! The one thing kept as JSON is a default or a choice, which may be any value.
@@ -25,13 +29,15 @@ use super::{Category, Entry, FileProblem, Index, Input, Output, TemplateEntry, T
 /// How every packed index begins.
 pub(super) const MAGIC: [u8; 8] = *b"flowidx\n";
 /// Raised with every change of the layout or of what is stored; an index of another format is made anew.
-pub(super) const FORMAT: u32 = 6;
+pub(super) const FORMAT: u32 = 7;
 /// Bytes before the row table.
 pub(super) const HEADER: usize = 8 + 4 * HEADER_NUMBERS;
 /// Numbers in the header.
-pub(super) const HEADER_NUMBERS: usize = 9;
+pub(super) const HEADER_NUMBERS: usize = 11;
 /// Bytes per row in the row table.
 pub(super) const ROW: usize = 16;
+/// The size of a part in bytes, unless one row or section is larger.
+const PART: usize = 32 * 1024;
 
 /// One entry as JSON, with exactly the fields of its mode, in their published order.
 pub fn to_value(shown: &Shown) -> Value {
@@ -187,8 +193,8 @@ pub(super) fn cost(shown: &Shown) -> usize {
     crate::tokens::estimate(&json)
 }
 
-/// An index as one byte string.
-pub(super) fn pack(index: &Index) -> Vec<u8> {
+/// An index as one byte string, and where parts of it may begin.
+pub(super) fn pack(index: &Index) -> (Vec<u8>, Vec<usize>) {
     let lookups = [
         sorted_rows(index.flows(), |flow| Some(flow.stem())),
         sorted_rows(index.flows(), |flow| flow.meta_name.as_deref()),
@@ -198,6 +204,8 @@ pub(super) fn pack(index: &Index) -> Vec<u8> {
     let tables = index.flows().len() * ROW + lookups.iter().map(|rows| rows.len() * 4).sum::<usize>();
     let first_row = HEADER + tables;
 
+    let mut cuts = Cuts::default();
+    (HEADER..first_row).step_by(ROW).for_each(|number| cuts.may_begin(number));
     let mut table = Writer::default();
     let mut rows = Writer::default();
     for flow in index.flows() {
@@ -209,7 +217,16 @@ pub(super) fn pack(index: &Index) -> Vec<u8> {
         for number in [first_row + start, middle - start, rows.0.len() - middle, cost(&compact)] {
             table.fixed(number);
         }
+        cuts.may_begin(first_row + start);
     }
+    let rest = rows.0.len();
+    cuts.may_begin(first_row + rest);
+    index.problems().iter().for_each(|problem| rows.problem(problem));
+    index.categories().iter().for_each(|category| rows.category(category));
+    // Templates last: there may be as many as flows, and every listing wants the problems.
+    let templates = rows.0.len();
+    cuts.may_begin(first_row + templates);
+    index.templates().iter().for_each(|template| rows.template(template));
 
     let mut out = Writer(Vec::with_capacity(first_row + rows.0.len()));
     out.0.extend_from_slice(&MAGIC);
@@ -221,16 +238,38 @@ pub(super) fn pack(index: &Index) -> Vec<u8> {
     for count in [index.templates().len(), index.problems().len(), index.categories().len()] {
         out.fixed(count);
     }
+    for begin in [rest, templates] {
+        out.fixed(first_row + begin);
+    }
     out.0.append(&mut table.0);
     for row in lookups.iter().flatten() {
         out.fixed(*row);
     }
     out.0.append(&mut rows.0);
-    // Templates last: there may be as many as flows, and every listing wants the problems.
-    index.problems().iter().for_each(|problem| out.problem(problem));
-    index.categories().iter().for_each(|category| out.category(category));
-    index.templates().iter().for_each(|template| out.template(template));
-    out.0
+    let end = out.0.len();
+    cuts.may_begin(end);
+    (out.0, cuts.all)
+}
+
+/// Where parts begin: as late as keeps them within their size.
+#[derive(Default)]
+struct Cuts {
+    all: Vec<usize>,
+    /// Where the last part begins.
+    part: usize,
+    /// Where the last thing begins that no cut goes through.
+    thing: usize,
+}
+
+impl Cuts {
+    /// Something begins here, so what was before ends.
+    fn may_begin(&mut self, here: usize) {
+        if here - self.part > PART && self.thing > self.part {
+            self.all.push(self.thing);
+            self.part = self.thing;
+        }
+        self.thing = here;
+    }
 }
 
 /// Row numbers of the flows that have a key, by key, then by row.

@@ -1,7 +1,5 @@
 //! Flows as people write them, for the tests of this room.
 
-use std::sync::Arc;
-
 use serde_json::json;
 
 use super::{Category, Entry, FileProblem, Index, Input, Output, Packed, TemplateEntry, TemplateTitle};
@@ -121,5 +119,5 @@ pub(super) fn packed_of(flows: Vec<Entry>) -> Packed {
 }
 
 pub(super) fn open(index: &Index) -> Packed {
-    Packed::open(Arc::from(index.pack())).expect("what was packed opens")
+    Packed::open(index.pack()).expect("what was packed opens")
 }

@@ -1,6 +1,7 @@
 //! What a catalog holds: its files by path, and the entries that are left out.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use super::SourceError;
 use crate::names::{CatalogPath, ObjectId};
@@ -48,6 +49,11 @@ impl Files {
     /// A file by its path.
     pub fn get(&self, path: &CatalogPath) -> Option<&FileEntry> {
         self.0.get(path)
+    }
+
+    /// The files whose paths come after this one, or all of them; sorted by path.
+    pub(super) fn after(&self, path: Option<&CatalogPath>) -> impl Iterator<Item = (&CatalogPath, &FileEntry)> {
+        self.0.range::<CatalogPath, _>((path.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded))
     }
 
     /// All files, sorted by path.

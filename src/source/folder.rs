@@ -21,8 +21,6 @@ use crate::names::{CatalogPath, quoted, shown};
 
 /// How deep folders are followed; deeper ones are reported as cut off.
 const DEEPEST: usize = 32;
-/// How many files are read between two turns of the event loop.
-const BATCH: usize = 256;
 
 /// A folder that is read.
 #[derive(Debug)]
@@ -101,16 +99,16 @@ impl Walked {
         })
     }
 
-    pub(super) async fn read_each<F>(&self, each: &mut F)
-    where
-        F: FnMut(&CatalogPath, Result<Arc<[u8]>, SourceError>) + Send,
-    {
-        for (number, (path, _)) in self.files.iter().enumerate() {
-            if number % BATCH == BATCH - 1 {
-                tokio::task::yield_now().await;
-            }
-            each(path, read(&self.root, path, self.largest));
-        }
+    /// Reads some files, in their order.
+    pub(super) async fn read_batch(&self, paths: &[CatalogPath]) -> Vec<Result<Arc<[u8]>, SourceError>> {
+        let (root, batch, largest) = (self.root.clone(), paths.to_vec(), self.largest);
+        let read = off_the_loop(move || Ok(batch.iter().map(|path| read(&root, path, largest)).collect()));
+        read.await.unwrap_or_else(|error| {
+            let reason = system_says(&error);
+            let failed =
+                |path: &CatalogPath| SourceError::Unreadable { path: path.to_string(), reason: reason.clone() };
+            paths.iter().map(|path| Err(failed(path))).collect()
+        })
     }
 }
 

@@ -306,11 +306,22 @@ impl Ground {
             }
             ground.records.keep_ref(&asked, &remembered);
             if listed.is_some() {
-                ground.records.forget_others(&remembered.commit);
+                ground.records.forget_others(&remembered.commit, ground.clock.now());
             }
+            listed.is_some()
         };
-        if let Err(error) = tokio::task::spawn_blocking(write).await {
-            tracing::warn!(%error, "a record could not be written");
+        match tokio::task::spawn_blocking(write).await {
+            Ok(true) => {
+                // Nobody waits for it: of thousands of files each is looked at.
+                let ground = self.clone();
+                tokio::task::spawn_blocking(move || {
+                    if let Some(blobs) = ground.records.blobs() {
+                        ground.objects.forget(|id| blobs.contains(id));
+                    }
+                });
+            }
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "a record could not be written"),
         }
     }
 }

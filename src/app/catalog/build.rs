@@ -1,54 +1,91 @@
 //! Building the listing index of a revision: every file is read, checked and planned once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use serde_json::Value;
-
+use super::entry::{category, entry};
 use super::nested::{FlowNames, Nesting, Within};
 use super::problems::{Problems, code_in_flow, code_of_finding, of_findings, problem, unreadable};
 use super::{INDEX, Opened};
 use crate::app::failure::code_of;
-use crate::app::prompts::in_sets;
 use crate::app::{Code, Error};
-use crate::discover::{Category, Entry, FileProblem, Index, Input, Output, Packed, TemplateEntry, TemplateTitle};
-use crate::document::Document;
-use crate::model::{Directory, Flow, Listed, Lookup, NodeKind, Shelf, Template, ToolAddress};
-use crate::names::{CatalogPath, VariableName};
+use crate::cache::Parted;
+use crate::discover::{Category, Entry, FileProblem, Index, Packed, Parts, TemplateEntry, TemplateTitle};
+use crate::model::{Directory, Listed, Lookup, NodeKind, Shelf, Template};
+use crate::names::CatalogPath;
 use crate::plan::Plan;
-use crate::source::{Files, Problem, Snapshot, SourceError};
+use crate::source::{Files, Problem, Snapshot, SourceError, Text};
 use crate::validate::{self, Finding, Guidance, GuidanceReferences, Known, Options, Parsed, Severity};
 
-/// A file's bytes, or why they can't be had.
-type Text = (CatalogPath, Bytes);
 type Bytes = Result<Arc<[u8]>, SourceError>;
 
 /// Opens a revision: from the kept index, else by reading every file.
 pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: bool) -> Result<Arc<Opened>, Error> {
     let name = if lenient { format!("{INDEX}-lenient") } else { INDEX.to_owned() };
-    if let Some(packed) = snapshot.derived(&name).await.and_then(Packed::open) {
+    if let Some(packed) = snapshot.derived(&name).await.and_then(in_parts) {
         return Ok(opened(revision, packed, None));
     }
-    let files = snapshot.files().await?;
-    let mut texts: Vec<Text> = Vec::with_capacity(files.len());
-    snapshot.read_each(|path, bytes| texts.push((path.clone(), bytes))).await?;
-    let whole = texts.iter().all(|(_, bytes)| bytes.is_ok());
+    let building = build(&snapshot, lenient).await?;
+    let whole = building.whole;
     let problems = snapshot.problems().await?;
-    let built = tokio::task::spawn_blocking(move || {
-        let index = build(&files, &texts, &problems, lenient);
-        // What was read makes room for what is made of it.
-        drop((files, texts, problems));
-        index.pack()
-    })
-    .await;
-    let bytes =
-        built.map_err(|_| Error::new(Code::InternalError, "reading the catalog was stopped by an internal error"))?;
-    if whole {
-        snapshot.keep_derived(&name, bytes.clone()).await;
-    }
-    let packed = Packed::open(Arc::from(bytes))
+    let texts = nested_texts(&snapshot, &building).await;
+    let built = tokio::task::spawn_blocking(move || building.finish(&texts, &problems).pack_in_parts()).await;
+    let (bytes, cuts) = built.map_err(stopped)?;
+    // What is on disk need not stay in memory.
+    let kept = if whole { snapshot.keep_derived(&name, bytes, cuts).await } else { Err(bytes) };
+    let packed = kept
+        .map_or_else(Packed::open, in_parts)
         .ok_or_else(|| Error::new(Code::InternalError, "the listing index could not be read back"))?;
     Ok(opened(revision, packed, (!whole).then(|| Arc::downgrade(&snapshot))))
+}
+
+fn stopped<E>(_: E) -> Error {
+    Error::new(Code::InternalError, "reading the catalog was stopped by an internal error")
+}
+
+/// Reads every file once, a few at a time: while some are checked the next ones are read.
+async fn build(snapshot: &Snapshot, lenient: bool) -> Result<Building, Error> {
+    // What flows name is known before the first of them is checked.
+    let mut reading = snapshot.reading(|path| !in_folder(path, "flows")).await?;
+    let mut building = Building::new(snapshot.files().await?, lenient);
+    let mut batch = reading.next().await?;
+    while let Some(texts) = batch {
+        let check = tokio::task::spawn_blocking(move || {
+            building.take(texts);
+            building
+        });
+        let (checked, next) = tokio::join!(check, reading.next());
+        building = checked.map_err(stopped)?;
+        batch = next?;
+    }
+    Ok(building)
+}
+
+/// The files whose flows go through other flows, and those of the flows that they go through, by number.
+async fn nested_texts(snapshot: &Snapshot, building: &Building) -> BTreeMap<usize, Text> {
+    let mut texts = BTreeMap::new();
+    let mut files: Vec<usize> = building.nested.iter().map(|(file, _)| *file).collect();
+    if files.is_empty() {
+        return texts;
+    }
+    let names = building.names();
+    while let Some(file) = files.pop() {
+        let Some(path) = building.flow_files.get(file).filter(|_| !texts.contains_key(&file)) else { continue };
+        let bytes = snapshot.read(path).await;
+        if let Ok(bytes) = &bytes {
+            let uses = validate::flow_references(&validate::parse(path, bytes));
+            files.extend(uses.iter().flatten().filter_map(|name| names.place(name)).map(|(file, _)| file));
+        }
+        texts.insert(file, (path.clone(), bytes));
+    }
+    texts
+}
+
+/// An index as it is kept: a start or a page reads of it what they need.
+fn in_parts(kept: Parted) -> Option<Packed> {
+    let starts = kept.starts().to_vec();
+    Packed::open_parts(Parts::new(starts, move |part| kept.part(part)))
 }
 
 fn opened(revision: String, packed: Packed, lacking: Option<Weak<Snapshot>>) -> Arc<Opened> {
@@ -85,56 +122,139 @@ pub(in crate::app) fn stem(file: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-fn build(files: &Files, texts: &[Text], left_out: &[Problem], lenient: bool) -> Index {
-    let mut problems = Problems::default();
-    left_out.iter().filter_map(problem).for_each(|problem| problems.note(problem));
-    let oid = |path: &CatalogPath| {
-        files.get(path).and_then(|file| file.oid.as_ref()).map(ToString::to_string).unwrap_or_default()
-    };
-    let below = |folder: &'static str| texts.iter().filter(move |(path, _)| in_folder(path, folder));
-    let (mut templates, mut read) = (Vec::new(), BTreeMap::new());
-    for (path, bytes) in below("templates") {
-        let one = read_templates(path, bytes, oid(path));
-        problems.note_all(one.problems);
-        read.insert(one.entry.file.clone(), one.outcome);
-        templates.push(one.entry);
-    }
-    let directory = Directory::new(
-        templates
-            .iter()
-            .map(|entry: &TemplateEntry| Listed {
-                file: entry.file.clone(),
-                stem: entry.stem.clone(),
-                entries: entry.titles.iter().map(|title| (title.id.clone(), title.title.clone())).collect(),
-            })
-            .collect(),
-    );
-    let guidance = guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
-    let shelves = Shelves { directory: &directory, read: &read, guidance: &guidance, lenient };
-    let of_flows: Vec<&Text> = below("flows").collect();
-    // Of thousands of files nothing is held twice.
-    let (mut flows, mut categories) = (Vec::with_capacity(of_flows.len()), Vec::new());
-    let (mut file_of, mut nested) = (Vec::with_capacity(of_flows.len()), Vec::new());
-    for (number, (path, bytes)) in of_flows.iter().enumerate() {
-        let one = read_flows(path, bytes, |parsed| shelves.check(path, parsed, &Within::default()), &oid(path));
-        let begin = flows.len();
-        flows.extend(one.flows);
-        file_of.resize(flows.len(), number);
-        categories.extend(one.category);
-        if one.nests {
-            nested.push((number, begin..flows.len()));
-        } else {
-            problems.note_all(one.problems);
+/// An index in the making, of one batch of files after the other: all flows come after all that is no flow.
+struct Building {
+    files: Arc<Files>,
+    lenient: bool,
+    /// Whether every file could be read.
+    whole: bool,
+    problems: Problems,
+    templates: Vec<TemplateEntry>,
+    read: BTreeMap<String, TemplateRead>,
+    guidance: Guidance,
+    /// Made of the templates when the first flow comes.
+    directory: OnceLock<Directory>,
+    flows: Vec<Entry>,
+    /// The number of each flow's file.
+    file_of: Vec<usize>,
+    flow_files: Vec<CatalogPath>,
+    categories: Vec<Category>,
+    /// Files whose flows go through other flows, by number, each with its flows.
+    nested: Vec<(usize, Range<usize>)>,
+}
+
+impl Building {
+    fn new(files: Arc<Files>, lenient: bool) -> Self {
+        let flows = files.iter().filter(|(path, _)| in_folder(path, "flows")).count();
+        Self {
+            files,
+            lenient,
+            whole: true,
+            problems: Problems::default(),
+            templates: Vec::new(),
+            read: BTreeMap::new(),
+            guidance: Guidance::default(),
+            directory: OnceLock::new(),
+            // Of thousands of files nothing is held twice.
+            flows: Vec::with_capacity(flows),
+            file_of: Vec::with_capacity(flows),
+            flow_files: Vec::with_capacity(flows),
+            categories: Vec::new(),
+            nested: Vec::new(),
         }
     }
-    let files: Vec<usize> = nested.iter().map(|(file, _)| *file).collect();
-    let read_again = nest(&of_flows, flows.iter().zip(file_of), &files, &shelves, &oid);
-    for ((_, place), one) in nested.into_iter().zip(read_again) {
-        problems.note_all(one.problems);
-        flows.get_mut(place).into_iter().flatten().zip(one.flows).for_each(|(before, now)| *before = now);
+
+    fn take(&mut self, texts: Vec<Text>) {
+        for (path, bytes) in texts {
+            self.whole &= bytes.is_ok();
+            if in_folder(&path, "flows") {
+                self.take_flows(path, &bytes);
+            } else if in_folder(&path, "templates") {
+                let one = read_templates(&path, &bytes, oid(&self.files, &path));
+                self.problems.note_all(one.problems);
+                self.read.insert(one.entry.file.clone(), one.outcome);
+                self.templates.push(one.entry);
+            } else {
+                take_guidance(&mut self.guidance, &path, &bytes);
+            }
+        }
     }
-    problems.note_twins(&flows);
-    Index::new(flows, templates, problems.all, categories)
+
+    fn take_flows(&mut self, path: CatalogPath, bytes: &Bytes) {
+        let shelves = self.shelves();
+        let check = |parsed: &Parsed| shelves.check(&path, parsed, &Within::default());
+        let one = read_flows(&path, bytes, check, &oid(&self.files, &path));
+        let (number, begin) = (self.flow_files.len(), self.flows.len());
+        self.flow_files.push(path);
+        self.flows.extend(one.flows);
+        self.file_of.resize(self.flows.len(), number);
+        self.categories.extend(one.category);
+        if one.nests {
+            self.nested.push((number, begin..self.flows.len()));
+        } else {
+            self.problems.note_all(one.problems);
+        }
+    }
+
+    fn shelves(&self) -> Shelves<'_> {
+        let listed = |entry: &TemplateEntry| Listed {
+            file: entry.file.clone(),
+            stem: entry.stem.clone(),
+            entries: entry.titles.iter().map(|title| (title.id.clone(), title.title.clone())).collect(),
+        };
+        let directory = self.directory.get_or_init(|| Directory::new(self.templates.iter().map(listed).collect()));
+        Shelves { directory, read: &self.read, guidance: &self.guidance, lenient: self.lenient }
+    }
+
+    /// What its flows go by.
+    fn names(&self) -> FlowNames {
+        let mut names = FlowNames::default();
+        for (flow, file) in self.flows.iter().zip(&self.file_of) {
+            let stem = stem(&flow.file);
+            let names_of = [Some(flow.name.as_str()), Some(stem), flow.meta_name.as_deref(), flow.flow_id.as_deref()];
+            names.note_names((*file, flow.place_in_file), &flow.file, names_of);
+        }
+        names
+    }
+
+    /// The index, now that all flows are known; `texts` are the files that flows within flows lead to.
+    fn finish(mut self, texts: &BTreeMap<usize, Text>, left_out: &[Problem]) -> Index {
+        left_out.iter().filter_map(problem).for_each(|problem| self.problems.note(problem));
+        let read_again = self.nest(texts);
+        for ((_, place), one) in std::mem::take(&mut self.nested).into_iter().zip(read_again) {
+            self.problems.note_all(one.problems);
+            self.flows.get_mut(place).into_iter().flatten().zip(one.flows).for_each(|(before, now)| *before = now);
+        }
+        self.problems.note_twins(&self.flows);
+        Index::new(self.flows, self.templates, self.problems.all, self.categories)
+    }
+
+    /// Reads files again whose flows go through other flows.
+    fn nest(&self, texts: &BTreeMap<usize, Text>) -> Vec<FlowsOfFile> {
+        if self.nested.is_empty() {
+            return Vec::new();
+        }
+        let (names, shelves) = (self.names(), self.shelves());
+        let load =
+            |file: usize| texts.get(&file).and_then(|(path, bytes)| Some(validate::parse(path, bytes.as_ref().ok()?)));
+        let find = |name: &str| names.find(name);
+        let empty = || validate::FileCheck { findings: Vec::new(), flows: Vec::new() };
+        let check = |file: usize, parsed: &Parsed, within: &Within| {
+            self.flow_files.get(file).map_or_else(empty, |path| shelves.check(path, parsed, within).check)
+        };
+        let nesting = Nesting::new(&load, &find, &check);
+        let again = self.nested.iter().map(|(file, _)| {
+            let Some((path, bytes)) = texts.get(file) else { return FlowsOfFile::default() };
+            let within = nesting.within(*file, None);
+            read_flows(path, bytes, |parsed| shelves.check(path, parsed, &within), &oid(&self.files, path))
+        });
+        again.collect()
+    }
+}
+
+/// A file's id where it has one.
+fn oid(files: &Files, path: &CatalogPath) -> String {
+    files.get(path).and_then(|file| file.oid.as_ref()).map(ToString::to_string).unwrap_or_default()
 }
 
 /// A template file, read.
@@ -228,13 +348,17 @@ pub(in crate::app) fn guidance<'t>(
     texts: impl Iterator<Item = (&'t CatalogPath, &'t Result<Arc<[u8]>, SourceError>)>,
 ) -> Guidance {
     let mut guidance = Guidance::default();
-    for (path, bytes) in texts.filter(|(path, _)| Guidance::is_guidance(path)) {
-        match bytes {
-            Ok(bytes) => guidance.read(path, bytes),
-            Err(error) => guidance.unreadable(path, code_of(error).word(), &error.to_string()),
-        }
-    }
+    texts.for_each(|(path, bytes)| take_guidance(&mut guidance, path, bytes));
     guidance
+}
+
+/// Takes a file in, where it is a persona or a contract.
+fn take_guidance(guidance: &mut Guidance, path: &CatalogPath, bytes: &Bytes) {
+    match bytes {
+        _ if !Guidance::is_guidance(path) => {}
+        Ok(bytes) => guidance.read(path, bytes),
+        Err(error) => guidance.unreadable(path, code_of(error).word(), &error.to_string()),
+    }
 }
 
 /// A file of flows, or of what a category is, read.
@@ -252,41 +376,6 @@ struct Checked {
     check: validate::FileCheck,
     plans: Vec<Option<Plan>>,
     shelf: Shelf,
-}
-
-/// Reads files again whose flows go through other flows, now that all flows are known, each with the
-/// number of its file.
-fn nest<'f>(
-    texts: &[&Text],
-    flows: impl Iterator<Item = (&'f Entry, usize)>,
-    files: &[usize],
-    shelves: &Shelves<'_>,
-    oid: &dyn Fn(&CatalogPath) -> String,
-) -> Vec<FlowsOfFile> {
-    if files.is_empty() {
-        return Vec::new();
-    }
-    let mut names = FlowNames::default();
-    for (flow, file) in flows {
-        let stem = stem(&flow.file);
-        let names_of = [Some(flow.name.as_str()), Some(stem), flow.meta_name.as_deref(), flow.flow_id.as_deref()];
-        names.note_names((file, flow.place_in_file), &flow.file, names_of);
-    }
-    let load =
-        |file: usize| texts.get(file).and_then(|(path, bytes)| Some(validate::parse(path, bytes.as_ref().ok()?)));
-    let find = |name: &str| names.find(name);
-    let path_of = |file: usize| texts.get(file).map(|(path, _)| path);
-    let empty = || validate::FileCheck { findings: Vec::new(), flows: Vec::new() };
-    let check = |file: usize, parsed: &Parsed, within: &Within| {
-        path_of(file).map_or_else(empty, |path| shelves.check(path, parsed, within).check)
-    };
-    let nesting = Nesting::new(&load, &find, &check);
-    let again = files.iter().filter_map(|file| {
-        let (path, bytes) = texts.get(*file)?;
-        let within = nesting.within(*file, None);
-        Some(read_flows(path, bytes, |parsed| shelves.check(path, parsed, &within), &oid(path)))
-    });
-    again.collect()
 }
 
 fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Checked, oid: &str) -> FlowsOfFile {
@@ -351,126 +440,4 @@ pub(in crate::app) fn broken(finding: &Finding) -> (String, String) {
 /// leaves it out.
 pub(super) fn in_folder(path: &CatalogPath, folder: &str) -> bool {
     path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
-}
-
-/// What a flow's listing entry shows: from its plan, or from the file alone where there is none.
-pub(in crate::app) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
-    let inputs = plan.map(Plan::inputs).unwrap_or_default();
-    let steps = match plan {
-        Some(plan) => plan.steps().iter().map(|step| step.label.clone()).collect(),
-        None => flow.nodes.iter().filter(|node| node.runnable()).map(|node| node.caption().to_owned()).collect(),
-    };
-    let outputs = plan.map(Plan::results).unwrap_or_default().iter().filter_map(|mark| {
-        let step = plan?.step(mark.step?)?;
-        Some(Output { label: mark.label.clone(), node: step.id.clone() })
-    });
-    let in_sets = plan.map(in_sets).unwrap_or_default();
-    let inputs = match plan {
-        Some(_) => inputs.iter().map(|one| Input { in_sets: in_sets.contains(&one.name), ..input(one) }).collect(),
-        None => declared_inputs(flow),
-    };
-    let (calls, uses) = called(flow);
-    Entry {
-        inputs_unknown: plan.is_none() && inputs.is_empty(),
-        name: flow.name.to_string(),
-        description: flow.description.clone().unwrap_or_default(),
-        tags: flow.tags.clone(),
-        category: flow.category.clone(),
-        complexity: flow.complexity.clone(),
-        author: flow.author.clone(),
-        version: flow.version.clone(),
-        node_count: flow.nodes.len(),
-        created: flow.created.clone(),
-        updated: flow.updated.clone(),
-        steps,
-        inputs,
-        outputs: outputs.collect(),
-        examples: flow.examples.clone(),
-        sets: plan.map(|plan| plan.sets().to_vec()).unwrap_or_default(),
-        expose: flow.expose,
-        calls,
-        uses,
-        broken: plan.is_none(),
-        file: flow.file.to_string(),
-        flow_id: flow.id.clone(),
-        meta_name: flow.given_name.clone(),
-        place_in_file: flow.place_in_file,
-        oid,
-    }
-}
-
-fn input(input: &crate::plan::Input) -> Input {
-    Input {
-        name: input.name.clone(),
-        kind: input.kind.map(|kind| kind.name().to_owned()),
-        description: input.description.clone(),
-        required: input.required,
-        default: input.default.clone(),
-        choices: input.choices.clone(),
-        ..Input::default()
-    }
-}
-
-/// The tools that a flow's steps call and the flows that are steps of it, each sorted and once. A
-/// call that names no tool is never made.
-fn called(flow: &Flow) -> (Vec<String>, Vec<String>) {
-    let (mut calls, mut uses) = (BTreeSet::new(), BTreeSet::new());
-    for node in &flow.nodes {
-        match &node.kind {
-            NodeKind::Tool(tool) => {
-                let address = tool.call.as_deref().and_then(|call| ToolAddress::read(call).ok());
-                calls.extend(address.map(|address| address.to_string()));
-            }
-            NodeKind::Flow(other) => uses.extend(other.flow.clone()),
-            _ => {}
-        }
-    }
-    (calls.into_iter().collect(), uses.into_iter().collect())
-}
-
-/// The inputs of a flow that can't be planned: what its input nodes and `inputs` say.
-fn declared_inputs(flow: &Flow) -> Vec<Input> {
-    let mut inputs: Vec<Input> = Vec::new();
-    let place = |inputs: &mut Vec<Input>, name: &str| {
-        let name = VariableName::normal(name).ok()?.as_str().to_owned();
-        Some(inputs.iter().position(|input| input.name == name).unwrap_or_else(|| {
-            inputs.push(Input { name, required: true, ..Input::default() });
-            inputs.len() - 1
-        }))
-    };
-    for node in &flow.nodes {
-        let NodeKind::Input(node) = &node.kind else { continue };
-        for variable in &node.variables {
-            let Some(input) = place(&mut inputs, &variable.name).and_then(|at| inputs.get_mut(at)) else { continue };
-            input.default = input.default.take().or_else(|| variable.default.clone());
-        }
-    }
-    for said in &flow.inputs {
-        let Some(input) = place(&mut inputs, &said.name).and_then(|at| inputs.get_mut(at)) else { continue };
-        input.kind = said.kind.map(|kind| kind.name().to_owned());
-        input.description.clone_from(&said.description);
-        input.default = said.default.clone().or(input.default.take());
-        if let Some(kind) = said.kind {
-            input.default = input.default.take().map(|default| kind.typed(default));
-            input.choices = said.choices.iter().cloned().map(|choice| kind.typed(choice)).collect();
-        } else {
-            input.choices.clone_from(&said.choices);
-        }
-        input.required = said.required.unwrap_or(true);
-    }
-    for input in &mut inputs {
-        input.required &= input.default.is_none();
-    }
-    inputs
-}
-
-fn category(path: &CatalogPath, document: &Document) -> Option<Category> {
-    let object = document.value.as_object()?;
-    let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
-    Some(Category {
-        name: path.folder()?.to_owned(),
-        display_name: text("displayName"),
-        description: text("description"),
-        sort_order: object.get("sortOrder").and_then(Value::as_i64),
-    })
 }

@@ -98,7 +98,7 @@ mod tests {
         for depth in 0..12 {
             flows.push(flow(&deep(depth), &[&format!("deep:t{depth:02}")], &[&deep(depth + 1)]));
         }
-        let index = Packed::open(Arc::from(Index::new(flows, vec![], vec![], vec![]).pack())).unwrap();
+        let index = Packed::open(Index::new(flows, vec![], vec![], vec![]).pack()).unwrap();
         let calls = |name: &str| -> Vec<String> {
             let Found::One(row) = index.find(name) else { panic!("{name}") };
             let calls = calls_of(&index, &index.entry(row).unwrap(), row);

@@ -67,9 +67,22 @@ impl FlowNames {
         }
     }
 
+    /// The flows that a name means, by the first of what flows go by that anything answers to.
+    fn meant(&self, name: &str) -> Option<&[(FlowPlace, String)]> {
+        self.levels.iter().find_map(|level| level.get(name)).map(Vec::as_slice)
+    }
+
+    /// Where the flow is that a name means, if it means one.
+    pub(in crate::app) fn place(&self, name: &str) -> Option<FlowPlace> {
+        match self.meant(name) {
+            Some([(at, _)]) => Some(*at),
+            _ => None,
+        }
+    }
+
     /// The flow that a name means.
     pub(in crate::app) fn find(&self, name: &str) -> Result<FlowPlace, Lookup<KnownFlow>> {
-        match self.levels.iter().find_map(|level| level.get(name)).map(Vec::as_slice) {
+        match self.meant(name) {
             Some([(at, _)]) => Ok(*at),
             Some(several) => Err(Lookup::Ambiguous { files: several.iter().map(|(_, file)| file.clone()).collect() }),
             None => {

@@ -330,13 +330,14 @@ impl Catalog {
     pub(in crate::app) async fn users_of(&self, file: &str) -> Result<Vec<String>, Error> {
         let mut users = Vec::new();
         let directory = self.directory();
-        self.snapshot
-            .read_each(|path, bytes| {
-                let Ok(bytes) = bytes else { return };
+        let mut reading = self.snapshot.reading(|path| in_folder(path, "flows")).await?;
+        while let Some(texts) = reading.next().await? {
+            for (path, bytes) in &texts {
+                let Ok(bytes) = bytes else { continue };
                 if !in_folder(path, "flows") || path.stem() == "_category" {
-                    return;
+                    continue;
                 }
-                let Ok(document) = validate::parse(path, &bytes) else { return };
+                let Ok(document) = validate::parse(path, bytes) else { continue };
                 for flow in crate::model::wire::read_flows(&document).flows {
                     let uses = flow.nodes.iter().any(|node| match &node.kind {
                         crate::model::NodeKind::Template(step) => step.selected.as_deref().is_some_and(|selected| {
@@ -348,8 +349,8 @@ impl Catalog {
                         users.push(flow.name.to_string());
                     }
                 }
-            })
-            .await?;
+            }
+        }
         users.sort_unstable();
         users.dedup();
         Ok(users)

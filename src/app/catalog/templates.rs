@@ -34,7 +34,7 @@ impl Catalog {
         }
         let bytes = Index::new(entries, Vec::new(), Vec::new(), Vec::new()).pack();
         let unread = || Error::new(Code::InternalError, "the index of templates could not be read back");
-        let packed = Packed::open(bytes.into()).ok_or_else(unread)?;
+        let packed = Packed::open(bytes).ok_or_else(unread)?;
         if lasting {
             *kept() = Some(packed.clone());
         }

@@ -1,12 +1,12 @@
 //! The packed form: the same entries come back, and nothing that was damaged brings anything down.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::discover::samples::{index, open, packed, typical};
-use crate::discover::{Category, Entry, FileProblem, Found, Index, Input, Mode, Output, Packed, Selection};
+use crate::discover::{Category, Entry, FileProblem, Found, Index, Input, Mode, Output, Packed, Parts, Selection};
 use crate::discover::{Figures, TemplateEntry, TemplateTitle, page};
 
 fn same(index: &Index, packed: &Packed) {
@@ -43,13 +43,13 @@ fn equal_indexes_pack_to_equal_bytes_in_whatever_order_they_were_found() {
 #[test]
 fn another_format_or_another_file_is_not_opened() {
     let bytes = index(2).pack();
-    assert!(Packed::open(Arc::from(bytes.clone())).is_some());
+    assert!(Packed::open(bytes.clone()).is_some());
     let mut newer = bytes.clone();
     newer[8] += 1;
     let mut foreign = bytes.clone();
     foreign[0] ^= 1;
     for bad in [newer, foreign, Vec::new(), bytes[..20].to_vec(), bytes[..60].to_vec()] {
-        assert!(Packed::open(Arc::from(bad)).is_none());
+        assert!(Packed::open(bad).is_none());
     }
 }
 
@@ -58,7 +58,7 @@ fn counts_beyond_the_bytes_are_not_opened() {
     for number in 1..8 {
         let mut bytes = index(2).pack();
         bytes[8 + 4 * number..12 + 4 * number].fill(0xFF);
-        if let Some(packed) = Packed::open(Arc::from(bytes)) {
+        if let Some(packed) = Packed::open(bytes) {
             touch(&packed);
         }
     }
@@ -68,7 +68,8 @@ fn counts_beyond_the_bytes_are_not_opened() {
 fn ten_thousand_flows_take_a_few_megabytes() {
     let packed = packed(10_000);
     assert_eq!(packed.len(), 10_000);
-    assert!(packed.bytes().len() < 9_000_000, "{}", packed.bytes().len());
+    let bytes = index(10_000).pack().len();
+    assert!(bytes < 9_000_000, "{bytes}");
     for row in [0, 4_999, 9_999] {
         let name = packed.name(row).expect("a name").to_owned();
         assert_eq!(packed.find(&name), Found::One(row));
@@ -127,6 +128,53 @@ fn numbers_in_defaults_keep_their_digits() {
     };
     let index = Index::new(vec![Entry { inputs: vec![input], ..typical(0) }], Vec::new(), Vec::new(), Vec::new());
     same(&index, &open(&index));
+}
+
+/// An index in the parts that it was cut into, or in others, and which of them were read.
+fn in_parts(bytes: &[u8], cuts: &[usize]) -> (Packed, Arc<Mutex<Vec<usize>>>) {
+    let starts: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).chain([bytes.len()]).collect();
+    let (read, bytes) = (Arc::new(Mutex::new(Vec::new())), bytes.to_vec());
+    let (noted, places) = (read.clone(), starts.clone());
+    let parts = Parts::new(starts, move |part| {
+        noted.lock().unwrap().push(part);
+        Some(bytes[places[part]..places[part + 1]].into())
+    });
+    (Packed::open_parts(parts).expect("what was packed opens"), read)
+}
+
+#[test]
+fn of_an_index_in_parts_a_page_reads_what_it_shows() {
+    let mut index = index(10_000);
+    let templates = (0..20_000).map(|number| TemplateEntry { stem: number.to_string(), ..TemplateEntry::default() });
+    index = Index::new(index.flows().to_vec(), templates.collect(), Vec::new(), Vec::new());
+    let (bytes, cuts) = index.pack_in_parts();
+    assert!(cuts.len() > 50, "{}", cuts.len());
+    assert!(cuts.windows(2).all(|two| two[1] - two[0] <= 32 * 1024), "rows are small here");
+    assert!(bytes.len() - cuts.last().copied().unwrap_or_default() > 32 * 1024, "all templates are read at once");
+    let (packed, read) = in_parts(&bytes, &cuts);
+    page(&packed, &Selection::all(Mode::Compact), "r", &Figures::default()).expect("a page");
+    packed.problems();
+    assert!(read.lock().unwrap().len() <= 5, "{:?}", read.lock().unwrap());
+    assert!(!read.lock().unwrap().contains(&cuts.len()), "templates are not looked at");
+    let name = packed.name(7_777).expect("a name").to_owned();
+    assert_eq!(packed.find(&name), Found::One(7_777));
+    same(&index, &packed);
+    let mut read = read.lock().unwrap().clone();
+    read.sort_unstable();
+    assert!(read.windows(2).all(|two| two[0] < two[1]), "no part is read twice");
+    assert!(!packed.is_lost());
+}
+
+#[test]
+fn a_part_that_cannot_be_had_is_told() {
+    let (bytes, cuts) = index(1_000).pack_in_parts();
+    let ends: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).chain([bytes.len()]).collect();
+    let last = ends.len() - 2;
+    let places = ends.clone();
+    let parts = Parts::new(ends, move |part| (part < last).then(|| bytes[places[part]..places[part + 1]].into()));
+    let packed = Packed::open_parts(parts).expect("its first part is there");
+    assert!(packed.entry(0).is_some() && !packed.is_lost());
+    assert!(packed.templates().is_empty() && packed.is_lost());
 }
 
 /// Asks a packed index for everything it can be asked for.
@@ -259,6 +307,8 @@ proptest! {
 
     #[test]
     fn any_index_comes_back_from_its_packed_form(index in an_index()) {
+        let (bytes, cuts) = index.pack_in_parts();
+        same(&index, &in_parts(&bytes, &cuts).0);
         let packed = open(&index);
         same(&index, &packed);
         for flow in index.flows() {
@@ -278,7 +328,7 @@ proptest! {
         let bytes = index.pack();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "any place will do")]
         let end = (bytes.len() as f64 * part) as usize;
-        if let Some(packed) = Packed::open(Arc::from(&bytes[..end])) {
+        if let Some(packed) = Packed::open(bytes[..end].to_vec()) {
             touch(&packed);
         }
     }
@@ -290,7 +340,7 @@ proptest! {
             let place = place.index(bytes.len());
             bytes[place] ^= 1 << bit;
         }
-        if let Some(packed) = Packed::open(Arc::from(bytes)) {
+        if let Some(packed) = Packed::open(bytes) {
             touch(&packed);
         }
     }
@@ -299,7 +349,7 @@ proptest! {
     fn bytes_that_only_begin_like_an_index_never_panic(rest in proptest::collection::vec(any::<u8>(), 0..400)) {
         let mut bytes = index(1).pack()[..12].to_vec();
         bytes.extend(rest);
-        if let Some(packed) = Packed::open(Arc::from(bytes)) {
+        if let Some(packed) = Packed::open(bytes) {
             touch(&packed);
         }
     }

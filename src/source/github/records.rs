@@ -3,16 +3,23 @@
 //! A start within a snapshot's life opens one ref record; the listing is read only when somebody
 //! needs it. Records carry a check sum, so a damaged one counts as absent.
 
+use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha1::{Digest as _, Sha1};
 
 use super::tree::Listed;
-use crate::cache::Folder;
+use crate::cache::{Folder, Parted};
 use crate::names::{ObjectId, RefName};
 use crate::source::files::hex;
+
+/// How long a ref is remembered that nobody asks for, in milliseconds: 30 days.
+const UNUSED: i64 = 30 * 24 * 60 * 60 * 1000;
+/// After what time a file that was being written is nobody's any more.
+const LEFT_OVER: Duration = Duration::from_hours(24);
 
 /// Which commit a ref was at, and when that was last known.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -85,21 +92,37 @@ impl Records {
         }
     }
 
-    pub(super) fn derived(&self, commit: &ObjectId, largest: u64, name: &str) -> Option<Arc<[u8]>> {
-        self.folder.read_checked(&derived_place(commit, largest, name))
+    pub(super) fn derived(&self, commit: &ObjectId, largest: u64, name: &str) -> Option<Parted> {
+        self.folder.open_parted(&derived_place(commit, largest, name))
     }
 
-    pub(super) fn keep_derived(&self, commit: &ObjectId, largest: u64, name: &str, bytes: &[u8]) -> bool {
-        self.folder.write_checked(&derived_place(commit, largest, name), bytes)
+    pub(super) fn keep_derived(
+        &self,
+        commit: &ObjectId,
+        largest: u64,
+        name: &str,
+        bytes: &[u8],
+        cuts: &[usize],
+    ) -> Option<Parted> {
+        let place = derived_place(commit, largest, name);
+        if !self.folder.write_parted(&place, bytes, cuts) {
+            return None;
+        }
+        self.folder.open_parted(&place)
     }
 
-    /// Removes the listings and derived files of commits that no ref is at any more. Blobs stay: they
-    /// are what the next commit is mostly made of.
-    pub(super) fn forget_others(&self, current: &ObjectId) {
+    /// Removes what is no longer needed: refs that nobody asked for in [`UNUSED`], the listings and
+    /// derived files of commits that no ref is at any more, and what writers left that were killed.
+    pub(super) fn forget_others(&self, current: &ObjectId, now: DateTime<Utc>) {
         let mut commits = vec![current.to_string()];
         for name in self.folder.names("refs") {
             let record = self.folder.read_checked(&format!("refs/{name}"));
-            if let Some(record) = record.and_then(|bytes| serde_json::from_slice::<RefRecord>(&bytes).ok()) {
+            let Some(record) = record.and_then(|bytes| serde_json::from_slice::<RefRecord>(&bytes).ok()) else {
+                continue;
+            };
+            if record.commit != current.as_str() && now.timestamp_millis() - record.checked_at > UNUSED {
+                self.folder.remove(&format!("refs/{name}"));
+            } else {
                 commits.push(record.commit);
             }
         }
@@ -111,6 +134,21 @@ impl Records {
                 }
             }
         }
+        for below in ["refs", "trees", "derived"] {
+            for name in self.folder.old_names(below, LEFT_OVER).iter().filter(|name| name.starts_with('.')) {
+                self.folder.remove(&format!("{below}/{name}"));
+            }
+        }
+    }
+
+    /// The blobs of all listings; `None` where a listing can't be read, so that some may be missing.
+    pub(super) fn blobs(&self) -> Option<HashSet<String>> {
+        let mut blobs = HashSet::new();
+        for name in self.folder.names("trees").iter().filter(|name| !name.starts_with('.')) {
+            let listed: Listed = serde_json::from_slice(&self.folder.read_checked(&format!("trees/{name}"))?).ok()?;
+            blobs.extend(listed.files.into_iter().map(|(_, id, _)| id));
+        }
+        Some(blobs)
     }
 }
 

@@ -12,13 +12,10 @@ use tokio::sync::OnceCell;
 use super::blobs::{Closed, Haul, Wanted};
 use super::tree::Listing;
 use super::{Ground, INCOMPLETE, tree};
-use crate::cache::{Kept, lock};
+use crate::cache::{Kept, Parted, lock};
 use crate::names::{CatalogPath, ObjectId};
 use crate::source::files::{Files, Problem, ProblemKind};
 use crate::source::{Body, Snapshot, SourceError};
-
-/// How many files are read from disk at a time when all are read.
-const BATCH: usize = 256;
 
 /// The files of one commit.
 pub(in crate::source) struct Remote {
@@ -174,41 +171,42 @@ impl Remote {
         outcome
     }
 
-    pub(in crate::source) async fn read_each<F>(&self, each: &mut F) -> Result<(), SourceError>
-    where
-        F: FnMut(&CatalogPath, Result<Arc<[u8]>, SourceError>) + Send,
-    {
+    /// Lists the files, and fetches what has gone from disk since.
+    pub(in crate::source) async fn completed(&self) -> Result<Arc<Files>, SourceError> {
         let listing = self.listing().await?;
         self.complete(listing).await;
-        let all: Vec<(&CatalogPath, &ObjectId)> =
-            listing.files.iter().filter_map(|(path, entry)| Some((path, entry.oid.as_ref()?))).collect();
-        for batch in all.chunks(BATCH) {
-            let mut bytes = self.passed(batch).await;
-            let lost = |((_, id), bytes): (&(_, &ObjectId), &Option<_>)| {
-                bytes.is_none() && !lock(&self.failed).contains_key(*id)
-            };
-            if batch.iter().zip(&bytes).any(lost) {
-                // What is damaged on disk was taken for there, and is gone now.
-                self.complete(listing).await;
-                bytes = self.passed(batch).await;
-            }
-            for ((path, id), bytes) in batch.iter().zip(bytes) {
-                each(
-                    path,
-                    bytes.ok_or_else(|| lock(&self.failed).get(id).cloned().unwrap_or_else(|| self.no_such_file(path))),
-                );
-            }
+        Ok(listing.files.clone())
+    }
+
+    /// Reads some files from disk, in their order.
+    pub(in crate::source) async fn read_batch(
+        &self,
+        paths: &[CatalogPath],
+    ) -> Result<Vec<Result<Arc<[u8]>, SourceError>>, SourceError> {
+        let listing = self.listing().await?;
+        let id = |path| listing.files.get(path).and_then(|entry| entry.oid.clone());
+        let batch: Vec<Option<ObjectId>> = paths.iter().map(id).collect();
+        let mut bytes = self.passed(&batch).await;
+        let lost = |(id, bytes): (&Option<ObjectId>, &Option<_>)| {
+            bytes.is_none() && id.as_ref().is_some_and(|id| !lock(&self.failed).contains_key(id))
+        };
+        if batch.iter().zip(&bytes).any(lost) {
+            // What is damaged on disk was taken for there, and is gone now.
+            self.complete(listing).await;
+            bytes = self.passed(&batch).await;
         }
-        Ok(())
+        let why = |id: Option<ObjectId>, path| {
+            id.and_then(|id| lock(&self.failed).get(&id).cloned()).unwrap_or_else(|| self.no_such_file(path))
+        };
+        let read = paths.iter().zip(batch).zip(bytes);
+        Ok(read.map(|((path, id), bytes)| bytes.ok_or_else(|| why(id, path))).collect())
     }
 
     /// What is here of a batch, as far as it is undamaged.
-    async fn passed(&self, batch: &[(&CatalogPath, &ObjectId)]) -> Vec<Option<Arc<[u8]>>> {
-        let ids: Vec<ObjectId> = batch.iter().map(|(_, id)| (*id).clone()).collect();
-        let objects = self.ground.objects.clone();
-        let read = move || ids.iter().map(|id| objects.pass(id)).collect();
-        let read = tokio::task::spawn_blocking(read).await;
-        read.unwrap_or_else(|_| vec![None; batch.len()])
+    async fn passed(&self, batch: &[Option<ObjectId>]) -> Vec<Option<Arc<[u8]>>> {
+        let (objects, ids) = (self.ground.objects.clone(), batch.to_vec());
+        let read = move || ids.iter().map(|id| objects.pass(id.as_ref()?)).collect();
+        tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| vec![None; batch.len()])
     }
 
     /// Fetches what has gone from disk since; what failed before is left alone.
@@ -227,7 +225,7 @@ impl Remote {
         lock(&self.failed).extend(closed.failed);
     }
 
-    pub(in crate::source) async fn derived(&self, name: &str) -> Option<Arc<[u8]>> {
+    pub(in crate::source) async fn derived(&self, name: &str) -> Option<Parted> {
         if !self.is_complete() {
             return None;
         }
@@ -236,13 +234,19 @@ impl Remote {
         tokio::task::spawn_blocking(read).await.ok().flatten()
     }
 
-    /// Keeps derived bytes on disk; hands them back where that is not possible.
-    pub(in crate::source) async fn keep_derived(&self, name: &str, bytes: Vec<u8>) -> Option<Vec<u8>> {
+    /// Keeps derived bytes on disk and opens them there; hands them back where that is not possible.
+    pub(in crate::source) async fn keep_derived(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+        cuts: Vec<usize>,
+    ) -> Result<Parted, Vec<u8>> {
         if !self.is_complete() {
-            return Some(bytes);
+            return Err(bytes);
         }
         let (ground, commit, name) = (self.ground.clone(), self.commit.clone(), name.to_owned());
-        let write = move || (!ground.records.keep_derived(&commit, ground.largest, &name, &bytes)).then_some(bytes);
-        tokio::task::spawn_blocking(write).await.ok().flatten()
+        let write = move || ground.records.keep_derived(&commit, ground.largest, &name, &bytes, &cuts).ok_or(bytes);
+        // Nothing in there panics; if something did, these bytes would be gone, and are then no index.
+        tokio::task::spawn_blocking(write).await.unwrap_or(Err(Vec::new()))
     }
 }

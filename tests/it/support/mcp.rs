@@ -121,6 +121,11 @@ impl Bench {
         self.settings.state_dir.join("flowy.db")
     }
 
+    /// Where what was read is kept.
+    pub(crate) fn cache(&self) -> &std::path::Path {
+        &self.settings.cache_dir
+    }
+
     /// A session that has shaken hands.
     pub(crate) async fn session(&self) -> Session {
         self.session_of(json!({})).await

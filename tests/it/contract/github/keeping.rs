@@ -39,6 +39,65 @@ async fn after_a_push_only_the_changed_file_is_fetched() {
 }
 
 #[tokio::test]
+async fn what_no_listing_names_any_more_is_removed_after_a_day() {
+    let desk = Desk::with(many(50)).await;
+    newest(&desk.open()).await.unwrap();
+    let blobs = || {
+        let root = fs::read_dir(desk.settings.cache_dir.join("v1")).unwrap().next().unwrap().unwrap().path();
+        let folders = fs::read_dir(root.join("blobs")).unwrap().map(|folder| folder.unwrap().path());
+        let files = folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|file| file.unwrap().path());
+        files.collect::<Vec<_>>()
+    };
+    let written = |file: &std::path::Path, hours: u64| {
+        let time = std::time::SystemTime::from(desk.clock.now()) - Duration::from_hours(hours);
+        fs::File::options().write(true).open(file).unwrap().set_modified(time).unwrap();
+    };
+    assert_eq!(blobs().len(), 50);
+    for file in blobs() {
+        written(&file, 25);
+    }
+    // A writer that was killed, one that is at work, and a blob that another process has just fetched.
+    let beside = |name: &str| blobs()[0].with_file_name(name);
+    let (killed, at_work, fetched) = (beside(".1-ab"), beside(".2-cd"), beside(&"0".repeat(38)));
+    for (file, hours) in [(&killed, 25), (&at_work, 1), (&fetched, 1)] {
+        fs::write(file, b"something").unwrap();
+        written(file, hours);
+    }
+    let before = blobs().len();
+    desk.github.put("flows/F0007.json", Some(b"changed"));
+    let source = desk.open();
+    let view = refreshed(&source).await.unwrap();
+    // One came, the one it replaces and the killed writer's go.
+    crate::support::peer::until("blobs are removed", || blobs().len() == before - 1).await;
+    assert!(!killed.exists() && at_work.exists() && fetched.exists());
+    desk.github.forget();
+    assert_eq!(all(&view).await.len(), 50);
+    assert!(desk.github.hits().is_empty(), "everything that is listed is there");
+}
+
+#[tokio::test]
+async fn a_ref_that_nobody_asks_for_is_forgotten_with_what_was_kept_of_it() {
+    let desk = Desk::tea().await;
+    let commit = desk.github.branch("old", entries(&tea()));
+    let source = desk.open();
+    let ask = Ask { git_ref: Some(flowy::names::RefName::new("old").unwrap()), refresh: false };
+    let view = source.snapshot(&ask).await.unwrap();
+    assert_eq!(view.snapshot.commit().unwrap().as_str(), commit);
+    view.snapshot.keep_derived("index", b"index".to_vec(), Vec::new()).await.unwrap();
+    let root = fs::read_dir(desk.settings.cache_dir.join("v1")).unwrap().next().unwrap().unwrap().path();
+    let count = |below: &str| fs::read_dir(root.join(below)).unwrap().count();
+    assert_eq!((count("refs"), count("trees"), count("derived")), (1, 1, 1));
+    desk.github.put("flows/More.json", Some(b"{}"));
+    desk.pass(60 * 24 * 29);
+    newest(&source).await.unwrap();
+    assert_eq!((count("refs"), count("trees"), count("derived")), (2, 2, 1));
+    desk.github.put("flows/Most.json", Some(b"{}"));
+    desk.pass(60 * 24 * 2);
+    newest(&source).await.unwrap();
+    assert_eq!((count("refs"), count("trees"), count("derived")), (1, 1, 0));
+}
+
+#[tokio::test]
 async fn not_modified_without_a_copy_is_asked_again_without_the_condition() {
     let desk = Desk::tea().await;
     desk.github.fault(Fault::answer("/commits/", wiremock::ResponseTemplate::new(304)).times(1));
@@ -51,7 +110,7 @@ async fn not_modified_without_a_copy_is_asked_again_without_the_condition() {
 async fn a_restart_within_the_life_asks_nothing_and_opens_two_files() {
     let desk = Desk::tea().await;
     let view = newest(&desk.open()).await.unwrap();
-    view.snapshot.keep_derived("index", b"a packed index".to_vec()).await;
+    view.snapshot.keep_derived("index", b"a packed index".to_vec(), vec![2]).await.unwrap();
     // Everything but the ref record and the derived file is taken away.
     let root = fs::read_dir(desk.settings.cache_dir.join("v1")).unwrap().next().unwrap().unwrap().path();
     for name in ["blobs", "trees"] {
@@ -62,8 +121,10 @@ async fn a_restart_within_the_life_asks_nothing_and_opens_two_files() {
     let source = desk.open();
     let view = newest(&source).await.unwrap();
     assert_eq!((view.cached, view.age), (true, Duration::from_mins(14)));
-    assert_eq!(view.snapshot.derived("index").await.as_deref(), Some(&b"a packed index"[..]));
-    assert_eq!(view.snapshot.derived("other").await, None);
+    let derived = view.snapshot.derived("index").await.unwrap();
+    assert_eq!(derived.part(0).as_deref(), Some(&b"a "[..]));
+    assert_eq!(derived.part(1).as_deref(), Some(&b"packed index"[..]));
+    assert!(view.snapshot.derived("other").await.is_none());
     assert!(desk.github.hits().is_empty());
     // And what is missing is simply fetched again.
     assert_eq!(text(&view, "flows/Tea.json").await, tea()[0].1);
@@ -91,10 +152,10 @@ async fn a_restart_after_the_life_costs_one_conditional_request() {
 async fn derived_bytes_belong_to_their_revision() {
     let desk = Desk::tea().await;
     let source = desk.open();
-    newest(&source).await.unwrap().snapshot.keep_derived("index", b"old".to_vec()).await;
+    newest(&source).await.unwrap().snapshot.keep_derived("index", b"old".to_vec(), Vec::new()).await.unwrap();
     desk.github.put("flows/Tea.json", Some(b"changed"));
     let view = refreshed(&source).await.unwrap();
-    assert_eq!(view.snapshot.derived("index").await, None);
+    assert!(view.snapshot.derived("index").await.is_none());
 }
 
 #[tokio::test]
@@ -127,11 +188,11 @@ async fn without_a_usable_disk_everything_works_in_memory() {
     fs::write(&desk.settings.cache_dir, b"a file where the folder should be").unwrap();
     let source = desk.open();
     let view = newest(&source).await.unwrap();
-    view.snapshot.keep_derived("index", b"index".to_vec()).await;
+    let kept = view.snapshot.keep_derived("index", b"index".to_vec(), Vec::new()).await;
+    assert_eq!(kept.unwrap_err(), b"index", "handed back");
     desk.github.forget();
     let view = newest(&source).await.unwrap();
     assert_eq!(all(&view).await, tea().iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect());
-    assert_eq!(view.snapshot.derived("index").await.as_deref(), Some(&b"index"[..]));
     assert!(desk.github.hits().is_empty());
     desk.github.put("flows/New.json", Some(b"new"));
     let view = refreshed(&source).await.unwrap();

@@ -201,3 +201,33 @@ async fn an_empty_catalog_says_what_to_do_and_asks_for_no_other_words() {
     let listed = session.ok("flows_list", json!({"kind": "templates"})).await;
     assert!(listed["nextStep"].as_str().unwrap().contains("below templates/"), "{listed}");
 }
+
+#[tokio::test]
+async fn a_damaged_index_never_hides_flows() {
+    let names: Vec<String> = (0..400).map(|number| format!("Flow_{number:03}")).collect();
+    let mut files: Vec<_> = names.iter().map(|name| flow(name, &[("n1", "Text")], &[])).collect();
+    files.push(template("Text", "Hello {who}"));
+    let github = GitHub::serving(files).await;
+    let bench = Bench::github(&github);
+    let all = json!({"mode": "index", "limit": 1_000});
+    let listed = bench.session().await.ok("flows_list", all.clone()).await;
+    assert_eq!(listed["returned"], json!(400));
+
+    let repository = std::fs::read_dir(bench.cache().join("v1")).unwrap().next().unwrap().unwrap().path();
+    let index = || std::fs::read_dir(repository.join("derived")).unwrap().map(|file| file.unwrap().path()).next();
+    let file = index().expect("an index is kept");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+
+    // Read in parts: what lies in others is there.
+    let mut session = bench.again().session().await;
+    assert_eq!(session.ok("flows_list", json!({"limit": 1})).await["flows"][0]["name"], json!("Flow_000"));
+    let failed = session.failed("flows_list", all.clone()).await;
+    assert_eq!(failed["code"], json!("INTERNAL_ERROR"));
+    assert!(failed["nextStep"].as_str().unwrap().contains("ask again"), "{failed}");
+    assert!(index().is_none(), "it is not met again by the next process");
+    assert_eq!(session.ok("flows_list", all.clone()).await["flows"], listed["flows"]);
+    assert!(index().is_some());
+}

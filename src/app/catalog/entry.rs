@@ -1,0 +1,135 @@
+//! What a listing shows of a flow: from its plan, or from the file alone where there is none.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::app::prompts::in_sets;
+use crate::discover::{Category, Entry, Input, Output};
+use crate::document::Document;
+use crate::model::{Flow, NodeKind, ToolAddress};
+use crate::names::{CatalogPath, VariableName};
+use crate::plan::Plan;
+
+/// What a flow's listing entry shows: from its plan, or from the file alone where there is none.
+pub(in crate::app) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
+    let inputs = plan.map(Plan::inputs).unwrap_or_default();
+    let steps = match plan {
+        Some(plan) => plan.steps().iter().map(|step| step.label.clone()).collect(),
+        None => flow.nodes.iter().filter(|node| node.runnable()).map(|node| node.caption().to_owned()).collect(),
+    };
+    let outputs = plan.map(Plan::results).unwrap_or_default().iter().filter_map(|mark| {
+        let step = plan?.step(mark.step?)?;
+        Some(Output { label: mark.label.clone(), node: step.id.clone() })
+    });
+    let in_sets = plan.map(in_sets).unwrap_or_default();
+    let inputs = match plan {
+        Some(_) => inputs.iter().map(|one| Input { in_sets: in_sets.contains(&one.name), ..input(one) }).collect(),
+        None => declared_inputs(flow),
+    };
+    let (calls, uses) = called(flow);
+    Entry {
+        inputs_unknown: plan.is_none() && inputs.is_empty(),
+        name: flow.name.to_string(),
+        description: flow.description.clone().unwrap_or_default(),
+        tags: flow.tags.clone(),
+        category: flow.category.clone(),
+        complexity: flow.complexity.clone(),
+        author: flow.author.clone(),
+        version: flow.version.clone(),
+        node_count: flow.nodes.len(),
+        created: flow.created.clone(),
+        updated: flow.updated.clone(),
+        steps,
+        inputs,
+        outputs: outputs.collect(),
+        examples: flow.examples.clone(),
+        sets: plan.map(|plan| plan.sets().to_vec()).unwrap_or_default(),
+        expose: flow.expose,
+        calls,
+        uses,
+        broken: plan.is_none(),
+        file: flow.file.to_string(),
+        flow_id: flow.id.clone(),
+        meta_name: flow.given_name.clone(),
+        place_in_file: flow.place_in_file,
+        oid,
+    }
+}
+
+fn input(input: &crate::plan::Input) -> Input {
+    Input {
+        name: input.name.clone(),
+        kind: input.kind.map(|kind| kind.name().to_owned()),
+        description: input.description.clone(),
+        required: input.required,
+        default: input.default.clone(),
+        choices: input.choices.clone(),
+        ..Input::default()
+    }
+}
+
+/// The tools that a flow's steps call and the flows that are steps of it, each sorted and once. A
+/// call that names no tool is never made.
+fn called(flow: &Flow) -> (Vec<String>, Vec<String>) {
+    let (mut calls, mut uses) = (BTreeSet::new(), BTreeSet::new());
+    for node in &flow.nodes {
+        match &node.kind {
+            NodeKind::Tool(tool) => {
+                let address = tool.call.as_deref().and_then(|call| ToolAddress::read(call).ok());
+                calls.extend(address.map(|address| address.to_string()));
+            }
+            NodeKind::Flow(other) => uses.extend(other.flow.clone()),
+            _ => {}
+        }
+    }
+    (calls.into_iter().collect(), uses.into_iter().collect())
+}
+
+/// The inputs of a flow that can't be planned: what its input nodes and `inputs` say.
+fn declared_inputs(flow: &Flow) -> Vec<Input> {
+    let mut inputs: Vec<Input> = Vec::new();
+    let place = |inputs: &mut Vec<Input>, name: &str| {
+        let name = VariableName::normal(name).ok()?.as_str().to_owned();
+        Some(inputs.iter().position(|input| input.name == name).unwrap_or_else(|| {
+            inputs.push(Input { name, required: true, ..Input::default() });
+            inputs.len() - 1
+        }))
+    };
+    for node in &flow.nodes {
+        let NodeKind::Input(node) = &node.kind else { continue };
+        for variable in &node.variables {
+            let Some(input) = place(&mut inputs, &variable.name).and_then(|at| inputs.get_mut(at)) else { continue };
+            input.default = input.default.take().or_else(|| variable.default.clone());
+        }
+    }
+    for said in &flow.inputs {
+        let Some(input) = place(&mut inputs, &said.name).and_then(|at| inputs.get_mut(at)) else { continue };
+        input.kind = said.kind.map(|kind| kind.name().to_owned());
+        input.description.clone_from(&said.description);
+        input.default = said.default.clone().or(input.default.take());
+        if let Some(kind) = said.kind {
+            input.default = input.default.take().map(|default| kind.typed(default));
+            input.choices = said.choices.iter().cloned().map(|choice| kind.typed(choice)).collect();
+        } else {
+            input.choices.clone_from(&said.choices);
+        }
+        input.required = said.required.unwrap_or(true);
+    }
+    for input in &mut inputs {
+        input.required &= input.default.is_none();
+    }
+    inputs
+}
+
+/// What a folder's `_category` file says.
+pub(super) fn category(path: &CatalogPath, document: &Document) -> Option<Category> {
+    let object = document.value.as_object()?;
+    let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
+    Some(Category {
+        name: path.folder()?.to_owned(),
+        display_name: text("displayName"),
+        description: text("description"),
+        sort_order: object.get("sortOrder").and_then(Value::as_i64),
+    })
+}
