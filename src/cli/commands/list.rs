@@ -44,7 +44,10 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     if world.everywhere.json {
         let not_exposed = |why: &NotExposed| wire::warning(WarningCode::NotExposed, &why.to_string());
         let warnings: Vec<_> = exposed.refused.iter().map(not_exposed).collect();
-        let value = wire::listing(&listing, &warnings);
+        let mut value = wire::listing(&listing, &warnings);
+        if let Some(object) = value.as_object_mut().filter(|_| !exposed.tools.is_empty()) {
+            object.insert("tools".to_owned(), wire::exposed(&exposed));
+        }
         printer.json(&value);
         count(&app, &listing, &format!("{value:#}"), begun);
         return Ok(0);

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::warning::{WarningCode, of_origin, warning};
 use super::written::Written;
-use crate::app::{Listing, Origin};
+use crate::app::{Exposed, Listing, Origin};
 use crate::discover::{FileProblem, Kind, Mode, Page, Reason, to_value};
 use crate::names::counted;
 
@@ -20,6 +20,11 @@ pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
 pub fn written_listing(listing: &Listing, warnings: &[Value]) -> Written {
     let around = Value::Object(around(listing, warnings)).to_string();
     Written::of_page(&format!("{{\"{}\":", key(listing)), listing.page.clone(), &around.replacen('{', ",", 1))
+}
+
+/// Which flows are tools of their own, by tool.
+pub fn exposed(exposed: &Exposed) -> Value {
+    exposed.tools.iter().map(|tool| json!({"tool": tool.flow.tool, "flow": tool.flow.flow})).collect()
 }
 
 /// What the entries stand under.

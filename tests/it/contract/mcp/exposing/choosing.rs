@@ -3,6 +3,7 @@
 use flowy::config::ExposeList;
 use serde_json::{Value, json};
 
+use super::super::{LIST_RESPONSE, as_published};
 use super::{all, every_marked, exposed, marked, marked_for, names};
 use crate::support::mcp::{Bench, Program, flow, template};
 use crate::support::program::Sandbox;
@@ -260,6 +261,8 @@ fn the_log_of_serve_and_the_list_say_what_can_be_no_tool() {
     let said = sandbox.run(["list", "--json"]);
     let warnings = said.json()["warnings"].clone();
     assert_eq!((warnings.as_array().unwrap().len(), &warnings[0]["code"]), (1, &json!("NOT_EXPOSED")), "{warnings}");
+    assert_eq!(said.json()["tools"], json!([{"tool": "flow_E", "flow": "E"}]));
+    as_published(LIST_RESPONSE, &said.json());
     assert!(sandbox.run(["list"]).err.contains("warning: flows \"C D\", \"C# D\" are no tools of their own"));
 
     let home = std::sync::Arc::new(tempfile::tempdir().unwrap());
