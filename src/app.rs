@@ -175,7 +175,10 @@ impl App {
                 .next("name a branch, a tag or a commit, or leave `ref` out for the source's own")
         })?;
         let own = git_ref.is_none();
-        let view = self.source.snapshot(&Ask { git_ref, refresh }).await?;
+        let view = self.source.snapshot(&Ask { git_ref, refresh }).await.map_err(|error| {
+            let set = self.settings.git_ref.as_ref();
+            if own { Error::of_own_ref(error, set) } else { error.into() }
+        })?;
         if own {
             self.revisions.note(view.snapshot.revision());
         }

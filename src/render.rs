@@ -32,6 +32,22 @@ pub struct Placeholder {
 }
 
 impl Placeholder {
+    /// Whether the group reads as a part of code rather than as a name that is to be filled in: `{0}`,
+    /// `${HOME}`, the arguments of a LaTeX command. Nobody is warned of one that stays.
+    pub fn is_code(&self, text: &str) -> bool {
+        let start = self.range.start;
+        // As far back as a command may be long, so that a text of nothing but groups stays cheap.
+        let mut from = start.saturating_sub(200);
+        while !text.is_char_boundary(from) {
+            from += 1;
+        }
+        let before = text.get(from..start).unwrap_or_default();
+        let word = before.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '}' || c == '{');
+        !self.name.starts_with(|c: char| c == '_' || c.is_alphabetic())
+            || before.ends_with('$')
+            || (word.ends_with('\\') && word.len() < before.len())
+    }
+
     /// The name and path as written between the braces.
     pub fn spelt(&self) -> String {
         let mut text = self.name.clone();

@@ -166,7 +166,8 @@ impl Opened {
     }
 }
 
-fn origin(view: &View) -> Origin {
+/// Where a view's answers come from.
+pub(super) fn origin(view: &View) -> Origin {
     Origin {
         git_ref: view.snapshot.git_ref().map(ToString::to_string),
         commit: view.snapshot.commit().map(ToString::to_string),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::app::catalog::{Catalog, FlowNames, IgnoredRef, Nesting, Within};
+use crate::app::catalog::{Catalog, FlowNames, Nesting, Origin, Within};
 use crate::app::{App, Code, Error, ServerList, ServerRow};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
@@ -81,8 +81,8 @@ pub struct Checkup {
     pub catalogs: Vec<String>,
     /// Those of the catalogs that were checked whole and hold no flow.
     pub empty: Vec<String>,
-    /// A ref that was asked for and that the catalog can't have.
-    pub ignored_ref: Option<IgnoredRef>,
+    /// Where the catalog comes from, where it was checked whole; an older copy counts as a warning.
+    pub origin: Option<Origin>,
     /// Lists of tools against which calls were checked, and which were not read for this check.
     pub kept_tools: Vec<KeptTools>,
     /// How many calls of external tools were not looked up, because no servers file was named.
@@ -93,13 +93,16 @@ pub struct Checkup {
 
 impl Checkup {
     /// How many findings there are of a severity; unreadable files count as errors, catalogs without
-    /// a flow as warnings.
+    /// a flow and an older copy as warnings.
     pub fn count(&self, severity: Severity) -> usize {
         let findings =
             self.files.iter().flat_map(|file| &file.findings).filter(|finding| finding.severity == severity).count();
         let besides = match severity {
             Severity::Error => self.files.iter().filter(|file| file.unreadable.is_some()).count(),
-            Severity::Warning => self.empty.len(),
+            Severity::Warning => {
+                let stale = self.origin.as_ref().is_some_and(|origin| origin.stale.is_some());
+                self.empty.len() + usize::from(stale)
+            }
             Severity::Info => 0,
         };
         findings + besides
@@ -161,7 +164,8 @@ impl App {
         .await?;
         checkup.belongs_to(self.describe(), true);
         checkup.note_kept(&request.kept_tools);
-        checkup.ignored_ref = self.ignored_ref(request.git_ref.as_deref());
+        let ignored_ref = self.ignored_ref(request.git_ref.as_deref());
+        checkup.origin = Some(Origin { ignored_ref, ..super::catalog::origin(&view) });
         Ok(checkup)
     }
 }

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::discover::DiscoverError;
-use crate::names::{nearest, quoted};
+use crate::names::{RefName, nearest, quoted};
 use crate::source::SourceError;
 use crate::validate::Finding;
 
@@ -49,7 +49,7 @@ codes! {
     RefNotFound = "REF_NOT_FOUND", "no", "The repository has no such branch, tag or commit.";
     RepoNotFound = "REPO_NOT_FOUND", "no", "The repository does not exist or can't be seen.";
     ParseError = "PARSE_ERROR", "no", "A file is not strict JSON; the message says where.";
-    ValidationError = "VALIDATION_ERROR", "no", "A flow has errors; `details.findings` lists them.";
+    ValidationError = "VALIDATION_ERROR", "no", "A flow has errors, which `details.findings` lists, or a file of the catalog is none that is read.";
     CircularDependency = "CIRCULAR_DEPENDENCY", "no", "A flow's edges form a ring; `details.cycle` is the ring.";
     FileTooLarge = "FILE_TOO_LARGE", "no", "A file is over the size limit.";
     MissingVariables = "MISSING_VARIABLES", "no", "Required values were not given; `details.missing` lists them. Nothing ran.";
@@ -189,6 +189,25 @@ impl Error {
     }
 }
 
+impl Error {
+    /// An error of the source's own ref, that nobody asked for in the call: the advice names the place
+    /// where it was set.
+    pub(super) fn of_own_ref(error: SourceError, set: Option<&RefName>) -> Self {
+        let place = match &error {
+            SourceError::RefNotFound { git_ref, .. } | SourceError::CommitNotOnDefaultBranch { git_ref, .. } => {
+                let set = set.is_some_and(|set| quoted(set.as_str()) == *git_ref || set.as_str() == git_ref);
+                Some(if set { "--ref (GITHUB_REF, or ref in flowy.toml)" } else { "the ref in the source's address" })
+            }
+            _ => None,
+        };
+        let mut made = Self::from(error);
+        if let Some(place) = place {
+            made.next_step = made.next_step.map(|step| step.replace(LEAVE_REF, &format!("leave {place} out")));
+        }
+        made
+    }
+}
+
 impl From<DiscoverError> for Error {
     fn from(error: DiscoverError) -> Self {
         match &error {
@@ -213,6 +232,9 @@ impl From<DiscoverError> for Error {
 /// What can be named as a source.
 const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
 
+/// What helps against a ref of a call's own that isn't there.
+const LEAVE_REF: &str = "leave `ref` out";
+
 /// The code that a source's error has for callers.
 pub(super) fn code_of(error: &SourceError) -> Code {
     match error {
@@ -225,6 +247,7 @@ pub(super) fn code_of(error: &SourceError) -> Code {
         SourceError::Network { .. } => Code::NetworkError,
         SourceError::TimedOut { .. } => Code::Timeout,
         SourceError::FileTooLarge { .. } => Code::FileTooLarge,
+        SourceError::NotRead { .. } | SourceError::Unreadable { .. } => Code::ValidationError,
         _ => Code::InvalidRequest,
     }
 }
@@ -242,6 +265,10 @@ impl From<SourceError> for Error {
                 made.next("set GITHUB_PAT to a fine-grained token for this repository with Contents: read")
             }
             SourceError::Unauthorized { .. } => made.next("give a token that is valid in GITHUB_PAT (fine-grained, with Contents: read), or none for a public repository"),
+            SourceError::Forbidden { sign_on: Some(url), .. } => {
+                let place = if url.is_empty() { String::new() } else { format!(", or sign on at {url}") };
+                made.next(format!("authorise the token for the organisation (GitHub: Settings, Developer settings, Personal access tokens, Configure SSO){place}"))
+            }
             SourceError::Forbidden { permission, .. } => {
                 let needed = permission.as_deref().unwrap_or("contents=read");
                 made.next(format!("give the token the permission {needed} on this repository (fine-grained tokens: Contents: read)"))
@@ -267,7 +294,7 @@ impl From<SourceError> for Error {
             SourceError::NotAFolder { .. } | SourceError::BadSource { .. } => made.next(SOURCES),
             SourceError::RefNotFound { default_branch, nearest, .. } => {
                 let branch = default_branch.as_deref().map(|branch| format!(" {branch}")).unwrap_or_default();
-                let default = format!("leave `ref` out to read the default branch{branch}");
+                let default = format!("{LEAVE_REF} to read the default branch{branch}");
                 if nearest.is_empty() {
                     made.next(format!("{default}; `git ls-remote` lists branches and tags"))
                 } else {
@@ -277,6 +304,9 @@ impl From<SourceError> for Error {
             }
             SourceError::CommitNotOnDefaultBranch { branch, .. } => {
                 made.next(format!("name a commit of {branch}, or a branch or tag; --allow-any-commit reads any commit"))
+            }
+            SourceError::GitHub { status, .. } if *status < 300 => {
+                made.next("check the API's address (--api-url), and what stands between: a proxy may want a login")
             }
             SourceError::GitHub { .. } | SourceError::Network { .. } | SourceError::TimedOut { .. } | SourceError::Corrupt { .. } => {
                 made.next("try again in a minute; a kept copy is served when there is one")

@@ -19,30 +19,22 @@ pub struct GraphRequest {
 pub type InputsRequest = GraphRequest;
 
 impl App {
-    /// The flow whose graph is to be drawn; also one that can't be executed.
+    /// The flow whose graph is to be drawn, also one that can't be executed, and where it comes from.
     ///
     /// # Errors
     /// When it isn't there.
-    pub async fn graph(&self, request: &GraphRequest) -> Result<Arc<Prepared>, Error> {
-        Ok(self.graph_now(request).await?.0)
-    }
-
-    /// The same, and where the flow comes from.
-    ///
-    /// # Errors
-    /// As [`App::graph`].
-    pub async fn graph_now(&self, request: &GraphRequest) -> Result<(Arc<Prepared>, Origin), Error> {
+    pub async fn graph(&self, request: &GraphRequest) -> Result<(Arc<Prepared>, Origin), Error> {
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
         Ok((catalog.prepare(&request.name).await?, catalog.origin().clone()))
     }
 
-    /// The flow whose inputs are to be described; it must have a plan.
+    /// The flow whose inputs are to be described, which must have a plan, and where it comes from.
     ///
     /// # Errors
     /// When it isn't there or can't be executed.
-    pub async fn inputs(&self, request: &InputsRequest) -> Result<Arc<Prepared>, Error> {
-        let prepared = self.graph(request).await?;
+    pub async fn inputs(&self, request: &InputsRequest) -> Result<(Arc<Prepared>, Origin), Error> {
+        let (prepared, origin) = self.graph(request).await?;
         prepared.plan()?;
-        Ok(prepared)
+        Ok((prepared, origin))
     }
 }

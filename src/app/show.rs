@@ -46,6 +46,15 @@ pub struct ShownTemplate {
     pub used_by: Vec<String>,
 }
 
+impl Shown {
+    /// Where it comes from.
+    pub fn origin(&self) -> &Origin {
+        match self {
+            Self::Flow { origin, .. } | Self::Template { origin, .. } => origin,
+        }
+    }
+}
+
 impl App {
     /// Shows a flow, or else a template of that name.
     ///

@@ -24,7 +24,7 @@ use super::args::{Command, Everywhere};
 use super::logging;
 use super::printer::Printer;
 use super::progress::Progress;
-use crate::app::{App, Clock, Code, Error, IgnoredRef};
+use crate::app::{App, Clock, Code, Error, Origin};
 use crate::config::{Environment, Settings, SettingsError};
 use crate::report::human;
 
@@ -46,11 +46,10 @@ impl World<'_> {
         Ok(Settings::load(&self.everywhere.flags(), self.environment)?)
     }
 
-    /// Notes a ref that was given in vain, for answers that have no place for warnings.
-    pub(super) fn warn_of(&self, ignored: Option<&IgnoredRef>) {
-        if let Some(ignored) = ignored {
-            self.printer.note(&human::warning(&ignored.to_string(), self.printer.err_look()));
-        }
+    /// Notes a ref that was given in vain and that an older copy was used, for answers that have no place
+    /// for warnings.
+    pub(super) fn warn_of(&self, origin: &Origin) {
+        self.printer.note(&human::origin_notes(origin, self.printer.err_look()));
     }
 }
 

@@ -111,9 +111,12 @@ impl Document {
         };
         if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
             let start = offset_of(text, error.line(), error.column());
+            // Of a line break it is the character before that is told.
+            let control = |at: &usize| text.as_bytes().get(*at).is_some_and(u8::is_ascii_control);
+            let start = (start..=start + 1).find(control).unwrap_or(start);
             let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-            return Err(problem(message, None, start, start + 1));
+            let (message, hint) = within_text(message.split(" at line ").next().unwrap_or(&message), text, start);
+            return Err(problem(message, hint, start, start + 1));
         }
         let mut duplicates = Vec::new();
         let value = value_of(&ast, &Pointer::root(), &mut duplicates);
@@ -259,9 +262,29 @@ fn in_words(kind: &ParseErrorKind, text: &str, start: usize, end: usize) -> (Str
             let mut letters = words.chars();
             let lower =
                 letters.next().map(|first| first.to_lowercase().chain(letters).collect::<String>()).unwrap_or_default();
-            (lower, None)
+            within_text(&lower, text, start)
         }
     }
+}
+
+/// What is wrong within a text, else the parser's own words.
+fn within_text(words: &str, text: &str, start: usize) -> (String, Option<&'static str>) {
+    if words.starts_with("control character") {
+        return match text.as_bytes().get(start) {
+            Some(b'\n' | b'\r') => {
+                ("a line break within a text".to_owned(), Some("write \\n where the text has a new line"))
+            }
+            Some(b'\t') => ("a tab within a text".to_owned(), Some("write \\t, or blanks")),
+            _ => {
+                ("a control character within a text".to_owned(), Some("remove it, or write it as \\u and four digits"))
+            }
+        };
+    }
+    if words == "invalid escape" {
+        let hint = "write \\\\ for a backslash; after one there may stand \" \\ / b f n r t or u and four digits";
+        return ("a backslash before something that it does not go with".to_owned(), Some(hint));
+    }
+    (words.to_owned(), None)
 }
 
 #[cfg(test)]
@@ -293,7 +316,12 @@ mod tests {
             ("  \n", 1, 1, "empty"),
             ("{\"a\" 1}", 1, 6, "colon"),
             ("{\"a\": 01}", 1, 7, ""),
-            ("{\"a\": \"x\ny\"}", 1, 9, "control character"),
+            ("{\"a\": \"x\ny\"}", 1, 9, "a line break within a text"),
+            ("{\"a\": \"x\r\ny\"}", 1, 9, "a line break within a text"),
+            ("{\"a\": \"x\ty\"}", 1, 9, "a tab within a text"),
+            ("{\"a\": \"x\u{1}y\"}", 1, 9, "a control character within a text"),
+            ("{\"a\": \"C:\\x\"}", 1, 11, "a backslash"),
+            ("{\"a\": \"\\u12\"}", 1, 8, "four hex digits"),
         ] {
             let problem = parse(text.as_bytes()).expect_err(text);
             assert_eq!(problem.position.line, line, "{text}: {problem:?}");

@@ -254,11 +254,11 @@ pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResour
             (wire::flow_entry(&entry).to_string(), entry.origin.fresh_for_ms)
         }
         Address::Schema(name) => {
-            let (prepared, origin) = app.graph_now(&graph(name)).await?;
+            let (prepared, origin) = app.graph(&graph(name)).await?;
             (wire::input_schema(prepared.plan()?).to_string(), origin.fresh_for_ms)
         }
         Address::Graph(name) => {
-            let (prepared, origin) = app.graph_now(&graph(name)).await?;
+            let (prepared, origin) = app.graph(&graph(name)).await?;
             (draw::Picture::of(&prepared.flow).mermaid(), origin.fresh_for_ms)
         }
         Address::Template(name) => {

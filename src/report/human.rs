@@ -25,7 +25,7 @@ pub use files::{GivenFile, about_file, files_notes, given_files};
 pub use findings::{checkup, checkup_lines};
 pub use flow::shown;
 pub use guided::{executions, executions_notes, guided, pruned, tallies};
-pub use listing::{exposed, listing, listing_notes};
+pub use listing::{exposed, listing, listing_notes, origin_notes};
 pub use missing::missing;
 pub use servers::{server_tools, server_tools_notes, servers, servers_notes};
 pub use setup::client_setup;

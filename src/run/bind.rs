@@ -437,6 +437,7 @@ impl Run {
                 .map_err(|Nowhere| self.nothing_at(&placeholder.spelt(), &placeholder.path, Some(slot), with))?;
             if text.is_none() {
                 match with {
+                    FilledWith::Left if placeholder.is_code(&rendering.text) => {}
                     FilledWith::Left => warnings.extend(left(id, slot, &placeholder.spelt())),
                     FilledWith::Pending => {}
                     _ => warnings.push(Warning::of(

@@ -25,7 +25,7 @@ pub enum SourceError {
         message: String,
     },
     /// The token is good but lacks a right, or there is none (403).
-    #[error("access to {repo} was denied (403), {}{}: {message}", if *authenticated { "the token lacks a permission" } else { "no token is set" }, needs(permission.as_deref()))]
+    #[error("access to {repo} was denied (403), {}{}: {message}", match (sign_on, *authenticated) { (Some(_), _) => "the organisation wants single sign-on", (None, true) => "the token lacks a permission", (None, false) => "no token is set" }, needs(permission.as_deref()))]
     Forbidden {
         /// `owner/repo`.
         repo: String,
@@ -33,6 +33,9 @@ pub enum SourceError {
         authenticated: bool,
         /// The permission GitHub names, for example `contents=read`.
         permission: Option<String>,
+        /// That the organisation wants the token to be authorised by single sign-on, and the address for it;
+        /// empty where GitHub names none.
+        sign_on: Option<String>,
         /// GitHub's own words.
         message: String,
     },
@@ -77,7 +80,7 @@ pub enum SourceError {
         branch: String,
     },
     /// GitHub answered with a status nobody can use, after all tries.
-    #[error("GitHub answered {what} with status {status} after {tries} {}{}", if *tries == 1 { "try" } else { "tries" }, said(message))]
+    #[error("{}", unusable(what, *status, message, *tries))]
     GitHub {
         /// The HTTP status.
         status: u16,
@@ -221,6 +224,14 @@ impl SourceError {
 
 fn needs(permission: Option<&str>) -> String {
     permission.map_or_else(String::new, |name| format!(" ({name})"))
+}
+
+fn unusable(what: &str, status: u16, message: &str, tries: u32) -> String {
+    let (said, tried) = (said(message), if tries == 1 { "try" } else { "tries" });
+    if status < 300 {
+        return format!("what came for {what} is not what GitHub's API answers (status {status}){said}");
+    }
+    format!("GitHub answered {what} with status {status} after {tries} {tried}{said}")
 }
 
 fn said(message: &str) -> String {

@@ -13,7 +13,7 @@ use std::time::UNIX_EPOCH;
 
 use sha1::{Digest as _, Sha1};
 
-use super::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex, is_read};
+use super::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex, is_lfs_pointer, is_read};
 use super::{Body, Snapshot, SourceError};
 use crate::cache::lock;
 use crate::config::system_says;
@@ -133,6 +133,9 @@ fn read(root: &Path, path: &CatalogPath, largest: u64) -> Result<Arc<[u8]>, Sour
     let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     if size > largest {
         return Err(SourceError::FileTooLarge { path: path.clone(), size, limit: largest });
+    }
+    if is_lfs_pointer(&bytes) {
+        return Err(not_read(ProblemKind::LfsPointer.to_string()));
     }
     Ok(bytes.into())
 }

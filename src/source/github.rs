@@ -19,6 +19,7 @@ mod wire;
 use std::fmt;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -53,6 +54,8 @@ const FORMAT: &str = "v1";
 pub(super) struct Repository {
     ground: Arc<Ground>,
     shelf: Shelf<String, Arc<Snapshot>, SourceError>,
+    /// Whether an older copy was served last.
+    stale: AtomicBool,
     host: String,
 }
 
@@ -85,6 +88,7 @@ impl Repository {
         let folder = Arc::new(Folder::at(settings.cache_dir.join(FORMAT).join(name), clock.clone()));
         Ok(Arc::new(Self {
             shelf: Shelf::new(REFS, clock.clone()),
+            stale: AtomicBool::new(false),
             host: host.to_owned(),
             ground: Arc::new(Ground {
                 slug,
@@ -127,6 +131,17 @@ impl Repository {
             .await?;
         let now = self.ground.clock.now();
         let loaded = found.loaded;
+        // Said once when it begins and once when it is over: calls follow one another.
+        match &found.stale {
+            Some(stale) if !self.stale.swap(true, Ordering::Relaxed) => {
+                let age_seconds = age(now, loaded.checked_at).as_secs();
+                tracing::warn!(repository = %self.ground.slug, age_seconds, reason = %stale.reason, "GitHub can't be asked; an older copy is served");
+            }
+            None if !found.cached && self.stale.swap(false, Ordering::Relaxed) => {
+                tracing::info!(repository = %self.ground.slug, "GitHub answers again");
+            }
+            _ => {}
+        }
         Ok(View {
             snapshot: loaded.value,
             cached: found.cached,

@@ -125,13 +125,14 @@ pub(in crate::app) fn problem(left_out: &Problem) -> Option<FileProblem> {
         ProblemKind::TooLarge { size, limit } => {
             (Code::FileTooLarge, format!("the file is too large: {size} bytes, the limit is {limit}"))
         }
-        ProblemKind::Symlink => (Code::InvalidRequest, "a symbolic link is not followed".to_owned()),
-        ProblemKind::Submodule => (Code::InvalidRequest, "a submodule is not read".to_owned()),
-        ProblemKind::LfsPointer => {
-            (Code::InvalidRequest, "the file's content is in Git LFS, which is not read".to_owned())
+        ProblemKind::Symlink
+        | ProblemKind::Submodule
+        | ProblemKind::LfsPointer
+        | ProblemKind::NotAFile
+        | ProblemKind::BadPath(_) => {
+            // In the words of who asks for the file alone.
+            (Code::ValidationError, format!("{} is not read: {}", left_out.path, left_out.kind))
         }
-        ProblemKind::NotAFile => (Code::InvalidRequest, "not a regular file".to_owned()),
-        ProblemKind::BadPath(why) => (Code::InvalidRequest, format!("the path is not read: {why}")),
         ProblemKind::ListingCutOff => {
             (Code::GithubError, "the listing was cut off here: there may be more files".to_owned())
         }

@@ -11,8 +11,8 @@ use crate::report::draw;
 pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
     let app = crate::cli::open(world)?;
     let request = GraphRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
-    let prepared = wait(world, &format!("reading {}", app.describe()), app.graph(&request))??;
-    world.warn_of(app.ignored_ref(None).as_ref());
+    let (prepared, origin) = wait(world, &format!("reading {}", app.describe()), app.graph(&request))??;
+    world.warn_of(&origin);
     let plan = prepared.plan.as_deref().filter(|_| args.unfold);
     let picture = draw::Picture::unfolded(&prepared.flow, plan);
     let picture = match args.format.as_str() {

@@ -114,7 +114,9 @@ fn rehearse(app: &App, request: &ExecuteRequest, world: &World<'_>) -> Done {
     if world.everywhere.json {
         world.printer.json(&wire::rehearsal(&rehearsal, Some(usize::MAX)));
     } else {
-        world.printer.out_text(&human::rehearsal(&rehearsal, world.printer.out_look()));
+        // What the flow's author and the caller wrote is made safe where it stands: the rest is painted.
+        world.printer.out(&human::rehearsal(&rehearsal, world.printer.out_look()));
+        world.warn_of(&rehearsal.origin);
     }
     Ok(0)
 }
@@ -130,7 +132,7 @@ fn refuse(stop: Stop, app: &App, request: &ExecuteRequest, world: &World<'_>) ->
         return Err(Stop::Printed(exit));
     }
     let inputs = InputsRequest { name: request.flow.clone(), git_ref: None, refresh: false };
-    let prepared = super::runtime()?.block_on(app.inputs(&inputs));
+    let prepared = super::runtime()?.block_on(app.inputs(&inputs)).map(|(prepared, _)| prepared);
     match prepared.as_ref().ok().and_then(|prepared| prepared.plan.as_ref()) {
         Some(plan) => {
             let source = world.everywhere.source.as_deref();

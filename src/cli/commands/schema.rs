@@ -9,8 +9,8 @@ use crate::report::wire;
 pub(super) fn schema(args: &SchemaArgs, world: &World<'_>) -> Done {
     let app = crate::cli::open(world)?;
     let request = InputsRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
-    let prepared = wait(world, &format!("reading {}", app.describe()), app.inputs(&request))??;
-    world.warn_of(app.ignored_ref(None).as_ref());
+    let (prepared, origin) = wait(world, &format!("reading {}", app.describe()), app.inputs(&request))??;
+    world.warn_of(&origin);
     world.printer.json(&wire::input_schema(prepared.plan()?));
     Ok(0)
 }

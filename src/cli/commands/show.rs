@@ -13,7 +13,7 @@ pub(super) fn show(args: &ShowArgs, world: &World<'_>) -> Done {
     if world.everywhere.json {
         world.printer.json(&wire::shown(&shown, args.full));
     } else {
-        world.warn_of(app.ignored_ref(None).as_ref());
+        world.warn_of(shown.origin());
         world.printer.out(&human::shown(&shown, args.full, world.printer.out_look()));
     }
     Ok(0)

@@ -49,7 +49,9 @@ pub(super) fn validate(args: ValidateArgs, world: &World<'_>) -> Done {
             printer.note(&human::warning(&notice, printer.err_look()));
         }
     }
-    world.warn_of(checkup.ignored_ref.as_ref());
+    if let Some(origin) = &checkup.origin {
+        world.warn_of(origin);
+    }
     if world.everywhere.json {
         printer.json(&wire::checkup(&checkup));
     } else if printer.quiet() {

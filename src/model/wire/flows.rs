@@ -78,12 +78,17 @@ fn read_one(
     let given_name = said(meta, "name");
     let (name, name_made_up) = listed_name(document, given_name.as_deref(), place, count);
     if given_name.is_none() && (shape == Shape::Flat || count > 1) {
-        let where_ = Place::value(if meta.is_empty() { base.clone() } else { meta_pointer.clone() });
-        tell(
-            UnreadKind::MissingName,
-            where_,
-            format!("the flow has no name; it is listed as {}", quoted(name.as_str())),
-        );
+        let listed = format!("it is listed as {}", quoted(name.as_str()));
+        let (where_, message) = if said(flow, "name").is_some() {
+            let message = format!("`name` is not read here, and the flow has no `{meta_key}.name`; {listed}");
+            (Place::key(base.key("name")), message)
+        } else {
+            let message = format!("the flow has no `{meta_key}.name`; {listed}");
+            // Not all of a long file is to blame.
+            let first = flow.keys().next().filter(|_| meta.is_empty());
+            (first.map_or_else(|| Place::value(meta_pointer.clone()), |key| Place::key(base.key(key))), message)
+        };
+        tell(UnreadKind::MissingName, where_, message);
     } else if name_made_up {
         let where_ = Place::value(meta_pointer.key("name"));
         tell(

@@ -37,9 +37,32 @@ pub fn read_templates(document: &Document) -> TemplateFile {
         file.templates.push(sections(document, object, results));
     }
     if file.templates.is_empty() {
-        file.unread.push(unknown_shape(root));
+        file.unread.push(no_text(object, &root).unwrap_or_else(|| unknown_shape(root)));
     }
     file
+}
+
+/// A template whose text is there and is none, which says more than that no shape fits.
+fn no_text(object: &Map<String, Value>, root: &Pointer) -> Option<Unread> {
+    let here = || Some((root.key("template"), object.get("template")?));
+    let among = || {
+        let items = object.get("templates")?.as_array()?.iter().enumerate();
+        let mut texts = items.filter_map(|(place, item)| {
+            Some((root.key("templates").item(place).key("template"), item.as_object()?.get("template")?))
+        });
+        texts.next()
+    };
+    let (pointer, value) = here().or_else(among)?;
+    let what = match value {
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => return None,
+    };
+    let message = format!("`template` is {what}, and must be one text");
+    Some(Unread { what: UnreadKind::UnknownShape, place: Place::value(pointer), message })
 }
 
 fn unknown_shape(root: Pointer) -> Unread {

@@ -36,7 +36,7 @@ fn from(origin: &Origin) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(origin.git_ref.as_deref().map(one));
     parts.extend(origin.commit.as_deref().map(|commit| format!("commit {}", safe(commit, 10))));
-    parts.extend(origin.stale.as_deref().map(|reason| format!("an older copy: {}", one(reason))));
+    parts.extend(origin.stale.as_ref().map(|_| "an older copy".to_owned()));
     parts.join(", ")
 }
 

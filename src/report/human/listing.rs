@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{FAINT, HEADING, Look, NAME, age, count, grouped, table, wrapped};
-use crate::app::{Code, Exposed, ExposedFlow, Listing};
+use crate::app::{Code, Exposed, ExposedFlow, Listing, Origin};
 use crate::discover::{
     CategoryEntry, DetailedEntry, FileProblem, FullEntry, HotEntry, Kind, Mode, Shown, StandardEntry, SummaryEntry,
 };
@@ -295,27 +295,31 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
         let _ = writeln!(text, "There are more: go on with --cursor {cursor}");
     }
     let warn = |message: &str| super::warning(message, look);
-    if let Some(ignored) = &listing.origin.ignored_ref {
-        text.push_str(&warn(&ignored.to_string()));
-    }
+    text.push_str(&origin_notes(&listing.origin, look));
     if page.total == 0
         && let Some(step) = &page.next_step
     {
         text.push_str(&super::hint(&super::for_commands(step), look));
         text.push('\n');
     }
-    if let Some(reason) = &listing.origin.stale {
-        text.push_str(&warn(&format!(
-            "this is an older copy, {} old: {}",
-            age(listing.origin.age_seconds),
-            shown(reason, 300)
-        )));
-    }
     if !page.unknown_names.is_empty() {
         let names: Vec<String> = page.unknown_names.iter().map(|name| quoted(name)).collect();
         text.push_str(&warn(&format!("no {one} goes by {}", names.join(", "))));
     }
     text.push_str(&problems(listing, look));
+    text
+}
+
+/// What is to be known of where an answer comes from: a ref that was given in vain, an older copy.
+pub fn origin_notes(origin: &Origin, look: Look) -> String {
+    let mut text = String::new();
+    if let Some(ignored) = &origin.ignored_ref {
+        text.push_str(&super::warning(&ignored.to_string(), look));
+    }
+    if let Some(reason) = &origin.stale {
+        let message = format!("this is an older copy, {} old: {}", age(origin.age_seconds), shown(reason, 300));
+        text.push_str(&super::warning(&message, look));
+    }
     text
 }
 

@@ -50,7 +50,7 @@ pub fn checkup(checkup: &Checkup) -> Value {
         Value::Object(object)
     });
     let kept = checkup.kept_tools.iter().map(|kept| json!({"server": kept.server, "ageSeconds": kept.age_seconds}));
-    json!({
+    let value = json!({
         "catalogs": checkup.catalogs,
         "files": files.collect::<Vec<_>>(),
         "flows": checkup.flows,
@@ -60,5 +60,10 @@ pub fn checkup(checkup: &Checkup) -> Value {
         "callsNotLookedUp": checkup.calls_left,
         "errors": checkup.count(Severity::Error),
         "warnings": checkup.count(Severity::Warning),
-    })
+    });
+    let Value::Object(mut object) = value else { return value };
+    if let Some(origin) = &checkup.origin {
+        super::listing::origin(&mut object, origin);
+    }
+    Value::Object(object)
 }

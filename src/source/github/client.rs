@@ -168,7 +168,11 @@ impl Client {
             tries += 1;
             let outcome = self.attempt(call, tries).await;
             let (error, pause) = match outcome {
-                Try::Done(reply) => return Ok(reply),
+                Try::Done(reply) => {
+                    let (status, bytes) = (reply.status.as_u16(), reply.body.len());
+                    tracing::debug!(what = call.what, tries, status, bytes, "GitHub answered");
+                    return Ok(reply);
+                }
                 Try::Failed(error) => return Err(error),
                 Try::Again(error, pause) => (error, pause),
             };
@@ -352,7 +356,8 @@ impl Client {
                 authenticated: self.has_token(),
                 message: self.clean(&raw_message),
             }),
-            Verdict::Forbidden { permission } => Try::Failed(SourceError::Forbidden {
+            Verdict::Forbidden { permission, sign_on } => Try::Failed(SourceError::Forbidden {
+                sign_on,
                 repo,
                 authenticated: self.has_token(),
                 permission,

@@ -23,8 +23,8 @@ pub(super) enum Verdict {
     Answer,
     /// The token is not accepted.
     Unauthorized,
-    /// The token lacks a right.
-    Forbidden { permission: Option<String> },
+    /// The token lacks a right, or an organisation wants a sign-on at this address first.
+    Forbidden { permission: Option<String>, sign_on: Option<String> },
     /// Nothing more before this time.
     Limited { retry_at: DateTime<Utc>, secondary: bool },
     /// The server's own trouble; another try may work, after the pause it asks for.
@@ -39,8 +39,8 @@ pub(super) fn judge(status: StatusCode, headers: &HeaderMap, message: &str, now:
         200..=299 | 304 | 404 | 409 | 410 | 422 | 451 => Verdict::Answer,
         401 => Verdict::Unauthorized,
         403 | 429 => limit(status, headers, message, now).unwrap_or_else(|| Verdict::Forbidden {
-            permission: text(headers, "x-accepted-github-permissions")
-                .or_else(|| text(headers, "x-github-sso").map(|_| "single sign-on".to_owned())),
+            permission: text(headers, "x-accepted-github-permissions"),
+            sign_on: text(headers, "x-github-sso").map(|asked| sign_on(&asked)),
         }),
         408 | 500..=599 => Verdict::Trouble { pause: retry_after(headers, now) },
         _ => Verdict::Odd,
@@ -86,9 +86,17 @@ fn reset(headers: &HeaderMap) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(text(headers, "x-ratelimit-reset")?.parse().ok()?, 0)
 }
 
+/// The address in `required; url=https://github.com/orgs/acme/sso?authorization_request=...`, without the
+/// request, which is the token's own; empty where none is told.
+fn sign_on(asked: &str) -> String {
+    let url = asked.split("url=").nth(1).unwrap_or_default();
+    let url = url.split(['?', '#', ';', ' ']).next().unwrap_or_default();
+    if url.starts_with("https://") { url.to_owned() } else { String::new() }
+}
+
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     let value = headers.get(name)?.to_str().ok()?.trim();
-    (!value.is_empty()).then(|| crate::names::shown(value, 100))
+    (!value.is_empty()).then(|| crate::names::shown(value, 500))
 }
 
 /// The pause before the next try: doubled each time, and somewhere between half and all of it, so
@@ -131,8 +139,20 @@ mod tests {
                 &[("x-ratelimit-remaining", "42"), ("x-accepted-github-permissions", "contents=read")],
                 "Resource not accessible by personal access token"
             ),
-            Verdict::Forbidden { permission: Some("contents=read".to_owned()) }
+            Verdict::Forbidden { permission: Some("contents=read".to_owned()), sign_on: None }
         );
+    }
+
+    #[test]
+    fn an_organisation_that_wants_a_sign_on_says_where() {
+        let asked = |header| match judged(403, &[("x-github-sso", header)], "Resource protected by organization SAML") {
+            Verdict::Forbidden { permission: None, sign_on } => sign_on,
+            other => panic!("{other:?}"),
+        };
+        let url = "required; url=https://github.com/orgs/acme/sso?authorization_request=A1B2";
+        assert_eq!(asked(url).as_deref(), Some("https://github.com/orgs/acme/sso"));
+        assert_eq!(asked("required").as_deref(), Some(""));
+        assert_eq!(asked("required; url=javascript:alert(1)").as_deref(), Some(""));
     }
 
     #[test]

@@ -21,7 +21,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             NodeKind::Template(step)
                 if step.selected.is_none() && step.text.as_deref().is_none_or(|text| text.trim().is_empty()) =>
             {
-                ("neither `selectedTemplateId` nor `template` is set", "choose a template or write a text")
+                (
+                    "neither `selectedTemplateId` nor `template` is set",
+                    "name a template in `data.selectedTemplateId`, or write the text in `data.template`",
+                )
             }
             NodeKind::Tool(tool) if tool.call.is_none() => {
                 ("`call` is not set", "name the tool in `data.call`, or delete the node")

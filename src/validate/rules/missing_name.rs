@@ -1,5 +1,6 @@
 //! `missing-name`: the flow has no name of its own.
 
+use crate::model::Shape;
 use crate::model::wire::UnreadKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -14,9 +15,10 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let meta = if subject.flow.shape == Shape::Export { "meta" } else { "metadata" };
     for unread in subject.unread.iter().filter(|unread| unread.what == UnreadKind::MissingName) {
         drafts
             .find(unread.place.clone(), unread.message.clone())
-            .hint("give it a `name` of 1 to 200 characters without slashes");
+            .hint(format!("write \"{meta}\": {{\"name\": \"…\"}}, with 1 to 200 characters and no slashes"));
     }
 }

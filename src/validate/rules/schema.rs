@@ -106,8 +106,12 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
         if matches!(unread.what, UnreadKind::UnknownShape | UnreadKind::EmptyFlow) {
             let hint = if unread.what == UnreadKind::EmptyFlow {
                 "add a flow to `flows`"
+            } else if unread.place.pointer != Pointer::root() {
+                "write one text; \\n stands for a new line"
+            } else if subject.document.path.as_str().starts_with("templates/") {
+                "for instance {\"title\": \"…\", \"template\": \"Write about {topic}.\", \"variables\": [\"topic\"]}"
             } else {
-                "the shapes are described in docs/AUTHORING.md"
+                "for instance {\"metadata\": {\"name\": \"…\"}, \"nodes\": […], \"edges\": […]}"
             };
             drafts.find(unread.place.clone(), unread.message.clone()).hint(hint);
         }

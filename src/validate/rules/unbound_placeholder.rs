@@ -33,10 +33,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         for read in &step.reads {
             let ReadSource::Open { declared: false, input: false } = read.source else { continue };
             let Some(placeholder) = step.placeholder(read) else { continue };
-            // Digits in braces, LaTeX arguments and the like are text to everybody.
-            if !read.name.starts_with(|c: char| c == '_' || c.is_alphabetic())
-                || part_of_code(text, placeholder.range.start)
-            {
+            if placeholder.is_code(text) {
                 continue;
             }
             let id = subject.id(step.node);
@@ -88,16 +85,4 @@ fn single_braces(
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
-}
-
-/// Whether a brace group follows a backslash word (`\\textbf{x}`) or a dollar sign (`${x}`).
-fn part_of_code(text: &str, start: usize) -> bool {
-    // As far back as a command may be long, so that a text of nothing but groups stays cheap.
-    let mut from = start.saturating_sub(200);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
-    let before = text.get(from..start).unwrap_or_default();
-    let word = before.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '}' || c == '{');
-    before.ends_with('$') || (word.ends_with('\\') && word.len() < before.len())
 }

@@ -69,6 +69,16 @@ async fn large_files_are_named_with_size_and_limit() {
     assert!(matches!(error, SourceError::NoSuchFile { .. }));
 }
 
+#[tokio::test]
+async fn a_pointer_to_git_lfs_is_told_as_one() {
+    let place = tempfile::tempdir().unwrap();
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n";
+    write(place.path(), "flows/lfs.json", pointer);
+    let (_rest, source) = opened(place.path()).await;
+    let error = look(&source.unwrap()).await.snapshot.read(&path("flows/lfs.json")).await.unwrap_err();
+    assert!(matches!(&error, SourceError::NotRead { reason, .. } if reason.contains("Git LFS")), "{error}");
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn links_that_lead_out_are_refused_even_if_they_appear_later() {

@@ -3,4 +3,5 @@
 mod clients;
 mod examples;
 mod executions;
+mod outage;
 mod running;

@@ -84,6 +84,37 @@ impl Sandbox {
         }
     }
 
+    /// Runs the program to its end on a terminal of so many columns, and returns what appears there.
+    #[cfg(unix)]
+    pub(crate) fn on_terminal<I, S>(&self, columns: u16, arguments: I) -> String
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        use std::io::Read as _;
+
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        use rustix::termios::{Winsize, tcsetwinsize};
+
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        tcsetwinsize(&terminal, Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+        let screen = std::fs::File::options().read(true).write(true).open(name).unwrap();
+        let mut command = self.command(arguments);
+        command.env("TERM", "xterm").stdin(Stdio::null());
+        command.stdout(screen.try_clone().unwrap()).stderr(screen);
+        let mut child = command.spawn().unwrap();
+        // It holds our ends of the screen, which has to end with the program.
+        drop(command);
+        let mut bytes = Vec::new();
+        // A terminal that nobody writes to any more is told as an error.
+        let _ = std::fs::File::from(terminal).read_to_end(&mut bytes);
+        child.wait().unwrap();
+        self.placeless(&bytes).replace("\r\n", "\n")
+    }
+
     /// The program, ready to start, with all three streams piped.
     pub(crate) fn command<I, S>(&self, arguments: I) -> Command
     where

@@ -4,4 +4,6 @@ mod cli;
 mod cli_catalogs;
 mod cli_output;
 mod docs;
+#[cfg(unix)]
+mod terminal;
 mod tools;

@@ -92,7 +92,7 @@ error flow bad.json:18:15 /nodes/1/data `{
         "selectedTemplateId": ""
       }`
   node "moor" has nothing to run: neither `selectedTemplateId` nor `template` is set
-  hint: choose a template or write a text
+  hint: name a template in `data.selectedTemplateId`, or write the text in `data.template`
 "#,
     );
 }

@@ -82,8 +82,8 @@ fn a_flow_without_a_name_is_listed_by_its_file() {
 warning none bad.json:2:15 /metadata `{
     "version": "1.0.0"
   }`
-  the flow has no name; it is listed as "bad"
-  hint: give it a `name` of 1 to 200 characters without slashes
+  the flow has no `metadata.name`; it is listed as "bad"
+  hint: write "metadata": {"name": "…"}, with 1 to 200 characters and no slashes
 "#,
     );
 }

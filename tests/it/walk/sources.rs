@@ -268,6 +268,16 @@ fn a_dot_path_into_a_text_stays_with_a_warning() {
 }
 
 #[test]
+fn groups_that_read_as_code_stay_without_a_word() {
+    let text = r"a {color: red} \frac{1}{2} \vec{v} ${HOME} {0} {who}";
+    let walked = flow().declaring("n", &["who"], text).run(json!({"who": "W"}));
+    assert_eq!(walked.text("n"), r"a {color: red} \frac{1}{2} \vec{v} ${HOME} {0} W");
+    assert_eq!(walked.warnings(), [""; 0]);
+    let walked = flow().declaring("n", &["who"], "{who} {topic}").run(json!({"who": "W"}));
+    assert_eq!(walked.warnings(), ["UNBOUND_PLACEHOLDER n"]);
+}
+
+#[test]
 fn a_dot_path_into_an_optional_name_that_nobody_gives_is_empty() {
     let data = json!({"template": "[{x.y}]", "variables": [{"name": "x", "required": false}]});
     assert_eq!(flow().data("n", data).run(json!({})).text("n"), "[]");

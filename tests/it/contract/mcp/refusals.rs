@@ -199,6 +199,40 @@ async fn a_move_to_another_host_is_said_and_the_token_stays_at_home() {
 }
 
 #[tokio::test]
+async fn a_page_of_somebody_else_is_told_from_an_answer_of_github() {
+    let github = GitHub::serving(tea()).await;
+    github.fault(Fault::answer("", wiremock::ResponseTemplate::new(200).set_body_string("<html>log in</html>")));
+    let failed = Bench::github(&github).session().await.failed("flows_list", json!({})).await;
+    assert_eq!(failed["code"], json!("GITHUB_ERROR"), "{failed}");
+    assert!(failed["message"].as_str().unwrap().contains("not what GitHub's API answers (status 200)"), "{failed}");
+    assert!(failed["nextStep"].as_str().unwrap().contains("proxy"), "{failed}");
+}
+
+#[tokio::test]
+async fn an_organisation_that_wants_a_sign_on_says_where_the_token_is_authorised() {
+    let github = GitHub::serving(tea()).await;
+    let asked = "required; url=https://github.com/orgs/acme/sso?authorization_request=SECRET";
+    github.fault(Fault::status("", 403).header("x-github-sso", asked));
+    let failed = Bench::github(&github).session().await.failed("flows_list", json!({})).await;
+    assert_eq!(failed["code"], json!("FORBIDDEN"), "{failed}");
+    let next = failed["nextStep"].as_str().unwrap();
+    assert!(next.contains("Configure SSO") && next.contains("https://github.com/orgs/acme/sso"), "{next}");
+    assert!(!failed.to_string().contains("SECRET"), "{failed}");
+}
+
+#[tokio::test]
+async fn advice_on_a_ref_names_the_place_where_it_was_given() {
+    let github = GitHub::serving(tea()).await;
+    let set = Bench::github_with(&github, |settings| {
+        settings.git_ref = Some(flowy::names::RefName::new("v9").unwrap());
+    });
+    let said = set.session().await.failed("flows_list", json!({})).await["nextStep"].as_str().unwrap().to_owned();
+    assert!(said.contains("GITHUB_REF") && said.contains("default branch trunk"), "{said}");
+    let said = Bench::github(&github).session().await.failed("flows_list", json!({"ref": "v9"})).await;
+    assert!(said["nextStep"].as_str().unwrap().contains("leave `ref` out"), "{said}");
+}
+
+#[tokio::test]
 async fn an_older_copy_is_a_kept_one() {
     let github = GitHub::serving(tea()).await;
     let bench = Bench::github(&github);
