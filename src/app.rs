@@ -25,6 +25,7 @@ mod show;
 mod slug;
 mod status;
 mod usage;
+mod values;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -66,6 +67,7 @@ pub use servers::{ServerList, ServerTools, Servers};
 pub use show::{ShowRequest, Shown, ShownTemplate};
 pub use status::{Listed, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
 pub use usage::{FlowStats, ListingCost, Stats, StatsRequest, UsageByFlow};
+pub use values::{ValuesError, read_values};
 
 /// The product, open on one source.
 pub struct App {

@@ -176,6 +176,15 @@ pub struct FileProblem {
     pub line: Option<usize>,
     /// From 1, in characters.
     pub column: Option<usize>,
+    /// How many more the file has that are named nowhere: only its first problem counts them.
+    pub unnamed: usize,
+}
+
+impl FileProblem {
+    /// How many there are of these in all, those that are named nowhere included.
+    pub fn count(problems: &[Self]) -> usize {
+        problems.iter().map(|problem| 1 + problem.unnamed).sum()
+    }
 }
 
 /// Everything a listing of one revision can show, sorted and with clean texts.

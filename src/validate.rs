@@ -184,8 +184,15 @@ fn check_flow(
 ) -> FlowCheck {
     let view = checked::View::of(&flow, known);
     let mut drafts = Drafts::new(&flow.file, &document.text, locator);
-    let subject =
-        FlowSubject { flow: &flow, unread, graph: &view.graph, order: view.order.as_ref(), scope: &view.scope, known };
+    let subject = FlowSubject {
+        document,
+        flow: &flow,
+        unread,
+        graph: &view.graph,
+        order: view.order.as_ref(),
+        scope: &view.scope,
+        known,
+    };
     for rule in REGISTRY {
         if let Check::Flow(check) = rule.check {
             drafts.under(rule);

@@ -209,16 +209,16 @@ pub fn write_entry(request: ClientRequest<'_>, now: DateTime<Utc>) -> Result<Cli
         },
     };
     let first = match (&change, request.client) {
-        (Change::Unchanged, _) => "Nothing had to be changed.".to_owned(),
-        (_, Client::ClaudeDesktop) => {
-            "Quit Claude Desktop completely and start it again: it reads this file only when it starts.".to_owned()
-        }
-        (_, Client::ClaudeCode) => format!(
+        (Change::Unchanged, _) => None,
+        (_, Client::ClaudeDesktop) => Some(
+            "Quit Claude Desktop completely and start it again: it reads this file only when it starts.".to_owned(),
+        ),
+        (_, Client::ClaudeCode) => Some(format!(
             "Start Claude Code in {} and approve the server {SERVER} when it asks; /mcp shows whether it runs.",
             request.environment.current_folder().display()
-        ),
+        )),
     };
-    let next = std::iter::once(first).chain(notes(request)).collect();
+    let next = first.into_iter().chain(notes(request)).collect();
     Ok(ClientSetup { change, next, ..shown })
 }
 

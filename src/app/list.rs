@@ -56,7 +56,7 @@ impl App {
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
         let unavailable = catalog.unavailable();
         let unavailable_count = unavailable.len();
-        let problem_count = catalog.problems().len() + unavailable_count;
+        let problem_count = FileProblem::count(catalog.problems()) + unavailable_count;
         let problems = unavailable.iter().chain(catalog.problems().iter());
         let problems: Vec<FileProblem> = problems.take(MOST_PROBLEMS).cloned().collect();
         let mut selection = request.selection;

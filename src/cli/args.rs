@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::app::{Kind, Mode, STATES};
@@ -178,7 +178,7 @@ pub(super) enum Command {
                       A line for each step goes to stderr; on a terminal, the texts of the steps as well. If a step \
                       fails, what had finished is printed, and the exit code is 1.",
         after_help = "Examples:\n  flowy run Marketing_Strategy --var company=TechCorp --var market=AI --var budget=100K\n  \
-                      flowy run Meeting_Kit --vars values.json --var-file notes=notes.txt > kit.md\n  \
+                      flowy run Meeting_Follow_Up --var-file meeting_notes=notes.txt --var participants=Kim > follow-up.md\n  \
                       echo '{\"company\": \"TechCorp\"}' | flowy run Marketing_Strategy --vars - --dry-run"
     )]
     Run(RunArgs),
@@ -278,22 +278,22 @@ pub(super) struct ListArgs {
     #[arg(long, value_name = "KIND", default_value = "flows", value_parser = PossibleValuesParser::new(Kind::WORDS))]
     pub(super) kind: String,
     /// What the flow is to do: the best matches first; repeat it with other words
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) query: Vec<String>,
     /// Say how well each flow matches the query, and by which words
     #[arg(long, requires = "query")]
     pub(super) explain: bool,
     /// Only flows with this tag; several: with all of them
-    #[arg(long = "tag", value_name = "TAG")]
+    #[arg(long = "tag", value_name = "TAG", value_parser = NonEmptyStringValueParser::new())]
     pub(super) tags: Vec<String>,
     /// Only flows of this category
-    #[arg(long, value_name = "CATEGORY")]
+    #[arg(long, value_name = "CATEGORY", value_parser = NonEmptyStringValueParser::new())]
     pub(super) category: Option<String>,
     /// Only flows of this complexity: simple, moderate or high
-    #[arg(long, value_name = "COMPLEXITY")]
+    #[arg(long, value_name = "COMPLEXITY", value_parser = NonEmptyStringValueParser::new())]
     pub(super) complexity: Option<String>,
     /// Only the flow of this name; may be repeated
-    #[arg(long = "name", value_name = "NAME")]
+    #[arg(long = "name", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) names: Vec<String>,
     /// Only flows whose executions take no longer than this on average, in milliseconds
     #[arg(long, value_name = "MS")]
@@ -302,7 +302,7 @@ pub(super) struct ListArgs {
     #[arg(long, value_name = "COUNT")]
     pub(super) limit: Option<i64>,
     /// Go on where the page before ended: the cursor it named
-    #[arg(long, value_name = "CURSOR")]
+    #[arg(long, value_name = "CURSOR", value_parser = NonEmptyStringValueParser::new())]
     pub(super) cursor: Option<String>,
 }
 
@@ -334,7 +334,7 @@ pub(super) struct RunArgs {
     #[arg(long = "vars", value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
     /// A named set of values to start from; `flowy show NAME` lists them
-    #[arg(long, value_name = "SET")]
+    #[arg(long, value_name = "SET", value_parser = NonEmptyStringValueParser::new())]
     pub(super) set: Option<String>,
     /// Show what would run, with what is missing, and execute nothing
     #[arg(long)]
@@ -344,7 +344,7 @@ pub(super) struct RunArgs {
           value_parser = PossibleValuesParser::new(["continue", "stop"]))]
     pub(super) on_failure: String,
     /// Print this result to stdout, for a flow that has several
-    #[arg(long, value_name = "LABEL", conflicts_with = "json")]
+    #[arg(long, value_name = "LABEL", conflicts_with = "json", value_parser = NonEmptyStringValueParser::new())]
     pub(super) result: Option<String>,
     /// Print the texts of the steps to stderr, also where it is no terminal
     #[arg(long)]
@@ -428,7 +428,7 @@ pub(super) struct ShowExecutionArgs {
 #[derive(Debug, Args)]
 pub(super) struct ListExecutionsArgs {
     /// Only those of this flow
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) flow: Option<String>,
     /// Only those in this state; may be repeated
     #[arg(long = "state", value_name = "STATE", value_parser = states())]
@@ -437,7 +437,7 @@ pub(super) struct ListExecutionsArgs {
     #[arg(long, value_name = "COUNT")]
     pub(super) limit: Option<i64>,
     /// Go on where the page before ended: the cursor it named
-    #[arg(long, value_name = "CURSOR")]
+    #[arg(long, value_name = "CURSOR", value_parser = NonEmptyStringValueParser::new())]
     pub(super) cursor: Option<String>,
 }
 
@@ -454,7 +454,7 @@ pub(super) struct CancelArgs {
     /// The execution's id
     pub(super) id: String,
     /// Why, for the record
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) reason: Option<String>,
 }
 
@@ -465,7 +465,7 @@ pub(super) struct PruneArgs {
     #[arg(value_name = "ID")]
     pub(super) ids: Vec<String>,
     /// Only those of this flow
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) flow: Option<String>,
     /// Those in this state, instead of those that have ended; may be repeated
     #[arg(long = "state", value_name = "STATE", value_parser = states())]
@@ -525,7 +525,7 @@ pub(super) struct ServerToolsArgs {
 #[derive(Debug, Args)]
 pub(super) struct UsageArgs {
     /// Only this flow
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) flow: Option<String>,
     /// Only the last days, today (UTC) included
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=36_500))]

@@ -61,6 +61,17 @@ pub enum SettingsError {
         /// The setting.
         place: Place,
     },
+    /// A flag with nothing behind it: who writes one means something, and another value in its place would
+    /// be taken without a word.
+    #[error("{place} is empty")]
+    Empty {
+        /// The setting.
+        place: Place,
+        /// What belongs there.
+        meaning: &'static str,
+        /// What holds without it.
+        default: &'static str,
+    },
     /// Text where a whole number is due.
     #[error("{place} is {shown}, but a whole number of {unit} is due")]
     NotANumber {
@@ -195,6 +206,9 @@ impl SettingsError {
                  placeholders",
                 place.setting
             )),
+            Self::Empty { place, meaning, default } => {
+                Some(format!("write {meaning}; or leave {} out (default: {default})", place.setting))
+            }
             Self::NotANumber { write: Some(number), .. } => Some(format!("write {number}")),
             Self::NotANumber { unit, .. } => Some(format!("write digits only, in {unit}")),
             Self::OutOfRange { unit: "tries", .. } => Some("every try counts: 1 is one try and no repeat".to_owned()),

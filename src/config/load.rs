@@ -96,7 +96,8 @@ impl Settings {
     /// Settings from flags, then the environment, then `flowy.toml`: the one named by `--config`,
     /// else the current folder's before the user's own.
     ///
-    /// An empty value counts as not set.
+    /// An empty variable or key counts as not set: clients and workflows leave such behind. An empty flag
+    /// is refused.
     ///
     /// # Errors
     /// When a setting that counts has no use as it stands, or a settings file has none. What a
@@ -215,7 +216,7 @@ impl Layers<'_> {
 
     /// The first value that is not empty, provided somebody filled it in.
     fn find(&self, row: &SettingRow) -> Result<Option<Found<'_>>, SettingsError> {
-        let found = match self.flag(row) {
+        let found = match self.flag(row)? {
             Some(found) => Some(found),
             None => match self.variable(row)? {
                 Some(found) => Some(found),
@@ -230,11 +231,15 @@ impl Layers<'_> {
         }
     }
 
-    fn flag(&self, row: &SettingRow) -> Option<Found<'_>> {
-        let flag = row.flag?;
-        let text = self.flags.value(flag).filter(|text| !text.trim().is_empty())?;
+    fn flag(&self, row: &SettingRow) -> Result<Option<Found<'_>>, SettingsError> {
+        let Some((flag, text)) = row.flag.and_then(|flag| Some((flag, self.flags.value(flag)?))) else {
+            return Ok(None);
+        };
         let place = Place { setting: flag.to_owned(), origin: Origin::Flag };
-        Some(Found { text, place, base: self.environment.current_folder() })
+        if text.trim().is_empty() {
+            return Err(SettingsError::Empty { place, meaning: row.meaning, default: row.default });
+        }
+        Ok(Some(Found { text, place, base: self.environment.current_folder() }))
     }
 
     fn variable(&self, row: &SettingRow) -> Result<Option<Found<'_>>, SettingsError> {

@@ -29,7 +29,7 @@ use super::{Category, Entry, FileProblem, Index, Input, Output, TemplateEntry, T
 /// How every packed index begins.
 pub(super) const MAGIC: [u8; 8] = *b"flowidx\n";
 /// Raised with every change of the layout or of what is stored; an index of another format is made anew.
-pub(super) const FORMAT: u32 = 7;
+pub(super) const FORMAT: u32 = 8;
 /// Bytes before the row table.
 pub(super) const HEADER: usize = 8 + 4 * HEADER_NUMBERS;
 /// Numbers in the header.
@@ -396,6 +396,7 @@ impl Writer {
         self.text(&problem.message);
         self.maybe_count(problem.line);
         self.maybe_count(problem.column);
+        self.count(problem.unnamed);
     }
 
     fn category(&mut self, category: &Category) {
@@ -564,6 +565,7 @@ impl<'a> Reader<'a> {
             message: self.owned()?,
             line: self.maybe_count()?,
             column: self.maybe_count()?,
+            unnamed: self.count()?,
         })
     }
 

@@ -98,6 +98,7 @@ pub(super) fn index(count: usize) -> Index {
             message: "Something after the end".to_owned(),
             line: Some(3),
             column: Some(14),
+            unnamed: 2,
         },
         FileProblem { file: "flows/Big.json".to_owned(), code: "FILE_TOO_LARGE".to_owned(), ..FileProblem::default() },
     ];

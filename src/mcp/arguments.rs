@@ -254,10 +254,11 @@ impl Parameter {
 
     fn no_such_word(&self, word: &str, words: &[&str]) -> Error {
         let near = nearest(word, words.iter().copied(), 1);
-        let next = near.first().map_or_else(
-            || format!("choose one of {}", words.join(", ")),
-            |near| format!("did you mean \"{near}\"? the words are {}", words.join(", ")),
-        );
+        let next = match (self.elsewhere.iter().find(|(other, _)| *other == word), near.first()) {
+            (Some((_, instead)), _) => (*instead).to_owned(),
+            (None, Some(near)) => format!("did you mean \"{near}\"? the words are {}", words.join(", ")),
+            (None, None) => format!("choose one of {}", words.join(", ")),
+        };
         refused(self.name, format!("`{}` {} is not one of {}", self.name, quoted(word), words.join(", ")), next)
             .detail("allowed", json!(words))
     }

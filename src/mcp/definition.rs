@@ -55,12 +55,24 @@ pub(super) struct Parameter {
     pub(super) replaced_by: Option<&'static str>,
     /// Whether clients are shown it.
     pub(super) listed: bool,
+    /// Words of answers that can't be asked for, each with what to do instead.
+    pub(super) elsewhere: &'static [(&'static str, &'static str)],
 }
 
 impl Parameter {
     /// An optional argument without a default.
     pub(super) const fn new(name: &'static str, kind: Kind, description: &'static str) -> Self {
-        Self { name, kind, description, default: "", required: false, also: &[], replaced_by: None, listed: true }
+        Self {
+            name,
+            kind,
+            description,
+            default: "",
+            required: false,
+            also: &[],
+            replaced_by: None,
+            listed: true,
+            elsewhere: &[],
+        }
     }
 
     pub(super) const fn required(mut self) -> Self {
@@ -75,6 +87,12 @@ impl Parameter {
 
     pub(super) const fn also(mut self, names: &'static [&'static str]) -> Self {
         self.also = names;
+        self
+    }
+
+    /// Words that answers use and nobody can ask for, each with what to do instead.
+    pub(super) const fn elsewhere(mut self, words: &'static [(&'static str, &'static str)]) -> Self {
+        self.elsewhere = words;
         self
     }
 

@@ -12,10 +12,10 @@ mod listing;
 mod missing;
 mod servers;
 mod setup;
+mod table;
 mod usage;
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::app::Error;
 use crate::names::{counted as count, grouped, unprintable};
@@ -30,6 +30,8 @@ pub use missing::missing;
 pub use servers::{server_tools, server_tools_notes, servers, servers_notes};
 pub use setup::client_setup;
 pub use usage::{stats, stats_notes};
+
+use table::{prose, table, whole, words, wrapped};
 
 /// What a stream can show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -122,34 +124,6 @@ fn for_commands(step: &str) -> String {
     WORDS.iter().fold(step.to_owned(), |text, (tool, command)| text.replace(tool, command))
 }
 
-/// Columns under headings, no wider than there is room.
-fn table(headings: &[&str], rows: Vec<Vec<String>>, indent: usize, look: Look) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(look.columns().saturating_sub(indent)).unwrap_or(u16::MAX));
-    if !headings.is_empty() {
-        table.set_header(headings.iter().map(|heading| heading.to_uppercase()).collect::<Vec<_>>());
-    }
-    table.add_rows(rows);
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    let margin = " ".repeat(indent);
-    let mut text = String::new();
-    for (number, line) in table.lines().enumerate() {
-        let line = line.trim_end();
-        text.push_str(&margin);
-        text.push_str(&if number == 0 && !headings.is_empty() { look.paint(FAINT, line) } else { line.to_owned() });
-        text.push('\n');
-    }
-    text
-}
-
-/// A text in lines that fit.
-fn wrapped(text: &str, indent: usize, look: Look) -> String {
-    table(&[], vec![vec![safe_block(text)]], indent, look)
-}
-
 /// How long ago something was, in seconds, as people say it.
 fn age(seconds: u64) -> String {
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
@@ -191,13 +165,6 @@ mod tests {
     #[test]
     fn a_block_keeps_its_lines_and_loses_what_moves_the_cursor() {
         assert_eq!(safe_block("a\tb\n\u{1b}[31mred\u{202e}\r"), "a\tb\n[31mred");
-    }
-
-    #[test]
-    fn a_table_stays_within_its_width() {
-        let look = Look { width: Some(40), ..Look::default() };
-        let text = table(&["name", "what for"], vec![vec!["港の週報".to_owned(), "word ".repeat(30)]], 2, look);
-        assert!(text.lines().count() > 3 && text.lines().all(|line| line.chars().count() <= 40), "{text}");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub enum SourceError {
         message: String,
     },
     /// The quota is used up, or requests came too fast.
-    #[error("GitHub's {} rate limit is reached; it is reset at {}", if *secondary { "secondary (requests came too fast)" } else { "hourly" }, retry_at.format("%Y-%m-%d %H:%M:%S UTC"))]
+    #[error("{}{}", if *secondary { "GitHub asks for fewer requests at a time (secondary rate limit); try again after " } else { "GitHub's hourly rate limit is reached; try again after " }, retry_at.format("%Y-%m-%d %H:%M:%S UTC"))]
     RateLimited {
         /// Nothing is asked before this time.
         retry_at: DateTime<Utc>,
@@ -236,4 +236,20 @@ fn unusable(what: &str, status: u16, message: &str, tries: u32) -> String {
 
 fn said(message: &str) -> String {
     if message.is_empty() { String::new() } else { format!(": {message}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_says_what_github_asks_for_and_when_to_try_again() {
+        let retry_at = DateTime::from_timestamp(1_768_208_400, 0).expect("a time");
+        let told = |secondary| SourceError::RateLimited { retry_at, secondary, authenticated: true }.to_string();
+        assert_eq!(
+            told(true),
+            "GitHub asks for fewer requests at a time (secondary rate limit); try again after 2026-01-12 09:00:00 UTC"
+        );
+        assert_eq!(told(false), "GitHub's hourly rate limit is reached; try again after 2026-01-12 09:00:00 UTC");
+    }
 }

@@ -72,6 +72,8 @@ pub struct FileSubject<'a> {
 /// What a flow rule may look at.
 #[derive(Debug, Clone, Copy)]
 pub struct FlowSubject<'a> {
+    /// The file that it stands in.
+    pub document: &'a Document,
     /// The flow.
     pub flow: &'a Flow,
     /// What reading it found.

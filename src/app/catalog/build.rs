@@ -397,6 +397,7 @@ fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Chec
                 message: problem.message.clone(),
                 line: Some(problem.position.line),
                 column: Some(problem.position.column),
+                unnamed: 0,
             }),
         }
         return read;

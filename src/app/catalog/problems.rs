@@ -1,6 +1,7 @@
 //! What is wrong with a catalog's files, as a listing names it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::app::Code;
 use crate::app::failure::code_of;
@@ -10,24 +11,37 @@ use crate::names::{CatalogPath, quoted};
 use crate::source::{Problem, ProblemKind, SourceError};
 use crate::validate::{Finding, Severity};
 
-/// The most problems that one file may add: the first ones are the ones to mend.
+/// The most problems of one file that are named: the first ones are the ones to mend. The others are counted.
 const PROBLEMS_A_FILE: usize = 3;
 
 /// What is noted, in the order in which it was met.
 #[derive(Default)]
 pub(super) struct Problems {
     pub(super) all: Vec<FileProblem>,
-    /// Where in the list each file's are.
-    of_file: BTreeMap<String, Vec<usize>>,
+    of_file: BTreeMap<String, OfFile>,
+}
+
+/// What is noted of one file.
+struct OfFile {
+    /// Where its first problem is in the list.
+    first: usize,
+    /// A hash of each of its problems: what is found in a file comes with each of its flows, and counts once.
+    seen: HashSet<u64>,
 }
 
 impl Problems {
     pub(super) fn note(&mut self, problem: FileProblem) {
-        let known = self.of_file.entry(problem.file.clone()).or_default();
-        let again = known.iter().filter_map(|place| self.all.get(*place)).any(|other| *other == problem);
-        if known.len() < PROBLEMS_A_FILE && !again {
-            known.push(self.all.len());
+        let mut hash = DefaultHasher::new();
+        (&problem.code, &problem.message, problem.line, problem.column).hash(&mut hash);
+        let first = self.all.len();
+        let known = self.of_file.entry(problem.file.clone()).or_insert_with(|| OfFile { first, seen: HashSet::new() });
+        if !known.seen.insert(hash.finish()) {
+            return;
+        }
+        if known.seen.len() <= PROBLEMS_A_FILE {
             self.all.push(problem);
+        } else if let Some(first) = self.all.get_mut(known.first) {
+            first.unnamed += 1;
         }
     }
 
@@ -60,6 +74,7 @@ impl Problems {
                     ),
                     line: None,
                     column: None,
+                    unnamed: 0,
                 });
             }
         }
@@ -75,6 +90,7 @@ pub(super) fn of_findings(findings: &[Finding], code: impl Fn(&Finding) -> Code)
         message: finding.message.clone(),
         line: Some(finding.position.line),
         column: Some(finding.position.column),
+        unnamed: 0,
     };
     errors.map(problem).collect()
 }
@@ -115,6 +131,7 @@ pub(super) fn unreadable(path: &CatalogPath, error: &SourceError) -> FileProblem
         message: error.to_string(),
         line: None,
         column: None,
+        unnamed: 0,
     }
 }
 
@@ -137,5 +154,12 @@ pub(in crate::app) fn problem(left_out: &Problem) -> Option<FileProblem> {
             (Code::GithubError, "the listing was cut off here: there may be more files".to_owned())
         }
     };
-    Some(FileProblem { file: left_out.path.clone(), code: code.word().to_owned(), message, line: None, column: None })
+    Some(FileProblem {
+        file: left_out.path.clone(),
+        code: code.word().to_owned(),
+        message,
+        line: None,
+        column: None,
+        unnamed: 0,
+    })
 }

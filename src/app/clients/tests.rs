@@ -288,5 +288,8 @@ fn claude_codes_file_is_the_projects_and_the_next_step_is_to_approve() {
     assert_eq!(setup.file, desk.home.path().join(".mcp.json"));
     assert_eq!(setup.change, Change::Created);
     assert!(setup.next[0].starts_with("Start Claude Code in "), "{:?}", setup.next);
-    assert_eq!(desk.write(Client::ClaudeCode).unwrap().next[0], "Nothing had to be changed.");
+    let again = desk.write(Client::ClaudeCode).unwrap();
+    assert_eq!(again.change, Change::Unchanged);
+    // That nothing had to be changed is said by the change itself.
+    assert_eq!(again.next, setup.next[1..]);
 }

@@ -193,9 +193,17 @@ fn an_empty_value_is_not_set_and_the_next_one_counts() {
     assert_eq!(settings.token.unwrap().expose(), "gho_0123456789");
     assert_eq!(settings.cache_ttl, Duration::from_mins(15));
     assert_eq!(settings.source, None);
-    let flags = Flags { source: Some(String::new()), ..Flags::default() };
-    let settings = Settings::load(&flags, &Environment::of([("GITHUB_REPO_URL", "a/b")])).unwrap();
-    assert_eq!(settings.source.as_deref(), Some("a/b"));
+}
+
+#[test]
+fn an_empty_flag_is_refused_with_what_to_write_and_no_other_value_takes_its_place() {
+    for text in ["", "  "] {
+        let flags = Flags { source: Some(text.to_owned()), ..Flags::default() };
+        let error = Settings::load(&flags, &Environment::of([("GITHUB_REPO_URL", "a/b")])).unwrap_err();
+        assert_eq!(error.to_string(), "the flag --source is empty");
+        let hint = error.hint().unwrap();
+        assert!(hint.starts_with("write ") && hint.contains("leave --source out (default: "), "{hint}");
+    }
 }
 
 #[test]

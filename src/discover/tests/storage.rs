@@ -289,6 +289,7 @@ fn an_index() -> impl Strategy<Value = Index> {
         file,
         message,
         line,
+        unnamed: line.unwrap_or(0) / 2,
         ..FileProblem::default()
     });
     let category = (text(), maybe(), proptest::option::of(any::<i64>()))

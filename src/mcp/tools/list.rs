@@ -13,6 +13,9 @@ use crate::mcp::reply::{Call, Reply};
 use crate::report::wire::{self, Travels};
 
 const MODES: &[&str] = &Mode::WORDS;
+/// What answers to a query say as their mode.
+const BRIEF: &[(&str, &str)] =
+    &[("brief", "leave `mode` out and give `query`: brief is the form of its answers, and can't be asked for")];
 /// The longest average that can be asked about: a day, in milliseconds.
 const LONGEST_LATENCY_MS: i64 = 86_400_000;
 const KINDS: &[&str] = &Listed::WORDS;
@@ -35,7 +38,8 @@ pub(super) const TOOL: Definition = Definition {
             Kind::Word(MODES),
             "index: a line each; hot: most used; categories: groups; full: all, of names.",
         )
-        .default("\"compact\""),
+        .default("\"compact\"")
+        .elsewhere(BRIEF),
         Parameter::new(
             "query",
             Kind::Texts,
@@ -55,7 +59,7 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("includeMetadata", Kind::Flag, "Whether entries show dates.").default("true"),
         Parameter::new("detailed", Kind::Flag, "True: mode detailed; false: mode standard.")
             .replaced_by("`mode`: \"detailed\" or \"standard\""),
-        Parameter::new("tier", Kind::Word(MODES), "The former name of mode.").replaced_by("`mode`"),
+        Parameter::new("tier", Kind::Word(MODES), "The former name of mode.").replaced_by("`mode`").elsewhere(BRIEF),
     ],
     failure: FailureShape::Error,
     run,

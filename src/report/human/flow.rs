@@ -3,13 +3,17 @@
 use std::fmt::Write as _;
 
 use super::listing::plain;
-use super::{BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, safe_block, table, wrapped};
+use super::table::Column;
+use super::{BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, prose, safe_block, table, whole, words, wrapped};
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
 use crate::model::Toolbox;
 use crate::names::shown as safe;
 use crate::plan::{Input, Intent, Plan, Slot, Step, Work};
 use crate::report::wire;
 use crate::validate::{Finding, Severity};
+
+/// A placeholder, an arrow, and where its value comes from.
+const SLOTS: [Column; 3] = [whole(""), whole(""), prose("")];
 
 /// A flow or a template. `full` adds the texts of the steps.
 pub fn shown(shown: &Shown, full: bool, look: Look) -> String {
@@ -25,7 +29,8 @@ fn one(text: &str) -> String {
 
 fn facts(rows: Vec<(&str, String)>, look: Look) -> String {
     let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
-    table(&[], rows.map(|(name, value)| vec![name.to_owned(), value]).collect(), 0, look)
+    let rows: Vec<_> = rows.map(|(name, value)| vec![name.to_owned(), value]).collect();
+    table(&[whole(""), prose("")], &rows, 0, look)
 }
 
 fn section(title: &str, look: Look) -> String {
@@ -100,8 +105,8 @@ fn planned(plan: &Plan, tools: &Toolbox, full: bool, look: Look) -> String {
     if plan.inputs().is_empty() {
         text.push_str("  none\n");
     } else {
-        let rows = plan.inputs().iter().map(self::input).collect();
-        text.push_str(&table(&["name", "type", "needed", "what for"], rows, 2, look));
+        let rows: Vec<_> = plan.inputs().iter().map(self::input).collect();
+        text.push_str(&table(&[whole("name"), whole("type"), words("needed"), prose("what for")], &rows, 2, look));
     }
     if !plan.sets().is_empty() {
         let sets: Vec<String> = plan.sets().iter().map(|set| one(set)).collect();
@@ -120,7 +125,8 @@ fn planned(plan: &Plan, tools: &Toolbox, full: bool, look: Look) -> String {
             let described = plan.flow().outputs.iter().find(|(label, _)| *label == mark.label);
             vec![one(&mark.label), format!("from {label}"), described.map(|(_, text)| one(text)).unwrap_or_default()]
         });
-        text.push_str(&table(&[], rows.collect(), 2, look));
+        let rows: Vec<_> = rows.collect();
+        text.push_str(&table(&[whole(""), words(""), prose("")], &rows, 2, look));
     }
     text
 }
@@ -169,7 +175,7 @@ fn order(plan: &Plan) -> String {
 fn read_by_name(slots: &[Slot], plan: &Plan, look: Look) -> String {
     let rows: Vec<Vec<String>> =
         slots.iter().map(|slot| vec![one(&slot.name), "←".to_owned(), one(&wire::from(slot, plan))]).collect();
-    if rows.is_empty() { String::new() } else { table(&[], rows, 5, look) }
+    if rows.is_empty() { String::new() } else { table(&SLOTS, &rows, 5, look) }
 }
 
 fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool, look: Look) -> String {
@@ -243,7 +249,7 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
                 }
             }
             if !rows.is_empty() {
-                text.push_str(&table(&[], rows, 5, look));
+                text.push_str(&table(&SLOTS, &rows, 5, look));
             }
             if full {
                 text.push('\n');

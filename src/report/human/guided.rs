@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 
-use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NAME, count, safe_block, table, wrapped};
+use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NAME, count, prose, safe_block, table, whole, wrapped};
 use crate::app::{Listed, Pruned, StatusAnswer, Story, Summary, Tally};
 use crate::model::text_of;
 use crate::names::shown;
@@ -30,7 +30,15 @@ pub fn executions(answer: &StatusAnswer, look: Look) -> String {
         return String::new();
     }
     if look.terminal {
-        return table(&["id", "flow", "state", "steps", "last change", "task"], rows, 0, look);
+        let columns = [
+            whole("id"),
+            whole("flow").spare(),
+            whole("state"),
+            whole("steps"),
+            whole("last change").spare(),
+            prose("task").spare(),
+        ];
+        return table(&columns, &rows, 0, look);
     }
     rows.into_iter().map(|row| row.join("\t") + "\n").collect()
 }
@@ -78,7 +86,8 @@ pub fn guided(story: &Story, look: Look) -> String {
         facts.push(("cancelled", shown(reason, LINE)));
     }
     facts.retain(|(_, value)| !value.is_empty());
-    text.push_str(&table(&[], facts.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect(), 2, look));
+    let facts: Vec<_> = facts.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
+    text.push_str(&table(&[whole(""), prose("")], &facts, 2, look));
     for number in 0..beginning.plan.steps().len() {
         text.push_str(&step(guided, number, look));
     }
@@ -198,10 +207,14 @@ pub fn tallies(tallies: &[Tally], look: Look) -> String {
             share(tally.with_escalations, tally.executions),
         ]
     });
-    table(
-        &["flow", "all", "completed", "abandoned", "failed", "with breaches", "with questions"],
-        rows.collect(),
-        0,
-        look,
-    )
+    let columns = [
+        whole("flow"),
+        whole("all"),
+        whole("completed"),
+        whole("abandoned"),
+        whole("failed"),
+        whole("with breaches").spare(),
+        whole("with questions").spare(),
+    ];
+    table(&columns, &rows.collect::<Vec<_>>(), 0, look)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{FAINT, HEADING, Look, NAME, age, count, grouped, table, wrapped};
+use super::{FAINT, HEADING, Look, NAME, age, count, grouped, prose, table, whole, words, wrapped};
 use crate::app::{Code, Exposed, ExposedFlow, Listing, Origin};
 use crate::discover::{
     CategoryEntry, DetailedEntry, FileProblem, FullEntry, HotEntry, Kind, Mode, Shown, StandardEntry, SummaryEntry,
@@ -25,22 +25,35 @@ pub fn listing(listing: &Listing, look: Look) -> String {
         Mode::Hot | Mode::Categories if !look.terminal => entries.iter().map(|entry| line(entry) + "\n").collect(),
         _ if entries.is_empty() => String::new(),
         Mode::Hot => {
-            let rows = entries.iter().map(cells).collect();
-            table(&["name", "what it is for", "needs", "average", "success", "popularity"], rows, 0, look)
+            let columns = [
+                whole("name"),
+                prose("what it is for").spare(),
+                words("needs"),
+                whole("average"),
+                whole("success"),
+                whole("popularity"),
+            ];
+            table(&columns, &rows_of(entries), 0, look)
         }
         Mode::Categories => {
-            let rows = entries.iter().map(cells).collect();
-            table(&["category", "what belongs into it", "flows", "most used"], rows, 0, look)
+            let columns =
+                [words("category"), prose("what belongs into it").spare(), whole("flows"), words("most used")];
+            table(&columns, &rows_of(entries), 0, look)
         }
         Mode::Compact => {
-            let rows = entries.iter().map(cells).collect();
-            table(&["name", "what it is for", "inputs", "tags"], rows, 0, look)
+            // Without what they are for, flows can't be told apart: the tags go first.
+            let columns = [whole("name"), prose("what it is for"), words("inputs"), words("tags").spare()];
+            table(&columns, &rows_of(entries), 0, look)
         }
         _ => {
             let paragraphs: Vec<String> = entries.iter().map(|entry| paragraph(entry, look)).collect();
             paragraphs.join("\n")
         }
     }
+}
+
+fn rows_of(entries: &[Shown]) -> Vec<Vec<String>> {
+    entries.iter().map(cells).collect()
 }
 
 fn safe(text: &str) -> String {
@@ -159,7 +172,8 @@ fn head(name: &str, version: &str, description: &str, look: Look) -> String {
 
 fn rows(rows: Vec<(&str, String)>, look: Look) -> String {
     let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
-    table(&[], rows.map(|(name, value)| vec![name.to_owned(), safe(&value)]).collect(), 2, look)
+    let rows: Vec<_> = rows.map(|(name, value)| vec![name.to_owned(), safe(&value)]).collect();
+    table(&[whole(""), prose("")], &rows, 2, look)
 }
 
 fn dates(created: Option<&str>, updated: Option<&str>) -> String {
@@ -210,7 +224,8 @@ fn detailed(entry: &DetailedEntry, look: Look) -> String {
             };
             vec![safe(&input.name), safe(&input.kind), needed, safe(&input.description)]
         });
-        text.push_str(&table(&["input", "type", "needed", "what for"], inputs.collect(), 2, look));
+        let inputs: Vec<_> = inputs.collect();
+        text.push_str(&table(&[whole("input"), whole("type"), words("needed"), prose("what for")], &inputs, 2, look));
     }
     text
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::{BAD, HEADING, Look, NAME, hint, table};
+use super::{BAD, HEADING, Look, NAME, hint, prose, table, whole};
 use crate::app::Error;
 use crate::names::shown;
 use crate::plan::Plan;
@@ -39,7 +39,9 @@ pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: O
         let description = input.and_then(|input| input.description.as_deref()).unwrap_or("–");
         vec![shown(name, 100), kind.to_owned(), shown(description, 500), steps.unwrap_or_default()]
     });
-    text.push_str(&table(&["name", "type", "what for", "needed by"], rows.collect(), 2, look));
+    let rows: Vec<_> = rows.collect();
+    let columns = [whole("name"), whole("type"), prose("what for"), prose("needed by").spare()];
+    text.push_str(&table(&columns, &rows, 2, look));
     // A name that nothing reads is most likely a misspelt one, and not to be typed again.
     let known = given
         .iter()

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{HEADING, Look, NAME, count, hint, safe_block, table, warning};
+use super::{HEADING, Look, NAME, count, hint, prose, safe_block, table, warning, whole, words};
 use crate::app::{ServerList, ServerStanding, ServerTools};
 use crate::names::shown;
 
@@ -35,7 +35,15 @@ pub fn servers(list: &ServerList, look: Look) -> String {
     if !look.terminal {
         return lines(&rows);
     }
-    table(&["alias", "transport", "standing", "tools", "allowed", "list read (UTC)"], rows, 0, look)
+    let columns = [
+        whole("alias"),
+        whole("transport"),
+        prose("standing"),
+        words("tools"),
+        whole("allowed"),
+        whole("list read (UTC)").spare(),
+    ];
+    table(&columns, &rows, 0, look)
 }
 
 fn lines(rows: &[Vec<String>]) -> String {
@@ -100,7 +108,8 @@ fn tool_rows(asked: &ServerTools, look: Look) -> String {
     for [.., description] in &mut rows {
         *description = if left < SHORTEST { String::new() } else { shown(description, left - 1) };
     }
-    table(&["call", "flows", "description"], rows.into_iter().map(Vec::from).collect(), 0, look)
+    let rows: Vec<_> = rows.into_iter().map(Vec::from).collect();
+    table(&[whole("call"), whole("flows"), prose("description").spare()], &rows, 0, look)
 }
 
 /// What is to be said beside the tools.

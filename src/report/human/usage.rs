@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use chrono::{Days, NaiveDate};
 
-use super::{HEADING, Look, count, grouped, table, time};
+use super::{HEADING, Look, count, grouped, table, time, whole};
 use crate::app::{FlowStats, ListingTotals, Stats, StatsRequest};
 use crate::names::{quoted, shown};
 
@@ -21,20 +21,40 @@ pub fn stats(stats: &Stats, look: Look) -> String {
     let mut text = String::new();
     if !stats.flows.is_empty() {
         text.push_str(&heading("Flows", stats, look));
-        let mut headings = vec!["flow", "uses", "success", "average", "p95", "7 days", "30 days", "score", "class"];
+        let mut columns = vec![
+            whole("flow"),
+            whole("uses"),
+            whole("success"),
+            whole("average"),
+            whole("p95").spare(),
+            whole("7 days").spare(),
+            whole("30 days").spare(),
+            whole("score").spare(),
+            whole("class"),
+        ];
         if look.terminal {
-            headings.push("last 14 days");
+            columns.push(whole("last 14 days").spare());
         }
-        let rows = stats.flows.iter().map(|flow| row(flow, stats.today, look)).collect();
-        text.push_str(&table(&headings, rows, 0, look));
+        let rows: Vec<_> = stats.flows.iter().map(|flow| row(flow, stats.today, look)).collect();
+        text.push_str(&table(&columns, &rows, 0, look));
     }
     if !stats.listings.is_empty() {
         if !text.is_empty() {
             text.push('\n');
         }
         text.push_str(&heading("Listings", stats, look));
-        let headings = ["mode", "calls", "entries", "characters", "≈ tokens", "≈ tokens each", "average", "deprecated"];
-        text.push_str(&table(&headings, stats.listings.iter().map(listing).collect(), 0, look));
+        let columns = [
+            whole("mode"),
+            whole("calls"),
+            whole("entries").spare(),
+            whole("characters").spare(),
+            whole("≈ tokens"),
+            whole("≈ tokens each"),
+            whole("average").spare(),
+            whole("deprecated").spare(),
+        ];
+        let rows: Vec<_> = stats.listings.iter().map(listing).collect();
+        text.push_str(&table(&columns, &rows, 0, look));
     }
     text
 }

@@ -76,7 +76,7 @@ fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
         let errors = counted(in_files, "error in files", "errors in files");
         let named = listing.problems.len();
         let message = if listing.unavailable_count == 0 {
-            format!("{errors}; the first {named} are named (`flowy validate` shows all)")
+            format!("{errors}; {named} of them are named (`flowy validate` shows all)")
         } else {
             let calls = counted(
                 listing.unavailable_count,
@@ -84,7 +84,7 @@ fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
                 "calls of tools that are unavailable now",
             );
             format!(
-                "{errors} and {calls}; the first {named} are named (`flowy validate` shows all errors, \
+                "{errors} and {calls}; {named} of them are named (`flowy validate` shows all errors, \
                  `flowy servers list` how the servers stand)"
             )
         };

@@ -48,7 +48,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
         let ids: Vec<String> = nodes.iter().map(|node| quoted(subject.id(*node))).collect();
         let by = if read {
-            format!(", which {} reads", readers.iter().map(|id| quoted(id)).collect::<Vec<_>>().join(" and "))
+            let reads = if readers.len() == 1 { "reads" } else { "read" };
+            format!(", which {} {reads}", readers.iter().map(|id| quoted(id)).collect::<Vec<_>>().join(" and "))
         } else {
             String::new()
         };

@@ -94,7 +94,14 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
         };
         let message = shown(&error.to_string(), 300);
         if !found.iter().any(|other| other.place == place && other.message == message) {
-            let help = law.says(error.schema_path().as_str());
+            let path = error.schema_path().as_str();
+            let help = match error.kind() {
+                // What helps is what the missing field is for, not what it is missing from.
+                ValidationErrorKind::Required { property: Value::String(property) } => path
+                    .strip_suffix("required")
+                    .and_then(|parent| law.says(Pointer::spelt(&format!("{parent}properties")).key(property).as_str())),
+                _ => law.says(path),
+            };
             found.push(Violation { place, message, help });
         }
     }
@@ -170,14 +177,15 @@ fn what<'d>(document: &'d Document, place: &Place) -> (String, Option<&'d str>) 
     }
     let steps: Vec<String> = place.pointer.steps().collect();
     let before = match steps.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["nodes", _, _, ..] => 2,
-        ["flows", _, "nodes", _, _, ..] => 4,
+        ["nodes", _, ..] => 2,
+        ["flows", _, "nodes", _, ..] => 4,
         _ => return (shown(pointer, 200), None),
     };
     let (node, field) = steps.split_at_checked(before).unwrap_or_default();
     let node = node.iter().fold(Pointer::root(), |pointer, step| pointer.key(step));
     let id = document.value.pointer(node.as_str()).and_then(|node| node.get("id")).and_then(Value::as_str);
     match id {
+        Some(id) if field.is_empty() => (format!("node {}", quoted(id)), Some(id)),
         Some(id) => (format!("node {}: {}", quoted(id), shown(&field.join("."), 200)), Some(id)),
         None => (shown(pointer, 200), None),
     }

@@ -1,5 +1,7 @@
 //! `unknown-node-kind`: a node of a type that nothing is known of.
 
+use serde_json::Value;
+
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::quoted;
@@ -19,7 +21,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         let place = Place::value(subject.flow.node_pointer(number).key("type"));
         let NodeKind::Other(kind) = &node.kind else { continue };
-        let what = if kind.is_empty() { "has no type".to_owned() } else { format!("is of type {}", quoted(kind)) };
+        // A type that is missing or no text is an error of the file, which `schema` tells of.
+        if kind.is_empty() && !subject.document.value.pointer(place.pointer.as_str()).is_some_and(Value::is_string) {
+            continue;
+        }
+        let what =
+            if kind.is_empty() { "has an empty type".to_owned() } else { format!("is of type {}", quoted(kind)) };
         drafts
             .find(place, format!("node {} {what}: nothing runs there", quoted(&node.id)))
             .did_you_mean(kind, ["multi_input", "input", "template", "tool", "flow", "flow-link", "result"])

@@ -112,6 +112,10 @@ fn what_is_not_understood_exits_2_and_suggests() {
         (vec!["run", "Marketing_Strategy", "--var", "a=1", "--var", "a=2"], "given twice"),
         (vec!["run", "Marketing_Strategy", "--var-json", "a={"], "not JSON"),
         (vec!["run", "Marketing_Strategy", "--vars", "gone.json"], "gone.json can't be read"),
+        (
+            vec!["run", "Marketing_Strategy", "--var-json", r#"a={"b": 1, "b": 2}"#],
+            "--var-json \"a\": line 1, column 10: \"b\" stands twice, first at line 1, column 2",
+        ),
         (vec!["run", "Marketing_Strategy", "--vars", "-", "--var-file", "a=-"], "stdin is asked for twice"),
         (vec!["validate", "gone.json"], "gone.json"),
     ] {
@@ -120,6 +124,108 @@ fn what_is_not_understood_exits_2_and_suggests() {
         assert!(said.err.contains(needle), "{line:?}: {}", said.err);
         assert_eq!(said.out, "", "{line:?}");
     }
+}
+
+#[test]
+fn a_key_that_stands_twice_among_values_is_refused_at_its_place() {
+    let values = "{\n  \"company\": \"a\",\n  \"company\": \"b\"\n}";
+    let sandbox = Sandbox::new().file("values.json", values).stdin(values);
+    for (file, shown) in [("values.json", "values.json"), ("-", "-")] {
+        let said = sandbox.run(["run", "Marketing_Strategy", "--vars", file, "--dry-run"]);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{}", said.err);
+        let told = format!("--vars {shown}: line 3, column 3: \"company\" stands twice, first at line 2, column 3");
+        assert!(said.err.contains(&told) && said.err.contains("keep one of the two"), "{}", said.err);
+    }
+}
+
+#[test]
+fn an_empty_flag_is_refused_and_an_empty_variable_is_not_set() {
+    let settings = SETTINGS.iter().filter_map(|row| row.flag);
+    let switch = |flag: &str| matches!(flag, "--lenient" | "--allow-any-commit" | "--no-usage" | "--only-exposed");
+    for flag in settings.filter(|flag| !switch(flag)) {
+        let said = Sandbox::new().run(["list", flag, ""]);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{flag}: {}", said.err);
+        assert!(said.err.contains(&format!("{flag} is empty")), "{flag}: {}", said.err);
+        assert!(said.err.contains(&format!("leave {flag} out")), "{flag}: {}", said.err);
+    }
+    for line in [
+        ["list", "--query"].as_slice(),
+        &["list", "--tag"],
+        &["list", "--category"],
+        &["list", "--complexity"],
+        &["list", "--name"],
+        &["list", "--cursor"],
+        &["run", "Weekly_Status", "--vars"],
+        &["run", "Weekly_Status", "--set"],
+        &["run", "Weekly_Status", "--result"],
+        &["run", "Weekly_Status", "--files"],
+        &["stats", "--flow"],
+        &["executions", "list", "--flow"],
+        &["executions", "cancel", "ID", "--reason"],
+    ] {
+        let said = Sandbox::new().run(line.iter().chain(&[""]));
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{line:?}: {}", said.err);
+        assert!(said.err.contains("a value is required for"), "{line:?}: {}", said.err);
+    }
+    assert_eq!(Sandbox::new().variable("GITHUB_REPO_URL", "").variable("GITHUB_REF", " ").run(["list"]).code, 0);
+}
+
+/// The commands of a line as a shell reads it, up to where output is written; quotation marks hold words
+/// together.
+fn words_of(line: &str) -> Vec<Vec<String>> {
+    let (mut commands, mut word, mut quoted) = (vec![Vec::new()], None::<String>, false);
+    for c in line.chars().chain([' ']) {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            ' ' if !quoted => commands.last_mut().unwrap().extend(word.take()),
+            '|' if !quoted => commands.push(Vec::new()),
+            '>' if !quoted => break,
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    commands
+}
+
+/// The examples of a command and of those below it.
+fn examples(command: &clap::Command) -> Vec<String> {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let own = help.lines().filter(|line| line.starts_with("  ") && line.contains("flowy ")).map(str::to_owned);
+    own.chain(command.get_subcommands().flat_map(examples)).collect()
+}
+
+#[test]
+fn every_example_in_a_help_text_is_understood_and_names_one_flow_and_its_inputs() {
+    let lines = examples(&<Cli as clap::CommandFactory>::command());
+    assert!(lines.len() > 20, "{lines:?}");
+    let mut named = 0;
+    for line in &lines {
+        let commands = words_of(line);
+        for words in commands.iter().filter(|words| words.first().is_some_and(|word| word == "flowy")) {
+            let parsed = <Cli as clap::Parser>::try_parse_from(words);
+            assert!(parsed.is_ok(), "{line}: {}", parsed.err().unwrap());
+            let name = match words[1].as_str() {
+                "run" | "show" | "graph" | "schema" => words[2].as_str(),
+                "stats" => match words.iter().position(|word| word == "--flow") {
+                    Some(at) => words[at + 1].as_str(),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            named += 1;
+            let said = Sandbox::new().run(["schema", name]);
+            assert_eq!(said.code, 0, "{line}: {}", said.err);
+            let inputs = said.json();
+            let values =
+                words.windows(2).filter(|pair| ["--var", "--var-file", "--var-json"].contains(&pair[0].as_str()));
+            for (input, _) in values.filter_map(|pair| pair[1].split_once('=')) {
+                assert!(inputs["properties"].get(input).is_some(), "{line}: {input} in {inputs}");
+            }
+        }
+    }
+    assert!(named >= 7, "{named}");
 }
 
 #[test]

@@ -76,6 +76,27 @@ fn a_broken_file_is_named_after_the_listing_and_hides_nothing() {
 }
 
 #[test]
+fn a_listing_counts_as_many_errors_as_a_check_and_names_three_of_a_file() {
+    let faulty: Vec<String> = (0..9).map(|number| format!(r#",{{"source":"in","target":"gone{number}"}}"#)).collect();
+    let faulty = faulty.concat();
+    let many = FINE.replace(r#""target":"say"}]"#, &format!(r#""target":"say"}}{faulty}]"#)).replace("Fine", "Many");
+    let catalog =
+        Sandbox::new().file("flows/Many.json", many).file("flows/Faulty.json", FAULTY).file("flows/F.json", FINE);
+    let errors = catalog.run(["validate", "--json"]).json()["errors"].as_u64().unwrap();
+    assert!(errors > 9);
+    // The second time what is kept says the same.
+    for _ in 0..2 {
+        let said = catalog.run(["list"]);
+        assert!(said.err.contains(&format!("warning: {errors} errors in the catalog's files")), "{}", said.err);
+        assert_eq!(said.err.matches("  flows/Many.json:").count(), 3, "{}", said.err);
+        assert!(said.err.contains(&format!("  and {} more\n", errors - 6)), "{}", said.err);
+        let json = catalog.run(["list", "--json"]).json();
+        let warning = format!("{errors} errors in files; 6 of them are named");
+        assert!(json["warnings"].to_string().contains(&warning), "{json}");
+    }
+}
+
+#[test]
 fn untrusted_text_cannot_reach_the_terminal_as_control_characters() {
     let evil = FINE.replace("Says hello.", "red \\u001b[31m and \\u202e back\\nnext");
     let catalog = Sandbox::new().file("flows/Fine.json", evil);

@@ -2,7 +2,83 @@
 
 use flowy::cli::docs::{blocks, filled};
 
+use crate::support::checking::{check_against, findings, told};
 use crate::support::program::repository;
+
+/// What stands between fences of this kind, and the line before each.
+fn fenced<'t>(text: &'t str, kind: &str) -> Vec<(&'t str, &'t str)> {
+    let opening = format!("\n```{kind}\n");
+    let blocks = text.match_indices(&opening).map(|(at, _)| {
+        let before = text[..at].trim_end().rsplit('\n').next().unwrap();
+        let begin = at + opening.len();
+        (before, text[begin..].split("\n```").next().unwrap())
+    });
+    blocks.collect()
+}
+
+#[test]
+fn every_json_example_of_the_authors_guide_is_a_file_that_passes_or_is_said_to_be_a_part() {
+    let guide = std::fs::read_to_string(repository().join("docs/AUTHORING.md")).unwrap();
+    let (mut whole, mut parts) = (0, 0);
+    for (before, text) in fenced(&guide, "json") {
+        if before.contains("(part of a file)") {
+            let braces = format!("{{{text}}}");
+            let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_ok();
+            assert!(read(text) || read(&braces), "{text}");
+            parts += 1;
+            continue;
+        }
+        let value: serde_json::Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let name = value["metadata"]["name"].as_str().unwrap_or("Example").replace(' ', "_");
+        whole += 1;
+        if value.get("nodes").or(value.get("flows")).is_none() {
+            let path = flowy::names::CatalogPath::new(&format!("templates/{name}.json")).unwrap();
+            let check = flowy::validate::template_file(&path, &flowy::validate::parse(&path, text.as_bytes()));
+            let said: String = check.findings.iter().map(told).collect();
+            assert!(said.is_empty() && !check.templates.is_empty(), "{said}");
+            continue;
+        }
+        let path = format!("flows/{name}.json");
+        let check = check_against(
+            (&path, text.as_bytes()),
+            &[],
+            &serde_json::Value::Null,
+            &[],
+            flowy::validate::Options::default(),
+        );
+        let said: String = findings(&check).iter().map(told).collect();
+        assert_eq!(said, "", "{name}");
+        assert!(check.flows.iter().all(|flow| flow.checked.is_some()), "{name}");
+    }
+    assert_eq!((whole, parts), (8, 3));
+}
+
+#[test]
+fn the_page_about_moving_names_what_there_is_and_denies_nothing_of_it() {
+    let page = std::fs::read_to_string(repository().join("docs/MIGRATION.md")).unwrap();
+    let words = |from: &'static str| {
+        let begins = page.match_indices(from).map(|(at, _)| &page[at..]);
+        let ends = |c: char| !c.is_ascii_alphanumeric() && !"_:/{}".contains(c);
+        begins.map(move |rest| rest.trim_start_matches('`').split(ends).next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let tools: Vec<&str> = flowy::mcp::tool_rows().iter().map(|row| row.name).collect();
+    for name in words("`flows_") {
+        assert!(tools.contains(&name.as_str()), "{name}");
+    }
+    let denied: Vec<&str> = page.lines().filter(|line| line.contains("| no successor yet")).collect();
+    assert!(!denied.is_empty());
+    // What a row denies is in its first cells.
+    let denied: String = denied.iter().map(|line| line.split("| no successor yet").next().unwrap()).collect();
+    for row in flowy::mcp::RESOURCES.iter().filter(|row| row.address.starts_with("flow://")) {
+        let place = row.address.trim_start_matches("flow").split('{').next().unwrap().trim_end_matches('/');
+        assert!(!denied.contains(place), "{place} in {denied}");
+    }
+    let there =
+        ["prompts", "hot", "categories", "summaries", "servers.json", "`call`", "`args`", "`requires`", "latency"];
+    for word in there.into_iter().chain(["list_jobs", "cancel_job", "list_mcp_servers", "call_mcp_tool"]) {
+        assert!(!denied.contains(word), "{word} in {denied}");
+    }
+}
 
 /// After a wanted change: `UPDATE_DOCS=1 cargo test generated_tables`, then read the diff.
 #[test]

@@ -1,6 +1,7 @@
 //! What a file says as a whole: syntax, schema, names, versions, size.
 
 use super::says;
+use crate::support::checking::{check, findings};
 
 #[test]
 fn a_comma_with_nothing_after_it_is_told_at_the_comma() {
@@ -47,6 +48,30 @@ error flow bad.json:49:20 /nodes/3/data/onError `"ignore"`
   hint: what belongs there: Whether a failure stops what depends on the step
 "#,
     );
+}
+
+#[test]
+fn a_missing_type_of_a_node_is_told_once_with_the_types_there_are() {
+    let told_of = |kind: &str| {
+        let text = format!(
+            r#"{{"metadata": {{"name": "Boat", "version": "1.0.0"}}, "nodes": [{{"id": "sail"{kind}, "data": {{}}}},
+               {{"id": "tide", "type": "template", "data": {{"template": "Tide"}}}}], "edges": []}}"#
+        );
+        let found = findings(&check(&("flows/Boat.json".to_owned(), text.into_bytes()), &[]));
+        let of_type = found.into_iter().filter(|finding| ["schema", "unknown-node-kind"].contains(&finding.rule));
+        of_type.map(|finding| (finding.rule, finding.message, finding.hints)).collect::<Vec<_>>()
+    };
+    let missing = told_of("");
+    assert_eq!(missing.len(), 1, "{missing:?}");
+    assert_eq!(missing[0].1, "node \"sail\": \"type\" is a required property");
+    assert!(
+        missing[0].2[0].contains("`multi_input` (or `input`), `template`, `result`, `tool`, `flow`"),
+        "{missing:?}"
+    );
+    let number = told_of(", \"type\": 5");
+    assert_eq!((number.len(), number[0].0), (1, "schema"), "{number:?}");
+    let empty = told_of(", \"type\": \"\"");
+    assert_eq!((empty.len(), empty[0].0), (1, "unknown-node-kind"), "{empty:?}");
 }
 
 #[test]

@@ -47,6 +47,18 @@ error flow bad.json:16:13 /nodes/1/id `"leg1"`
 }
 
 #[test]
+fn several_readers_of_an_ambiguous_output_read_it() {
+    let drawn = crate::support::drawing::flow()
+        .text("leg-1", "A")
+        .text("leg1", "B")
+        .text("land", "{leg1_result}")
+        .text("log", "{leg1_result}");
+    let found = drawn.edges("leg-1 > land, leg1 > land, leg-1 > log, leg1 > log").findings();
+    let found: Vec<_> = found.iter().filter(|finding| finding.rule == "ambiguous-output").collect();
+    assert!(found[0].message.ends_with(", which \"land\" and \"log\" read"), "{}", found[0].message);
+}
+
+#[test]
 fn an_output_that_cannot_be_there_yet_is_told_at_its_placeholder() {
     says(
         "unreachable-reference",

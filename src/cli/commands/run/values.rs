@@ -1,7 +1,7 @@
 //! The values for a flow: from flags, files and stdin.
 //!
-//! Files come first, in the order given; flags win over them. A name given twice among the flags is
-//! refused, for one of the two would be lost without a word.
+//! Files come first, in the order given; flags win over them. A name given twice among the flags, or
+//! twice in one file, is refused, for one of the two would be lost without a word.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -9,12 +9,15 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::Stop;
+use crate::app::{ValuesError, read_values};
 use crate::cli::args::RunArgs;
 use crate::config::{Environment, system_says};
 use crate::names::quoted;
 
 /// The most that is read from stdin or a file, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;
+/// What helps against a key that stands twice.
+const KEEP_ONE: &str = "keep one of the two";
 
 /// Everything that was given.
 pub(super) fn read(args: &RunArgs, environment: &Environment) -> Result<Map<String, Value>, Stop> {
@@ -23,11 +26,12 @@ pub(super) fn read(args: &RunArgs, environment: &Environment) -> Result<Map<Stri
     for file in &args.files {
         let text = text_of(file, environment, &mut stdin_read)?;
         let shown = file.display();
-        let value: Value = serde_json::from_str(&text).map_err(|cause| {
-            Stop::usage(
-                format!("--vars {shown}: this is not JSON: {cause}"),
-                "give an object, like {\"company\": \"TechCorp\"}",
-            )
+        let value = read_values(&text).map_err(|error| {
+            let hint = match error {
+                ValuesError::NotJson(_) => "give an object, like {\"company\": \"TechCorp\"}",
+                ValuesError::Twice { .. } => KEEP_ONE,
+            };
+            Stop::usage(format!("--vars {shown}: {error}"), hint)
         })?;
         let Value::Object(object) = value else {
             return Err(Stop::usage(
@@ -44,11 +48,14 @@ pub(super) fn read(args: &RunArgs, environment: &Environment) -> Result<Map<Stri
     }
     for pair in &args.json_vars {
         let (name, text) = split(pair, "--var-json", "count=3")?;
-        let value = serde_json::from_str(text).map_err(|cause| {
-            Stop::usage(
-                format!("--var-json {}: the value is not JSON: {cause}", quoted(name)),
-                "for text, use --var, or put the text into quotation marks that reach the program",
-            )
+        let value = read_values(text).map_err(|error| {
+            let hint = match error {
+                ValuesError::NotJson(_) => {
+                    "for text, use --var, or put the text into quotation marks that reach the program"
+                }
+                ValuesError::Twice { .. } => KEEP_ONE,
+            };
+            Stop::usage(format!("--var-json {}: {error}", quoted(name)), hint)
         })?;
         given.push((name.to_owned(), value));
     }

@@ -172,7 +172,7 @@ async fn asking_too_fast_is_not_taken_for_an_empty_quota() {
     let mut session = Bench::github_with(&github, |settings| settings.token = None).session().await;
     let failed = session.failed("flows_list", json!({})).await;
     let said = format!("{} {}", failed["message"].as_str().unwrap(), failed["nextStep"].as_str().unwrap());
-    assert!(said.contains("too fast") && said.contains("MAX_CONCURRENT_REQUESTS"), "{said}");
+    assert!(said.contains("fewer requests at a time") && said.contains("MAX_CONCURRENT_REQUESTS"), "{said}");
     assert!(!said.contains("quota") && !said.contains("hour"), "{said}");
 }
 
