@@ -96,7 +96,7 @@ impl Objects {
     }
 
     /// Removes the blobs from disk that are not to be kept, and what writers left that were killed. One
-    /// that was written within [`GRACE`] stays: another process may be about to say what it is for.
+    /// that was written within the last day stays: another process may be about to say what it is for.
     pub fn forget(&self, keep: impl Fn(&str) -> bool) {
         for first in 0..=u8::MAX {
             let below = format!("blobs/{first:02x}");
