@@ -179,7 +179,7 @@ impl App {
         let own = git_ref.is_none();
         let view = self.source.snapshot(&Ask { git_ref, refresh }).await.map_err(|error| {
             let set = self.settings.git_ref.as_ref();
-            if own { Error::of_own_ref(error, set) } else { error.into() }
+            if own { Error::of_own_ref(&error, set) } else { error.into() }
         })?;
         if own {
             self.revisions.note(view.snapshot.revision());

@@ -150,15 +150,6 @@ impl Catalogs {
     }
 }
 
-/// Refuses what was found in an index of which a part can't be read any more: it may be too little.
-fn complete(index: &Packed) -> Result<(), Error> {
-    if index.is_lost() {
-        let message = "the index that was kept of this revision is damaged; it has been removed";
-        return Err(Error::new(Code::InternalError, message).next("ask again: the index is made anew then"));
-    }
-    Ok(())
-}
-
 impl Opened {
     fn stands_for(&self, snapshot: &Arc<Snapshot>) -> bool {
         !self.packed.is_lost()
@@ -197,6 +188,19 @@ impl Catalog {
         &self.shared.packed
     }
 
+    /// What was found in the listing index, unless a part of it turned out to be damaged: then it may be
+    /// too little. Every answer that is made of the index goes through here.
+    ///
+    /// # Errors
+    /// When a part could not be read; the next call has an index that is made anew.
+    pub(super) fn sure<T>(&self, found: T) -> Result<T, Error> {
+        if self.index().is_lost() {
+            let message = "the index that was kept of this revision is damaged; it has been removed";
+            return Err(Error::new(Code::InternalError, message).next("ask again: the index is made anew then"));
+        }
+        Ok(found)
+    }
+
     /// What is known of external tools.
     pub fn tools(&self) -> &Arc<Toolbox> {
         &self.tools
@@ -227,7 +231,7 @@ impl Catalog {
             return Ok(page.clone());
         }
         let page = Arc::new(page(index, selection, &self.origin.revision, figures)?);
-        complete(index)?;
+        let page = self.sure(page)?;
         if selection.goes_by_usage() {
             return Ok(page);
         }
@@ -257,9 +261,7 @@ impl Catalog {
         ItemName::new(name).map_err(|error| {
             Error::new(Code::InvalidRequest, error.to_string()).next("ask for a flow by the name that flows_list shows")
         })?;
-        let found = self.index().find(name);
-        complete(self.index())?;
-        match found {
+        match self.sure(self.index().find(name))? {
             Found::One(row) => Ok(row),
             Found::Several(rows) => Err(self.ambiguous(name, &rows)),
             Found::Nothing => {

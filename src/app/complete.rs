@@ -63,8 +63,14 @@ impl App {
     async fn candidates(&self, what: &Completing) -> Result<Vec<String>, Error> {
         Ok(match what {
             Completing::Flow => self.flow_names(Vec::new()).await?.names,
-            Completing::Template => self.catalog(None, false).await?.template_names(),
-            Completing::Tags => tags(self.catalog(None, false).await?.index()),
+            Completing::Template => {
+                let catalog = self.catalog(None, false).await?;
+                catalog.sure(catalog.template_names())?
+            }
+            Completing::Tags => {
+                let catalog = self.catalog(None, false).await?;
+                catalog.sure(tags(catalog.index()))?
+            }
             Completing::Execution => {
                 let id = |listed: &Listed| match listed {
                     Listed::Direct { outcome, .. } => outcome.id().to_owned(),

@@ -218,6 +218,7 @@ impl App {
         }
         let catalog = self.catalog(None, false).await.inspect_err(|_| self.revisions.lacked())?;
         let exposure = catalog.exposure().get_or_init(|| Arc::new(Exposure::of(&catalog, &self.settings)));
+        let exposure = catalog.sure(exposure)?;
         let listed = |flow: &Arc<ExposedFlow>| ExposedTool {
             flow: flow.clone(),
             hints: hints::annotations(&flow.calls, catalog.tools()),

@@ -189,25 +189,6 @@ impl Error {
     }
 }
 
-impl Error {
-    /// An error of the source's own ref, that nobody asked for in the call: the advice names the place
-    /// where it was set.
-    pub(super) fn of_own_ref(error: SourceError, set: Option<&RefName>) -> Self {
-        let place = match &error {
-            SourceError::RefNotFound { git_ref, .. } | SourceError::CommitNotOnDefaultBranch { git_ref, .. } => {
-                let set = set.is_some_and(|set| quoted(set.as_str()) == *git_ref || set.as_str() == git_ref);
-                Some(if set { "--ref (GITHUB_REF, or ref in flowy.toml)" } else { "the ref in the source's address" })
-            }
-            _ => None,
-        };
-        let mut made = Self::from(error);
-        if let Some(place) = place {
-            made.next_step = made.next_step.map(|step| step.replace(LEAVE_REF, &format!("leave {place} out")));
-        }
-        made
-    }
-}
-
 impl From<DiscoverError> for Error {
     fn from(error: DiscoverError) -> Self {
         match &error {
@@ -232,9 +213,6 @@ impl From<DiscoverError> for Error {
 /// What can be named as a source.
 const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
 
-/// What helps against a ref of a call's own that isn't there.
-const LEAVE_REF: &str = "leave `ref` out";
-
 /// The code that a source's error has for callers.
 pub(super) fn code_of(error: &SourceError) -> Code {
     match error {
@@ -254,20 +232,37 @@ pub(super) fn code_of(error: &SourceError) -> Code {
 
 impl From<SourceError> for Error {
     fn from(error: SourceError) -> Self {
-        let code = code_of(&error);
+        Self::of_source(&error, "`ref`")
+    }
+}
+
+impl Error {
+    /// An error of the source's own ref, that nobody asked for in the call: `set` is what the settings say.
+    pub(super) fn of_own_ref(error: &SourceError, set: Option<&RefName>) -> Self {
+        let set = match error {
+            SourceError::RefNotFound { git_ref, .. } => set.is_some_and(|set| quoted(set.as_str()) == *git_ref),
+            _ => false,
+        };
+        let place = if set { "--ref (GITHUB_REF, or ref in flowy.toml)" } else { "the ref in the source's address" };
+        Self::of_source(error, place)
+    }
+
+    /// An error of the source, with what helps; `place` is where the ref was given.
+    fn of_source(error: &SourceError, place: &str) -> Self {
+        let code = code_of(error);
         let mut made = Self::new(code, error.to_string());
         if code.of_github() || code == Code::Timeout {
             made = made.detail("family", json!("GITHUB_ERROR"));
         }
-        match &error {
+        match error {
             SourceError::Unauthorized { authenticated: false, .. }
             | SourceError::Forbidden { authenticated: false, .. } => {
                 made.next("set GITHUB_PAT to a fine-grained token for this repository with Contents: read")
             }
             SourceError::Unauthorized { .. } => made.next("give a token that is valid in GITHUB_PAT (fine-grained, with Contents: read), or none for a public repository"),
             SourceError::Forbidden { sign_on: Some(url), .. } => {
-                let place = if url.is_empty() { String::new() } else { format!(", or sign on at {url}") };
-                made.next(format!("authorise the token for the organisation (GitHub: Settings, Developer settings, Personal access tokens, Configure SSO){place}"))
+                let there = if url.is_empty() { String::new() } else { format!(", or sign on at {url}") };
+                made.next(format!("authorise the token for the organisation (GitHub: Settings, Developer settings, Personal access tokens, Configure SSO){there}"))
             }
             SourceError::Forbidden { permission, .. } => {
                 let needed = permission.as_deref().unwrap_or("contents=read");
@@ -294,7 +289,7 @@ impl From<SourceError> for Error {
             SourceError::NotAFolder { .. } | SourceError::BadSource { .. } => made.next(SOURCES),
             SourceError::RefNotFound { default_branch, nearest, .. } => {
                 let branch = default_branch.as_deref().map(|branch| format!(" {branch}")).unwrap_or_default();
-                let default = format!("{LEAVE_REF} to read the default branch{branch}");
+                let default = format!("leave {place} out to read the default branch{branch}");
                 if nearest.is_empty() {
                     made.next(format!("{default}; `git ls-remote` lists branches and tags"))
                 } else {

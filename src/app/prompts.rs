@@ -108,6 +108,7 @@ impl App {
     pub async fn prompts(&self) -> Result<Prompts, Error> {
         let catalog = self.catalog(None, false).await?;
         let listed = catalog.prompts(self.settings.max_prompts).await;
+        let listed = catalog.sure(listed)?;
         Ok(Prompts { listed, total: catalog.offers().offers.len(), origin: catalog.origin().clone() })
     }
 }
@@ -215,7 +216,7 @@ impl Catalog {
         ItemName::new(name).map_err(|error| {
             Error::new(Code::InvalidRequest, error.to_string()).next("ask for a template by the name that is listed")
         })?;
-        let (file, place) = match self.directory().resolve(name) {
+        let (file, place) = match self.sure(self.directory().resolve(name))? {
             Ok((listed, place)) => (listed.file.clone(), place),
             Err(Lookup::Ambiguous { files }) => {
                 let candidates = files.iter().map(|file| Value::String(file.clone())).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::{App, Catalog, Code, Error, Listed, Origin, StatusAnswer, StatusRequest};
-use crate::discover::{Figures, Mode, Selection, Shown, page};
+use crate::discover::{Figures, Mode, Selection, Shown};
 use crate::model::Template;
 use crate::names::shown;
 
@@ -59,7 +59,7 @@ impl App {
             let rows = (0..index.len()).filter(has_all);
             rows.filter_map(|row| index.name(row)).map(str::to_owned).collect()
         };
-        Ok(FlowNames { names, origin: catalog.origin().clone() })
+        Ok(FlowNames { names: catalog.sure(names)?, origin: catalog.origin().clone() })
     }
 
     /// One flow's entry of the detailed listing, whole.
@@ -74,8 +74,8 @@ impl App {
             max_tokens: Some(crate::discover::LARGEST_BUDGET),
             ..Selection::all(Mode::Detailed)
         };
-        let page = page(catalog.index(), &selection, &catalog.origin().revision, &Figures::default())?;
-        let entry = page.entries.into_iter().next();
+        let page = catalog.page(catalog.index(), &selection, &Figures::default())?;
+        let entry = page.entries.first().cloned();
         let entry = entry.ok_or_else(|| Error::new(Code::InternalError, "the listing index holds no such row"))?;
         Ok(FlowEntry { entry, origin: catalog.origin().clone() })
     }
@@ -102,7 +102,7 @@ impl App {
             Some(_) => Vec::new(),
         };
         let room = most.saturating_sub(executions.len());
-        let mut flows = flows_after(&catalog, after, room + 1);
+        let mut flows = catalog.sure(flows_after(&catalog, after, room + 1))?;
         let more = flows.len() > room;
         flows.truncate(room);
         let next_after = flows.last().filter(|_| more).map(|(name, _)| name.clone());

@@ -29,7 +29,7 @@ pub use flow::{input_schema, shown};
 pub(super) use guided::state_word;
 pub use guided::{begun, events, exported, guided_status, guided_summary, pruned, tallies, turn};
 pub use limit::{FAILURE_CHARACTERS, LARGEST_FRAME, Limit, MAX_TOKENS, Travels, frame_fits, text_fits};
-pub use listing::{contract_listing, entries, exposed, listing, written_listing};
+pub use listing::{contract_listing, entries, listing, listing_with_tools, written_listing};
 pub use resource::{flow_entry, flow_names};
 pub use servers::{server_tools, servers};
 pub use size::fit;

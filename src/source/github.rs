@@ -155,7 +155,7 @@ impl Repository {
 impl Ground {
     /// What the disk knows of a ref: the record alone, nothing else is opened.
     fn recall(self: &Arc<Self>, asked: &Asked) -> Option<Loaded<Arc<Snapshot>>> {
-        let remembered = self.records.of_ref(asked.text())?;
+        let remembered = self.records.of_ref(asked.text(), self.clock.now())?;
         if !remembered.trusted && !self.any_commit {
             return None;
         }

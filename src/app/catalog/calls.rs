@@ -33,14 +33,7 @@ impl Catalog {
                 let Some(why) = tools.trouble(&call.server) else { continue };
                 let message = format!("{} calls {call}, which is unavailable now: {why}", quoted(&entry.name));
                 let code = Code::ToolUnavailable.word().to_owned();
-                problems.push(FileProblem {
-                    file: entry.file.clone(),
-                    code,
-                    message,
-                    line: None,
-                    column: None,
-                    unnamed: 0,
-                });
+                problems.push(FileProblem { file: entry.file.clone(), code, message, ..FileProblem::default() });
             }
         }
         problems

@@ -157,8 +157,7 @@ impl Catalog {
     pub async fn prepare(&self, name: &str) -> Result<Arc<Prepared>, Error> {
         let row = self.find(name)?;
         let entry = self
-            .index()
-            .entry(row)
+            .sure(self.index().entry(row))?
             .ok_or_else(|| Error::new(Code::InternalError, "the listing index holds no such row"))?;
         let (file, place) = (entry.file.clone(), entry.place_in_file);
         {
@@ -171,7 +170,7 @@ impl Catalog {
             }
         }
         let (prepared, lasting) = self.read(entry).await?;
-        let prepared = Arc::new(prepared);
+        let prepared = self.sure(Arc::new(prepared))?;
         if lasting {
             let mut ready = self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner);
             ready.retain(|(other, at, _)| *other != file || *at != place);

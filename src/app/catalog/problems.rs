@@ -72,9 +72,7 @@ impl Problems {
                         "the name {} is used {also}: asking for it can't tell the flows apart",
                         quoted(name)
                     ),
-                    line: None,
-                    column: None,
-                    unnamed: 0,
+                    ..FileProblem::default()
                 });
             }
         }
@@ -129,9 +127,7 @@ pub(super) fn unreadable(path: &CatalogPath, error: &SourceError) -> FileProblem
         file: path.to_string(),
         code: code_of(error).word().to_owned(),
         message: error.to_string(),
-        line: None,
-        column: None,
-        unnamed: 0,
+        ..FileProblem::default()
     }
 }
 
@@ -154,12 +150,5 @@ pub(in crate::app) fn problem(left_out: &Problem) -> Option<FileProblem> {
             (Code::GithubError, "the listing was cut off here: there may be more files".to_owned())
         }
     };
-    Some(FileProblem {
-        file: left_out.path.clone(),
-        code: code.word().to_owned(),
-        message,
-        line: None,
-        column: None,
-        unnamed: 0,
-    })
+    Some(FileProblem { file: left_out.path.clone(), code: code.word().to_owned(), message, ..FileProblem::default() })
 }

@@ -147,7 +147,7 @@ impl Catalog {
             return Ok(offer.clone());
         }
         let named = |kind| Offer { slug: name.to_owned(), kind, name: name.to_owned() };
-        match self.index().find(name) {
+        match self.sure(self.index().find(name))? {
             Found::Nothing if self.directory().resolve(name).is_ok() => Ok(named(PromptKind::Template)),
             Found::Nothing => {
                 let slugs = offers.offers.iter().map(|offer| offer.slug.as_str());

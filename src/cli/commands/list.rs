@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use super::{Done, World, finish_counting, wait};
 use crate::app::{
-    App, Error, Kind, LARGEST_BUDGET, LARGEST_LIMIT, ListRequest, Listing, ListingCost, Mode, NotExposed, QUERY_LIMIT,
-    Selection,
+    App, Error, Kind, LARGEST_BUDGET, LARGEST_LIMIT, ListRequest, Listing, ListingCost, Mode, QUERY_LIMIT, Selection,
 };
 use crate::cli::args::ListArgs;
 use crate::report::human;
-use crate::report::wire::{self, WarningCode};
+use crate::report::wire;
 
 /// Prints a page of flows, and on stderr what is wrong with the catalog.
 pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
@@ -42,12 +41,7 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     let (listing, exposed) = wait(world, &format!("reading {}", app.describe()), both)??;
     let printer = world.printer;
     if world.everywhere.json {
-        let not_exposed = |why: &NotExposed| wire::warning(WarningCode::NotExposed, &why.to_string());
-        let warnings: Vec<_> = exposed.refused.iter().map(not_exposed).collect();
-        let mut value = wire::listing(&listing, &warnings);
-        if let Some(object) = value.as_object_mut().filter(|_| !exposed.tools.is_empty()) {
-            object.insert("tools".to_owned(), wire::exposed(&exposed));
-        }
+        let value = wire::listing_with_tools(&listing, &exposed);
         printer.json(&value);
         count(&app, &listing, &format!("{value:#}"), begun);
         return Ok(0);

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::warning::{WarningCode, of_origin, warning};
 use super::written::Written;
-use crate::app::{Exposed, Listing, Origin};
+use crate::app::{Exposed, ExposedTool, Listing, NotExposed, Origin};
 use crate::discover::{FileProblem, Kind, Mode, Page, Reason, to_value};
 use crate::names::counted;
 
@@ -22,9 +22,17 @@ pub fn written_listing(listing: &Listing, warnings: &[Value]) -> Written {
     Written::of_page(&format!("{{\"{}\":", key(listing)), listing.page.clone(), &around.replacen('{', ",", 1))
 }
 
-/// Which flows are tools of their own, by tool.
-pub fn exposed(exposed: &Exposed) -> Value {
-    exposed.tools.iter().map(|tool| json!({"tool": tool.flow.tool, "flow": tool.flow.flow})).collect()
+/// What `flowy list --json` prints: the same, with the flows that are tools of their own, and a warning for
+/// each that can't be one.
+pub fn listing_with_tools(listed: &Listing, exposed: &Exposed) -> Value {
+    let not_exposed = |why: &NotExposed| warning(WarningCode::NotExposed, &why.to_string());
+    let warnings: Vec<Value> = exposed.refused.iter().map(not_exposed).collect();
+    let mut value = listing(listed, &warnings);
+    if let Some(object) = value.as_object_mut().filter(|_| !exposed.tools.is_empty()) {
+        let tool = |tool: &ExposedTool| json!({"tool": tool.flow.tool, "flow": tool.flow.flow});
+        object.insert("tools".to_owned(), exposed.tools.iter().map(tool).collect());
+    }
+    value
 }
 
 /// What the entries stand under.

@@ -16,8 +16,10 @@ use crate::cache::{Folder, Parted};
 use crate::names::{ObjectId, RefName};
 use crate::source::files::hex;
 
-/// How long a ref is remembered that nobody asks for, in milliseconds: 30 days.
-const UNUSED: i64 = 30 * 24 * 60 * 60 * 1000;
+/// A day in milliseconds.
+const DAY: i64 = 24 * 60 * 60 * 1000;
+/// How long a ref is remembered that nobody asks for, in milliseconds.
+const UNUSED: i64 = 30 * DAY;
 /// After what time a file that was being written is nobody's any more.
 const LEFT_OVER: Duration = Duration::from_hours(24);
 
@@ -31,8 +33,18 @@ pub(super) struct RefRecord {
     commit: String,
     /// Milliseconds since 1970.
     checked_at: i64,
+    /// When it was last used, to the day; a commit is asked about once and used for years. Milliseconds
+    /// since 1970.
+    #[serde(default)]
+    used_at: i64,
     /// Whether it is known to belong to the default branch, or need not.
     trusted: bool,
+}
+
+impl RefRecord {
+    fn last_used(&self) -> i64 {
+        self.used_at.max(self.checked_at)
+    }
 }
 
 /// A ref record, read and checked.
@@ -55,11 +67,15 @@ impl Records {
         Self { folder }
     }
 
-    pub(super) fn of_ref(&self, asked: &str) -> Option<Remembered> {
+    pub(super) fn of_ref(&self, asked: &str, now: DateTime<Utc>) -> Option<Remembered> {
         let bytes = self.folder.read_checked(&ref_place(asked))?;
-        let record: RefRecord = serde_json::from_slice(&bytes).ok()?;
+        let mut record: RefRecord = serde_json::from_slice(&bytes).ok()?;
         if record.asked != asked {
             return None;
+        }
+        if now.timestamp_millis() - record.last_used() > DAY {
+            record.used_at = now.timestamp_millis();
+            self.keep(&record);
         }
         Some(Remembered {
             name: record.name.and_then(|name| RefName::new(&name).ok()),
@@ -75,10 +91,15 @@ impl Records {
             name: remembered.name.as_ref().map(ToString::to_string),
             commit: remembered.commit.to_string(),
             checked_at: remembered.checked_at.timestamp_millis(),
+            used_at: remembered.checked_at.timestamp_millis(),
             trusted: remembered.trusted,
         };
-        if let Ok(bytes) = serde_json::to_vec(&record) {
-            self.folder.write_checked(&ref_place(asked), &bytes);
+        self.keep(&record);
+    }
+
+    fn keep(&self, record: &RefRecord) {
+        if let Ok(bytes) = serde_json::to_vec(record) {
+            self.folder.write_checked(&ref_place(&record.asked), &bytes);
         }
     }
 
@@ -120,7 +141,7 @@ impl Records {
             let Some(record) = record.and_then(|bytes| serde_json::from_slice::<RefRecord>(&bytes).ok()) else {
                 continue;
             };
-            if record.commit != current.as_str() && now.timestamp_millis() - record.checked_at > UNUSED {
+            if record.commit != current.as_str() && now.timestamp_millis() - record.last_used() > UNUSED {
                 self.folder.remove(&format!("refs/{name}"));
             } else {
                 commits.push(record.commit);

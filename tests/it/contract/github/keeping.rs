@@ -99,6 +99,24 @@ async fn a_ref_that_nobody_asks_for_is_forgotten_with_what_was_kept_of_it() {
 }
 
 #[tokio::test]
+async fn a_commit_that_is_used_is_not_forgotten_though_nobody_asks_about_it_again() {
+    let desk = Desk::tea().await;
+    let commit = desk.github.head();
+    let ask = Ask { git_ref: Some(flowy::names::RefName::new(&commit).unwrap()), refresh: false };
+    desk.open().snapshot(&ask).await.unwrap();
+    desk.pass(60 * 24 * 29);
+    desk.open().snapshot(&ask).await.unwrap();
+    desk.pass(60 * 24 * 29);
+    desk.github.put("flows/More.json", Some(b"{}"));
+    newest(&desk.open()).await.unwrap();
+    desk.github.forget();
+    let view = desk.open().snapshot(&ask).await.unwrap();
+    assert_eq!((view.snapshot.commit().unwrap().as_str(), view.cached), (commit.as_str(), true));
+    assert_eq!(all(&view).await.len(), 2);
+    assert!(desk.github.hits().is_empty(), "it was used 29 days ago");
+}
+
+#[tokio::test]
 async fn not_modified_without_a_copy_is_asked_again_without_the_condition() {
     let desk = Desk::tea().await;
     desk.github.fault(Fault::answer("/commits/", wiremock::ResponseTemplate::new(304)).times(1));

@@ -215,11 +215,14 @@ async fn a_damaged_index_never_hides_flows() {
 
     let repository = std::fs::read_dir(bench.cache().join("v1")).unwrap().next().unwrap().unwrap().path();
     let index = || std::fs::read_dir(repository.join("derived")).unwrap().map(|file| file.unwrap().path()).next();
-    let file = index().expect("an index is kept");
-    let mut bytes = std::fs::read(&file).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    std::fs::write(&file, bytes).unwrap();
+    let damage = || {
+        let file = index().expect("an index is kept");
+        let mut bytes = std::fs::read(&file).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&file, bytes).unwrap();
+    };
+    damage();
 
     // Read in parts: what lies in others is there.
     let mut session = bench.again().session().await;
@@ -230,4 +233,21 @@ async fn a_damaged_index_never_hides_flows() {
     assert!(index().is_none(), "it is not met again by the next process");
     assert_eq!(session.ok("flows_list", all.clone()).await["flows"], listed["flows"]);
     assert!(index().is_some());
+
+    // Whatever else is made of the index.
+    let wrong = json!({"ref": {"type": "ref/resource", "uri": "flow://metadata/{name}"}, "argument": {"name": "name", "value": ""}});
+    for (method, params, kind) in [
+        ("prompts/list", json!({}), "prompts"),
+        ("resources/read", json!({"uri": "flow://list"}), "contents"),
+        ("completion/complete", wrong, "completion"),
+    ] {
+        damage();
+        let mut session = bench.again().session().await;
+        let mut answers = Vec::new();
+        for _ in 0..2 {
+            answers.push(session.request(method, params.clone()).await);
+        }
+        assert!(answers[0]["error"].to_string().contains("ask again"), "{method}: {}", answers[0]);
+        assert!(!answers[1]["result"][kind].is_null(), "{method}: {}", answers[1]);
+    }
 }
