@@ -3,22 +3,21 @@
 //! Surfaces call this room and print what it returns; it knows neither command lines nor
 //! protocols, and it prints nothing itself.
 
-mod catalog;
 mod changes;
 mod check;
 pub mod clients;
 mod complete;
 mod examples;
 mod execute;
-mod expose;
-mod failure;
+pub(crate) mod expose;
+pub(crate) mod failure;
 mod files;
 mod findable;
 mod graph;
 mod guide;
 mod list;
 mod memory;
-mod prompts;
+pub(crate) mod prompts;
 mod resources;
 mod servers;
 mod show;
@@ -30,6 +29,7 @@ mod values;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::catalog::Catalogs;
 use crate::config::{Environment, Settings};
 use crate::execute::{NoTools, Tools};
 use crate::guide::Guide;
@@ -39,6 +39,7 @@ use crate::source::{Ask, Pace, Source, SourceSpec, View};
 use crate::store::Store;
 
 // What requests and answers are made of, so that a surface needs no other room to ask.
+pub use crate::catalog::{Catalog, IgnoredRef, Origin, Prepared};
 pub use crate::clock::{Clock, SystemClock};
 pub use crate::discover::{Kind, LARGEST_BUDGET, LARGEST_LIMIT, Mode, QUERY_LIMIT, Selection, Usage};
 pub use crate::execute::StepEnd;
@@ -49,7 +50,6 @@ pub use crate::store::{ListingTotals, Summary, Tally};
 pub use crate::upstream::{ServerRow, TOLD};
 pub use crate::validate::{REGISTRY as RULES, Severity};
 
-pub use catalog::{Catalog, IgnoredRef, Origin, Prepared};
 pub use changes::{Change, Changes};
 pub use check::{CheckRequest, CheckedFile, Checkup, KeptTools, check_paths};
 pub use complete::{Completing, Completion};
@@ -76,7 +76,7 @@ pub struct App {
     /// Whether the source has branches, tags and commits.
     has_refs: bool,
     clock: Arc<dyn Clock>,
-    catalogs: catalog::Catalogs,
+    catalogs: Catalogs,
     revisions: changes::Revisions,
     memory: Arc<Memory>,
     guide: Guide,
@@ -104,7 +104,7 @@ impl App {
     pub fn open_at(spec: SourceSpec, settings: Settings, clock: Arc<dyn Clock>, pace: Pace) -> Result<Self, Error> {
         let has_refs = matches!(spec, SourceSpec::GitHub { .. });
         let source = Source::open_at(spec, &settings, clock.clone(), pace)?;
-        let catalogs = catalog::Catalogs::new();
+        let catalogs = Catalogs::new();
         let mut guide = Guide::new(Store::at(&settings.state_dir), clock.clone());
         let counting =
             (!settings.no_usage).then(|| usage::Counting::of(source.key(), &settings.state_dir, clock.clone()));

@@ -37,6 +37,8 @@ pub mod guide;
 pub mod guard;
 pub mod upstream;
 
+pub mod catalog;
+
 pub mod app;
 pub mod report;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::app::catalog::{Catalog, FlowNames, Nesting, Origin, Within};
 use crate::app::{App, Code, Error, ServerList, ServerRow};
+use crate::catalog::{Catalog, FlowNames, Nesting, Origin, Within};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
 use crate::model::{Directory, Flow, Listed, Lookup, NodeKind, Shelf, ToolAddress, Toolbox};
@@ -165,7 +165,7 @@ impl App {
         checkup.belongs_to(self.describe(), true);
         checkup.note_kept(&request.kept_tools);
         let ignored_ref = self.ignored_ref(request.git_ref.as_deref());
-        checkup.origin = Some(Origin { ignored_ref, ..super::catalog::origin(&view) });
+        checkup.origin = Some(Origin { ignored_ref, ..crate::catalog::origin(&view) });
         Ok(checkup)
     }
 }
@@ -372,7 +372,7 @@ async fn check_view(
     }
     let listed = templates.iter().map(|(file, check)| Listed {
         file: file.clone(),
-        stem: super::catalog::stem(file).to_owned(),
+        stem: crate::catalog::stem(file).to_owned(),
         entries: check.templates.iter().map(|template| (template.id.clone(), template.title.clone())).collect(),
     });
     let directory = Directory::new(listed.collect());
@@ -384,7 +384,7 @@ async fn check_view(
     let twins = twins(&parsed);
     // What is found in a template while a flow is checked is told with the template, once.
     let mut by_file: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
-    let guidance = super::catalog::guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
+    let guidance = crate::catalog::guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
     let mut flows = BTreeMap::new();
     let check_file = |path: &CatalogPath, parsed: &Parsed, within: &Within, strays: &[StrayExample]| {
         let mut shelf = shelf(parsed, &directory, &templates);
@@ -440,7 +440,7 @@ async fn check_view(
         checkup.files.push(CheckedFile { shown: shown(path), findings, alone: false, unreadable });
     }
     for problem in view.snapshot.problems().await? {
-        if let Some(problem) = super::catalog::left_out(&problem)
+        if let Some(problem) = crate::catalog::left_out(&problem)
             && CatalogPath::new(&problem.file).is_ok_and(|path| wanted(&path))
         {
             let error = Error::new(Code::named(&problem.code).unwrap_or(Code::InvalidRequest), problem.message);
@@ -497,7 +497,7 @@ fn shelf(parsed: &Parsed, directory: &Directory, templates: &BTreeMap<String, va
                 Some(check) => match (check.templates.get(place), check.findings.first()) {
                     (Some(template), _) => Lookup::Found(template.clone()),
                     (None, Some(finding)) => {
-                        let (code, message) = super::catalog::broken(finding);
+                        let (code, message) = crate::catalog::broken(finding);
                         Lookup::Broken { file: listed.file.clone(), code, message }
                     }
                     (None, None) => Lookup::Missing { nearest: Vec::new() },

@@ -201,7 +201,7 @@ impl fmt::Display for NotExposed {
 
 /// What a revision offers as tools, worked out when first asked for.
 #[derive(Debug, Default)]
-pub(super) struct Exposure {
+pub(crate) struct Exposure {
     flows: Vec<Arc<ExposedFlow>>,
     refused: Arc<Vec<NotExposed>>,
 }
@@ -274,7 +274,7 @@ impl Exposure {
                 refused.push(NotExposed::Broken { flow });
                 continue;
             }
-            let calls = crate::app::catalog::calls_of(index, &entry, row);
+            let calls = crate::catalog::calls_of(index, &entry, row);
             let exposed = shape::exposed(tool, &entry, calls);
             if shape::size(&exposed) > LARGEST_TOOL {
                 refused.push(NotExposed::TooLarge { flow });

@@ -142,7 +142,7 @@ impl Error {
     }
 
     /// A file that can't be used, with what helps against that kind of trouble.
-    pub(super) fn about_file(code: Code, message: impl Into<String>) -> Self {
+    pub(crate) fn about_file(code: Code, message: impl Into<String>) -> Self {
         let next = match code {
             Code::FileTooLarge => "make the file smaller, or raise MAX_FILE_SIZE",
             Code::InvalidRequest => "put a plain file of that content into the catalog",
@@ -214,7 +214,7 @@ impl From<DiscoverError> for Error {
 const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
 
 /// The code that a source's error has for callers.
-pub(super) fn code_of(error: &SourceError) -> Code {
+pub(crate) fn code_of(error: &SourceError) -> Code {
     match error {
         SourceError::Unauthorized { .. } => Code::Unauthorized,
         SourceError::Forbidden { .. } => Code::Forbidden,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::app::catalog;
+use crate::catalog;
 use crate::discover::rank;
 use crate::plan::Plan;
 use crate::validate::{FlowCheck, StrayExample};

@@ -15,7 +15,7 @@ use crate::model::{Lookup, Template, ValueType, VariableSet, text_of};
 use crate::names::{ItemName, VariableName, quoted, shown};
 use crate::plan::{Plan, Work};
 
-pub(super) use write::inputs_of;
+pub(crate) use write::inputs_of;
 pub use write::{PromptRequest, Script, Written, WrittenBody};
 
 /// By which argument a variable set is chosen.
@@ -82,7 +82,7 @@ pub struct Prompts {
 
 /// What a revision offers as prompts, worked out when first asked for.
 #[derive(Default)]
-pub(super) struct Offered {
+pub(crate) struct Offered {
     all: OnceLock<Offers>,
     listed: Mutex<Option<Arc<Vec<PromptEntry>>>>,
 }
@@ -132,7 +132,7 @@ impl Catalog {
 
     /// A name for every template that one can be asked for by, sorted: the file's stem, or the
     /// title or id where the file holds several.
-    pub(super) fn template_names(&self) -> Vec<String> {
+    pub(crate) fn template_names(&self) -> Vec<String> {
         let directory = self.directory();
         let mut names = Vec::new();
         for listed in directory.listed() {
@@ -212,7 +212,7 @@ impl Catalog {
     }
 
     /// Reads a template by a name it goes by.
-    pub(super) async fn template_named(&self, name: &str) -> Result<Arc<Template>, Error> {
+    pub(crate) async fn template_named(&self, name: &str) -> Result<Arc<Template>, Error> {
         ItemName::new(name).map_err(|error| {
             Error::new(Code::InvalidRequest, error.to_string()).next("ask for a template by the name that is listed")
         })?;
@@ -243,12 +243,12 @@ impl Catalog {
 }
 
 /// Whether a trouble may be over by the next time.
-pub(super) fn passing(code: Code) -> bool {
+pub(crate) fn passing(code: Code) -> bool {
     code.of_github() || code == Code::Timeout
 }
 
 /// The names that some variable set of a flow gives.
-pub(super) fn in_sets(plan: &Plan) -> HashSet<String> {
+pub(crate) fn in_sets(plan: &Plan) -> HashSet<String> {
     let mut in_sets: HashSet<String> = HashSet::new();
     for step in plan.steps() {
         if let Work::Render(rendering) = &step.work {

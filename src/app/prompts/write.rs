@@ -84,7 +84,7 @@ pub(super) fn variables(template: &Template) -> Vec<Variable<'_>> {
 }
 
 /// What a template takes, as a listing shows it: what it declares, and what its text reads besides.
-pub(in crate::app) fn inputs_of(template: &Template) -> Vec<Input> {
+pub(crate) fn inputs_of(template: &Template) -> Vec<Input> {
     let input = |variable: Variable<'_>| Input {
         name: variable.name,
         kind: variable.declared.kind.map(|kind| kind.name().to_owned()),

@@ -21,12 +21,12 @@ use crate::model::{Directory, Listed, Toolbox};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
 
-pub(super) use build::{broken, guidance, stem};
-pub(in crate::app) use calls::calls_of;
-pub(super) use entry::entry;
-pub(in crate::app) use nested::{FlowNames, Nesting, Within};
+pub(crate) use build::{broken, guidance, stem};
+pub(crate) use calls::calls_of;
+pub(crate) use entry::entry;
+pub(crate) use nested::{FlowNames, Nesting, Within};
 pub use prepare::Prepared;
-pub(super) use problems::problem as left_out;
+pub(crate) use problems::problem as left_out;
 
 /// Under which name the index is kept beside a revision. The number is part of the name: another
 /// version of the program builds its own.
@@ -102,18 +102,18 @@ struct Opened {
 }
 
 /// The revisions that are open.
-pub(super) struct Catalogs {
+pub(crate) struct Catalogs {
     open: Mutex<VecDeque<Arc<Opened>>>,
     flights: Flights<String, Result<Arc<Opened>, Error>>,
 }
 
 impl Catalogs {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { open: Mutex::new(VecDeque::new()), flights: Flights::new() }
     }
 
     /// The flows of a view, from memory, from the kept index, or by reading every file.
-    pub(super) async fn of(
+    pub(crate) async fn of(
         &self,
         view: View,
         ignored_ref: Option<IgnoredRef>,
@@ -158,7 +158,7 @@ impl Opened {
 }
 
 /// Where a view's answers come from.
-pub(super) fn origin(view: &View) -> Origin {
+pub(crate) fn origin(view: &View) -> Origin {
     Origin {
         git_ref: view.snapshot.git_ref().map(ToString::to_string),
         commit: view.snapshot.commit().map(ToString::to_string),
@@ -193,7 +193,7 @@ impl Catalog {
     ///
     /// # Errors
     /// When a part could not be read; the next call has an index that is made anew.
-    pub(super) fn sure<T>(&self, found: T) -> Result<T, Error> {
+    pub(crate) fn sure<T>(&self, found: T) -> Result<T, Error> {
         if self.index().is_lost() {
             let message = "the index that was kept of this revision is damaged; it has been removed";
             return Err(Error::new(Code::InternalError, message).next("ask again: the index is made anew then"));
@@ -207,12 +207,12 @@ impl Catalog {
     }
 
     /// What it offers as prompts, once somebody asked.
-    pub(super) fn offered(&self) -> &Offered {
+    pub(crate) fn offered(&self) -> &Offered {
         &self.shared.offered
     }
 
     /// What it offers as tools, once somebody asked.
-    pub(super) fn exposure(&self) -> &OnceLock<Arc<Exposure>> {
+    pub(crate) fn exposure(&self) -> &OnceLock<Arc<Exposure>> {
         &self.shared.exposure
     }
 

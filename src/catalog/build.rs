@@ -117,7 +117,7 @@ pub(super) fn listed(packed: &Packed) -> Vec<Listed> {
 }
 
 /// A file's name without folders and extension.
-pub(in crate::app) fn stem(file: &str) -> &str {
+pub(crate) fn stem(file: &str) -> &str {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
@@ -344,7 +344,7 @@ impl Shelves<'_> {
 }
 
 /// Reads the personas and contracts among the files.
-pub(in crate::app) fn guidance<'t>(
+pub(crate) fn guidance<'t>(
     texts: impl Iterator<Item = (&'t CatalogPath, &'t Result<Arc<[u8]>, SourceError>)>,
 ) -> Guidance {
     let mut guidance = Guidance::default();
@@ -428,7 +428,7 @@ impl TemplateRead {
 }
 
 /// A template file's first error, as the code and message of the steps that need it.
-pub(in crate::app) fn broken(finding: &Finding) -> (String, String) {
+pub(crate) fn broken(finding: &Finding) -> (String, String) {
     let code = if finding.rule == "syntax" { Code::ParseError } else { Code::ValidationError };
     let message = format!(
         "{} at line {}, column {}: {}",

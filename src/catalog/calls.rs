@@ -54,7 +54,7 @@ impl Catalog {
 }
 
 /// The tools that a flow and the flows within it call, sorted, each once; an execution goes no deeper.
-pub(in crate::app) fn calls_of(index: &Packed, entry: &Entry, row: usize) -> Vec<ToolAddress> {
+pub(crate) fn calls_of(index: &Packed, entry: &Entry, row: usize) -> Vec<ToolAddress> {
     let mut calls: BTreeSet<ToolAddress> = BTreeSet::new();
     let mut seen = HashSet::from([row]);
     let mut layer = vec![entry.clone()];

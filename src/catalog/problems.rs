@@ -131,7 +131,7 @@ pub(super) fn unreadable(path: &CatalogPath, error: &SourceError) -> FileProblem
     }
 }
 
-pub(in crate::app) fn problem(left_out: &Problem) -> Option<FileProblem> {
+pub(crate) fn problem(left_out: &Problem) -> Option<FileProblem> {
     let (code, message) = match &left_out.kind {
         // It is among the files, and reading it says the same.
         ProblemKind::Failed(_) => return None,

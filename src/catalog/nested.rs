@@ -19,20 +19,20 @@ use crate::plan::Plan;
 use crate::validate::{FileCheck, FlowCheck, MAX_DEPTH, Parsed, Reach, flow_references};
 
 /// A flow by its file's number and its place in it.
-pub(in crate::app) type FlowPlace = (usize, usize);
+pub(crate) type FlowPlace = (usize, usize);
 
 /// What is known of the flows that one file's flows go through.
 #[derive(Debug, Default)]
-pub(in crate::app) struct Within {
+pub(crate) struct Within {
     /// Their plans, by the names that nodes have for them.
-    pub(in crate::app) plans: HashMap<String, Arc<Plan>>,
+    pub(crate) plans: HashMap<String, Arc<Plan>>,
     lookups: Vec<(String, Lookup<KnownFlow>)>,
     rings: Vec<(usize, String, Vec<String>)>,
 }
 
 impl Within {
     /// Puts the answers where the checker looks.
-    pub(in crate::app) fn put_on(&self, shelf: &mut Shelf) {
+    pub(crate) fn put_on(&self, shelf: &mut Shelf) {
         for (name, lookup) in &self.lookups {
             shelf.put_flow(name, lookup.clone());
         }
@@ -44,13 +44,13 @@ impl Within {
 
 /// What flows go by: exact name, file stem, given name, id, in this order.
 #[derive(Debug, Default)]
-pub(in crate::app) struct FlowNames {
+pub(crate) struct FlowNames {
     levels: [BTreeMap<String, Vec<(FlowPlace, String)>>; 4],
 }
 
 impl FlowNames {
     /// Notes what one flow goes by.
-    pub(in crate::app) fn note(&mut self, at: FlowPlace, flow: &Flow) {
+    pub(crate) fn note(&mut self, at: FlowPlace, flow: &Flow) {
         self.note_names(
             at,
             flow.file.as_str(),
@@ -59,7 +59,7 @@ impl FlowNames {
     }
 
     /// Notes name, stem, given name and id of one flow.
-    pub(in crate::app) fn note_names(&mut self, at: FlowPlace, file: &str, names: [Option<&str>; 4]) {
+    pub(crate) fn note_names(&mut self, at: FlowPlace, file: &str, names: [Option<&str>; 4]) {
         for (level, name) in self.levels.iter_mut().zip(names) {
             if let Some(name) = name {
                 level.entry(name.to_owned()).or_default().push((at, file.to_owned()));
@@ -73,7 +73,7 @@ impl FlowNames {
     }
 
     /// Where the flow is that a name means, if it means one.
-    pub(in crate::app) fn place(&self, name: &str) -> Option<FlowPlace> {
+    pub(crate) fn place(&self, name: &str) -> Option<FlowPlace> {
         match self.meant(name) {
             Some([(at, _)]) => Some(*at),
             _ => None,
@@ -81,7 +81,7 @@ impl FlowNames {
     }
 
     /// The flow that a name means.
-    pub(in crate::app) fn find(&self, name: &str) -> Result<FlowPlace, Lookup<KnownFlow>> {
+    pub(crate) fn find(&self, name: &str) -> Result<FlowPlace, Lookup<KnownFlow>> {
         match self.meant(name) {
             Some([(at, _)]) => Ok(*at),
             Some(several) => Err(Lookup::Ambiguous { files: several.iter().map(|(_, file)| file.clone()).collect() }),
@@ -104,10 +104,10 @@ type CheckFile<'a> = dyn Fn(usize, &Parsed, &Within) -> FileCheck + 'a;
 type Find<'a> = dyn Fn(&str) -> Result<FlowPlace, Lookup<KnownFlow>> + 'a;
 
 /// Looks flows within flows up, and plans each of them once.
-pub(in crate::app) struct Nesting<'a> {
-    pub(in crate::app) load: &'a Load<'a>,
-    pub(in crate::app) find: &'a Find<'a>,
-    pub(in crate::app) check: &'a CheckFile<'a>,
+pub(crate) struct Nesting<'a> {
+    pub(crate) load: &'a Load<'a>,
+    pub(crate) find: &'a Find<'a>,
+    pub(crate) check: &'a CheckFile<'a>,
     known: RefCell<HashMap<usize, Arc<Read>>>,
     planned: RefCell<HashMap<FlowPlace, Planned>>,
     reaching: RefCell<HashMap<FlowPlace, Reaching>>,
@@ -151,7 +151,7 @@ enum Planned {
 }
 
 impl<'a> Nesting<'a> {
-    pub(in crate::app) fn new(load: &'a Load<'a>, find: &'a Find<'a>, check: &'a CheckFile<'a>) -> Self {
+    pub(crate) fn new(load: &'a Load<'a>, find: &'a Find<'a>, check: &'a CheckFile<'a>) -> Self {
         Self { load, find, check, known: RefCell::default(), planned: RefCell::default(), reaching: RefCell::default() }
     }
 
@@ -167,7 +167,7 @@ impl<'a> Nesting<'a> {
     }
 
     /// What the flows of a file (or one of them) go through.
-    pub(in crate::app) fn within(&self, file: usize, only: Option<usize>) -> Within {
+    pub(crate) fn within(&self, file: usize, only: Option<usize>) -> Within {
         let mut within = Within::default();
         let read = self.read(file);
         for (place, uses) in read.uses.iter().enumerate().filter(|(place, _)| only.is_none_or(|only| only == *place)) {

@@ -298,7 +298,7 @@ impl Catalog {
     }
 
     /// Reads one template of a file.
-    pub(in crate::app) async fn template(&self, file: &str, place: usize) -> (Lookup, bool) {
+    pub(crate) async fn template(&self, file: &str, place: usize) -> (Lookup, bool) {
         let Ok(path) = CatalogPath::new(file) else { return (Lookup::Missing { nearest: Vec::new() }, true) };
         match self.snapshot.read(&path).await {
             Err(error) => (
@@ -326,7 +326,7 @@ impl Catalog {
     }
 
     /// The flows that use a template file, by name; from the flows' files.
-    pub(in crate::app) async fn users_of(&self, file: &str) -> Result<Vec<String>, Error> {
+    pub(crate) async fn users_of(&self, file: &str) -> Result<Vec<String>, Error> {
         let mut users = Vec::new();
         let directory = self.directory();
         let mut reading = self.snapshot.reading(|path| in_folder(path, "flows")).await?;

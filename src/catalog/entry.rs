@@ -12,7 +12,7 @@ use crate::names::{CatalogPath, VariableName};
 use crate::plan::Plan;
 
 /// What a flow's listing entry shows: from its plan, or from the file alone where there is none.
-pub(in crate::app) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
+pub(crate) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
     let inputs = plan.map(Plan::inputs).unwrap_or_default();
     let steps = match plan {
         Some(plan) => plan.steps().iter().map(|step| step.label.clone()).collect(),
