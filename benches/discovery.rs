@@ -32,8 +32,8 @@ mod ways;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use flowy::discover::rank::{Document, Index, Query};
-use flowy::discover::{Entry, Mode};
+use flowy::internals::discover::rank::{Document, Index, Query};
+use flowy::internals::discover::{Entry, Mode};
 
 use cost::Tokens;
 use plot::Point;

@@ -15,15 +15,15 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use divan::Bencher;
-use flowy::clock::SystemClock;
-use flowy::discover::rank::{Document, Query};
-use flowy::discover::{Entry, Figures, Index, Input, Mode, Packed, Selection, page};
-use flowy::execute::{Options, Rendered, Workers, execute};
-use flowy::model::Shelf;
-use flowy::names::CatalogPath;
-use flowy::plan::Plan;
-use flowy::run::Given;
-use flowy::validate::{self, Known, Parsed};
+use flowy::internals::clock::SystemClock;
+use flowy::internals::discover::rank::{Document, Query};
+use flowy::internals::discover::{Entry, Figures, Index, Input, Mode, Packed, Selection, page};
+use flowy::internals::execute::{Options, Rendered, Workers, execute};
+use flowy::internals::model::Shelf;
+use flowy::internals::names::CatalogPath;
+use flowy::internals::plan::Plan;
+use flowy::internals::run::Given;
+use flowy::internals::validate::{self, Known, Parsed};
 use tokio_util::sync::CancellationToken;
 
 fn main() {
@@ -174,13 +174,13 @@ fn varied(flows: usize) -> Vec<Entry> {
 #[divan::bench(args = [80, 10_000], sample_count = 10)]
 fn build_ranks(bencher: Bencher<'_, '_>, flows: usize) {
     let flows = varied(flows);
-    bencher.bench(|| flowy::discover::rank::Index::build(flows.iter().map(Document::of_flow)));
+    bencher.bench(|| flowy::internals::discover::rank::Index::build(flows.iter().map(Document::of_flow)));
 }
 
 #[divan::bench(args = ["write a brief about bakelomi", "reserch team breif kelomina", "보고서를 써줘", "nothing of this is known here at all"], sample_count = 1_000)]
 fn search_10_000(bencher: Bencher<'_, '_>, asked: &str) {
     let flows = varied(10_000);
-    let index = flowy::discover::rank::Index::build(flows.iter().map(Document::of_flow));
+    let index = flowy::internals::discover::rank::Index::build(flows.iter().map(Document::of_flow));
     let query = Query::new(&[asked]).unwrap();
     bencher.bench(|| index.search(&query, 5, false, |_| true));
 }
@@ -188,7 +188,7 @@ fn search_10_000(bencher: Bencher<'_, '_>, asked: &str) {
 #[divan::bench(sample_count = 1_000)]
 fn search_10_000_in_eight_phrasings(bencher: Bencher<'_, '_>) {
     let flows = varied(10_000);
-    let index = flowy::discover::rank::Index::build(flows.iter().map(Document::of_flow));
+    let index = flowy::internals::discover::rank::Index::build(flows.iter().map(Document::of_flow));
     let asked: Vec<String> = (0..8).map(|n| format!("{} {}", flows[n * 1_000].description, flows[n].name)).collect();
     let query = Query::new(&asked).unwrap();
     bencher.bench(|| index.search(&query, 5, false, |_| true));

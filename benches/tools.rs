@@ -26,15 +26,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use driver::{Figures, Server, ms};
-use flowy::clock::SystemClock;
-use flowy::config::{Environment, ServersFile};
-use flowy::execute::{Options, Rendered, Tools as _, Workers, execute};
-use flowy::model::{Shelf, ToolAddress, ToolCall};
-use flowy::names::CatalogPath;
-use flowy::plan::Plan;
-use flowy::run::Given;
-use flowy::upstream::{Registry, Surroundings};
-use flowy::validate;
+use flowy::internals::clock::SystemClock;
+use flowy::internals::config::{Environment, ServersFile};
+use flowy::internals::execute::{Options, Rendered, Tools as _, Workers, execute};
+use flowy::internals::model::{Shelf, ToolAddress, ToolCall};
+use flowy::internals::names::CatalogPath;
+use flowy::internals::plan::Plan;
+use flowy::internals::run::Given;
+use flowy::internals::upstream::{Registry, Surroundings};
+use flowy::internals::validate;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig, Tool,

@@ -6,42 +6,64 @@
 //! ```text
 //! GitHub / folder ──► source ──► catalog ──► validate ──► plan ──► run ──► report ──► mcp | cli
 //! ```
+//!
+//! **What semantic versioning covers.** The program: its commands and exit codes, its MCP tools, the
+//! shapes of its answers, settings and files. The library is how the program is built and offers
+//! [`main`] alone; the feature `internals` opens the rooms to this repository's tests and benches,
+//! and anything reached through it may change in any release.
 
-pub mod names;
+#![cfg_attr(not(feature = "internals"), allow(dead_code, unused_imports))]
 
-pub mod document;
-pub mod model;
+mod names;
 
-pub mod graph;
-pub mod render;
-pub mod validate;
+mod document;
+mod model;
 
-pub mod plan;
-pub mod run;
+mod graph;
+mod render;
+mod validate;
 
-pub mod discover;
-pub mod tokens;
+mod plan;
+mod run;
 
-pub mod clock;
-pub mod config;
+mod discover;
+mod tokens;
 
-pub mod cache;
-pub mod web;
+mod clock;
+mod config;
 
-pub mod source;
-pub mod store;
+mod cache;
+mod web;
 
-pub mod execute;
-pub mod guide;
+mod source;
+mod store;
 
-pub mod guard;
-pub mod upstream;
+mod execute;
+mod guide;
 
-pub mod catalog;
+mod guard;
+mod upstream;
 
-pub mod app;
-pub mod report;
+mod catalog;
 
-pub mod mcp;
+mod app;
+mod report;
 
-pub mod cli;
+mod mcp;
+
+mod cli;
+
+/// The program: reads the arguments of this process and answers with its exit code.
+pub fn main() -> std::process::ExitCode {
+    guard::main().unwrap_or_else(cli::main)
+}
+
+/// The rooms, opened to this repository's tests and benches.
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals {
+    macro_rules! open {
+        ($($room:ident)*) => { $(pub mod $room { pub use crate::$room::*; })* };
+    }
+    open!(names document model graph render validate plan run discover tokens clock config cache web source store execute guide guard upstream catalog app report mcp cli);
+}

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    flowy::guard::main().unwrap_or_else(flowy::cli::main)
+    flowy::main()
 }

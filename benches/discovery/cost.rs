@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use flowy::discover::rank::{Document, Index, Query};
-use flowy::discover::{Entry, Figures, Mode, Packed, Selection, page, to_value};
+use flowy::internals::discover::rank::{Document, Index, Query};
+use flowy::internals::discover::{Entry, Figures, Mode, Packed, Selection, page, to_value};
 use serde_json::Value;
 
 use crate::set::{Asked, Set};
@@ -22,7 +22,7 @@ impl Tokens {
 }
 
 fn packed(flows: Vec<Entry>) -> Packed {
-    let index = flowy::discover::Index::new(flows, Vec::new(), Vec::new(), Vec::new());
+    let index = flowy::internals::discover::Index::new(flows, Vec::new(), Vec::new(), Vec::new());
     Packed::open(index.pack()).unwrap()
 }
 

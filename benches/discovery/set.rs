@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use flowy::discover::{Entry, Input};
+use flowy::internals::discover::{Entry, Input};
 use serde_json::Value;
 
 /// The flows, by name, and the requests.

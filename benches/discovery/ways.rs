@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use flowy::discover::Entry;
-use flowy::discover::rank::{Index, Query, Ranking};
+use flowy::internals::discover::Entry;
+use flowy::internals::discover::rank::{Index, Query, Ranking};
 
 /// What the ranking finds: places of flows, best first, none where it says that nothing fits.
 pub(crate) fn ours(index: &Index, asked: &[String]) -> Vec<usize> {

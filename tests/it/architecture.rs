@@ -182,7 +182,7 @@ fn depth(name: &str) -> usize {
 fn rooms_named(source: &Source, rooms: &BTreeSet<String>) -> BTreeSet<String> {
     let mut named = BTreeSet::new();
     let packed: String = source.code.split_whitespace().collect::<Vec<_>>().join(" ").replace(" :: ", "::");
-    for prefix in ["crate::", "::flowy::", "$crate::"] {
+    for prefix in ["crate::", "::flowy::internals::", "$crate::"] {
         for rest in after(&packed, prefix) {
             named.extend(heads(rest).into_iter().filter(|head| rooms.contains(head)));
         }

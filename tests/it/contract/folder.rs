@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chrono::DateTime;
-use flowy::clock::ManualClock;
-use flowy::names::CatalogPath;
-use flowy::source::{Ask, ProblemKind, Source, SourceError, SourceSpec, View, slug};
+use flowy::internals::clock::ManualClock;
+use flowy::internals::names::CatalogPath;
+use flowy::internals::source::{Ask, ProblemKind, Source, SourceError, SourceSpec, View, slug};
 use tempfile::TempDir;
 
 use crate::support::github::GitHub;

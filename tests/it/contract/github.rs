@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use flowy::clock::{Clock, ManualClock};
-use flowy::config::Settings;
-use flowy::names::{CatalogPath, RefName};
-use flowy::source::{Ask, Pace, Source, SourceError, View, slug};
+use flowy::internals::clock::{Clock, ManualClock};
+use flowy::internals::config::Settings;
+use flowy::internals::names::{CatalogPath, RefName};
+use flowy::internals::source::{Ask, Pace, Source, SourceError, View, slug};
 use tempfile::TempDir;
 
 use crate::support::github::{Entry, GitHub};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use flowy::guide::{Answering, Asker, Guide, Order, PATIENCE, Question};
-use flowy::run::{Escalation, ExecutionId};
-use flowy::store::Store;
+use flowy::internals::guide::{Answering, Asker, Guide, Order, PATIENCE, Question};
+use flowy::internals::run::{Escalation, ExecutionId};
+use flowy::internals::store::Store;
 use serde_json::json;
 
 use crate::support::drawing::flow;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flowy::clock::Clock;
-use flowy::plan::Plan;
-use flowy::run::{
+use flowy::internals::clock::Clock;
+use flowy::internals::plan::Plan;
+use flowy::internals::run::{
     Beginning, Entry, EscalationId, ExecutionId, Fate, Guided, GuidedState, Limits, Moment, Outcome, State, Ticket,
 };
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ use crate::support::walking::{clock, given};
 struct Life {
     guided: Guided,
     log: Vec<Entry>,
-    clock: Arc<flowy::clock::ManualClock>,
+    clock: Arc<flowy::internals::clock::ManualClock>,
 }
 
 impl Life {
@@ -141,7 +141,7 @@ fn a_step_that_is_left_out_takes_those_that_read_it_along_and_nobody_else() {
     life.open("d");
     life.close("d", Outcome::Done, json!("done"));
     assert_eq!(life.guided.state(), GuidedState::Completed);
-    assert_eq!(life.guided.run().status(), flowy::run::Status::Success);
+    assert_eq!(life.guided.run().status(), flowy::internals::run::Status::Success);
 }
 
 #[test]
@@ -215,12 +215,20 @@ fn tools() -> Arc<Plan> {
 
 fn ended(step: usize, error: Option<&str>) -> Moment {
     let output = || {
-        let file = flowy::model::ToolFile { media_type: "image/png".to_owned(), name: None, bytes: Arc::from(*b"png") };
-        let answer =
-            flowy::model::ToolAnswer { structured: Some(json!({"n": 1})), files: vec![file], ..Default::default() };
-        flowy::run::Output::answered(answer, "execution://x/s")
+        let file = flowy::internals::model::ToolFile {
+            media_type: "image/png".to_owned(),
+            name: None,
+            bytes: Arc::from(*b"png"),
+        };
+        let answer = flowy::internals::model::ToolAnswer {
+            structured: Some(json!({"n": 1})),
+            files: vec![file],
+            ..Default::default()
+        };
+        flowy::internals::run::Output::answered(answer, "execution://x/s")
     };
-    let result = error.map_or_else(|| Ok(output()), |why| Err(flowy::run::StepError::new("TOOL_ERROR", why)));
+    let result =
+        error.map_or_else(|| Ok(output()), |why| Err(flowy::internals::run::StepError::new("TOOL_ERROR", why)));
     Moment::ToolEnded { step, result, took: Duration::from_micros(1_500), calls: 2, retries: 1 }
 }
 
@@ -307,7 +315,7 @@ proptest! {
                     output: json!("o"),
                 },
                 _ if step == 0 && other => Moment::Cancelled { reason: None },
-                _ => Moment::Broke { step: ready, error: flowy::run::StepError::new("EXECUTION_ERROR", "no") },
+                _ => Moment::Broke { step: ready, error: flowy::internals::run::StepError::new("EXECUTION_ERROR", "no") },
             };
             life.try_and_note(moment, &mut lived)?;
         }
@@ -360,7 +368,7 @@ proptest! {
                     ticket: Ticket::named(&format!("t{number}")),
                 },
                 _ if step == 0 => Moment::Cancelled { reason: None },
-                _ => Moment::Broke { step, error: flowy::run::StepError::new("EXECUTION_ERROR", "no") },
+                _ => Moment::Broke { step, error: flowy::internals::run::StepError::new("EXECUTION_ERROR", "no") },
             };
             life.try_and_note(moment, &mut lived)?;
         }

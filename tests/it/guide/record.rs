@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use flowy::plan::{Plan, PlanRecord};
+use flowy::internals::plan::{Plan, PlanRecord};
 use proptest::prelude::*;
 
 use crate::support::checking::{Entry, check_with};
@@ -46,7 +46,7 @@ proptest! {
     #[test]
     fn any_plan_comes_back_as_it_was((file, lenient) in file()) {
         let entry: Entry = ("flows/Law.json".to_owned(), file.to_string().into_bytes());
-        let options = flowy::validate::Options { lenient, ..Default::default() };
+        let options = flowy::internals::validate::Options { lenient, ..Default::default() };
         let check = check_with(&entry, &templates(), &[], options);
         if let Some(checked) = check.flows.first().and_then(|flow| flow.checked.as_ref()) {
             let plan = Arc::new(Plan::of(checked, &HashMap::new()));

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use flowy::guide::{Closure, Guide, GuideError, Order};
-use flowy::run::{Entry, ExecutionId, Moment, Outcome};
-use flowy::store::{Appended, FILE, Store, StoreError};
+use flowy::internals::guide::{Closure, Guide, GuideError, Order};
+use flowy::internals::run::{Entry, ExecutionId, Moment, Outcome};
+use flowy::internals::store::{Appended, FILE, Store, StoreError};
 use rusqlite::Connection;
 use serde_json::json;
 

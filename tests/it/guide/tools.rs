@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flowy::clock::ManualClock;
-use flowy::guide::{Closure, Guide, GuideError, Order, Story, Turn};
-use flowy::report::wire;
-use flowy::run::{ExecutionId, Guided, GuidedState, Moment, Outcome};
-use flowy::store::{FILE, Store};
+use flowy::internals::clock::ManualClock;
+use flowy::internals::guide::{Closure, Guide, GuideError, Order, Story, Turn};
+use flowy::internals::report::wire;
+use flowy::internals::run::{ExecutionId, Guided, GuidedState, Moment, Outcome};
+use flowy::internals::store::{FILE, Store};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;

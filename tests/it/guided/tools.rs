@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use flowy::execute::Tools;
-use flowy::report::{human, timeline, wire};
+use flowy::internals::execute::Tools;
+use flowy::internals::report::{human, timeline, wire};
 use serde_json::{Value, json};
 
 use crate::support::mcp::{Bench, Session};

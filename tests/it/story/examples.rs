@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use flowy::app::EXAMPLES;
+use flowy::internals::app::EXAMPLES;
 
 use crate::support::program::{Sandbox, repository};
 

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flowy::model::{
+use flowy::internals::model::{
     Contract, Directory, KnownFlow, KnownServer, KnownTool, Listed, Lookup, ServerStanding, Shelf, Toolbox,
 };
-use flowy::names::CatalogPath;
-use flowy::validate::{
+use flowy::internals::names::CatalogPath;
+use flowy::internals::validate::{
     FileCheck, Finding, FlowCheck, Guidance, GuidanceReferences, Known, Options, Parsed, StrayExample, TemplateCheck,
     flow_file, parse, template_file, template_references,
 };
@@ -134,20 +134,20 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
 
 /// The examples of a file's flows that don't find their flow among the others of the file.
 fn strays(check: &FileCheck) -> Vec<StrayExample> {
-    let entry = |flow: &FlowCheck| flowy::discover::Entry {
+    let entry = |flow: &FlowCheck| flowy::internals::discover::Entry {
         name: flow.flow.name.to_string(),
         description: flow.flow.description.clone().unwrap_or_default(),
         tags: flow.flow.tags.clone(),
         examples: flow.flow.examples.clone(),
-        ..flowy::discover::Entry::default()
+        ..flowy::internals::discover::Entry::default()
     };
     let entries: Vec<_> = check.flows.iter().map(entry).collect();
-    let stray = |stray: flowy::discover::rank::Stray| StrayExample {
+    let stray = |stray: flowy::internals::discover::rank::Stray| StrayExample {
         place_in_file: stray.flow,
         example: stray.example,
         finds: stray.finds.iter().map(|place| entries[*place].name.clone()).collect(),
     };
-    flowy::discover::rank::strays(&entries).into_iter().map(stray).collect()
+    flowy::internals::discover::rank::strays(&entries).into_iter().map(stray).collect()
 }
 
 /// Looks up every template, persona and contract that the flows of a file name; `templates` are told

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use flowy::plan::Plan;
-use flowy::validate::{FileCheck, Finding, Options};
+use flowy::internals::plan::Plan;
+use flowy::internals::validate::{FileCheck, Finding, Options};
 use serde_json::{Map, Value, json};
 
 use super::checking::{Entry, check_with, findings, told};

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use flowy::cache::blob_id;
-use flowy::config::{Expose, ExposeList, Secret, Settings};
+use flowy::internals::cache::blob_id;
+use flowy::internals::config::{Expose, ExposeList, Secret, Settings};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use sha1::{Digest as _, Sha1};

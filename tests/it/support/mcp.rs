@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use flowy::app::{App, EXAMPLES};
-use flowy::clock::ManualClock;
-use flowy::config::{Environment, Settings};
-use flowy::mcp::{End, ServeError, serve_on};
-use flowy::source::{Pace, SourceSpec, slug};
+use flowy::internals::app::{App, EXAMPLES};
+use flowy::internals::clock::ManualClock;
+use flowy::internals::config::{Environment, Settings};
+use flowy::internals::mcp::{End, ServeError, serve_on};
+use flowy::internals::source::{Pace, SourceSpec, slug};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ClientConfig, ProtocolVersion};
 use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ impl Bench {
     }
 
     /// The same with somebody who calls external tools.
-    pub(crate) fn calling(self, tools: Arc<dyn flowy::execute::Tools>) -> Self {
+    pub(crate) fn calling(self, tools: Arc<dyn flowy::internals::execute::Tools>) -> Self {
         let (spec, settings) = (self.spec.clone(), self.settings.clone());
         let app = App::open_at(spec, settings, self.clock.clone(), Pace::Hurried).unwrap().with_tools(tools);
         Self { app: Arc::new(app), ..self }
@@ -433,7 +433,7 @@ pub(crate) async fn in_both_eras(app: &Arc<App>, call: CallToolRequestParams) ->
     let one = async |mode| {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(theirs);
-        let served = tokio::spawn(flowy::mcp::serve_on(app.clone(), reader, writer, std::future::pending()));
+        let served = tokio::spawn(flowy::internals::mcp::serve_on(app.clone(), reader, writer, std::future::pending()));
         let client = rmcp::serve_client_with_lifecycle(ClientConfig::default(), ours, mode).await.unwrap();
         let tools = client.list_all_tools().await.unwrap();
         let result = client.call_tool(call.clone()).await.unwrap();

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use flowy::execute::{Calling, OnToolProgress, ToolFailure, ToolProgress, Tools};
-use flowy::model::{Contract, KnownServer, KnownTool, ServerStanding, ToolAnswer, ToolCall, ToolFile, Toolbox};
+use flowy::internals::execute::{Calling, OnToolProgress, ToolFailure, ToolProgress, Tools};
+use flowy::internals::model::{
+    Contract, KnownServer, KnownTool, ServerStanding, ToolAnswer, ToolCall, ToolFile, Toolbox,
+};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 

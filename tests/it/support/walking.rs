@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use chrono::DateTime;
-use flowy::clock::ManualClock;
-use flowy::execute::{Executed, Options, Rendered, Worker, Workers, execute};
-use flowy::plan::Plan;
-use flowy::report::wire::WarningCode;
-use flowy::run::{Given, Refusal, State, Status};
+use flowy::internals::clock::ManualClock;
+use flowy::internals::execute::{Executed, Options, Rendered, Worker, Workers, execute};
+use flowy::internals::plan::Plan;
+use flowy::internals::report::wire::WarningCode;
+use flowy::internals::run::{Given, Refusal, State, Status};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 

@@ -1,7 +1,7 @@
 //! Commands, flags, help and exit codes.
 
-use flowy::cli::Cli;
-use flowy::config::{Environment, Flags, SETTINGS, Settings};
+use flowy::internals::cli::Cli;
+use flowy::internals::config::{Environment, Flags, SETTINGS, Settings};
 
 use crate::support::program::Sandbox;
 

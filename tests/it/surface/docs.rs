@@ -1,6 +1,6 @@
 //! Generated tables: documents say what the program says.
 
-use flowy::cli::docs::{blocks, filled};
+use flowy::internals::cli::docs::{blocks, filled};
 
 use crate::support::checking::{check_against, findings, told};
 use crate::support::program::repository;
@@ -32,8 +32,11 @@ fn every_json_example_of_the_authors_guide_is_a_file_that_passes_or_is_said_to_b
         let name = value["metadata"]["name"].as_str().unwrap_or("Example").replace(' ', "_");
         whole += 1;
         if value.get("nodes").or(value.get("flows")).is_none() {
-            let path = flowy::names::CatalogPath::new(&format!("templates/{name}.json")).unwrap();
-            let check = flowy::validate::template_file(&path, &flowy::validate::parse(&path, text.as_bytes()));
+            let path = flowy::internals::names::CatalogPath::new(&format!("templates/{name}.json")).unwrap();
+            let check = flowy::internals::validate::template_file(
+                &path,
+                &flowy::internals::validate::parse(&path, text.as_bytes()),
+            );
             let said: String = check.findings.iter().map(told).collect();
             assert!(said.is_empty() && !check.templates.is_empty(), "{said}");
             continue;
@@ -44,7 +47,7 @@ fn every_json_example_of_the_authors_guide_is_a_file_that_passes_or_is_said_to_b
             &[],
             &serde_json::Value::Null,
             &[],
-            flowy::validate::Options::default(),
+            flowy::internals::validate::Options::default(),
         );
         let said: String = findings(&check).iter().map(told).collect();
         assert_eq!(said, "", "{name}");
@@ -61,7 +64,7 @@ fn the_page_about_moving_names_what_there_is_and_denies_nothing_of_it() {
         let ends = |c: char| !c.is_ascii_alphanumeric() && !"_:/{}".contains(c);
         begins.map(move |rest| rest.trim_start_matches('`').split(ends).next().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    let tools: Vec<&str> = flowy::mcp::tool_rows().iter().map(|row| row.name).collect();
+    let tools: Vec<&str> = flowy::internals::mcp::tool_rows().iter().map(|row| row.name).collect();
     for name in words("`flows_") {
         assert!(tools.contains(&name.as_str()), "{name}");
     }
@@ -69,7 +72,7 @@ fn the_page_about_moving_names_what_there_is_and_denies_nothing_of_it() {
     assert!(!denied.is_empty());
     // What a row denies is in its first cells.
     let denied: String = denied.iter().map(|line| line.split("| no successor yet").next().unwrap()).collect();
-    for row in flowy::mcp::RESOURCES.iter().filter(|row| row.address.starts_with("flow://")) {
+    for row in flowy::internals::mcp::RESOURCES.iter().filter(|row| row.address.starts_with("flow://")) {
         let place = row.address.trim_start_matches("flow").split('{').next().unwrap().trim_end_matches('/');
         assert!(!denied.contains(place), "{place} in {denied}");
     }

@@ -24,7 +24,7 @@ async fn each_tool_is_as_reviewed() {
 
 #[tokio::test]
 async fn a_flow_that_is_a_tool_is_as_reviewed() {
-    let bench = Bench::examples().with(|settings| settings.expose = flowy::config::Expose::All);
+    let bench = Bench::examples().with(|settings| settings.expose = flowy::internals::config::Expose::All);
     let (_, listed) = hello(&bench).await;
     let tool = listed["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == json!("flow_Weekly_Status"));
     insta::with_settings!({snapshot_path => "snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {

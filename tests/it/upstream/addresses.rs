@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use flowy::execute::Tools as _;
+use flowy::internals::execute::Tools as _;
 use serde_json::json;
 use wiremock::matchers::{header, method};
 use wiremock::{Mock, MockServer, ResponseTemplate};

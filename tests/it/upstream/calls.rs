@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flowy::execute::Tools as _;
+use flowy::internals::execute::Tools as _;
 use serde_json::{Value, json};
 
 use super::{ENDING, Ground, call, call_of, echo, failed, no_arguments, progress, text};

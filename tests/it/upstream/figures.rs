@@ -1,7 +1,7 @@
 //! What servers cost: nothing before they are called, nothing in our list of tools, and nothing
 //! that stays after a thousand calls.
 
-use flowy::execute::Tools as _;
+use flowy::internals::execute::Tools as _;
 use serde_json::{Map, Value, json};
 
 use super::{ENDING, Ground, call, echo, text};

@@ -1,7 +1,7 @@
 //! Lists of tools: read to their end, kept on disk, and read again when they change.
 
-use flowy::execute::Tools as _;
-use flowy::model::{ServerStanding, ToolAddress, ToolLookup};
+use flowy::internals::execute::Tools as _;
+use flowy::internals::model::{ServerStanding, ToolAddress, ToolLookup};
 use serde_json::json;
 
 use super::{ENDING, Ground, call, echo, no_arguments};

@@ -4,8 +4,8 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use flowy::execute::Tools as _;
-use flowy::model::ServerStanding;
+use flowy::internals::execute::Tools as _;
+use flowy::internals::model::ServerStanding;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -257,7 +257,7 @@ async fn shutting_down_ends_servers_and_all_that_they_started() {
     for guard in [None, Some(env!("CARGO_BIN_EXE_flowy").into())] {
         let ground = Ground::new();
         let servers = json!({"p": ground.peer("grandchild", json!({}))});
-        let registry = ground.registry_by(&servers, flowy::clock::SystemClock::shared(), guard);
+        let registry = ground.registry_by(&servers, flowy::internals::clock::SystemClock::shared(), guard);
         assert!(echo(&registry, "p").await.is_ok());
         let (child, grandchild) = (process_of(&ground.noted("started")[0]), process_of(&ground.noted("grandchild")[0]));
         assert!(runs(child) && runs(grandchild));

@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use flowy::clock::{Clock, ManualClock, SystemClock};
-use flowy::config::{Environment, ServersFile};
-use flowy::execute::{OnToolProgress, ToolFailure, Tools as _};
-use flowy::model::{ToolAddress, ToolAnswer, ToolCall};
-use flowy::upstream::{Registry, Surroundings};
+use flowy::internals::clock::{Clock, ManualClock, SystemClock};
+use flowy::internals::config::{Environment, ServersFile};
+use flowy::internals::execute::{OnToolProgress, ToolFailure, Tools as _};
+use flowy::internals::model::{ToolAddress, ToolAnswer, ToolCall};
+use flowy::internals::upstream::{Registry, Surroundings};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -111,7 +111,7 @@ fn failed(answer: Result<ToolAnswer, ToolFailure>) -> (&'static str, String) {
 }
 
 /// Hands progress on to a channel.
-fn progress() -> (OnToolProgress, tokio::sync::mpsc::UnboundedReceiver<flowy::execute::ToolProgress>) {
+fn progress() -> (OnToolProgress, tokio::sync::mpsc::UnboundedReceiver<flowy::internals::execute::ToolProgress>) {
     let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
     (Arc::new(move |told| drop(sender.send(told))), receiver)
 }

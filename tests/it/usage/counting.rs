@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flowy::app::{Caller, ExecuteRequest, OnFailure, StatsRequest, state_of};
-use flowy::report::{human, wire};
+use flowy::internals::app::{Caller, ExecuteRequest, OnFailure, StatsRequest, state_of};
+use flowy::internals::report::{human, wire};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flowy::app::StatsRequest;
-use flowy::store::{Counts, FlowTotals, Span, Store};
+use flowy::internals::app::StatsRequest;
+use flowy::internals::store::{Counts, FlowTotals, Span, Store};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;

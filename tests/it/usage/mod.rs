@@ -33,6 +33,6 @@ async fn end(mut session: Session) {
 
 /// What is counted by now.
 async fn stats(bench: &Bench) -> Value {
-    let stats = bench.again().app.stats(&flowy::app::StatsRequest::default()).await.unwrap();
-    flowy::report::wire::stats(&stats)
+    let stats = bench.again().app.stats(&flowy::internals::app::StatsRequest::default()).await.unwrap();
+    flowy::internals::report::wire::stats(&stats)
 }

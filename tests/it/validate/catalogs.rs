@@ -1,6 +1,6 @@
 //! Whole catalogs: what must be silent is silent.
 
-use flowy::validate::{Options, template_file};
+use flowy::internals::validate::{Options, template_file};
 use serde_json::json;
 
 use crate::support::checking::{check, check_against, entries, findings, repository, told};
@@ -30,8 +30,8 @@ fn the_example_catalog_gives_no_finding() {
         assert!(check.flows.iter().all(|flow| flow.checked.is_some()), "{}", flow.0);
     }
     for (path, bytes) in &templates {
-        let path = flowy::names::CatalogPath::new(path).unwrap();
-        let check = template_file(&path, &flowy::validate::parse(&path, bytes));
+        let path = flowy::internals::names::CatalogPath::new(path).unwrap();
+        let check = template_file(&path, &flowy::internals::validate::parse(&path, bytes));
         assert!(check.findings.is_empty() && !check.templates.is_empty(), "{path}: {:#?}", check.findings);
     }
 }
@@ -59,8 +59,8 @@ fn look_alikes_of_real_files_give_what_their_readme_says() {
         assert!(check.flows.iter().all(|flow| flow.checked.is_some()), "{name}");
     }
     for (path, bytes) in &templates {
-        let path = flowy::names::CatalogPath::new(path).unwrap();
-        let check = template_file(&path, &flowy::validate::parse(&path, bytes));
+        let path = flowy::internals::names::CatalogPath::new(path).unwrap();
+        let check = template_file(&path, &flowy::internals::validate::parse(&path, bytes));
         assert!(check.findings.is_empty() && !check.templates.is_empty(), "{path}: {:#?}", check.findings);
     }
 }

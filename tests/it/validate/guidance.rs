@@ -1,6 +1,6 @@
 //! What only a guided execution needs: personas and contracts.
 
-use flowy::validate::Reach;
+use flowy::internals::validate::Reach;
 
 use super::{fixture, says};
 use crate::support::drawing::flow;

@@ -10,7 +10,7 @@ mod names;
 mod registry;
 mod values;
 
-use flowy::validate::{Finding, Options};
+use flowy::internals::validate::{Finding, Options};
 use serde_json::Value;
 
 use crate::support::checking::{Entry, check_against, entries, findings, repository, told};

@@ -1,6 +1,6 @@
 //! The list of rules as a whole: what each of them must have.
 
-use flowy::validate::REGISTRY;
+use flowy::internals::validate::REGISTRY;
 
 use super::fixture;
 

@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flowy::execute::{Calling, OnToolProgress, Options, Rendered, ToolFailure, Tools, Workers};
-use flowy::model::{ToolAnswer, ToolCall, ToolFile, ToolLink, Toolbox};
-use flowy::run::{State, Status};
+use flowy::internals::execute::{Calling, OnToolProgress, Options, Rendered, ToolFailure, Tools, Workers};
+use flowy::internals::model::{ToolAnswer, ToolCall, ToolFile, ToolLink, Toolbox};
+use flowy::internals::run::{State, Status};
 use serde_json::{Value, json};
 
 use crate::support::drawing::{Drawing, flow};

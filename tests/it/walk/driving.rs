@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use flowy::clock::{Clock, ManualClock};
-use flowy::execute::{Options, Progress, Rendered, Worker, Workers, Working, execute};
-use flowy::plan::Step;
-use flowy::run::{Given, Limits, Output, Run, State, Status, StepError};
+use flowy::internals::clock::{Clock, ManualClock};
+use flowy::internals::execute::{Options, Progress, Rendered, Worker, Workers, Working, execute};
+use flowy::internals::plan::Step;
+use flowy::internals::run::{Given, Limits, Output, Run, State, Status, StepError};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;

@@ -1,7 +1,7 @@
 //! How runs end: what fails, what is skipped and why, and what the result is.
 
-use flowy::execute::{Options, Rendered};
-use flowy::run::{OnFailure, Status};
+use flowy::internals::execute::{Options, Rendered};
+use flowy::internals::run::{OnFailure, Status};
 use serde_json::json;
 
 use crate::support::drawing::{Drawing, flow};

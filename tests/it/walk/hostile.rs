@@ -1,6 +1,6 @@
 //! Files made to be expensive, within the size limit of a file: answered, and soon.
 
-use flowy::validate::Reach;
+use flowy::internals::validate::Reach;
 use serde_json::{Value, json};
 
 use crate::support::checking::{check, findings, told};

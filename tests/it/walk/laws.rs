@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use flowy::execute::{Options, Rendered, Worker, Workers, Working, execute};
-use flowy::plan::{Plan, Step};
-use flowy::run::{Given, Limits, OnFailure, Output, State, StepError};
+use flowy::internals::execute::{Options, Rendered, Worker, Workers, Working, execute};
+use flowy::internals::plan::{Plan, Step};
+use flowy::internals::run::{Given, Limits, OnFailure, Output, State, StepError};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -198,7 +198,7 @@ proptest! {
         (file, lenient) in file(), variables in variables(), set in any::<bool>(), stop in any::<bool>(), small in any::<bool>()
     ) {
         let entry: Entry = ("flows/Law.json".to_owned(), file.to_string().into_bytes());
-        let options = flowy::validate::Options { lenient, ..Default::default() };
+        let options = flowy::internals::validate::Options { lenient, ..Default::default() };
         let check = check_with(&entry, &templates(), &[], options);
         let found = findings(&check);
         for finding in &found {
@@ -206,7 +206,7 @@ proptest! {
             prop_assert!(finding.text.get(finding.span.start..finding.span.end).is_some());
         }
         let flow = &check.flows[0];
-        let refused = flow.findings.iter().any(|finding| finding.reach == flowy::validate::Reach::Flow);
+        let refused = flow.findings.iter().any(|finding| finding.reach == flowy::internals::validate::Reach::Flow);
         prop_assert_eq!(flow.checked.is_some(), !refused, "{:?}", found);
         let Some(checked) = &flow.checked else { return Ok(()) };
 
@@ -247,7 +247,7 @@ proptest! {
     #[test]
     fn any_bytes_give_findings_or_a_flow_and_never_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), json_like in "[\\[\\]{}\":,a-c0-9 .\\\\u-]{0,60}") {
         for bytes in [bytes, json_like.into_bytes()] {
-            let check = check_with(&("flows/Law.json".to_owned(), bytes), &[], &[], flowy::validate::Options::default());
+            let check = check_with(&("flows/Law.json".to_owned(), bytes), &[], &[], flowy::internals::validate::Options::default());
             prop_assert!(!findings(&check).is_empty());
         }
     }

@@ -1,7 +1,7 @@
 //! Which names a flow knows, which of them a caller must give, and what a refusal says.
 
-use flowy::plan::Work;
-use flowy::run::{Given, Limits, Refusal, Run};
+use flowy::internals::plan::Work;
+use flowy::internals::run::{Given, Limits, Refusal, Run};
 use serde_json::{Value, json};
 
 use crate::support::drawing::{Drawing, flow};
@@ -151,7 +151,7 @@ fn a_type_that_only_a_template_gives_describes_and_holds_nobody() {
         "results": [{"section": "1", "content": "{{ days }} or {{days}} but {days}"}, {"section": "2", "content": "End."}]});
     let drawing = flow().saved("n1", "Old").template("Old", &old);
     let plan = drawing.plan();
-    assert_eq!(plan.inputs()[0].kind.map(flowy::model::ValueType::name), Some("number"));
+    assert_eq!(plan.inputs()[0].kind.map(flowy::internals::model::ValueType::name), Some("number"));
     assert_eq!(plan.inputs()[0].description.as_deref(), Some("How long"));
     assert_eq!(drawing.run(json!({"days": "about ten"})).text("n1"), "about ten or about ten but {days}\n\nEnd.");
 }

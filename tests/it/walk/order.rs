@@ -66,14 +66,14 @@ fn a_chain_of_thousands_of_steps_is_planned_whole() {
         let ids: Vec<String> = (0..count).map(|number| format!("s{number}")).collect();
         let mut drawing = ids.iter().fold(flow(), |drawing, id| drawing.text(id, "."));
         drawing = drawing.edges(&ids.join(">"));
-        let wide = flowy::validate::Options { max_nodes: 10_000, max_edges: 30_000, ..Default::default() };
+        let wide = flowy::internals::validate::Options { max_nodes: 10_000, max_edges: 30_000, ..Default::default() };
         assert_eq!(drawing.options(wide).plan().steps().last().map(|step| step.wave), Some(count - 1));
     }
 }
 
 #[test]
 fn more_nodes_or_edges_than_the_limits_are_refused_with_the_figures() {
-    let options = flowy::validate::Options { max_nodes: 2, max_edges: 1, ..Default::default() };
+    let options = flowy::internals::validate::Options { max_nodes: 2, max_edges: 1, ..Default::default() };
     let drawing = steps(&["a", "b", "c"]).edges("a > b > c").options(options);
     let messages: Vec<String> = drawing.findings().iter().map(|finding| finding.message.clone()).collect();
     assert_eq!(messages, ["the flow has 3 nodes, and 2 are allowed", "the flow has 2 edges, and 1 are allowed"]);
@@ -84,7 +84,7 @@ fn more_nodes_or_edges_than_the_limits_are_refused_with_the_figures() {
 fn a_lenient_check_ignores_edges_to_nodes_that_are_not_there() {
     let drawing = steps(&["a", "b"]).edges("a > gone > b, a > b");
     assert!(drawing.check().flows[0].checked.is_none());
-    let lenient = drawing.options(flowy::validate::Options { lenient: true, ..Default::default() });
+    let lenient = drawing.options(flowy::internals::validate::Options { lenient: true, ..Default::default() });
     assert_eq!(lenient.rules(), ["dangling-edge", "dangling-edge"]);
     assert_eq!(order(&lenient), "a@0 b@1");
 }

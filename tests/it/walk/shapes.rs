@@ -1,6 +1,6 @@
 //! Shapes of files, and how the template that a node names is found.
 
-use flowy::plan::Work;
+use flowy::internals::plan::Work;
 use serde_json::{Value, json};
 
 use crate::support::checking::{check, findings};

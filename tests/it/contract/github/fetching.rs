@@ -1,6 +1,6 @@
 //! Cold: from nothing to all files, with as few requests as possible, whatever GitHub hands out.
 
-use flowy::source::{ProblemKind, SourceError};
+use flowy::internals::source::{ProblemKind, SourceError};
 
 use super::*;
 use crate::support::github::{Fault, TOKEN};

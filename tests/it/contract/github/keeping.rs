@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use flowy::source::SourceError;
+use flowy::internals::source::SourceError;
 
 use super::*;
 use crate::support::github::Fault;
@@ -81,7 +81,7 @@ async fn a_ref_that_nobody_asks_for_is_forgotten_with_what_was_kept_of_it() {
     let desk = Desk::tea().await;
     let commit = desk.github.branch("old", entries(&tea()));
     let source = desk.open();
-    let ask = Ask { git_ref: Some(flowy::names::RefName::new("old").unwrap()), refresh: false };
+    let ask = Ask { git_ref: Some(flowy::internals::names::RefName::new("old").unwrap()), refresh: false };
     let view = source.snapshot(&ask).await.unwrap();
     assert_eq!(view.snapshot.commit().unwrap().as_str(), commit);
     view.snapshot.keep_derived("index", b"index".to_vec(), Vec::new()).await.unwrap();
@@ -102,7 +102,7 @@ async fn a_ref_that_nobody_asks_for_is_forgotten_with_what_was_kept_of_it() {
 async fn a_commit_that_is_used_is_not_forgotten_though_nobody_asks_about_it_again() {
     let desk = Desk::tea().await;
     let commit = desk.github.head();
-    let ask = Ask { git_ref: Some(flowy::names::RefName::new(&commit).unwrap()), refresh: false };
+    let ask = Ask { git_ref: Some(flowy::internals::names::RefName::new(&commit).unwrap()), refresh: false };
     desk.open().snapshot(&ask).await.unwrap();
     desk.pass(60 * 24 * 29);
     desk.open().snapshot(&ask).await.unwrap();

@@ -1,6 +1,6 @@
 //! Limits and refusals: told apart, waited for where that helps, never pushed against.
 
-use flowy::source::SourceError;
+use flowy::internals::source::SourceError;
 
 use super::*;
 use crate::support::github::Fault;

@@ -1,6 +1,6 @@
 //! Refs: the default branch by its own name, slashes, commits, and what comes from a fork.
 
-use flowy::source::SourceError;
+use flowy::internals::source::SourceError;
 
 use super::*;
 

@@ -59,7 +59,7 @@ async fn what_github_says_cannot_move_the_cursor() {
     let desk = Desk::tea().await;
     desk.github.fault(Fault::status("", 401).saying("\u{1b}[2Jgone\u{202e}\nsecond line"));
     let error = newest(&desk.open()).await.unwrap_err().to_string();
-    assert!(!error.chars().any(flowy::names::unprintable), "{error:?}");
+    assert!(!error.chars().any(flowy::internals::names::unprintable), "{error:?}");
 }
 
 #[tokio::test]

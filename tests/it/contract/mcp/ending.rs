@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use flowy::mcp::End;
+use flowy::internals::mcp::End;
 use serde_json::{Value, json};
 
 use crate::support::github::{Fault, GitHub};

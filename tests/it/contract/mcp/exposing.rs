@@ -7,9 +7,9 @@ mod choosing;
 
 use std::sync::Arc;
 
-use flowy::config::{Expose, ExposeList, Settings};
-use flowy::execute::{Calling, OnToolProgress, Tools};
-use flowy::model::{Contract, KnownServer, KnownTool, ToolAnswer, ToolCall, ToolFile, Toolbox};
+use flowy::internals::config::{Expose, ExposeList, Settings};
+use flowy::internals::execute::{Calling, OnToolProgress, Tools};
+use flowy::internals::model::{Contract, KnownServer, KnownTool, ToolAnswer, ToolCall, ToolFile, Toolbox};
 use serde_json::{Value, json};
 
 use crate::support::mcp::{Session, flow};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use flowy::app::{App, Code, EXAMPLES, StatsRequest};
-use flowy::cli::docs::blocks;
-use flowy::report::wire::{self, STATUSES};
-use flowy::source::{Pace, SourceSpec};
+use flowy::internals::app::{App, Code, EXAMPLES, StatsRequest};
+use flowy::internals::cli::docs::blocks;
+use flowy::internals::report::wire::{self, STATUSES};
+use flowy::internals::source::{Pace, SourceSpec};
 use serde_json::{Value, json};
 
 use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, LIST_RESPONSE, as_published};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use flowy::execute::{Calling, OnToolProgress, ToolProgress, Tools};
-use flowy::model::{ToolAnswer, ToolCall, ToolFile, Toolbox};
+use flowy::internals::execute::{Calling, OnToolProgress, ToolProgress, Tools};
+use flowy::internals::model::{ToolAnswer, ToolCall, ToolFile, Toolbox};
 use serde_json::{Value, json};
 
 use crate::support::mcp::Bench;

@@ -224,7 +224,7 @@ async fn an_organisation_that_wants_a_sign_on_says_where_the_token_is_authorised
 async fn advice_on_a_ref_names_the_place_where_it_was_given() {
     let github = GitHub::serving(tea()).await;
     let set = Bench::github_with(&github, |settings| {
-        settings.git_ref = Some(flowy::names::RefName::new("v9").unwrap());
+        settings.git_ref = Some(flowy::internals::names::RefName::new("v9").unwrap());
     });
     let said = set.session().await.failed("flows_list", json!({})).await["nextStep"].as_str().unwrap().to_owned();
     assert!(said.contains("GITHUB_REF") && said.contains("default branch trunk"), "{said}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use flowy::app::StatsRequest;
+use flowy::internals::app::StatsRequest;
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 

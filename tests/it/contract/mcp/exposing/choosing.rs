@@ -1,6 +1,6 @@
 //! Which flows are tools, which can't be, and how that is told.
 
-use flowy::config::ExposeList;
+use flowy::internals::config::ExposeList;
 use serde_json::{Value, json};
 
 use super::super::{LIST_RESPONSE, as_published};
@@ -30,7 +30,7 @@ async fn while_none_is_exposed_the_list_has_the_same_bytes_whatever_flows_ask_fo
 
 #[tokio::test]
 async fn a_marked_flow_is_a_tool_where_the_operator_names_it_and_nothing_else_is() {
-    let over = |change: Box<dyn FnOnce(&mut flowy::config::Settings)>| Bench::folder(three()).with(change);
+    let over = |change: Box<dyn FnOnce(&mut flowy::internals::config::Settings)>| Bench::folder(three()).with(change);
     let bench = over(Box::new(marked_for(&[])));
     assert_eq!(exposed(&mut bench.session().await).await, NOBODY);
     assert!(refused(&bench).await[0].contains("2 flows say expose: true"), "{:?}", refused(&bench).await);
