@@ -8,69 +8,30 @@
 
 mod args;
 mod commands;
-pub mod docs;
+mod help;
 mod logging;
 mod printer;
 mod progress;
+mod settings;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{CommandFactory as _, FromArgMatches as _};
+use clap::FromArgMatches as _;
+use clap::error::ErrorKind;
 
 pub use self::args::Cli;
 use self::args::Command;
 use self::commands::{Stop, World};
+use self::help::Page;
 use self::printer::Printer;
 use crate::app::{Servers, SystemClock};
 use crate::config::Environment;
 
-/// The flags about a catalog and how its flows are offered.
-const OF_CATALOGS: &[&str] = &[
-    "source",
-    "git_ref",
-    "refresh",
-    "lenient",
-    "api_url",
-    "cache_ttl_ms",
-    "max_file_size_bytes",
-    "retry_attempts",
-    "allow_any_commit",
-    "expose",
-    "expose_list",
-    "expose_prefix",
-    "only_exposed",
-    "no_usage",
-    "state_dir",
-];
-
-/// The flags of every command that mean nothing to some: what `serve` prints is the protocol's, and
-/// its callers say when to refresh; external servers have nothing to do with the catalog; a
-/// completion script is the same whatever is set.
-const MEANINGLESS: [(&str, &[&[&str]]); 3] = [
-    ("serve", &[&["json", "quiet", "color", "refresh"]]),
-    ("servers", &[OF_CATALOGS]),
-    ("completions", &[OF_CATALOGS, &["json", "quiet", "color", "log_level", "cache_dir", "servers", "config"]]),
-];
-
-/// The command line, with help that offers each command what means something there.
-fn command() -> clap::Command {
-    let command = Cli::command();
-    let flags: Vec<clap::Arg> = command.get_arguments().cloned().collect();
-    command.mut_subcommands(|sub| {
-        let Some((_, meaningless)) = MEANINGLESS.iter().find(|(name, _)| *name == sub.get_name()) else { return sub };
-        // All of them, so that they stand in their usual order.
-        sub.args(flags.iter().map(|flag| {
-            let hidden = flag.is_hide_set() || meaningless.iter().any(|flags| flags.contains(&flag.get_id().as_str()));
-            flag.clone().hide(hidden)
-        }))
-    })
-}
-
 /// The program: reads this process's arguments and environment, does what they ask, and says how
 /// it went.
 pub fn main() -> ExitCode {
-    let cli = match command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let cli = match parsed() {
         Ok(cli) => cli,
         Err(refusal) => {
             // Help and version come this way too; both are printed where they belong.
@@ -84,12 +45,26 @@ pub fn main() -> ExitCode {
     };
     let printer = Printer::of_process(cli.everywhere.color, cli.everywhere.quiet);
     let Some(command) = cli.command else {
-        let help = Cli::command().color(printer.clap_color()).render_help();
+        let help = help::command(Page::Short).color(printer.clap_color()).render_help();
         printer.out_styled(&help.ansi().to_string());
         return ExitCode::SUCCESS;
     };
     let code = run(command, &cli.everywhere, &printer);
     ExitCode::from(if printer.lost() { code.max(1) } else { code })
+}
+
+/// The command line, understood; help and version are refusals, too.
+fn parsed() -> Result<Cli, clap::Error> {
+    const WHOLE: &str = "--help";
+    let refusal = match help::command(Page::Short).try_get_matches() {
+        Ok(matches) => return Cli::from_arg_matches(&matches),
+        Err(refusal) => refusal,
+    };
+    if refusal.kind() != ErrorKind::DisplayHelp || std::env::args_os().all(|word| word != WHOLE) {
+        return Err(refusal);
+    }
+    let words = std::env::args_os().map(|word| if word == WHOLE { "-h".into() } else { word });
+    Err(help::command(Page::Whole).try_get_matches_from(words).err().unwrap_or(refusal))
 }
 
 fn run(command: Command, everywhere: &args::Everywhere, printer: &Printer) -> u8 {

@@ -6,8 +6,9 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `environment` | the process environment as a value, and where a user's folders are |
-//! | `rows` | the table of all settings, from which the README's table is made |
-//! | `file` | `flowy.toml` |
+//! | `setting` | what a setting is |
+//! | `rows` | the table of all settings, from which everything that names them is made |
+//! | `file` | `flowy.toml` and its sections |
 //! | `reading` | the rules by which one text becomes one value |
 //! | `load` | flags, environment and files brought together |
 //! | `passing` | settings as arguments for a program that is started later |
@@ -26,6 +27,7 @@ mod reading;
 mod rows;
 mod secret;
 mod servers;
+mod setting;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,17 +38,21 @@ pub use self::exposing::{Expose, ExposeList, reserved_tool_name};
 pub use self::file::CONFIG_FILE;
 pub use self::load::Flags;
 pub use self::passing::Passed;
-pub use self::rows::{SETTINGS, SettingRow};
+pub use self::rows::SETTINGS;
 pub use self::secret::{REDACTED, Secret, redact};
 pub use self::servers::{
     Allow, Endpoint, Era, Pattern, Program, READ_ONLY, SERVERS_FAULTS, SERVERS_FILE, ServerSpec, ServersError,
     ServersFault, ServersFile, ServersMistake, ServersNotice, ServersPlace, Transport,
 };
+pub use self::setting::{Concern, Fallback, SettingRow};
 
 use crate::names::RefName;
 
-/// Everything that can be set, checked and ready to use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Everything that can be set, checked and ready to use. What each is, how it is given and what holds
+/// without it stands in the table of [`SETTINGS`].
+///
+/// An empty one is only the form: [`Settings::defaults`] fills it in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch that somebody sets")]
 pub struct Settings {
     /// `--source`, else `GITHUB_REPO_URL`: a GitHub repository in any form or a folder. `None`: decided by app.
@@ -103,31 +109,11 @@ impl Settings {
     /// What holds when nothing is set: the defaults of the table, and this user's folders.
     pub fn defaults(environment: &Environment) -> Self {
         let folders = Folders::of(environment);
-        Self {
-            source: None,
-            git_ref: None,
-            token: None,
-            api_url: "https://api.github.com".to_owned(),
-            cache_ttl: Duration::from_mins(15),
-            max_file_size: 1_048_576,
-            retry_attempts: 3,
-            max_concurrent_requests: 20,
-            max_prompts: 100,
-            expose: Expose::None,
-            expose_list: ExposeList::default(),
-            expose_prefix: "flow_".to_owned(),
-            only_exposed: false,
-            max_exposed: 128,
-            log_level: "info".to_owned(),
-            server_name: "flowy".to_owned(),
-            lenient: false,
-            allow_any_commit: false,
-            no_usage: false,
-            cache_dir: folders.cache,
-            state_dir: folders.state,
-            servers: None,
-            fetch_deadline: Duration::from_secs(25),
-            request_timeout: Duration::from_secs(10),
+        let mut settings = Self { cache_dir: folders.cache, state_dir: folders.state, ..Self::default() };
+        for row in SETTINGS {
+            // A test reads every default of the table.
+            let _ = row.fall_back(&mut settings, environment);
         }
+        settings
     }
 }

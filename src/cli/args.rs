@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::settings::SettingFlags;
 use crate::app::{Kind, Mode, STATES};
-use crate::config::Flags;
 
 /// List, show, check and execute prompt flows that are kept in a GitHub repository or a folder.
 #[derive(Debug, Parser)]
@@ -33,36 +33,21 @@ pub struct Cli {
     pub(super) command: Option<Command>,
 }
 
-/// When to use colour.
+/// When to use colour: on a terminal unless the environment says no, always, or never.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Color {
-    /// On a terminal, unless the environment says no.
-    #[value(help = "On a terminal, unless NO_COLOR is set")]
     #[default]
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
 /// Flags of every command.
 #[derive(Debug, Args)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
-#[allow(clippy::doc_markdown, reason = "these are help texts, which are plain text")]
 pub(super) struct Everywhere {
-    /// The catalog: owner/repo, owner/repo@ref, any GitHub address, a folder, or examples
-    #[arg(long, global = true, value_name = "SOURCE", help_heading = "Catalog")]
-    pub(super) source: Option<String>,
-    /// Branch, tag or commit that is read when the source names none
-    #[arg(long = "ref", global = true, value_name = "REF", help_heading = "Catalog")]
-    pub(super) git_ref: Option<String>,
     /// Ask GitHub for the newest state now, however fresh the kept copy is
-    #[arg(long, global = true, help_heading = "Catalog")]
+    #[arg(long, global = true, help_heading = "Catalog", display_order = 100)]
     pub(super) refresh: bool,
-    /// Treat an edge to a node that does not exist as a warning, not an error
-    #[arg(long, global = true, help_heading = "Catalog")]
-    pub(super) lenient: bool,
 
     /// Print the result as JSON, in the shape that the MCP tools answer with
     #[arg(long, global = true, help_heading = "Output")]
@@ -70,7 +55,7 @@ pub(super) struct Everywhere {
     /// Print results and errors only: no progress, no notes
     #[arg(short, long, global = true, help_heading = "Output")]
     pub(super) quiet: bool,
-    /// When to use colour
+    /// When to use colour; auto means on a terminal, unless the environment says no
     #[arg(
         long,
         global = true,
@@ -80,78 +65,10 @@ pub(super) struct Everywhere {
         hide_short_help = true
     )]
     pub(super) color: Color,
-    /// How much to log to stderr: error, warn, info, debug or trace
-    #[arg(long, global = true, value_name = "LEVEL", help_heading = "Output", hide_short_help = true)]
-    pub(super) log_level: Option<String>,
 
-    /// GitHub's REST address; https://HOST/api/v3 for GitHub Enterprise
-    #[arg(long, global = true, value_name = "URL", help_heading = "Settings", hide_short_help = true)]
-    pub(super) api_url: Option<String>,
-    /// How long a catalog is served without asking GitHub again, in milliseconds
-    #[arg(long, global = true, value_name = "MS", help_heading = "Settings", hide_short_help = true)]
-    pub(super) cache_ttl_ms: Option<String>,
-    /// The largest catalog file that is read, in bytes
-    #[arg(long, global = true, value_name = "BYTES", help_heading = "Settings", hide_short_help = true)]
-    pub(super) max_file_size_bytes: Option<String>,
-    /// How often one request to GitHub is tried in all, 1 to 10
-    #[arg(long, global = true, value_name = "TRIES", help_heading = "Settings", hide_short_help = true)]
-    pub(super) retry_attempts: Option<String>,
-    /// Read commits that do not belong to the default branch too (commits of forks resolve as well)
-    #[arg(long, global = true, help_heading = "Settings", hide_short_help = true)]
-    pub(super) allow_any_commit: bool,
-    /// Which flows are MCP tools of their own: none, marked or all
-    #[arg(long, global = true, value_name = "WHICH", help_heading = "Settings", hide_short_help = true)]
-    pub(super) expose: Option<String>,
-    /// The flows that may be: names with commas between them, or * for every flow
-    #[arg(long, global = true, value_name = "NAMES", help_heading = "Settings", hide_short_help = true)]
-    pub(super) expose_list: Option<String>,
-    /// What the names of these tools begin with; none for nothing
-    #[arg(long, global = true, value_name = "PREFIX", help_heading = "Settings", hide_short_help = true)]
-    pub(super) expose_prefix: Option<String>,
-    /// Show MCP clients these tools and nothing else
-    #[arg(long, global = true, help_heading = "Settings", hide_short_help = true)]
-    pub(super) only_exposed: bool,
-    /// Count neither how much flows are used nor what listings cost
-    #[arg(long, global = true, help_heading = "Settings", hide_short_help = true)]
-    pub(super) no_usage: bool,
-    /// Folder for what was fetched from GitHub
-    #[arg(long, global = true, value_name = "FOLDER", help_heading = "Settings", hide_short_help = true)]
-    pub(super) cache_dir: Option<String>,
-    /// Folder for logs, guided executions and counts
-    #[arg(long, global = true, value_name = "FOLDER", help_heading = "Settings", hide_short_help = true)]
-    pub(super) state_dir: Option<String>,
-    /// File of the external MCP servers that flows may call
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Settings", hide_short_help = true)]
-    pub(super) servers: Option<String>,
-    /// The settings file to read instead of flowy.toml
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Settings", hide_short_help = true)]
-    pub(super) config: Option<String>,
-}
-
-impl Everywhere {
-    /// The flags that are settings, as they were written.
-    pub(super) fn flags(&self) -> Flags {
-        Flags {
-            source: self.source.clone(),
-            git_ref: self.git_ref.clone(),
-            api_url: self.api_url.clone(),
-            cache_ttl_ms: self.cache_ttl_ms.clone(),
-            max_file_size_bytes: self.max_file_size_bytes.clone(),
-            retry_attempts: self.retry_attempts.clone(),
-            expose: self.expose.clone(),
-            expose_list: self.expose_list.clone(),
-            expose_prefix: self.expose_prefix.clone(),
-            only_exposed: self.only_exposed.then_some(true),
-            log_level: self.log_level.clone(),
-            lenient: self.lenient.then_some(true),
-            allow_any_commit: self.allow_any_commit.then_some(true),
-            no_usage: self.no_usage.then_some(true),
-            cache_dir: self.cache_dir.clone(),
-            state_dir: self.state_dir.clone(),
-            servers: self.servers.clone(),
-            config: self.config.clone(),
-        }
-    }
+    /// The settings.
+    #[command(flatten)]
+    pub(super) settings: SettingFlags,
 }
 
 /// The commands.
@@ -535,9 +452,7 @@ pub(super) struct UsageArgs {
 /// The clients there is an entry for.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum ClientName {
-    /// The desktop application; one file for each user.
     ClaudeDesktop,
-    /// The command line tool; `.mcp.json` in the current folder.
     ClaudeCode,
 }
 

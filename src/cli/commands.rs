@@ -43,7 +43,7 @@ pub(super) struct World<'a> {
 impl World<'_> {
     /// The settings in force.
     pub(super) fn settings(&self) -> Result<Settings, Stop> {
-        Ok(Settings::load(&self.everywhere.flags(), self.environment)?)
+        Ok(Settings::load(&self.everywhere.settings.0, self.environment)?)
     }
 
     /// Notes a ref that was given in vain and that an older copy was used, for answers that have no place
@@ -100,7 +100,7 @@ pub(super) type Done = Result<u8, Stop>;
 /// Does what a command asks.
 pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Done {
     if !serving {
-        logging::start(world.everywhere.log_level.as_deref());
+        logging::start(world.everywhere.settings.0.value("--log-level"));
     }
     match command {
         Command::List(args) => list::list(args, world),

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 /// Where a setting was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
+    /// Nowhere: it is the default of the table of settings.
+    Default,
     /// On the command line.
     Flag,
     /// In the environment.
@@ -33,6 +35,7 @@ pub struct Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.origin {
+            Origin::Default => write!(f, "the default {}", self.setting),
             Origin::Flag => write!(f, "the flag {}", self.setting),
             Origin::Variable => write!(f, "{} in the environment", self.setting),
             Origin::File { path, line } => write!(f, "{} in {}:{line}", self.setting, path.display()),

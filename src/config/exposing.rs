@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     fn given(text: &str) -> Given<'_> {
-        Given { text, place: Place { setting: "--expose".to_owned(), origin: Origin::Flag } }
+        Given::of(text, Place { setting: "--expose".to_owned(), origin: Origin::Flag })
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! `flowy.toml`: a flat table of settings, refused as a whole when anything in it is unknown.
+//! `flowy.toml`: settings by their keys, in sections where a key has one (`section.key`); refused as
+//! a whole when anything in it is unknown.
 //!
 //! What a value must look like is not known here; every value is handed on as the text it would be
 //! on the command line.
@@ -10,8 +11,9 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::error::{Origin, Place, SettingsError, system_says};
-use super::rows::{SETTINGS, SettingRow};
+use super::rows::SETTINGS;
 use super::secret::redact;
+use super::setting::SettingRow;
 use crate::names::{nearest, quoted};
 
 /// The name of the settings file.
@@ -41,7 +43,7 @@ impl ConfigFile {
     /// When it cannot be read, is not TOML, or holds a key or kind of value that no setting has.
     pub(super) fn read(path: &Path, trust: Trust<'_>) -> Result<Self, SettingsError> {
         match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(path, &text, trust),
+            Ok(text) => Self::parse(path, &text, trust, SETTINGS),
             Err(error) => Err(SettingsError::Unreadable { file: path.to_owned(), why: system_says(&error) }),
         }
     }
@@ -57,7 +59,7 @@ impl ConfigFile {
         }
     }
 
-    fn parse(path: &Path, text: &str, trust: Trust<'_>) -> Result<Self, SettingsError> {
+    fn parse(path: &Path, text: &str, trust: Trust<'_>, rows: &'static [SettingRow]) -> Result<Self, SettingsError> {
         // Windows editors put a byte order mark first.
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let table = DeTable::parse(text).map_err(|error| {
@@ -69,28 +71,46 @@ impl ConfigFile {
                 why: redact(error.message(), &[]).into_owned(),
             }
         })?;
-        let mut values = BTreeMap::new();
-        for (key, value) in table.into_inner() {
-            let (line, _) = position(text, key.span().start);
-            let key = key.into_inner();
-            let Some((row, key)) = row_of(&key) else {
-                return Err(SettingsError::UnknownKey {
-                    file: path.to_owned(),
-                    line,
-                    shown: quoted(&redact(&key, &[])),
-                    nearest: nearest(&key, SETTINGS.iter().filter_map(|row| row.key), 1).first().copied(),
-                });
+        let mut file = Self { path: path.to_owned(), values: BTreeMap::new() };
+        file.take(table.into_inner(), "", &Reading { text, rows, trust })?;
+        Ok(file)
+    }
+
+    /// Takes in a table: the whole file, or one of its sections.
+    fn take(&mut self, table: DeTable<'_>, section: &str, reading: &Reading<'_>) -> Result<(), SettingsError> {
+        for (key, value) in table {
+            let (line, _) = position(reading.text, key.span().start);
+            let key = format!("{section}{}", key.into_inner());
+            let value = value.into_inner();
+            let Some((row, key)) = reading.row_of(&key) else {
+                match value {
+                    DeValue::Table(table) if reading.has_section(&key) => {
+                        self.take(table, &format!("{key}."), reading)?;
+                        continue;
+                    }
+                    _ => return Err(self.unknown(&key, line, reading)),
+                }
             };
-            let place = || Place { setting: key.to_owned(), origin: Origin::File { path: path.to_owned(), line } };
-            if let (true, Trust::Found(own_file)) = (row.own_file_only, trust) {
-                return Err(SettingsError::NotInThisFile { place: place(), own_file: own_file.map(Path::to_owned) });
+            let origin = Origin::File { path: self.path.clone(), line };
+            let place = Place { setting: key.to_owned(), origin };
+            if let (true, Trust::Found(own_file)) = (row.own_file_only, reading.trust) {
+                return Err(SettingsError::NotInThisFile { place, own_file: own_file.map(Path::to_owned) });
             }
-            let Some(value) = as_text(value.get_ref()) else {
-                return Err(SettingsError::WrongKind { place: place(), kind: value.get_ref().type_str() });
+            let Some(text) = as_text(&value) else {
+                return Err(SettingsError::WrongKind { place, kind: value.type_str() });
             };
-            values.insert(key, (value, line));
+            self.values.insert(key, (text, line));
         }
-        Ok(Self { path: path.to_owned(), values })
+        Ok(())
+    }
+
+    fn unknown(&self, key: &str, line: usize, reading: &Reading<'_>) -> SettingsError {
+        SettingsError::UnknownKey {
+            file: self.path.clone(),
+            line,
+            shown: quoted(&redact(key, &[])),
+            nearest: nearest(key, reading.rows.iter().filter_map(|row| row.key), 1).first().copied(),
+        }
     }
 
     /// The value of a key, and where it stands.
@@ -106,8 +126,23 @@ impl ConfigFile {
     }
 }
 
-fn row_of(key: &str) -> Option<(&'static SettingRow, &'static str)> {
-    SETTINGS.iter().find_map(|row| row.key.filter(|own| *own == key).map(|own| (row, own)))
+/// What a file is read by.
+struct Reading<'a> {
+    text: &'a str,
+    rows: &'static [SettingRow],
+    trust: Trust<'a>,
+}
+
+impl Reading<'_> {
+    fn row_of(&self, key: &str) -> Option<(&'static SettingRow, &'static str)> {
+        self.rows.iter().find_map(|row| row.key.filter(|own| *own == key).map(|own| (row, own)))
+    }
+
+    /// Whether any setting's key stands in this section.
+    fn has_section(&self, key: &str) -> bool {
+        let keys = self.rows.iter().filter_map(|row| row.key);
+        keys.into_iter().any(|own| own.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
+    }
 }
 
 fn as_text(value: &DeValue<'_>) -> Option<String> {
@@ -132,10 +167,11 @@ fn position(text: &str, byte: usize) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::setting::PLAIN;
     use super::*;
 
     fn parsed(text: &str) -> Result<ConfigFile, SettingsError> {
-        ConfigFile::parse(Path::new("/x/flowy.toml"), text, Trust::Own)
+        ConfigFile::parse(Path::new("/x/flowy.toml"), text, Trust::Own, SETTINGS)
     }
 
     #[test]
@@ -172,12 +208,31 @@ mod tests {
     }
 
     #[test]
+    fn a_key_of_a_section_is_found_by_its_path_and_an_unknown_one_is_named_by_it() {
+        const ROWS: &[SettingRow] = &[
+            SettingRow { key: Some("http.listen"), ..PLAIN },
+            SettingRow { key: Some("http.tls.file"), ..PLAIN },
+            SettingRow { key: Some("source"), ..PLAIN },
+        ];
+        let read = |text| ConfigFile::parse(Path::new("/x/flowy.toml"), text, Trust::Own, ROWS);
+        let file = read("source = 'a'\nhttp.listen = 'b'\n[http.tls]\nfile = 'c'\n").unwrap();
+        let found = |key| file.value(key).map(|(text, place)| (text.to_owned(), place.to_string())).unwrap();
+        assert_eq!(found("http.listen"), ("b".to_owned(), "http.listen in /x/flowy.toml:2".to_owned()));
+        assert_eq!(found("http.tls.file"), ("c".to_owned(), "http.tls.file in /x/flowy.toml:4".to_owned()));
+        for (text, key) in [("[http]\nlisten_at = 1", "\"http.listen_at\""), ("[htp]\nlisten = 1", "\"htp\"")] {
+            let error = read(text).unwrap_err();
+            assert!(matches!(&error, SettingsError::UnknownKey { shown, .. } if shown == key), "{error:?}");
+        }
+        assert!(matches!(read("http = 1"), Err(SettingsError::UnknownKey { .. })));
+    }
+
+    #[test]
     fn a_file_that_only_lies_there_cannot_choose_hosts_tokens_or_folders() {
         for row in SETTINGS {
             let Some(key) = row.key else { continue };
             let text = format!("{key} = \"1\"");
             let own = Path::new("/home/kim/.config/flowy/flowy.toml");
-            let read = ConfigFile::parse(Path::new("/x/flowy.toml"), &text, Trust::Found(Some(own)));
+            let read = ConfigFile::parse(Path::new("/x/flowy.toml"), &text, Trust::Found(Some(own)), SETTINGS);
             assert_eq!(read.is_err(), row.own_file_only, "{key}");
             if let Err(error) = read {
                 assert!(error.hint().unwrap().contains("/home/kim/.config/flowy/flowy.toml"));
@@ -187,7 +242,8 @@ mod tests {
         for key in
             ["api_url", "token", "cache_dir", "state_dir", "servers", "allow_any_commit"].into_iter().chain(exposing)
         {
-            assert!(row_of(key).unwrap().0.own_file_only, "{key}");
+            let row = SETTINGS.iter().find(|row| row.key == Some(key)).unwrap();
+            assert!(row.own_file_only, "{key}");
         }
     }
 }

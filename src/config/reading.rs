@@ -4,10 +4,12 @@
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use http::Uri;
 
+use super::environment::Environment;
 use super::error::{Place, SettingsError};
 use super::secret::{Secret, redact};
 use crate::names::{RefName, quoted, unprintable};
@@ -17,6 +19,17 @@ use crate::names::{RefName, quoted, unprintable};
 pub(super) struct Given<'a> {
     pub(super) text: &'a str,
     pub(super) place: Place,
+    /// The folder that a relative path starts from.
+    pub(super) base: &'a Path,
+    /// Where the user's folder is.
+    pub(super) environment: &'a Environment,
+}
+
+impl Given<'_> {
+    /// The text as a path, made independent of the current folder.
+    pub(super) fn path(&self) -> PathBuf {
+        self.environment.resolved(self.text, self.base)
+    }
 }
 
 /// What a number counts.
@@ -80,8 +93,12 @@ pub(super) fn is_placeholder(text: &str) -> bool {
 ///
 /// # Errors
 /// `NotANumber`, with what to write when the text is a number with a unit; `OutOfRange`.
-pub(super) fn number(given: Given<'_>, unit: Unit, range: RangeInclusive<u64>) -> Result<u64, SettingsError> {
-    let Given { text, place } = given;
+pub(super) fn number<T: TryFrom<u64>>(
+    given: Given<'_>,
+    unit: Unit,
+    range: RangeInclusive<u64>,
+) -> Result<T, SettingsError> {
+    let Given { text, place, .. } = given;
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(SettingsError::NotANumber {
             place,
@@ -90,16 +107,14 @@ pub(super) fn number(given: Given<'_>, unit: Unit, range: RangeInclusive<u64>) -
             write: with_unit(text, unit).filter(|number| range.contains(number)),
         });
     }
-    match text.parse() {
-        Ok(number) if range.contains(&number) => Ok(number),
-        _ => Err(SettingsError::OutOfRange {
-            place,
-            given: crate::names::shown(text, 40),
-            least: *range.start(),
-            most: *range.end(),
-            unit: unit.name(),
-        }),
-    }
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| SettingsError::OutOfRange {
+        place,
+        given: crate::names::shown(text, 40),
+        least: *range.start(),
+        most: *range.end(),
+        unit: unit.name(),
+    })
 }
 
 /// A whole number of milliseconds.
@@ -167,7 +182,7 @@ pub(super) fn bad_spelling(given: Given<'_>, why: &'static str) -> SettingsError
 /// # Errors
 /// `BadToken`, without the text.
 pub(super) fn token(given: Given<'_>) -> Result<Secret, SettingsError> {
-    let Given { text, place } = given;
+    let Given { text, place, .. } = given;
     let why = if text.contains(['\n', '\r']) {
         "it has a line break in it"
     } else if text.chars().any(char::is_whitespace) {
@@ -200,7 +215,7 @@ pub(super) fn git_ref(given: Given<'_>) -> Result<RefName, SettingsError> {
 /// # Errors
 /// `CredentialInside`, `BadSpelling`.
 pub(super) fn source(given: Given<'_>) -> Result<String, SettingsError> {
-    let Given { text, place } = given;
+    let Given { text, place, .. } = given;
     if text.chars().any(unprintable) {
         let why = "it holds control or bidirectional characters";
         return Err(SettingsError::BadSpelling { place, shown: shown(text), why });
@@ -224,7 +239,7 @@ pub(super) fn source(given: Given<'_>) -> Result<String, SettingsError> {
 /// # Errors
 /// `BadSpelling`.
 pub(super) fn server_name(given: Given<'_>) -> Result<String, SettingsError> {
-    let Given { text, place } = given;
+    let Given { text, place, .. } = given;
     let why = if text.chars().any(unprintable) {
         "it holds control or bidirectional characters"
     } else if text.chars().count() > 64 {
@@ -240,7 +255,7 @@ pub(super) fn server_name(given: Given<'_>) -> Result<String, SettingsError> {
 /// # Errors
 /// `BadAddress`, `CredentialInside`.
 pub(super) fn api_url(given: Given<'_>) -> Result<String, SettingsError> {
-    let Given { text, place } = given;
+    let Given { text, place, .. } = given;
     let bad = |why| SettingsError::BadAddress { place: place.clone(), why };
     if text.contains('#') || text.contains('?') {
         return Err(bad("it has a query or a fragment"));
@@ -273,6 +288,15 @@ pub(super) fn api_url(given: Given<'_>) -> Result<String, SettingsError> {
 pub(super) fn on_this_machine(host: &str) -> bool {
     let number = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost") || number.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+impl<'a> Given<'a> {
+    /// A text in the root folder of an empty environment.
+    pub(super) fn of(text: &'a str, place: Place) -> Self {
+        static EMPTY: std::sync::LazyLock<Environment> = std::sync::LazyLock::new(|| Environment::of::<&str, &str>([]));
+        Self { text, place, base: Path::new("/"), environment: &EMPTY }
+    }
 }
 
 #[cfg(test)]

@@ -1,253 +1,351 @@
-//! The table of all settings: what the README shows is what the loader reads.
+//! The table of all settings: flags and their help, variables, keys of `flowy.toml`, defaults, the
+//! arguments of a client's entry and the reference's table are all made from it.
 //!
-//! A setting is read by handing its row to the loader, so a flag, a variable or a key that is not
-//! in this table cannot be read at all.
+//! A setting is a field of [`Settings`](super::Settings) and a row here. A flag, a variable or a key
+//! that is not in this table cannot be read at all.
 
-/// One setting: how it is given, what holds without it, and what it does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SettingRow {
-    /// The flag, with its dashes; a token has none, for command lines are seen by other users.
-    pub flag: Option<&'static str>,
-    /// The environment variables; the first one that is set counts.
-    pub variables: &'static [&'static str],
-    /// The key in `flowy.toml`.
-    pub key: Option<&'static str>,
-    /// What holds when it is not set, as it would be written.
-    pub default: &'static str,
-    /// What it does, for a table; with its unit.
-    pub meaning: &'static str,
-    /// Whether it is refused in the `flowy.toml` that merely lies in the current folder. Such a
-    /// file may have come with somebody else's repository: it must not choose the host that
-    /// receives the user's token, nor where files are written, nor what becomes a tool.
-    pub own_file_only: bool,
-}
+use std::time::Duration;
 
-/// What the shared part of most rows looks like.
-const PLAIN: SettingRow =
-    SettingRow { flag: None, variables: &[], key: None, default: "", meaning: "", own_file_only: false };
+use super::exposing::{self, prefix_word};
+use super::reading::{self, Unit};
+use super::setting::{Concern, Fallback, PLAIN, SettingRow};
 
-pub(super) const SOURCE: SettingRow = SettingRow {
-    flag: Some("--source"),
-    variables: &["GITHUB_REPO_URL"],
-    key: Some("source"),
-    default: "the current folder if it has flows/, else the built-in examples",
-    meaning: "the catalog: owner/repo, owner/repo@ref, a GitHub address, a folder, or examples for the built-in ones",
-    ..PLAIN
-};
+/// A year: longer than anything here should last, and far from where times overflow.
+const A_YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1000;
+/// Ten minutes, the longest wait for GitHub that can be asked for.
+const LONGEST_WAIT_MS: u64 = 600_000;
+/// GitHub refuses files over 100 MB.
+const LARGEST_FILE_BYTES: u64 = 100 * 1024 * 1024;
+
+/// GitHub Actions sets this variable for its own purposes, so it is looked at twice.
 pub(super) const GIT_REF: SettingRow = SettingRow {
     flag: Some("--ref"),
+    value: Some("REF"),
     variables: &["GITHUB_REF"],
     key: Some("ref"),
-    default: "the repository's default branch",
+    default: Fallback::Described("the repository's default branch"),
     meaning: "branch, tag or commit that is read when the source names none; refs/heads/ and refs/tags/ may stand \
               before it",
+    concern: Concern::Catalog,
+    put: |settings, given| reading::git_ref(given).map(|value| settings.git_ref = Some(value)),
+    written: |settings| settings.git_ref.as_ref().map(ToString::to_string),
     ..PLAIN
 };
+
+/// The token is also read where the other settings fail, to keep it out of the log.
 pub(super) const TOKEN: SettingRow = SettingRow {
     variables: &["GITHUB_PAT", "GITHUB_TOKEN", "GH_TOKEN"],
     key: Some("token"),
-    default: "none",
+    default: Fallback::Described("none"),
     meaning: "GitHub token; public repositories need none, private ones the permission Contents: read",
     own_file_only: true,
+    concern: Concern::Reading,
+    secret: true,
+    put: |settings, given| reading::token(given).map(|value| settings.token = Some(value)),
     ..PLAIN
 };
-pub(super) const API_URL: SettingRow = SettingRow {
-    flag: Some("--api-url"),
-    variables: &["GITHUB_API_URL"],
-    key: Some("api_url"),
-    default: "https://api.github.com",
-    meaning: "GitHub's REST address; https://HOST/api/v3 for GitHub Enterprise",
-    own_file_only: true,
-};
-pub(super) const CACHE_TTL: SettingRow = SettingRow {
-    flag: Some("--cache-ttl-ms"),
-    variables: &["CACHE_TTL_MS"],
-    key: Some("cache_ttl_ms"),
-    default: "900000",
-    meaning: "how long a catalog is served without asking GitHub again, in milliseconds",
-    ..PLAIN
-};
-pub(super) const MAX_FILE_SIZE: SettingRow = SettingRow {
-    flag: Some("--max-file-size-bytes"),
-    variables: &["MAX_FILE_SIZE"],
-    key: Some("max_file_size_bytes"),
-    default: "1048576",
-    meaning: "the largest catalog file that is read, in bytes",
-    ..PLAIN
-};
-pub(super) const RETRY_ATTEMPTS: SettingRow = SettingRow {
-    flag: Some("--retry-attempts"),
-    variables: &["RETRY_ATTEMPTS"],
-    key: Some("retry_attempts"),
-    default: "3",
-    meaning: "how often one request to GitHub is tried in all, 1 to 10",
-    ..PLAIN
-};
-pub(super) const MAX_CONCURRENT_REQUESTS: SettingRow = SettingRow {
-    variables: &["MAX_CONCURRENT_REQUESTS"],
-    key: Some("max_concurrent_requests"),
-    default: "20",
-    meaning: "how many tool calls are handled at once; also how many requests to GitHub, of which there are never more than 4",
-    ..PLAIN
-};
-pub(super) const MAX_PROMPTS: SettingRow = SettingRow {
-    variables: &["FLOWY_MAX_PROMPTS"],
-    key: Some("max_prompts"),
-    default: "100",
-    meaning: "how many prompts clients are shown, 0 to 1000: flows by name, then templates by name",
-    ..PLAIN
-};
-pub(super) const EXPOSE: SettingRow = SettingRow {
-    flag: Some("--expose"),
-    variables: &["FLOWY_EXPOSE"],
-    key: Some("expose"),
-    default: "none",
-    meaning: "which flows are MCP tools of their own: none, marked (those that say expose: true and are on --expose-list) \
-              or all (only those of --expose-list, where it is given)",
-    own_file_only: true,
-};
-pub(super) const EXPOSE_LIST: SettingRow = SettingRow {
-    flag: Some("--expose-list"),
-    variables: &["FLOWY_EXPOSE_LIST"],
-    key: Some("expose_list"),
-    default: "empty",
-    meaning: "the flows that --expose may make tools, by name, with commas between them; * for every flow",
-    own_file_only: true,
-};
-pub(super) const EXPOSE_PREFIX: SettingRow = SettingRow {
-    flag: Some("--expose-prefix"),
-    variables: &["FLOWY_EXPOSE_PREFIX"],
-    key: Some("expose_prefix"),
-    default: "flow_",
-    meaning: "what the names of these tools begin with: up to 16 letters, digits, _ and -; none for nothing",
-    own_file_only: true,
-};
-pub(super) const ONLY_EXPOSED: SettingRow = SettingRow {
-    flag: Some("--only-exposed"),
-    variables: &["FLOWY_ONLY_EXPOSED"],
-    key: Some("only_exposed"),
-    default: "false",
-    meaning: "MCP clients are shown these tools and nothing else: no flows_list, no other flow, no prompts",
-    own_file_only: true,
-};
-pub(super) const MAX_EXPOSED: SettingRow = SettingRow {
-    variables: &["FLOWY_MAX_EXPOSED"],
-    key: Some("max_exposed"),
-    default: "128",
-    meaning: "how many flows are tools of their own at most, 0 to 1000: the first by name",
-    own_file_only: true,
-    ..PLAIN
-};
-pub(super) const LOG_LEVEL: SettingRow = SettingRow {
-    flag: Some("--log-level"),
-    variables: &["LOG_LEVEL"],
-    key: Some("log_level"),
-    default: "info",
-    meaning: "error, warn, info, debug or trace",
-    ..PLAIN
-};
-pub(super) const SERVER_NAME: SettingRow = SettingRow {
-    variables: &["MCP_SERVER_NAME"],
-    key: Some("server_name"),
-    default: "flowy",
-    meaning: "the name the server introduces itself by",
-    ..PLAIN
-};
-pub(super) const LENIENT: SettingRow = SettingRow {
-    flag: Some("--lenient"),
-    variables: &["FLOWY_LENIENT"],
-    key: Some("lenient"),
-    default: "false",
-    meaning: "an edge to a node that does not exist is a warning, not an error",
-    ..PLAIN
-};
-pub(super) const ALLOW_ANY_COMMIT: SettingRow = SettingRow {
-    flag: Some("--allow-any-commit"),
-    variables: &["FLOWY_ALLOW_ANY_COMMIT"],
-    key: Some("allow_any_commit"),
-    default: "false",
-    meaning: "a commit need not belong to the default branch (commits of forks resolve too)",
-    own_file_only: true,
-};
-pub(super) const NO_USAGE: SettingRow = SettingRow {
-    flag: Some("--no-usage"),
-    variables: &["FLOWY_NO_USAGE"],
-    key: Some("no_usage"),
-    default: "false",
-    meaning: "count neither how much flows are used nor what listings cost; counts never leave this machine",
-    ..PLAIN
-};
-pub(super) const CACHE_DIR: SettingRow = SettingRow {
-    flag: Some("--cache-dir"),
-    variables: &["FLOWY_CACHE_DIR"],
-    key: Some("cache_dir"),
-    default: "flowy in the user's cache folder",
-    meaning: "folder for what was fetched from GitHub",
-    own_file_only: true,
-};
+
+/// The folder is also read where the other settings fail, to write that into the log.
 pub(super) const STATE_DIR: SettingRow = SettingRow {
     flag: Some("--state-dir"),
+    value: Some("FOLDER"),
     variables: &["FLOWY_STATE_DIR"],
     key: Some("state_dir"),
-    default: "flowy in the user's state folder",
+    default: Fallback::Described("flowy in the user's state folder"),
     meaning: "folder for logs, guided executions and counts",
     own_file_only: true,
-};
-pub(super) const SERVERS: SettingRow = SettingRow {
-    flag: Some("--servers"),
-    variables: &["FLOWY_SERVERS"],
-    key: Some("servers"),
-    default: "flowy.servers.json in the user's config folder",
-    meaning: "file of the external MCP servers that flows may call; it holds commands and is never read from a catalog",
-    own_file_only: true,
-};
-pub(super) const FETCH_DEADLINE: SettingRow = SettingRow {
-    variables: &["FLOWY_FETCH_DEADLINE_MS"],
-    key: Some("fetch_deadline_ms"),
-    default: "25000",
-    meaning: "the longest that one refresh from GitHub may take, tries and pauses included, in milliseconds",
+    concern: Concern::StateFolder,
+    put: |settings, given| {
+        settings.state_dir = given.path();
+        Ok(())
+    },
+    written: |settings| Some(settings.state_dir.display().to_string()),
     ..PLAIN
 };
-pub(super) const REQUEST_TIMEOUT: SettingRow = SettingRow {
-    variables: &["FLOWY_REQUEST_TIMEOUT_MS"],
-    key: Some("request_timeout_ms"),
-    default: "10000",
-    meaning: "the longest that one request to GitHub may take, in milliseconds",
-    ..PLAIN
-};
+
+/// Which file is read is settled before all other settings, so this row sets nothing itself.
 pub(super) const CONFIG: SettingRow = SettingRow {
     flag: Some("--config"),
+    value: Some("FILE"),
     variables: &["FLOWY_CONFIG"],
-    default: "flowy.toml in the current folder, then in the user's config folder",
-    meaning: "the settings file to read instead",
+    default: Fallback::Described("flowy.toml in the current folder, then in the user's config folder"),
+    meaning: "the settings file to read instead of flowy.toml",
     ..PLAIN
 };
 
 /// Every setting there is, in the order in which a table shows them.
 pub const SETTINGS: &[SettingRow] = &[
-    SOURCE,
+    SettingRow {
+        flag: Some("--source"),
+        value: Some("SOURCE"),
+        variables: &["GITHUB_REPO_URL"],
+        key: Some("source"),
+        default: Fallback::Described("the current folder if it has flows/, else the built-in examples"),
+        meaning: "the catalog: owner/repo, owner/repo@ref, a GitHub address, a folder, or examples for the built-in ones",
+        concern: Concern::Source,
+        put: |settings, given| reading::source(given).map(|value| settings.source = Some(value)),
+        written: |settings| settings.source.clone(),
+        ..PLAIN
+    },
     GIT_REF,
     TOKEN,
-    API_URL,
-    CACHE_TTL,
-    MAX_FILE_SIZE,
-    RETRY_ATTEMPTS,
-    MAX_CONCURRENT_REQUESTS,
-    MAX_PROMPTS,
-    EXPOSE,
-    EXPOSE_LIST,
-    EXPOSE_PREFIX,
-    ONLY_EXPOSED,
-    MAX_EXPOSED,
-    LOG_LEVEL,
-    SERVER_NAME,
-    LENIENT,
-    ALLOW_ANY_COMMIT,
-    NO_USAGE,
-    CACHE_DIR,
+    SettingRow {
+        flag: Some("--api-url"),
+        value: Some("URL"),
+        variables: &["GITHUB_API_URL"],
+        key: Some("api_url"),
+        default: Fallback::Value("https://api.github.com"),
+        meaning: "GitHub's REST address; https://HOST/api/v3 for GitHub Enterprise",
+        own_file_only: true,
+        concern: Concern::Reading,
+        put: |settings, given| reading::api_url(given).map(|value| settings.api_url = value),
+        written: |settings| Some(settings.api_url.clone()),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--cache-ttl-ms"),
+        value: Some("MS"),
+        variables: &["CACHE_TTL_MS"],
+        key: Some("cache_ttl_ms"),
+        default: Fallback::Value("900000"),
+        meaning: "how long a catalog is served without asking GitHub again, in milliseconds",
+        concern: Concern::Reading,
+        put: |settings, given| reading::milliseconds(given, 0..=A_YEAR_MS).map(|time| settings.cache_ttl = time),
+        written: |settings| Some(milliseconds(settings.cache_ttl)),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--max-file-size-bytes"),
+        value: Some("BYTES"),
+        variables: &["MAX_FILE_SIZE"],
+        key: Some("max_file_size_bytes"),
+        default: Fallback::Value("1048576"),
+        meaning: "the largest catalog file that is read, in bytes",
+        concern: Concern::Reading,
+        put: |settings, given| {
+            reading::number(given, Unit::Bytes, 1..=LARGEST_FILE_BYTES).map(|number| settings.max_file_size = number)
+        },
+        written: |settings| Some(settings.max_file_size.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--retry-attempts"),
+        value: Some("TRIES"),
+        variables: &["RETRY_ATTEMPTS"],
+        key: Some("retry_attempts"),
+        default: Fallback::Value("3"),
+        meaning: "how often one request to GitHub is tried in all, 1 to 10",
+        concern: Concern::Reading,
+        put: |settings, given| {
+            reading::number(given, Unit::Tries, 1..=10).map(|number| settings.retry_attempts = number)
+        },
+        written: |settings| Some(settings.retry_attempts.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        variables: &["MAX_CONCURRENT_REQUESTS"],
+        key: Some("max_concurrent_requests"),
+        default: Fallback::Value("20"),
+        meaning: "how many tool calls are handled at once; also how many requests to GitHub, of which there are never more than 4",
+        concern: Concern::Serving,
+        put: |settings, given| {
+            reading::number(given, Unit::Calls, 1..=1_000).map(|number| settings.max_concurrent_requests = number)
+        },
+        written: |settings| Some(settings.max_concurrent_requests.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        variables: &["FLOWY_MAX_PROMPTS"],
+        key: Some("max_prompts"),
+        default: Fallback::Value("100"),
+        meaning: "how many prompts clients are shown, 0 to 1000: flows by name, then templates by name",
+        concern: Concern::Serving,
+        put: |settings, given| {
+            reading::number(given, Unit::Prompts, 0..=1_000).map(|number| settings.max_prompts = number)
+        },
+        written: |settings| Some(settings.max_prompts.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--expose"),
+        value: Some("WHICH"),
+        variables: &["FLOWY_EXPOSE"],
+        key: Some("expose"),
+        default: Fallback::Value("none"),
+        meaning: "which flows are MCP tools of their own: none, marked (those that say expose: true and are on --expose-list) \
+                  or all (only those of --expose-list, where it is given)",
+        own_file_only: true,
+        concern: Concern::Exposing,
+        put: |settings, given| exposing::expose(given).map(|value| settings.expose = value),
+        written: |settings| Some(settings.expose.word().to_owned()),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--expose-list"),
+        value: Some("NAMES"),
+        variables: &["FLOWY_EXPOSE_LIST"],
+        key: Some("expose_list"),
+        default: Fallback::Described("empty"),
+        meaning: "the flows that --expose may make tools, by name, with commas between them; * for every flow",
+        own_file_only: true,
+        concern: Concern::Exposing,
+        put: |settings, given| exposing::expose_list(given).map(|value| settings.expose_list = value),
+        written: |settings| Some(settings.expose_list.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--expose-prefix"),
+        value: Some("PREFIX"),
+        variables: &["FLOWY_EXPOSE_PREFIX"],
+        key: Some("expose_prefix"),
+        default: Fallback::Value("flow_"),
+        meaning: "what the names of these tools begin with: up to 16 letters, digits, _ and -; none for nothing",
+        own_file_only: true,
+        concern: Concern::Exposing,
+        put: |settings, given| exposing::expose_prefix(given).map(|value| settings.expose_prefix = value),
+        written: |settings| Some(prefix_word(&settings.expose_prefix).to_owned()),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--only-exposed"),
+        variables: &["FLOWY_ONLY_EXPOSED"],
+        key: Some("only_exposed"),
+        default: Fallback::Value("false"),
+        meaning: "MCP clients are shown these tools and nothing else: no flows_list, no other flow, no prompts",
+        own_file_only: true,
+        concern: Concern::Exposing,
+        put: |settings, given| reading::switch(given).map(|value| settings.only_exposed = value),
+        written: |settings| Some(settings.only_exposed.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        variables: &["FLOWY_MAX_EXPOSED"],
+        key: Some("max_exposed"),
+        default: Fallback::Value("128"),
+        meaning: "how many flows are tools of their own at most, 0 to 1000: the first by name",
+        own_file_only: true,
+        concern: Concern::Exposing,
+        put: |settings, given| {
+            reading::number(given, Unit::Tools, 0..=1_000).map(|number| settings.max_exposed = number)
+        },
+        written: |settings| Some(settings.max_exposed.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--log-level"),
+        value: Some("LEVEL"),
+        variables: &["LOG_LEVEL"],
+        key: Some("log_level"),
+        default: Fallback::Value("info"),
+        meaning: "how much is logged: error, warn, info, debug or trace",
+        put: |settings, given| reading::log_level(given).map(|value| settings.log_level = value),
+        written: |settings| Some(settings.log_level.clone()),
+        ..PLAIN
+    },
+    SettingRow {
+        variables: &["MCP_SERVER_NAME"],
+        key: Some("server_name"),
+        default: Fallback::Value("flowy"),
+        meaning: "the name the server introduces itself by",
+        concern: Concern::Serving,
+        put: |settings, given| reading::server_name(given).map(|value| settings.server_name = value),
+        written: |settings| Some(settings.server_name.clone()),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--lenient"),
+        variables: &["FLOWY_LENIENT"],
+        key: Some("lenient"),
+        default: Fallback::Value("false"),
+        meaning: "an edge to a node that does not exist is a warning, not an error",
+        concern: Concern::Catalog,
+        put: |settings, given| reading::switch(given).map(|value| settings.lenient = value),
+        written: |settings| Some(settings.lenient.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--allow-any-commit"),
+        variables: &["FLOWY_ALLOW_ANY_COMMIT"],
+        key: Some("allow_any_commit"),
+        default: Fallback::Value("false"),
+        meaning: "a commit need not belong to the default branch (commits of forks resolve too)",
+        own_file_only: true,
+        concern: Concern::Reading,
+        put: |settings, given| reading::switch(given).map(|value| settings.allow_any_commit = value),
+        written: |settings| Some(settings.allow_any_commit.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--no-usage"),
+        variables: &["FLOWY_NO_USAGE"],
+        key: Some("no_usage"),
+        default: Fallback::Value("false"),
+        meaning: "count neither how much flows are used nor what listings cost; counts never leave this machine",
+        concern: Concern::Counts,
+        put: |settings, given| reading::switch(given).map(|value| settings.no_usage = value),
+        written: |settings| Some(settings.no_usage.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        flag: Some("--cache-dir"),
+        value: Some("FOLDER"),
+        variables: &["FLOWY_CACHE_DIR"],
+        key: Some("cache_dir"),
+        default: Fallback::Described("flowy in the user's cache folder"),
+        meaning: "folder for what was fetched from GitHub",
+        own_file_only: true,
+        concern: Concern::CacheFolder,
+        put: |settings, given| {
+            settings.cache_dir = given.path();
+            Ok(())
+        },
+        written: |settings| Some(settings.cache_dir.display().to_string()),
+        ..PLAIN
+    },
     STATE_DIR,
-    SERVERS,
-    FETCH_DEADLINE,
-    REQUEST_TIMEOUT,
+    SettingRow {
+        flag: Some("--servers"),
+        value: Some("FILE"),
+        variables: &["FLOWY_SERVERS"],
+        key: Some("servers"),
+        default: Fallback::Described("flowy.servers.json in the user's config folder"),
+        meaning: "file of the external MCP servers that flows may call; it holds commands and is never read from a catalog",
+        own_file_only: true,
+        concern: Concern::Servers,
+        put: |settings, given| {
+            settings.servers = Some(given.path());
+            Ok(())
+        },
+        written: |settings| settings.servers.as_ref().map(|file| file.display().to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        variables: &["FLOWY_FETCH_DEADLINE_MS"],
+        key: Some("fetch_deadline_ms"),
+        default: Fallback::Value("25000"),
+        meaning: "the longest that one refresh from GitHub may take, tries and pauses included, in milliseconds",
+        concern: Concern::Reading,
+        put: |settings, given| {
+            reading::milliseconds(given, 1..=LONGEST_WAIT_MS).map(|time| settings.fetch_deadline = time)
+        },
+        written: |settings| Some(milliseconds(settings.fetch_deadline)),
+        ..PLAIN
+    },
+    SettingRow {
+        variables: &["FLOWY_REQUEST_TIMEOUT_MS"],
+        key: Some("request_timeout_ms"),
+        default: Fallback::Value("10000"),
+        meaning: "the longest that one request to GitHub may take, in milliseconds",
+        concern: Concern::Reading,
+        put: |settings, given| {
+            reading::milliseconds(given, 1..=LONGEST_WAIT_MS).map(|time| settings.request_timeout = time)
+        },
+        written: |settings| Some(milliseconds(settings.request_timeout)),
+        ..PLAIN
+    },
     CONFIG,
 ];
+
+fn milliseconds(time: Duration) -> String {
+    time.as_millis().to_string()
+}

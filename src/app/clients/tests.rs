@@ -18,7 +18,7 @@ impl Desk {
     fn with_source(source: &str) -> Self {
         let home = tempfile::tempdir().unwrap();
         let variables = vec![("HOME".to_owned(), home.path().display().to_string())];
-        let flags = Flags { source: (!source.is_empty()).then(|| source.to_owned()), ..Flags::default() };
+        let flags = if source.is_empty() { Flags::default() } else { Flags::default().with("--source", source) };
         Self { home, variables, flags }
     }
 
@@ -213,7 +213,7 @@ fn a_merge_leaves_a_backup_and_a_second_one_changes_nothing() {
 fn two_backups_of_one_second_do_not_overwrite_each_other() {
     let mut desk = Desk::with_source("acme/flows").holding("{}");
     desk.write(Client::ClaudeDesktop).unwrap();
-    desk.flags.source = Some("acme/others".to_owned());
+    desk.flags = desk.flags.with("--source", "acme/others");
     let Change::Merged { backup } = desk.write(Client::ClaudeDesktop).unwrap().change else { panic!("not merged") };
     assert!(backup.display().to_string().ends_with("Z-2.bak"), "{backup:?}");
     assert_eq!(desk.names_beside().len(), 3);

@@ -135,7 +135,7 @@ fn refuse(stop: Stop, app: &App, request: &ExecuteRequest, world: &World<'_>) ->
     let prepared = super::runtime()?.block_on(app.inputs(&inputs)).map(|(prepared, _)| prepared);
     match prepared.as_ref().ok().and_then(|prepared| prepared.plan.as_ref()) {
         Some(plan) => {
-            let source = world.everywhere.source.as_deref();
+            let source = world.everywhere.settings.0.value("--source");
             world.printer.missing(|look| human::missing(&error, plan, &request.variables, source, look));
         }
         None => world.printer.error(&error),

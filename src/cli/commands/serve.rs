@@ -19,7 +19,7 @@ pub(super) fn serve(args: &ServeArgs, world: &World<'_>) -> Done {
     let settings = world.settings();
     match &settings {
         Ok(settings) => mcp::start_logging(settings),
-        Err(_) => mcp::start_logging(&Settings::to_log_by(&world.everywhere.flags(), world.environment)),
+        Err(_) => mcp::start_logging(&Settings::to_log_by(&world.everywhere.settings.0, world.environment)),
     }
     let served = settings.and_then(|settings| serve_by(settings, args, world));
     if let Err(Stop::Failed { error, .. }) = &served {

@@ -19,7 +19,7 @@ pub(super) fn validate(args: ValidateArgs, world: &World<'_>) -> Done {
     }
     let mut request = CheckRequest {
         paths: args.paths,
-        source_named: world.everywhere.source.is_some(),
+        source_named: world.everywhere.settings.0.value("--source").is_some(),
         git_ref: None,
         refresh: world.everywhere.refresh,
         tools: None,

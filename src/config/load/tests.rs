@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::super::environment::SURROUNDINGS;
-use super::super::rows::SETTINGS;
+use super::super::setting::{Concern, Fallback};
 use super::*;
 
 const NONE: [(&str, &str); 0] = [];
@@ -18,32 +18,6 @@ fn folder_with(text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(CONFIG_FILE), text).unwrap();
     folder
-}
-
-fn set_flag(flags: &mut Flags, flag: &str, value: &str) {
-    let text = Some(value.to_owned());
-    let switch = Some(value == "true");
-    match flag {
-        "--source" => flags.source = text,
-        "--ref" => flags.git_ref = text,
-        "--api-url" => flags.api_url = text,
-        "--cache-ttl-ms" => flags.cache_ttl_ms = text,
-        "--max-file-size-bytes" => flags.max_file_size_bytes = text,
-        "--retry-attempts" => flags.retry_attempts = text,
-        "--expose" => flags.expose = text,
-        "--expose-list" => flags.expose_list = text,
-        "--expose-prefix" => flags.expose_prefix = text,
-        "--only-exposed" => flags.only_exposed = switch,
-        "--log-level" => flags.log_level = text,
-        "--lenient" => flags.lenient = switch,
-        "--allow-any-commit" => flags.allow_any_commit = switch,
-        "--no-usage" => flags.no_usage = switch,
-        "--cache-dir" => flags.cache_dir = text,
-        "--state-dir" => flags.state_dir = text,
-        "--servers" => flags.servers = text,
-        "--config" => flags.config = text,
-        other => panic!("{other} has a row but no field"),
-    }
 }
 
 /// A value that is not the default, for each setting.
@@ -70,7 +44,7 @@ fn sample(row: &SettingRow) -> &'static str {
 #[test]
 fn every_row_is_really_read_by_flag_variable_and_key() {
     let nothing = load(&[]).unwrap();
-    for row in SETTINGS.iter().filter(|row| **row != rows::CONFIG) {
+    for row in SETTINGS.iter().filter(|row| !row.is(&rows::CONFIG)) {
         let (key, value) = (row.key.unwrap(), sample(row));
         let home = tempfile::tempdir().unwrap();
         let own = home.path().join("flowy");
@@ -83,8 +57,7 @@ fn every_row_is_really_read_by_flag_variable_and_key() {
             assert_eq!(load(&[(variable, value)]).unwrap(), by_key, "{variable}");
         }
         if let Some(flag) = row.flag {
-            let mut flags = Flags::default();
-            set_flag(&mut flags, flag, value);
+            let flags = Flags::default().with(flag, value);
             assert_eq!(Settings::load(&flags, &Environment::of(NONE)).unwrap(), by_key, "{flag}");
         }
         // One row sets one thing.
@@ -98,17 +71,17 @@ fn every_row_is_really_read_by_flag_variable_and_key() {
 fn the_settings_file_can_be_named_by_flag_and_by_variable() {
     let folder = folder_with("source = 'acme/named'\ncache_dir = 'kept/here'");
     let file = folder.path().join(CONFIG_FILE);
-    let flags = Flags { config: Some(file.display().to_string()), ..Flags::default() };
+    let flags = Flags::default().with("--config", file.display().to_string());
     let by_flag = Settings::load(&flags, &Environment::of(NONE)).unwrap();
     assert_eq!(by_flag.source.as_deref(), Some("acme/named"));
     assert_eq!(by_flag.cache_dir, folder.path().join("kept/here"), "relative to the file it stands in");
     assert_eq!(Settings::load(&Flags::default(), &Environment::of([("FLOWY_CONFIG", &file)])).unwrap(), by_flag);
 
-    let relative = Flags { config: Some(CONFIG_FILE.to_owned()), ..Flags::default() };
+    let relative = Flags::default().with("--config", CONFIG_FILE);
     let there = Environment::of(NONE).in_folder(folder.path());
     assert_eq!(Settings::load(&relative, &there).unwrap(), by_flag);
 
-    let missing = Flags { config: Some("/no/such/file.toml".to_owned()), ..Flags::default() };
+    let missing = Flags::default().with("--config", "/no/such/file.toml");
     let error = Settings::load(&missing, &Environment::of(NONE)).unwrap_err();
     assert!(matches!(&error, SettingsError::Unreadable { file, .. } if file == Path::new("/no/such/file.toml")));
 }
@@ -133,29 +106,17 @@ fn no_variable_is_read_that_the_tables_do_not_name() {
 }
 
 #[test]
-fn the_table_says_the_defaults_that_hold() {
+fn every_default_of_the_table_is_read_and_written_as_it_stands() {
+    let environment = Environment::of(NONE);
     let settings = load(&[]).unwrap();
     for row in SETTINGS {
-        let holds = match row.key {
-            Some("api_url") => settings.api_url.clone(),
-            Some("cache_ttl_ms") => settings.cache_ttl.as_millis().to_string(),
-            Some("max_file_size_bytes") => settings.max_file_size.to_string(),
-            Some("retry_attempts") => settings.retry_attempts.to_string(),
-            Some("max_concurrent_requests") => settings.max_concurrent_requests.to_string(),
-            Some("max_prompts") => settings.max_prompts.to_string(),
-            Some("log_level") => settings.log_level.clone(),
-            Some("server_name") => settings.server_name.clone(),
-            Some("lenient") => settings.lenient.to_string(),
-            Some("allow_any_commit") => settings.allow_any_commit.to_string(),
-            Some("fetch_deadline_ms") => settings.fetch_deadline.as_millis().to_string(),
-            Some("request_timeout_ms") => settings.request_timeout.as_millis().to_string(),
-            _ => {
-                assert!(!row.default.is_empty() && !row.meaning.is_empty(), "{row:?}");
-                continue;
-            }
-        };
-        assert_eq!(row.default, holds, "{row:?}");
+        assert!(!row.default.words().is_empty() && !row.meaning.is_empty(), "{row:?}");
+        if let Fallback::Value(text) = row.default {
+            row.fall_back(&mut Settings::default(), &environment).unwrap();
+            assert_eq!((row.written)(&settings).as_deref(), Some(text), "{row:?}");
+        }
     }
+    assert_eq!((settings.max_file_size, settings.cache_ttl), (1_048_576, Duration::from_mins(15)));
 }
 
 #[test]
@@ -171,7 +132,7 @@ fn a_flag_goes_before_the_environment_and_that_before_the_files() {
         ("GITHUB_REF", "environment".as_ref()),
     ])
     .in_folder(project.path());
-    let flags = Flags { source: Some("acme/flag".to_owned()), ..Flags::default() };
+    let flags = Flags::default().with("--source", "acme/flag");
     let settings = Settings::load(&flags, &environment).unwrap();
     assert_eq!(settings.source.as_deref(), Some("acme/flag"));
     assert_eq!(settings.git_ref.unwrap().as_str(), "environment");
@@ -198,7 +159,7 @@ fn an_empty_value_is_not_set_and_the_next_one_counts() {
 #[test]
 fn an_empty_flag_is_refused_with_what_to_write_and_no_other_value_takes_its_place() {
     for text in ["", "  "] {
-        let flags = Flags { source: Some(text.to_owned()), ..Flags::default() };
+        let flags = Flags::default().with("--source", text);
         let error = Settings::load(&flags, &Environment::of([("GITHUB_REPO_URL", "a/b")])).unwrap_err();
         assert_eq!(error.to_string(), "the flag --source is empty");
         let hint = error.hint().unwrap();
@@ -225,14 +186,14 @@ fn an_unfilled_placeholder_is_named_for_every_setting_and_never_used() {
 
 #[test]
 fn what_a_flag_hides_is_not_judged() {
-    let flags = Flags { cache_ttl_ms: Some("5".to_owned()), ..Flags::default() };
+    let flags = Flags::default().with("--cache-ttl-ms", "5");
     let settings = Settings::load(&flags, &Environment::of([("CACHE_TTL_MS", "15m")])).unwrap();
     assert_eq!(settings.cache_ttl, Duration::from_millis(5));
 }
 
 #[test]
 fn an_error_says_where_the_value_came_from() {
-    let flags = Flags { retry_attempts: Some("11".to_owned()), ..Flags::default() };
+    let flags = Flags::default().with("--retry-attempts", "11");
     let error = Settings::load(&flags, &Environment::of(NONE)).unwrap_err();
     assert_eq!(error.to_string(), "the flag --retry-attempts is 11, but it goes from 1 to 10 tries");
     let folder = folder_with("\nretry_attempts = 0");
@@ -264,7 +225,7 @@ fn under_github_actions_the_workflows_own_ref_is_not_ours() {
 
     let elsewhere = load(&[("GITHUB_REF", "refs/pull/7/merge")]).unwrap();
     assert_eq!(elsewhere.git_ref.unwrap().as_str(), "refs/pull/7/merge");
-    let flags = Flags { git_ref: Some("mine".to_owned()), ..Flags::default() };
+    let flags = Flags::default().with("--ref", "mine");
     let environment = Environment::of([("GITHUB_ACTIONS", "true"), ("GITHUB_REF", "refs/heads/main")]);
     assert_eq!(Settings::load(&flags, &environment).unwrap().git_ref.unwrap().as_str(), "mine");
 }
@@ -282,7 +243,7 @@ fn a_value_that_is_not_unicode_is_named() {
 fn settings_passed_on_as_arguments_come_back_the_same() {
     let variables: Vec<(&str, &str)> = SETTINGS
         .iter()
-        .filter(|row| row.flag.is_some() && row.key.is_some() && **row != rows::SOURCE)
+        .filter(|row| row.flag.is_some() && row.key.is_some() && row.concern != Concern::Source)
         .map(|row| (row.variables[0], sample(row)))
         .collect();
     let environment = Environment::of(variables);
@@ -291,8 +252,8 @@ fn settings_passed_on_as_arguments_come_back_the_same() {
     let mut flags = Flags::default();
     let mut arguments = passed.arguments.iter();
     while let Some(flag) = arguments.next() {
-        let switch = matches!(flag.as_str(), "--lenient" | "--allow-any-commit" | "--no-usage" | "--only-exposed");
-        set_flag(&mut flags, flag, if switch { "true" } else { arguments.next().unwrap() });
+        let row = SETTINGS.iter().find(|row| row.flag == Some(flag)).unwrap();
+        flags = flags.with(flag, if row.value.is_some() { arguments.next().unwrap() } else { "true" });
     }
     assert_eq!(Settings::load(&flags, &Environment::of(NONE)).unwrap(), settings);
     assert!(passed.left.is_empty());
@@ -317,6 +278,6 @@ fn the_servers_file_is_named_by_flag_or_variable_or_lies_beside_the_users_settin
     let variables = [("HOME", "/home/kim"), ("FLOWY_SERVERS", "~/s.json")];
     let named = place(&Flags::default(), &variables).unwrap();
     assert_eq!((named.path.to_str(), named.named), (Some("/home/kim/s.json"), true));
-    let flags = Flags { servers: Some("mine.json".to_owned()), ..Flags::default() };
+    let flags = Flags::default().with("--servers", "mine.json");
     assert_eq!(place(&flags, &variables).unwrap().path.to_str(), Some("/here/mine.json"));
 }

@@ -4,7 +4,7 @@ use super::super::error::Origin;
 use super::*;
 
 fn given(text: &str) -> Given<'_> {
-    Given { text, place: Place { setting: "IT".to_owned(), origin: Origin::Variable } }
+    Given::of(text, Place { setting: "IT".to_owned(), origin: Origin::Variable })
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn a_number_with_a_unit_is_refused_with_what_to_write() {
         ("１５", Unit::Bytes, "write digits only, in bytes"),
         ("1.é", Unit::Bytes, "write digits only, in bytes"),
     ] {
-        let error = number(given(text), unit, 0..=u64::MAX).unwrap_err();
+        let error = number::<u64>(given(text), unit, 0..=u64::MAX).unwrap_err();
         assert!(error.to_string().starts_with("IT in the environment is "), "{error}");
         assert_eq!(error.hint().unwrap(), write, "{text}");
     }
@@ -30,10 +30,10 @@ fn a_number_with_a_unit_is_refused_with_what_to_write() {
 
 #[test]
 fn a_number_keeps_its_bounds() {
-    assert_eq!(number(given("10"), Unit::Tries, 1..=10).unwrap(), 10);
+    assert_eq!(number::<u32>(given("10"), Unit::Tries, 1..=10).unwrap(), 10);
     assert_eq!(milliseconds(given("0"), 0..=5).unwrap(), Duration::ZERO);
     for text in ["0", "11", "99999999999999999999999999"] {
-        let error = number(given(text), Unit::Tries, 1..=10).unwrap_err();
+        let error = number::<u32>(given(text), Unit::Tries, 1..=10).unwrap_err();
         assert!(matches!(error, SettingsError::OutOfRange { least: 1, most: 10, .. }), "{text}");
     }
 }
@@ -127,7 +127,7 @@ fn a_password_in_an_address_is_refused_without_being_shown() {
 fn a_token_in_the_wrong_setting_is_not_shown() {
     let text = "ghp_0123456789abcdef";
     let errors = [
-        number(given(text), Unit::Bytes, 0..=1).unwrap_err(),
+        number::<u64>(given(text), Unit::Bytes, 0..=1).unwrap_err(),
         log_level(given(text)).unwrap_err(),
         switch(given(text)).unwrap_err(),
         git_ref(given("ghp_0123456789abcdef..")).unwrap_err(),

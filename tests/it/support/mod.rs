@@ -1,6 +1,7 @@
 //! What tests share: folders of their own, a stand-in GitHub, a fixed clock.
 
 pub(crate) mod checking;
+pub(crate) mod docs;
 pub(crate) mod drawing;
 pub(crate) mod github;
 pub(crate) mod mcp;

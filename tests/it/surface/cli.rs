@@ -1,5 +1,7 @@
 //! Commands, flags, help and exit codes.
 
+use std::collections::BTreeSet;
+
 use flowy::internals::cli::Cli;
 use flowy::internals::config::{Environment, Flags, SETTINGS, Settings};
 
@@ -44,16 +46,66 @@ fn every_command_has_help_that_ends_with_an_example() {
 }
 
 #[test]
-fn the_options_of_every_command() {
-    let said = Sandbox::new().run(["list", "--help"]);
+fn the_options_that_commands_share() {
+    let said = Sandbox::new().run(["config", "--help"]);
     insta::assert_snapshot!("help-options", said.out.split("\nCatalog:\n").nth(1).unwrap());
+}
+
+/// The flags that a help page lists.
+fn listed_flags(page: &str) -> BTreeSet<String> {
+    let option = |line: &str| line.trim_start().starts_with('-');
+    let words = page.lines().filter(|line| option(line)).flat_map(str::split_whitespace);
+    words.filter_map(|word| word.strip_prefix("--")).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_help_page_is_short_and_lists_no_flag_that_its_command_ignores() {
+    const CATALOG: &[&str] = &["source", "ref", "lenient", "refresh"];
+    const GITHUB: &[&str] = &["api-url", "cache-ttl-ms", "retry-attempts", "allow-any-commit"];
+    const EXPOSING: &[&str] = &["expose", "expose-list", "expose-prefix", "only-exposed"];
+    let not_the_catalog: Vec<&str> = [CATALOG, GITHUB, EXPOSING].concat();
+    let checking: Vec<&str> = [EXPOSING, &["no-usage", "state-dir"]].concat();
+    let drawing: Vec<&str> = [checking.as_slice(), &["servers"]].concat();
+    let everything: Vec<&str> = SETTINGS
+        .iter()
+        .filter_map(|row| row.flag)
+        .map(|flag| flag.trim_start_matches('-'))
+        .chain(["json", "quiet", "color", "refresh"])
+        .collect();
+    for (line, ignored) in [
+        ("list", EXPOSING.to_vec()),
+        ("show", checking.clone()),
+        ("run", EXPOSING.to_vec()),
+        ("validate", checking),
+        ("graph", drawing.clone()),
+        ("schema", [drawing.as_slice(), &["json"]].concat()),
+        ("serve", vec!["json", "quiet", "color", "refresh"]),
+        ("executions", [not_the_catalog.as_slice(), &["servers", "cache-dir", "no-usage"]].concat()),
+        ("executions show", [not_the_catalog.as_slice(), &["servers", "cache-dir", "no-usage"]].concat()),
+        ("executions export", vec!["json", "source"]),
+        ("servers list", [not_the_catalog.as_slice(), &["state-dir", "no-usage"]].concat()),
+        ("servers tools", not_the_catalog),
+        ("stats", [&CATALOG[1..], GITHUB, EXPOSING, &["servers", "cache-dir"]].concat()),
+        ("config", vec!["refresh"]),
+        ("completions", everything),
+    ] {
+        let words = || line.split(' ');
+        let whole = Sandbox::new().run(words().chain(["--help"])).out;
+        let short = Sandbox::new().run(words().chain(["-h"])).out;
+        let listed = listed_flags(&whole);
+        assert!(listed_flags(&short).is_subset(&listed), "{line}");
+        for flag in ignored {
+            assert!(!listed.contains(flag), "{line} lists --{flag}");
+        }
+        assert!(whole.lines().count() <= 75, "{line}: {}", whole.lines().count());
+    }
 }
 
 #[test]
 fn every_setting_with_a_flag_is_accepted_before_and_after_a_command() {
-    for flag in SETTINGS.iter().filter_map(|row| row.flag) {
-        let switch = matches!(flag, "--lenient" | "--allow-any-commit" | "--no-usage" | "--only-exposed");
-        let given: Vec<&str> = if switch { vec![flag] } else { vec![flag, "1"] };
+    for row in SETTINGS {
+        let Some(flag) = row.flag else { continue };
+        let given: Vec<&str> = if row.value.is_none() { vec![flag] } else { vec![flag, "1"] };
         let before: Vec<&str> = given.iter().copied().chain(["serve"]).collect();
         let after: Vec<&str> = ["serve"].into_iter().chain(given.iter().copied()).collect();
         for line in [before, after] {
@@ -67,24 +119,24 @@ fn every_setting_with_a_flag_is_accepted_before_and_after_a_command() {
 fn what_is_passed_on_to_a_client_is_understood_behind_serve() {
     let nothing: [(&str, &str); 0] = [];
     let environment = Environment::of(nothing);
-    let flags = Flags {
-        git_ref: Some("v2".to_owned()),
-        api_url: Some("https://github.example.com/api/v3".to_owned()),
-        cache_ttl_ms: Some("60000".to_owned()),
-        max_file_size_bytes: Some("2000".to_owned()),
-        retry_attempts: Some("2".to_owned()),
-        expose: Some("marked".to_owned()),
-        expose_list: Some("Weekly_Status,*".to_owned()),
-        expose_prefix: Some("none".to_owned()),
-        only_exposed: Some(true),
-        log_level: Some("debug".to_owned()),
-        lenient: Some(true),
-        allow_any_commit: Some(true),
-        no_usage: Some(true),
-        cache_dir: Some("/c".to_owned()),
-        state_dir: Some("/s".to_owned()),
-        ..Flags::default()
-    };
+    let given = [
+        ("--ref", "v2"),
+        ("--api-url", "https://github.example.com/api/v3"),
+        ("--cache-ttl-ms", "60000"),
+        ("--max-file-size-bytes", "2000"),
+        ("--retry-attempts", "2"),
+        ("--expose", "marked"),
+        ("--expose-list", "Weekly_Status,*"),
+        ("--expose-prefix", "none"),
+        ("--only-exposed", "true"),
+        ("--log-level", "debug"),
+        ("--lenient", "true"),
+        ("--allow-any-commit", "true"),
+        ("--no-usage", "true"),
+        ("--cache-dir", "/c"),
+        ("--state-dir", "/s"),
+    ];
+    let flags = given.iter().fold(Flags::default(), |flags, (flag, text)| flags.with(flag, *text));
     let settings = Settings::load(&flags, &environment).unwrap();
     let passed = settings.passed_on(&environment).arguments;
     assert_eq!(passed.iter().filter(|word| word.starts_with("--")).count(), 15);
@@ -140,9 +192,7 @@ fn a_key_that_stands_twice_among_values_is_refused_at_its_place() {
 
 #[test]
 fn an_empty_flag_is_refused_and_an_empty_variable_is_not_set() {
-    let settings = SETTINGS.iter().filter_map(|row| row.flag);
-    let switch = |flag: &str| matches!(flag, "--lenient" | "--allow-any-commit" | "--no-usage" | "--only-exposed");
-    for flag in settings.filter(|flag| !switch(flag)) {
+    for flag in SETTINGS.iter().filter(|row| row.value.is_some()).filter_map(|row| row.flag) {
         let said = Sandbox::new().run(["list", flag, ""]);
         assert_eq!((said.code, said.out.as_str()), (2, ""), "{flag}: {}", said.err);
         assert!(said.err.contains(&format!("{flag} is empty")), "{flag}: {}", said.err);

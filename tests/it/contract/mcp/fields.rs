@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use flowy::internals::app::{App, Code, EXAMPLES, StatsRequest};
-use flowy::internals::cli::docs::blocks;
 use flowy::internals::report::wire::{self, STATUSES};
 use flowy::internals::source::{Pace, SourceSpec};
 use serde_json::{Value, json};
 
 use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, LIST_RESPONSE, as_published};
+use crate::support::docs::blocks;
 use crate::support::mcp::{Bench, Session, flow, template};
 use crate::support::peer::entry;
 use crate::support::program::Sandbox;

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-const LIST: &str = include_str!("../../../schemas/flows-list.response.schema.json");
-const SHOW: &str = include_str!("../../../schemas/flows-show.response.schema.json");
-const EXECUTE: &str = include_str!("../../../schemas/flows-execute.response.schema.json");
-const EXECUTE_FAILURE: &str = include_str!("../../../schemas/flows-execute.failure.schema.json");
-const GUIDED: &str = include_str!("../../../schemas/flows-guided.response.schema.json");
-const STATUS: &str = include_str!("../../../schemas/flows-status.response.schema.json");
-const STATS: &str = include_str!("../../../schemas/stats.response.schema.json");
-const SERVERS: &str = include_str!("../../../schemas/servers.response.schema.json");
+const LIST: &str = include_str!("../../../../schemas/flows-list.response.schema.json");
+const SHOW: &str = include_str!("../../../../schemas/flows-show.response.schema.json");
+const EXECUTE: &str = include_str!("../../../../schemas/flows-execute.response.schema.json");
+const EXECUTE_FAILURE: &str = include_str!("../../../../schemas/flows-execute.failure.schema.json");
+const GUIDED: &str = include_str!("../../../../schemas/flows-guided.response.schema.json");
+const STATUS: &str = include_str!("../../../../schemas/flows-status.response.schema.json");
+const STATS: &str = include_str!("../../../../schemas/stats.response.schema.json");
+const SERVERS: &str = include_str!("../../../../schemas/servers.response.schema.json");
 
 /// Every shape of an answer: the name of its block, its schema, and where in the schema it stands.
 const SHAPES: [(&str, &str, &str); 12] = [

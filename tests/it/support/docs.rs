@@ -9,14 +9,14 @@ use std::fmt::Write as _;
 
 use clap::CommandFactory as _;
 
-use super::args::Cli;
-use crate::app::{Code, EXIT_CODES, RULES};
-use crate::config::{SERVERS_FAULTS, SETTINGS, SURROUNDINGS};
-use crate::mcp::{RESOURCES, tool_rows};
-use crate::report::wire::{STATUSES, WarningCode};
+use flowy::internals::app::{Code, EXIT_CODES, RULES};
+use flowy::internals::cli::Cli;
+use flowy::internals::config::{SERVERS_FAULTS, SETTINGS, SURROUNDINGS};
+use flowy::internals::mcp::{RESOURCES, tool_rows};
+use flowy::internals::report::wire::{STATUSES, WarningCode};
 
 /// Every block there is: its name and its Markdown.
-pub fn blocks() -> Vec<(&'static str, String)> {
+pub(crate) fn blocks() -> Vec<(&'static str, String)> {
     let mut blocks = vec![
         ("tools", tools()),
         ("tool-arguments", tool_arguments()),
@@ -41,7 +41,7 @@ pub fn blocks() -> Vec<(&'static str, String)> {
 ///
 /// # Errors
 /// In words, when a block has no end or a name that no table has.
-pub fn filled(document: &str, blocks: &[(&'static str, String)]) -> Result<String, String> {
+pub(crate) fn filled(document: &str, blocks: &[(&'static str, String)]) -> Result<String, String> {
     const END: &str = "<!-- /generated -->";
     let mut out = String::with_capacity(document.len());
     let mut rest = document;
@@ -190,7 +190,7 @@ fn settings() -> String {
             code(row.flag.unwrap_or_default()),
             variables.join(", "),
             code(row.key.unwrap_or_default()),
-            row.default.to_owned(),
+            row.default.words().to_owned(),
             format!("{}{own}", row.meaning),
         ]
     });
@@ -250,16 +250,11 @@ fn exit_codes() -> String {
     )
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_block_is_replaced_and_everything_around_it_stays() {
-        let document = "a\n<!-- generated: x -->\nold\n<!-- /generated -->\nb\n";
-        let new = filled(document, &[("x", "new\n".to_owned())]);
-        assert_eq!(new.as_deref(), Ok("a\n<!-- generated: x -->\n\nnew\n\n<!-- /generated -->\nb\n"));
-        assert_eq!(filled(new.as_deref().unwrap_or_default(), &[("x", "new\n".to_owned())]), new);
-        assert!(filled(document, &[]).is_err());
-    }
+#[test]
+fn a_block_is_replaced_and_everything_around_it_stays() {
+    let document = "a\n<!-- generated: x -->\nold\n<!-- /generated -->\nb\n";
+    let new = filled(document, &[("x", "new\n".to_owned())]);
+    assert_eq!(new.as_deref(), Ok("a\n<!-- generated: x -->\n\nnew\n\n<!-- /generated -->\nb\n"));
+    assert_eq!(filled(new.as_deref().unwrap_or_default(), &[("x", "new\n".to_owned())]), new);
+    assert!(filled(document, &[]).is_err());
 }

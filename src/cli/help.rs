@@ -1,0 +1,113 @@
+//! Help pages: each command shows the flags that mean something to it, and no others.
+//!
+//! Every flag is still accepted everywhere, so that an alias or a script may put them where it likes.
+
+use clap::builder::Resettable;
+use clap::{Arg, Command, CommandFactory as _};
+
+use super::args::Cli;
+use super::settings::concern_of;
+use crate::config::Concern::{
+    self, All, CacheFolder, Catalog, Counts, Exposing, Reading, Servers, Serving, Source, StateFolder,
+};
+
+/// How much a page shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Page {
+    /// `-h`: what most people need.
+    Short,
+    /// `--help`: everything there is to say.
+    Whole,
+}
+
+/// What means something to a command.
+struct Relevant {
+    command: &'static str,
+    /// The settings, by what they are about.
+    settings: &'static [Concern],
+    /// The other flags that every command accepts.
+    flags: &'static [&'static str],
+}
+
+const READING: &[&str] = &["refresh", "json", "quiet", "color"];
+const ANSWERING: &[&str] = &["json", "quiet", "color"];
+const EVERY_SETTING: &[Concern] =
+    &[Source, Catalog, Reading, Serving, Exposing, Servers, CacheFolder, StateFolder, Counts, All];
+
+/// The commands, and in a second level the commands below them that differ; a command that is not
+/// here is as the one above it.
+const RELEVANT: &[Relevant] = &[
+    Relevant { command: "flowy", settings: &[Source, Catalog], flags: READING },
+    Relevant {
+        command: "list",
+        settings: &[Source, Catalog, Reading, Servers, CacheFolder, StateFolder, Counts, All],
+        flags: READING,
+    },
+    Relevant { command: "show", settings: &[Source, Catalog, Reading, Servers, CacheFolder, All], flags: READING },
+    Relevant {
+        command: "run",
+        settings: &[Source, Catalog, Reading, Servers, CacheFolder, StateFolder, Counts, All],
+        flags: READING,
+    },
+    Relevant { command: "validate", settings: &[Source, Catalog, Reading, Servers, CacheFolder, All], flags: READING },
+    Relevant { command: "graph", settings: &[Source, Catalog, Reading, CacheFolder, All], flags: READING },
+    // A schema is JSON anyway.
+    Relevant {
+        command: "schema",
+        settings: &[Source, Catalog, Reading, CacheFolder, All],
+        flags: &["refresh", "quiet", "color"],
+    },
+    // What it prints is the protocol's, and its callers say when to refresh.
+    Relevant { command: "serve", settings: EVERY_SETTING, flags: &[] },
+    Relevant { command: "executions", settings: &[StateFolder, All], flags: ANSWERING },
+    Relevant { command: "executions export", settings: &[StateFolder, All], flags: &["quiet", "color"] },
+    Relevant { command: "servers", settings: &[Servers, CacheFolder, All], flags: ANSWERING },
+    Relevant { command: "stats", settings: &[Source, StateFolder, Counts, All], flags: ANSWERING },
+    // What is set here becomes part of the entry.
+    Relevant { command: "config", settings: EVERY_SETTING, flags: ANSWERING },
+    // A script is the same whatever is set.
+    Relevant { command: "completions", settings: &[], flags: &[] },
+];
+
+/// The command line, with help pages that show what concerns each command.
+pub(super) fn command(page: Page) -> Command {
+    let command = Cli::command();
+    let shared: Vec<Arg> = command.get_arguments().cloned().collect();
+    let Some(all) = RELEVANT.first() else { return command };
+    let command = command.mut_args(|flag| shown(flag, all, page));
+    let command = laid_out(command, page);
+    command.mut_subcommands(|sub| dressed(sub, "", all, &shared, page))
+}
+
+/// A command and those below it.
+fn dressed(command: Command, above: &str, inherited: &'static Relevant, shared: &[Arg], page: Page) -> Command {
+    let name = format!("{above}{}", command.get_name());
+    let relevant = RELEVANT.iter().find(|relevant| relevant.command == name).unwrap_or(inherited);
+    // All of them, so that they stand in their usual order.
+    let command = command.args(shared.iter().map(|flag| shown(flag.clone(), relevant, page)));
+    let below = format!("{name} ");
+    laid_out(command, page).mut_subcommands(|sub| dressed(sub, &below, relevant, shared, page))
+}
+
+fn shown(flag: Arg, relevant: &Relevant, page: Page) -> Arg {
+    let id = flag.get_id().as_str();
+    let means_something = match concern_of(id) {
+        Some(concern) => relevant.settings.contains(&concern),
+        None => relevant.flags.contains(&id),
+    };
+    let hidden = flag.is_hide_set() || !means_something;
+    let rare = flag.is_hide_short_help_set() && page == Page::Short;
+    flag.hide(hidden).hide_short_help(rare)
+}
+
+/// A whole page is laid out as a short one, one line a flag: clap's long form takes three.
+fn laid_out(command: Command, page: Page) -> Command {
+    const WITHOUT_ABOUT: &str = "{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+    let about = command.get_long_about().cloned();
+    match (page, about) {
+        (Page::Whole, Some(about)) => {
+            command.long_about(Resettable::Reset).before_help(about).help_template(WITHOUT_ABOUT)
+        }
+        _ => command,
+    }
+}
