@@ -32,8 +32,8 @@ mod ways;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use flowy::internals::discover::rank::{Document, Index, Query};
-use flowy::internals::discover::{Entry, Mode};
+use flowy::internals::discover::rank::{Document, Query, SearchIndex};
+use flowy::internals::discover::{FlowRow, Mode};
 
 use cost::Tokens;
 use plot::Point;
@@ -111,9 +111,9 @@ fn main() {
     let given = |name: &str| arguments.iter().any(|argument| argument == name);
     let plot = arguments.iter().position(|argument| argument == "--plot").and_then(|at| arguments.get(at + 1));
     let set = set::read(Path::new("benches/discovery"));
-    let bare: Vec<Entry> = set.flows.iter().map(|flow| Entry { examples: Vec::new(), ..flow.clone() }).collect();
-    let ranked = Index::build(set.flows.iter().map(Document::of_flow));
-    let ranked_bare = Index::build(bare.iter().map(Document::of_flow));
+    let bare: Vec<FlowRow> = set.flows.iter().map(|flow| FlowRow { examples: Vec::new(), ..flow.clone() }).collect();
+    let ranked = SearchIndex::build(set.flows.iter().map(Document::of_flow));
+    let ranked_bare = SearchIndex::build(bare.iter().map(Document::of_flow));
     let (plain, plain_bare) = (Plain::build(&set.flows), Plain::build(&bare));
     let finders: [(&str, Finder<'_>); 5] = [
         ("substring", Box::new(|asked| substring(&set.flows, asked))),
@@ -162,7 +162,7 @@ fn main() {
 }
 
 /// What a stricter or laxer decision that nothing fits would do, on the part that may be tuned on.
-fn trade_off(set: &Set, indexes: &[(&str, &Index)]) {
+fn trade_off(set: &Set, indexes: &[(&str, &SearchIndex)]) {
     println!("| strictness, and the query | right flow among the first 3 | nothing fits found |\n|---|---|---|");
     for asked in [Asked::Phrasings, Asked::First] {
         for (name, index) in indexes {
@@ -185,7 +185,7 @@ fn trade_off(set: &Set, indexes: &[(&str, &Index)]) {
     println!();
 }
 
-fn misses(set: &Set, index: &Index) {
+fn misses(set: &Set, index: &SearchIndex) {
     for request in Part::Tuned.of(set) {
         let said = request.said(Asked::Phrasings);
         let found: Vec<&str> = ours(index, &said).iter().take(3).map(|at| set.flows[*at].name.as_str()).collect();

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use divan::Bencher;
 use flowy::internals::clock::SystemClock;
 use flowy::internals::discover::rank::{Document, Query};
-use flowy::internals::discover::{Entry, Figures, Index, Input, Mode, Packed, Selection, page};
+use flowy::internals::discover::{Figures, FlowIndex, FlowInput, FlowRow, IndexRows, Mode, Selection, page};
 use flowy::internals::execute::{Options, Rendered, Workers, execute};
 use flowy::internals::model::Shelf;
 use flowy::internals::names::CatalogPath;
@@ -114,40 +114,44 @@ fn execute_steps(bencher: Bencher<'_, '_>, steps: usize) {
     });
 }
 
-fn index(flows: usize) -> Index {
-    let entries = (0..flows).map(|n| Entry {
+fn rows(flows: usize) -> IndexRows {
+    let entries = (0..flows).map(|n| FlowRow {
         name: format!("Market_Research_Flow_{n:05}"),
         description: "Collects what is known of a market, compares the competitors and writes a short brief for the team that has to decide.".to_owned(),
         tags: vec!["research".to_owned(), "market".to_owned()],
         node_count: 5,
         steps: vec!["Collect".to_owned(), "Compare".to_owned(), "Brief".to_owned()],
-        inputs: ["topic", "audience", "tone"].map(|name| Input { name: name.to_owned(), required: name == "topic", ..Input::default() }).to_vec(),
+        inputs: ["topic", "audience", "tone"].map(|name| FlowInput { name: name.to_owned(), required: name == "topic", ..FlowInput::default() }).to_vec(),
         file: format!("flows/Market_Research_Flow_{n:05}.json"),
-        ..Entry::default()
+        ..FlowRow::default()
     });
-    Index::new(entries.collect(), Vec::new(), Vec::new(), Vec::new())
+    IndexRows::new(entries.collect(), Vec::new(), Vec::new(), Vec::new())
 }
 
 #[divan::bench(args = [80, 10_000])]
 fn open_index_and_list(bencher: Bencher<'_, '_>, flows: usize) {
-    let bytes = index(flows).pack();
+    let records = Arc::new(rows(flows).records());
     let selection = Selection::all(Mode::Compact);
-    bencher.bench(|| page(&Packed::open(bytes.clone()).unwrap(), &selection, "revision", &Figures::default()).unwrap());
+    bencher.bench(|| {
+        let records = records.clone();
+        let index = FlowIndex::open(move |number| records.get(number).cloned()).unwrap();
+        page(&index, &selection, "revision", &Figures::default()).unwrap()
+    });
 }
 
 #[divan::bench(args = [80, 10_000], sample_count = 10)]
-fn pack_index(bencher: Bencher<'_, '_>, flows: usize) {
-    let index = index(flows);
-    bencher.bench(|| index.pack());
+fn write_index(bencher: Bencher<'_, '_>, flows: usize) {
+    let rows = rows(flows);
+    bencher.with_inputs(|| rows.clone()).bench_values(IndexRows::records);
 }
 
 /// Flows in 40 subjects and 50 actions, with words of their own beside the common ones.
-fn varied(flows: usize) -> Vec<Entry> {
+fn varied(flows: usize) -> Vec<FlowRow> {
     let word = |seed: usize| {
         let syllables = ["ba", "ke", "lo", "mi", "nu", "ra", "se", "ti", "vo", "zan"];
         (0..4).map(|place| syllables[seed / 10_usize.pow(place) % 10]).collect::<String>()
     };
-    let entry = |n: usize| Entry {
+    let entry = |n: usize| FlowRow {
         name: format!("{}_{}_{n:05}", word(n % 40), word(n % 50 + 100)),
         description: format!(
             "Collects what is known of the {} and writes a short brief on {} for the team that has to decide about {}.",
@@ -158,15 +162,15 @@ fn varied(flows: usize) -> Vec<Entry> {
         tags: vec![word(n % 30), "research".to_owned()],
         category: Some(word(n % 12)),
         inputs: ["topic", "audience", "tone"]
-            .map(|name| Input {
+            .map(|name| FlowInput {
                 name: name.to_owned(),
                 description: Some(format!("The {name} of the {}", word(n % 500))),
-                ..Input::default()
+                ..FlowInput::default()
             })
             .to_vec(),
         examples: vec![format!("write me a brief about {}", word(n)), format!("{} 보고서를 써줘", word(n % 700))],
         file: format!("flows/{n}.json"),
-        ..Entry::default()
+        ..FlowRow::default()
     };
     (0..flows).map(entry).collect()
 }
@@ -174,13 +178,13 @@ fn varied(flows: usize) -> Vec<Entry> {
 #[divan::bench(args = [80, 10_000], sample_count = 10)]
 fn build_ranks(bencher: Bencher<'_, '_>, flows: usize) {
     let flows = varied(flows);
-    bencher.bench(|| flowy::internals::discover::rank::Index::build(flows.iter().map(Document::of_flow)));
+    bencher.bench(|| flowy::internals::discover::rank::SearchIndex::build(flows.iter().map(Document::of_flow)));
 }
 
 #[divan::bench(args = ["write a brief about bakelomi", "reserch team breif kelomina", "보고서를 써줘", "nothing of this is known here at all"], sample_count = 1_000)]
 fn search_10_000(bencher: Bencher<'_, '_>, asked: &str) {
     let flows = varied(10_000);
-    let index = flowy::internals::discover::rank::Index::build(flows.iter().map(Document::of_flow));
+    let index = flowy::internals::discover::rank::SearchIndex::build(flows.iter().map(Document::of_flow));
     let query = Query::new(&[asked]).unwrap();
     bencher.bench(|| index.search(&query, 5, false, |_| true));
 }
@@ -188,7 +192,7 @@ fn search_10_000(bencher: Bencher<'_, '_>, asked: &str) {
 #[divan::bench(sample_count = 1_000)]
 fn search_10_000_in_eight_phrasings(bencher: Bencher<'_, '_>) {
     let flows = varied(10_000);
-    let index = flowy::internals::discover::rank::Index::build(flows.iter().map(Document::of_flow));
+    let index = flowy::internals::discover::rank::SearchIndex::build(flows.iter().map(Document::of_flow));
     let asked: Vec<String> = (0..8).map(|n| format!("{} {}", flows[n * 1_000].description, flows[n].name)).collect();
     let query = Query::new(&asked).unwrap();
     bencher.bench(|| index.search(&query, 5, false, |_| true));

@@ -41,7 +41,7 @@ use crate::store::Store;
 // What requests and answers are made of, so that a surface needs no other room to ask.
 pub use crate::catalog::{Catalog, IgnoredRef, Origin, Prepared};
 pub use crate::clock::{Clock, SystemClock};
-pub use crate::discover::{Kind, LARGEST_BUDGET, LARGEST_LIMIT, Mode, QUERY_LIMIT, Selection, Usage};
+pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, QUERY_LIMIT, Selection, Usage};
 pub use crate::execute::StepEnd;
 pub use crate::guide::{Answering, Asker, Story, Turn};
 pub use crate::model::{KnownTool, ServerStanding};

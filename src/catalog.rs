@@ -16,7 +16,7 @@ use crate::app::prompts::Offered;
 use crate::app::{Code, Error};
 use crate::cache::Flights;
 use crate::config::Settings;
-use crate::discover::{Figures, FileProblem, Found, Packed, Page, Selection, page};
+use crate::discover::{DamagedIndex, Figures, FileProblem, FlowIndex, NameMatch, Page, Selection, page};
 use crate::model::{Directory, Listed, Toolbox};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
@@ -90,13 +90,13 @@ struct Opened {
     /// The snapshot that lacked files which should be there: it stands for that one alone, because
     /// another of the same revision may have them.
     lacking: Option<Weak<Snapshot>>,
-    packed: Packed,
+    index: FlowIndex,
     directory: OnceLock<Directory>,
     ready: Mutex<VecDeque<(String, usize, Arc<Prepared>)>>,
-    problems: OnceLock<Arc<Vec<FileProblem>>>,
+    problems: OnceLock<Vec<FileProblem>>,
     pages: Mutex<VecDeque<(Selection, Arc<Page>)>>,
     /// The templates as listings show them.
-    templates: Mutex<Option<Packed>>,
+    templates: Mutex<Option<FlowIndex>>,
     offered: Offered,
     exposure: OnceLock<Arc<Exposure>>,
 }
@@ -152,7 +152,7 @@ impl Catalogs {
 
 impl Opened {
     fn stands_for(&self, snapshot: &Arc<Snapshot>) -> bool {
-        !self.packed.is_lost()
+        !self.index.is_damaged()
             && self.lacking.as_ref().is_none_or(|lacking| std::ptr::eq(lacking.as_ptr(), Arc::as_ptr(snapshot)))
     }
 }
@@ -184,21 +184,8 @@ impl Catalog {
     }
 
     /// The listing index.
-    pub fn index(&self) -> &Packed {
-        &self.shared.packed
-    }
-
-    /// What was found in the listing index, unless a part of it turned out to be damaged: then it may be
-    /// too little. Every answer that is made of the index goes through here.
-    ///
-    /// # Errors
-    /// When a part could not be read; the next call has an index that is made anew.
-    pub(crate) fn sure<T>(&self, found: T) -> Result<T, Error> {
-        if self.index().is_lost() {
-            let message = "the index that was kept of this revision is damaged; it has been removed";
-            return Err(Error::new(Code::InternalError, message).next("ask again: the index is made anew then"));
-        }
-        Ok(found)
+    pub fn index(&self) -> &FlowIndex {
+        &self.shared.index
     }
 
     /// What is known of external tools.
@@ -217,21 +204,27 @@ impl Catalog {
     }
 
     /// Files with errors.
-    pub fn problems(&self) -> &Arc<Vec<FileProblem>> {
-        self.shared.problems.get_or_init(|| Arc::new(self.shared.packed.problems()))
+    ///
+    /// # Errors
+    /// When the index is damaged.
+    pub fn problems(&self) -> Result<&[FileProblem], DamagedIndex> {
+        if let Some(problems) = self.shared.problems.get() {
+            return Ok(problems);
+        }
+        let problems = self.index().problems()?;
+        Ok(self.shared.problems.get_or_init(|| problems))
     }
 
     /// One page of the listing of an index of this catalog, from memory where it is.
     ///
     /// # Errors
-    /// When the selection can't be understood.
-    pub fn page(&self, index: &Packed, selection: &Selection, figures: &Figures<'_>) -> Result<Arc<Page>, Error> {
+    /// When the selection can't be understood, or the index is damaged.
+    pub fn page(&self, index: &FlowIndex, selection: &Selection, figures: &Figures<'_>) -> Result<Arc<Page>, Error> {
         let pages = || self.shared.pages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, page)) = pages().iter().find(|(other, _)| other == selection) {
             return Ok(page.clone());
         }
         let page = Arc::new(page(index, selection, &self.origin.revision, figures)?);
-        let page = self.sure(page)?;
         if selection.goes_by_usage() {
             return Ok(page);
         }
@@ -244,64 +237,73 @@ impl Catalog {
     }
 
     /// The templates by the names they go by.
-    pub fn directory(&self) -> &Directory {
-        self.shared.directory.get_or_init(|| Directory::new(build::listed(&self.shared.packed)))
+    ///
+    /// # Errors
+    /// When the index is damaged.
+    pub fn directory(&self) -> Result<&Directory, DamagedIndex> {
+        if let Some(directory) = self.shared.directory.get() {
+            return Ok(directory);
+        }
+        let templates = self.index().templates()?;
+        Ok(self.shared.directory.get_or_init(|| Directory::new(templates.iter().map(build::listed).collect())))
     }
 
     /// The template file that a name means, as a caller asks for it.
-    pub fn template_file(&self, name: &str) -> Option<(&Listed, usize)> {
-        self.directory().resolve(name).ok()
+    ///
+    /// # Errors
+    /// When the index is damaged.
+    pub fn template_file(&self, name: &str) -> Result<Option<(&Listed, usize)>, DamagedIndex> {
+        Ok(self.directory()?.resolve(name).ok())
     }
 
     /// The place of a flow in the index.
     ///
     /// # Errors
-    /// A forbidden name, no flow of that name, or several.
+    /// A forbidden name, no flow of that name, or several; a damaged index.
     pub fn find(&self, name: &str) -> Result<usize, Error> {
         ItemName::new(name).map_err(|error| {
             Error::new(Code::InvalidRequest, error.to_string()).next("ask for a flow by the name that flows_list shows")
         })?;
-        match self.sure(self.index().find(name))? {
-            Found::One(row) => Ok(row),
-            Found::Several(rows) => Err(self.ambiguous(name, &rows)),
-            Found::Nothing => {
+        match self.index().find(name)? {
+            NameMatch::One(row) => Ok(row),
+            NameMatch::Several(rows) => Err(self.ambiguous(name, &rows)?),
+            NameMatch::Nothing => {
                 // A file that can't be read lists no flow; asked for by its stem it says why.
                 if let Some(problem) = self
-                    .index()
-                    .problems()
-                    .into_iter()
+                    .problems()?
+                    .iter()
                     .find(|problem| problem.file.starts_with("flows/") && build::stem(&problem.file) == name)
                 {
                     let code = Code::named(&problem.code).unwrap_or(Code::ParseError);
                     let mut error = Error::about_file(code, format!("{}: {}", problem.file, problem.message))
-                        .detail("file", problem.file.into());
+                        .detail("file", problem.file.clone().into());
                     if let (Some(line), Some(column)) = (problem.line, problem.column) {
                         error.message = format!("{} (line {line}, column {column})", error.message);
                         error = error.detail("line", line.into()).detail("column", column.into());
                     }
                     return Err(error);
                 }
-                if self.template_file(name).is_some() {
+                if self.template_file(name)?.is_some() {
                     let message = format!("{} is a template, not a flow", quoted(name));
                     return Err(Error::new(Code::FlowNotFound, message).next(
                         "call flows_show with that name: it shows the text, and in usedBy the flows to execute",
                     ));
                 }
-                Err(Error::not_found(Code::FlowNotFound, "flow", name, self.index().names()))
+                Err(Error::not_found(Code::FlowNotFound, "flow", name, self.index().names()?))
             }
         }
     }
 
     /// Several flows go by a name: the advice names only what would find one of them.
-    fn ambiguous(&self, name: &str, rows: &[usize]) -> Error {
+    fn ambiguous(&self, name: &str, rows: &[usize]) -> Result<Error, DamagedIndex> {
         let (mut files, mut ways) = (Vec::new(), Vec::new());
-        for (row, entry) in rows.iter().filter_map(|row| Some((*row, self.index().entry(*row)?))) {
-            files.push(format!("{} in {}", quoted(&entry.name), entry.file));
-            let stem = entry.stem().to_owned();
-            let names = [Some(entry.name), Some(stem), entry.meta_name, entry.flow_id].into_iter().flatten();
-            let way =
-                names.into_iter().find(|other| matches!(self.index().find(other), Found::One(found) if found == row));
-            ways.extend(way.map(|way| format!("{} ({})", quoted(&way), entry.file)));
+        for row in rows {
+            let flow = self.index().row(*row)?;
+            files.push(format!("{} in {}", quoted(&flow.name), flow.file));
+            let stem = flow.stem().to_owned();
+            let names = [Some(flow.name), Some(stem), flow.meta_name, flow.flow_id].into_iter().flatten();
+            let way = names.into_iter().find(|other| self.index().find(other) == Ok(NameMatch::One(*row)));
+            ways.extend(way.map(|way| format!("{} ({})", quoted(&way), flow.file)));
         }
         let next = if ways.is_empty() {
             "no other name tells them apart: give one of the files another name or `meta.id`".to_owned()
@@ -309,8 +311,7 @@ impl Catalog {
             format!("ask for one of them as {}", ways.join(" or "))
         };
         let candidates = files.iter().map(|file| serde_json::Value::String(file.clone())).collect();
-        Error::new(Code::AmbiguousName, format!("several flows go by {}: {}", quoted(name), files.join(", ")))
-            .next(next)
-            .detail("candidates", candidates)
+        let message = format!("several flows go by {}: {}", quoted(name), files.join(", "));
+        Ok(Error::new(Code::AmbiguousName, message).next(next).detail("candidates", candidates))
     }
 }

@@ -1,297 +1,39 @@
 //! What a listing shows: the catalog's index, the modes, filters, pages, cursors and budgets.
 //!
-//! App fills an [`Index`] from the plans of one revision; [`Index::pack`] makes it one byte string,
-//! [`Packed`] reads that in place, and [`page`] picks what one reply shows. This room does no I/O,
-//! knows no clock and no protocol, and never sees a flow file: it is handed finished entries.
+//! The catalog fills [`IndexRows`] from the plans of one revision; [`IndexRows::records`] is their stored form, of
+//! which [`FlowIndex`] reads what is asked for, and [`page`] picks what one reply shows. This room does no I/O,
+//! knows no clock and no protocol, and never sees a flow file: it is handed finished rows.
 //!
 //! Everything here is the same for equal inputs: order is by name in code points, then by file,
 //! then by place in the file.
 
 mod answer;
 mod cursor;
+mod flow_index;
+mod list_entry;
 mod mode;
-mod packed;
 mod page;
-mod parts;
 pub mod rank;
 mod rows;
 mod score;
-mod shown;
 mod text;
 mod tiers;
 
 pub use answer::{Excluded, NoMatch, Reason};
 pub use cursor::CursorFault;
+pub use flow_index::{DamagedIndex, FlowIndex, FlowKey, NameMatch};
+pub use list_entry::{
+    BriefEntry, CompactEntry, ContractEntry, DetailedEntry, EntriesJson, ListEntry, ShortenedEntry, ShownInput,
+    StandardEntry,
+};
 pub use mode::{MOST_NAMES, Mode};
-pub use packed::{Found, Packed};
-pub use page::{DiscoverError, Kind, LARGEST_BUDGET, LARGEST_LIMIT, Page, QUERY_LIMIT, Selection, TruncatedBy, page};
-pub use parts::Parts;
-pub use rows::{EntriesJson, to_value};
+pub use page::{
+    DiscoverError, LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Page, QUERY_LIMIT, Selection, TruncatedBy, page,
+};
+pub use rows::{Category, FileProblem, FlowInput, FlowOutput, FlowRow, IndexRows, TemplateRow, TemplateTitle};
 pub use score::{BUCKETS, Popularity, Score, Times, Usage};
-pub use shown::{BriefEntry, CompactEntry, ContractEntry, DetailedEntry, Shown, ShownInput, StandardEntry};
 pub use text::{brief_inputs, index_line, input_summary, truncated};
 pub use tiers::{CategoryEntry, Figures, FullEntry, HotEntry, SummaryEntry, millis, property, set_property};
-
-use serde_json::Value;
-
-use crate::names::unprintable;
-
-/// One listed flow, as its plan describes it.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Entry {
-    /// The name it is asked for by.
-    pub name: String,
-    /// The whole description; empty when there is none.
-    pub description: String,
-    /// Tags as written, in the file's order.
-    pub tags: Vec<String>,
-    /// The category it says, else its folder; `None` for a flow at the top.
-    pub category: Option<String>,
-    /// `simple`, `moderate` or `high`, as written.
-    pub complexity: Option<String>,
-    /// Who wrote it.
-    pub author: Option<String>,
-    /// The version as written; shown as `1.0` when absent.
-    pub version: Option<String>,
-    /// All nodes, runnable or not.
-    pub node_count: usize,
-    /// When it was made, ISO 8601, as written.
-    pub created: Option<String>,
-    /// When it was last changed, ISO 8601, as written.
-    pub updated: Option<String>,
-    /// The labels of its steps, in the order in which they run.
-    pub steps: Vec<String>,
-    /// Everything a caller may give; names are distinct.
-    pub inputs: Vec<Input>,
-    /// Whether what a caller may give is not known, because the flow has errors.
-    pub inputs_unknown: bool,
-    /// Its results.
-    pub outputs: Vec<Output>,
-    /// Requests that its author wants it to be found by.
-    pub examples: Vec<String>,
-    /// The variable sets there are to choose from.
-    pub sets: Vec<String>,
-    /// Whether its file asks that it be a tool of its own.
-    pub expose: bool,
-    /// The external tools that its steps call, `alias:tool`, sorted, each once.
-    pub calls: Vec<String>,
-    /// The flows that are steps of it, by the names it calls them, sorted, each once.
-    pub uses: Vec<String>,
-    /// Whether it has errors, as far as the files alone tell: then it is no tool of its own.
-    pub broken: bool,
-    /// The file it stands in, as a path of the catalog.
-    pub file: String,
-    /// `meta.id`.
-    pub flow_id: Option<String>,
-    /// `meta.name`.
-    pub meta_name: Option<String>,
-    /// Its place among the flows of its file, from 0.
-    pub place_in_file: usize,
-    /// The git object id of its file.
-    pub oid: String,
-}
-
-impl Entry {
-    /// The file's name without folders and without its last extension.
-    pub fn stem(&self) -> &str {
-        stem_of(&self.file)
-    }
-}
-
-/// One thing a caller may give to a flow.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Input {
-    /// The variable's name.
-    pub name: String,
-    /// Its type as declared; `None` reads `string`.
-    pub kind: Option<String>,
-    /// What it is for.
-    pub description: Option<String>,
-    /// Whether the flow refuses to run without it.
-    pub required: bool,
-    /// Whether a variable set gives it.
-    pub in_sets: bool,
-    /// What stands in when it isn't given.
-    pub default: Option<Value>,
-    /// The only values allowed; empty when any is.
-    pub choices: Vec<Value>,
-}
-
-/// One result of a flow.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Output {
-    /// The result node's label.
-    pub label: String,
-    /// The id of the node that feeds it.
-    pub node: String,
-}
-
-/// One template file.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct TemplateEntry {
-    /// The file, as a path of the catalog.
-    pub file: String,
-    /// Its name without folders and extension: the first thing a flow may call it by.
-    pub stem: String,
-    /// The templates it holds, in the file's order.
-    pub titles: Vec<TemplateTitle>,
-    /// The variables that any of them declares.
-    pub variables: Vec<String>,
-    /// The git object id of the file.
-    pub oid: String,
-}
-
-/// What one template of a file may be called by, besides the file's stem.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct TemplateTitle {
-    /// `id`, when the file gives one.
-    pub id: Option<String>,
-    /// `title`, when the file gives one.
-    pub title: Option<String>,
-}
-
-/// What a `_category.json` says about a category.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Category {
-    /// The category's name: its folder.
-    pub name: String,
-    /// How it is shown.
-    pub display_name: Option<String>,
-    /// What belongs into it.
-    pub description: Option<String>,
-    /// Its place among the categories.
-    pub sort_order: Option<i64>,
-}
-
-/// A file that can't be listed as it should, and why; it never hides the others.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FileProblem {
-    /// The file, as a path of the catalog.
-    pub file: String,
-    /// The error code, for example `PARSE_ERROR`.
-    pub code: String,
-    /// The fact, in one sentence.
-    pub message: String,
-    /// From 1.
-    pub line: Option<usize>,
-    /// From 1, in characters.
-    pub column: Option<usize>,
-    /// How many more the file has that are named nowhere: only its first problem counts them.
-    pub unnamed: usize,
-}
-
-impl FileProblem {
-    /// How many there are of these in all, those that are named nowhere included.
-    pub fn count(problems: &[Self]) -> usize {
-        problems.iter().map(|problem| 1 + problem.unnamed).sum()
-    }
-}
-
-/// Everything a listing of one revision can show, sorted and with clean texts.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Index {
-    flows: Vec<Entry>,
-    templates: Vec<TemplateEntry>,
-    problems: Vec<FileProblem>,
-    categories: Vec<Category>,
-}
-
-impl Index {
-    /// Sorts what the catalog offers and cleans its texts.
-    ///
-    /// Flows are ordered by name, file and place in the file; the rest by file or name. Control and
-    /// bidirectional characters, other than line breaks and tabs, are taken out of every text
-    /// that is only shown; names, files and ids were checked when they were made and stay as they are.
-    pub fn new(
-        mut flows: Vec<Entry>,
-        mut templates: Vec<TemplateEntry>,
-        mut problems: Vec<FileProblem>,
-        mut categories: Vec<Category>,
-    ) -> Self {
-        for flow in &mut flows {
-            clean_flow(flow);
-        }
-        flows.sort_by(|a, b| (&a.name, &a.file, a.place_in_file).cmp(&(&b.name, &b.file, b.place_in_file)));
-        templates.sort_by(|a, b| a.file.cmp(&b.file));
-        for problem in &mut problems {
-            clean(&mut problem.message);
-        }
-        problems.sort_by(|a, b| (&a.file, a.line, a.column, &a.code).cmp(&(&b.file, b.line, b.column, &b.code)));
-        for category in &mut categories {
-            category.display_name.iter_mut().for_each(clean);
-            category.description.iter_mut().for_each(clean);
-        }
-        categories.sort_by(|a, b| a.name.cmp(&b.name));
-        Self { flows, templates, problems, categories }
-    }
-
-    /// The flows, by name, file and place in the file.
-    pub fn flows(&self) -> &[Entry] {
-        &self.flows
-    }
-
-    /// The template files, by path.
-    pub fn templates(&self) -> &[TemplateEntry] {
-        &self.templates
-    }
-
-    /// The files with problems, by path and position.
-    pub fn problems(&self) -> &[FileProblem] {
-        &self.problems
-    }
-
-    /// The declared categories, by name.
-    pub fn categories(&self) -> &[Category] {
-        &self.categories
-    }
-
-    /// The stored form, for [`Packed::open`].
-    pub fn pack(&self) -> Vec<u8> {
-        self.pack_in_parts().0
-    }
-
-    /// The stored form, and where parts of it may begin, apart from the first: in bytes and in order, for
-    /// [`Packed::open_parts`].
-    pub fn pack_in_parts(&self) -> (Vec<u8>, Vec<usize>) {
-        rows::pack(self)
-    }
-}
-
-fn stem_of(file: &str) -> &str {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
-}
-
-fn clean_flow(flow: &mut Entry) {
-    clean(&mut flow.description);
-    flow.tags.iter_mut().for_each(clean);
-    for text in [
-        &mut flow.category,
-        &mut flow.complexity,
-        &mut flow.author,
-        &mut flow.version,
-        &mut flow.created,
-        &mut flow.updated,
-    ] {
-        text.iter_mut().for_each(clean);
-    }
-    flow.steps.iter_mut().for_each(clean);
-    flow.examples.iter_mut().for_each(clean);
-    for input in &mut flow.inputs {
-        input.kind.iter_mut().for_each(clean);
-        input.description.iter_mut().for_each(clean);
-    }
-    for output in &mut flow.outputs {
-        clean(&mut output.label);
-    }
-}
-
-fn clean(text: &mut String) {
-    let hidden = |c: char| unprintable(c) && !matches!(c, '\n' | '\r' | '\t');
-    if text.chars().any(hidden) {
-        text.retain(|c| !hidden(c));
-    }
-}
 
 #[cfg(test)]
 mod samples;

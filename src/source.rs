@@ -28,7 +28,7 @@ pub use self::reading::{Reading, Text};
 use self::examples::Examples;
 use self::folder::FolderSource;
 use self::github::{Remote, Repository};
-use crate::cache::Parted;
+use crate::cache::RecordFile;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::names::{CatalogPath, ObjectId, RefName, RepoSlug};
@@ -264,23 +264,22 @@ impl Snapshot {
     }
 
     /// What was kept for this revision under this name.
-    pub async fn derived(&self, name: &str) -> Option<Parted> {
+    pub async fn derived(&self, name: &str) -> Option<RecordFile> {
         match &self.body {
             Body::Remote(remote) => remote.derived(name).await,
             Body::Folder(_) | Body::Fixed(_) => None,
         }
     }
 
-    /// Keeps bytes made from this revision, in parts of which all but the first begin at `cuts`; what was
-    /// kept is open then.
+    /// Keeps records made from this revision under a name; what was kept is open then.
     ///
     /// # Errors
-    /// The bytes themselves, where nothing can be kept: the revision is no whole commit, or the disk
+    /// The records themselves, where nothing can be kept: the revision is no whole commit, or the disk
     /// can't be written.
-    pub async fn keep_derived(&self, name: &str, bytes: Vec<u8>, cuts: Vec<usize>) -> Result<Parted, Vec<u8>> {
+    pub async fn keep_derived(&self, name: &str, records: Vec<Vec<u8>>) -> Result<RecordFile, Vec<Vec<u8>>> {
         match &self.body {
-            Body::Remote(remote) => remote.keep_derived(name, bytes, cuts).await,
-            Body::Folder(_) | Body::Fixed(_) => Err(bytes),
+            Body::Remote(remote) => remote.keep_derived(name, records).await,
+            Body::Folder(_) | Body::Fixed(_) => Err(records),
         }
     }
 }

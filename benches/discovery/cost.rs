@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use flowy::internals::discover::rank::{Document, Index, Query};
-use flowy::internals::discover::{Entry, Figures, Mode, Packed, Selection, page, to_value};
+use flowy::internals::discover::rank::{Document, Query, SearchIndex};
+use flowy::internals::discover::{Figures, FlowIndex, FlowRow, Mode, Selection, page};
 use serde_json::Value;
 
 use crate::set::{Asked, Set};
@@ -21,26 +21,26 @@ impl Tokens {
     }
 }
 
-fn packed(flows: Vec<Entry>) -> Packed {
-    let index = flowy::internals::discover::Index::new(flows, Vec::new(), Vec::new(), Vec::new());
-    Packed::open(index.pack()).unwrap()
+fn index(flows: Vec<FlowRow>) -> FlowIndex {
+    let rows = flowy::internals::discover::IndexRows::new(flows, Vec::new(), Vec::new(), Vec::new());
+    FlowIndex::in_memory(rows.records()).unwrap()
 }
 
 /// The entries of flows in a mode, as JSON.
-pub(crate) fn entries(flows: Vec<Entry>, mode: Mode) -> String {
+pub(crate) fn entries(flows: Vec<FlowRow>, mode: Mode) -> String {
     let mut selection = Selection::all(mode);
     (selection.limit, selection.max_tokens) = (Some(1_000), Some(1_000_000));
-    let page = page(&packed(flows), &selection, "", &Figures::default()).unwrap();
-    page.entries.iter().map(to_value).collect::<Value>().to_string()
+    let page = page(&index(flows), &selection, "", &Figures::default()).unwrap();
+    serde_json::to_string(&page.entries).unwrap()
 }
 
 /// The names of flows, as JSON.
-pub(crate) fn names(flows: &[Entry]) -> String {
+pub(crate) fn names(flows: &[FlowRow]) -> String {
     Value::from(flows.iter().map(|flow| flow.name.clone()).collect::<Vec<_>>()).to_string()
 }
 
 /// Prints what answers cost.
-pub(crate) fn print_tokens(set: &Set, ours: &Index, tokens: &Tokens) {
+pub(crate) fn print_tokens(set: &Set, ours: &SearchIndex, tokens: &Tokens) {
     println!("| answer | tokens (o200k) |\n|---|---|");
     for mode in [Mode::Detailed, Mode::Compact, Mode::Index] {
         println!("| every flow, {} | {} |", mode.as_str(), tokens.of(&entries(set.flows.clone(), mode)));
@@ -70,7 +70,7 @@ pub(crate) fn print_tokens(set: &Set, ours: &Index, tokens: &Tokens) {
 
 /// Prints what a search among 10,000 flows costs: the set's flows, each with parts of another one.
 pub(crate) fn print_times(set: &Set) {
-    let many: Vec<Entry> = (0..10_000)
+    let many: Vec<FlowRow> = (0..10_000)
         .map(|n| {
             let mut flow = set.flows[n % set.flows.len()].clone();
             let other = &set.flows[(n * 7 + n / set.flows.len()) % set.flows.len()];
@@ -81,7 +81,7 @@ pub(crate) fn print_times(set: &Set) {
         })
         .collect();
     let begun = Instant::now();
-    let index = Index::build(many.iter().map(Document::of_flow));
+    let index = SearchIndex::build(many.iter().map(Document::of_flow));
     println!("10,000 flows: index built in {:.0} ms\n", begun.elapsed().as_secs_f64() * 1e3);
     println!("| query | half take | 99 of 100 take | all take |\n|---|---|---|---|");
     for (name, phrasings) in [("one phrasing", 1), ("eight phrasings", 8)] {

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use flowy::internals::discover::{Entry, Input};
+use flowy::internals::discover::{FlowInput, FlowRow};
 use serde_json::Value;
 
 /// The flows, by name, and the requests.
 pub(crate) struct Set {
-    pub(crate) flows: Vec<Entry>,
+    pub(crate) flows: Vec<FlowRow>,
     pub(crate) requests: Vec<Request>,
 }
 
@@ -61,7 +61,7 @@ impl Asked {
 
 /// Reads the set in a folder.
 pub(crate) fn read(folder: &Path) -> Set {
-    let mut flows: Vec<Entry> = lines(&folder.join("flows")).iter().map(entry).collect();
+    let mut flows: Vec<FlowRow> = lines(&folder.join("flows")).iter().map(entry).collect();
     assert!(!flows.is_empty(), "no labelled set in {}", folder.display());
     flows.sort_by(|a, b| a.name.cmp(&b.name));
     let place: HashMap<&str, usize> = flows.iter().enumerate().map(|(at, flow)| (flow.name.as_str(), at)).collect();
@@ -103,16 +103,16 @@ fn texts(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-fn entry(flow: &Value) -> Entry {
+fn entry(flow: &Value) -> FlowRow {
     let text = |key: &str| flow[key].as_str().map(str::to_owned);
-    let inputs = flow["inputs"].as_object().into_iter().flatten().map(|(name, input)| Input {
+    let inputs = flow["inputs"].as_object().into_iter().flatten().map(|(name, input)| FlowInput {
         name: name.clone(),
         kind: input["type"].as_str().map(str::to_owned),
         description: input["description"].as_str().map(str::to_owned),
         required: input["required"].as_bool().unwrap_or(false),
-        ..Input::default()
+        ..FlowInput::default()
     });
-    Entry {
+    FlowRow {
         name: text("name").unwrap(),
         description: text("description").unwrap_or_default(),
         tags: texts(&flow["tags"]),
@@ -120,6 +120,6 @@ fn entry(flow: &Value) -> Entry {
         inputs: inputs.collect(),
         examples: texts(&flow["examples"]),
         file: format!("flows/{}.json", text("name").unwrap()),
-        ..Entry::default()
+        ..FlowRow::default()
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use flowy::internals::discover::Entry;
-use flowy::internals::discover::rank::{Index, Query, Ranking};
+use flowy::internals::discover::FlowRow;
+use flowy::internals::discover::rank::{Query, Ranking, SearchIndex};
 
 /// What the ranking finds: places of flows, best first, none where it says that nothing fits.
-pub(crate) fn ours(index: &Index, asked: &[String]) -> Vec<usize> {
+pub(crate) fn ours(index: &SearchIndex, asked: &[String]) -> Vec<usize> {
     match index.search(&Query::new(asked).unwrap(), 10, false, |_| true) {
         Ranking::Hits(hits) => hits.iter().map(|hit| hit.position).collect(),
         Ranking::Excluded { .. } | Ranking::NoMatch { .. } => Vec::new(),
@@ -18,7 +18,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Flows by how many of the request's words stand in name or description.
-pub(crate) fn substring(flows: &[Entry], asked: &[String]) -> Vec<usize> {
+pub(crate) fn substring(flows: &[FlowRow], asked: &[String]) -> Vec<usize> {
     let words: Vec<String> = asked.iter().flat_map(|text| words(text)).collect();
     let mut scored: Vec<(usize, usize)> = flows
         .iter()
@@ -41,7 +41,7 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    pub(crate) fn build(flows: &[Entry]) -> Self {
+    pub(crate) fn build(flows: &[FlowRow]) -> Self {
         let mut plain = Self { texts: Vec::new(), lengths: Vec::new(), having: HashMap::new() };
         for flow in flows {
             let inputs = flow

@@ -176,7 +176,7 @@ impl App {
     /// # Errors
     /// When the catalog can't be reached.
     pub async fn call_faults(&self) -> Result<Vec<String>, Error> {
-        let faults = self.catalog(None, false).await?.call_faults().await;
+        let faults = self.catalog(None, false).await?.call_faults().await?;
         let told = faults.iter().map(|f| format!("{} line {}: {}", f.file, f.position.line, f.message));
         Ok(told.collect())
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::app::{App, Error, Finished, Listed, Outcome, StatusAnswer, StatusRequest};
-use crate::discover::Packed;
+use crate::discover::FlowKey;
 
 /// How many executions are looked through for an id.
 const EXECUTIONS: i64 = 100;
@@ -65,11 +65,11 @@ impl App {
             Completing::Flow => self.flow_names(Vec::new()).await?.names,
             Completing::Template => {
                 let catalog = self.catalog(None, false).await?;
-                catalog.sure(catalog.template_names())?
+                catalog.template_names()?
             }
             Completing::Tags => {
                 let catalog = self.catalog(None, false).await?;
-                catalog.sure(tags(catalog.index()))?
+                tags(catalog.index().keys()?)
             }
             Completing::Execution => {
                 let id = |listed: &Listed| match listed {
@@ -107,10 +107,9 @@ impl App {
 }
 
 /// Every tag there is, sorted.
-fn tags(index: &Packed) -> Vec<String> {
-    let entries = (0..index.len()).filter_map(|row| index.entry(row));
-    let tags: BTreeSet<String> = entries.flat_map(|entry| entry.tags).collect();
-    tags.into_iter().collect()
+fn tags(flows: &[FlowKey]) -> Vec<String> {
+    let tags: BTreeSet<&String> = flows.iter().flat_map(|flow| &flow.tags).collect();
+    tags.into_iter().cloned().collect()
 }
 
 fn names_a_flow(argument: &str) -> bool {

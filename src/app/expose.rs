@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::app::{App, Catalog, Error, slug};
+use crate::app::{App, Error, slug};
 use crate::config::{Expose, ExposeList, Settings, reserved_tool_name};
-use crate::discover::Packed;
+use crate::discover::{DamagedIndex, FlowIndex};
 use crate::model::ToolAddress;
 use crate::names::{counted, nearest, quoted};
 
@@ -217,8 +217,13 @@ impl App {
             return Ok(Exposed::default());
         }
         let catalog = self.catalog(None, false).await.inspect_err(|_| self.revisions.lacked())?;
-        let exposure = catalog.exposure().get_or_init(|| Arc::new(Exposure::of(&catalog, &self.settings)));
-        let exposure = catalog.sure(exposure)?;
+        let exposure = match catalog.exposure().get() {
+            Some(exposure) => exposure.clone(),
+            None => {
+                let exposure = Exposure::of(catalog.index(), &self.settings)?;
+                catalog.exposure().get_or_init(|| Arc::new(exposure)).clone()
+            }
+        };
         let listed = |flow: &Arc<ExposedFlow>| ExposedTool {
             flow: flow.clone(),
             hints: hints::annotations(&flow.calls, catalog.tools()),
@@ -240,10 +245,9 @@ struct Candidate<'i> {
 }
 
 impl Exposure {
-    fn of(catalog: &Catalog, settings: &Settings) -> Self {
-        let index = catalog.index();
+    fn of(index: &FlowIndex, settings: &Settings) -> Result<Self, DamagedIndex> {
         let mut refused = Vec::new();
-        let mut candidates = candidates(index, settings, &mut refused);
+        let mut candidates = candidates(index, settings, &mut refused)?;
         let mut by_tool: HashMap<&str, Vec<&str>> = HashMap::with_capacity(candidates.len());
         for candidate in &candidates {
             by_tool.entry(&candidate.tool).or_default().push(candidate.name);
@@ -269,12 +273,12 @@ impl Exposure {
                 left_out.get_or_insert((0, flow)).0 += 1;
                 continue;
             }
-            let Some(entry) = index.entry(row) else { continue };
+            let entry = index.row(row)?;
             if entry.broken {
                 refused.push(NotExposed::Broken { flow });
                 continue;
             }
-            let calls = crate::catalog::calls_of(index, &entry, row);
+            let calls = crate::catalog::calls_of(index, &entry, row)?;
             let exposed = shape::exposed(tool, &entry, calls);
             if shape::size(&exposed) > LARGEST_TOOL {
                 refused.push(NotExposed::TooLarge { flow });
@@ -286,15 +290,20 @@ impl Exposure {
             refused.push(NotExposed::TooMany { left_out, first, most: settings.max_exposed });
         }
         flows.sort_by(|a, b| a.tool.cmp(&b.tool));
-        Self { flows, refused: Arc::new(refused) }
+        Ok(Self { flows, refused: Arc::new(refused) })
     }
 }
 
 /// The flows that the settings mean, by name; what they mean in vain goes to `refused`.
-fn candidates<'i>(index: &'i Packed, settings: &Settings, refused: &mut Vec<NotExposed>) -> Vec<Candidate<'i>> {
+fn candidates<'i>(
+    index: &'i FlowIndex,
+    settings: &Settings,
+    refused: &mut Vec<NotExposed>,
+) -> Result<Vec<Candidate<'i>>, DamagedIndex> {
+    let keys = index.keys()?;
     let rows: Vec<usize> = match settings.expose {
         Expose::None => Vec::new(),
-        Expose::Marked => index.marked().collect(),
+        Expose::Marked => index.exposed().to_vec(),
         Expose::All => (0..index.len()).collect(),
     };
     let listed: HashSet<&str> = settings.expose_list.names().iter().map(String::as_str).collect();
@@ -304,7 +313,7 @@ fn candidates<'i>(index: &'i Packed, settings: &Settings, refused: &mut Vec<NotE
     };
     let prefix = &settings.expose_prefix;
     let candidate = |row: usize| {
-        let name = index.name(row)?;
+        let name = keys.get(row)?.name.as_str();
         (every || listed.contains(name)).then(|| {
             let tool = format!("{prefix}{}", slug::alone(name, LONGEST_SLUG));
             Candidate { row, name, tool }
@@ -317,12 +326,13 @@ fn candidates<'i>(index: &'i Packed, settings: &Settings, refused: &mut Vec<NotE
     }
     let meant: HashSet<&str> = candidates.iter().map(|candidate| candidate.name).collect();
     for name in settings.expose_list.names().iter().filter(|name| !meant.contains(name.as_str())) {
-        refused.push(if index.names().any(|other| other == name) {
+        refused.push(if keys.iter().any(|key| key.name == *name) {
             NotExposed::NotMarked { flow: name.clone() }
         } else {
-            let near = nearest(name, index.names(), 1).first().map(|near| (*near).to_owned());
+            let near =
+                nearest(name, keys.iter().map(|key| key.name.as_str()), 1).first().map(|near| (*near).to_owned());
             NotExposed::NotThere { name: name.clone(), nearest: near }
         });
     }
-    candidates
+    Ok(candidates)
 }

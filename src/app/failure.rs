@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::discover::DiscoverError;
+use crate::discover::{DamagedIndex, DiscoverError};
 use crate::names::{RefName, nearest, quoted};
 use crate::source::SourceError;
 use crate::validate::Finding;
@@ -189,9 +189,16 @@ impl Error {
     }
 }
 
+impl From<DamagedIndex> for Error {
+    fn from(damaged: DamagedIndex) -> Self {
+        Self::new(Code::InternalError, damaged.to_string()).next("ask again: the index is made anew then")
+    }
+}
+
 impl From<DiscoverError> for Error {
     fn from(error: DiscoverError) -> Self {
         match &error {
+            DiscoverError::Damaged(damaged) => (*damaged).into(),
             DiscoverError::InvalidCursor { .. } => {
                 Self::new(Code::InvalidCursor, error.to_string()).next("leave `cursor` out to begin anew")
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::{App, Code, Error, Origin, UsageByFlow};
-use crate::discover::{DiscoverError, Figures, FileProblem, Kind, Page, Selection};
+use crate::discover::{DiscoverError, Figures, FileProblem, ListKind, Page, Selection};
 use crate::tokens;
 
 /// What is to be listed.
@@ -54,26 +54,26 @@ impl App {
     pub async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
         let begun = self.clock.reading();
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
-        let unavailable = catalog.unavailable();
+        let unavailable = catalog.unavailable()?;
         let unavailable_count = unavailable.len();
-        let problem_count = FileProblem::count(catalog.problems()) + unavailable_count;
-        let problems = unavailable.iter().chain(catalog.problems().iter());
+        let problem_count = FileProblem::count(catalog.problems()?) + unavailable_count;
+        let problems = unavailable.iter().chain(catalog.problems()?);
         let problems: Vec<FileProblem> = problems.take(MOST_PROBLEMS).cloned().collect();
         let mut selection = request.selection;
         selection.envelope_tokens = ENVELOPE_TOKENS + problems.iter().map(told).sum::<usize>();
         // Refused before anything is ranked; the first query of a revision reads all its texts, off the runtime.
         let asked = selection.asked().map_err(|fault| DiscoverError::InvalidQuery { fault })?;
         let index = match selection.kind {
-            Kind::Flows => catalog.index().clone(),
-            Kind::Templates => catalog.template_index().await?,
+            ListKind::Flows => catalog.index().clone(),
+            ListKind::Templates => catalog.template_index().await?,
         };
-        if asked.is_some() && !index.is_ranked() {
+        if asked.is_some() && !index.is_searchable() {
             let index = index.clone();
-            let made = tokio::task::spawn_blocking(move || index.ranks().len()).await;
-            made.map_err(|_| Error::new(Code::InternalError, "ranking the catalog was stopped by an internal error"))?;
+            let made = tokio::task::spawn_blocking(move || index.search().map(|_| ())).await;
+            made.map_err(|_| Error::new(Code::InternalError, "ranking the catalog was stopped by an internal error"))??;
         }
         // What a template is used for is counted under its flows.
-        let counted = selection.goes_by_usage() && selection.kind == Kind::Flows;
+        let counted = selection.goes_by_usage() && selection.kind == ListKind::Flows;
         let usage = if counted { self.usage().await } else { UsageByFlow::default() };
         let key = self.source.key();
         let figures = Figures { source: short(&key), usage: Some(&usage) };

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde_json::Value;
 
 use crate::app::{App, Catalog, Code, Error, Origin, slug};
+use crate::discover::DamagedIndex;
 use crate::model::{Lookup, Template, ValueType, VariableSet, text_of};
 use crate::names::{ItemName, VariableName, quoted, shown};
 use crate::plan::{Plan, Work};
@@ -107,33 +108,33 @@ impl App {
     /// When the catalog can't be reached.
     pub async fn prompts(&self) -> Result<Prompts, Error> {
         let catalog = self.catalog(None, false).await?;
-        let listed = catalog.prompts(self.settings.max_prompts).await;
-        let listed = catalog.sure(listed)?;
-        Ok(Prompts { listed, total: catalog.offers().offers.len(), origin: catalog.origin().clone() })
+        let listed = catalog.prompts(self.settings.max_prompts).await?;
+        Ok(Prompts { listed, total: catalog.offers()?.offers.len(), origin: catalog.origin().clone() })
     }
 }
 
 impl Catalog {
-    fn offers(&self) -> &Offers {
-        self.offered().all.get_or_init(|| {
-            // Names are sorted; two flows of one name are one prompt, which says that there are two.
-            let mut flows: Vec<String> = self.index().names().map(str::to_owned).collect();
-            flows.dedup();
-            let flows = flows.into_iter().map(|name| (PromptKind::Flow, name));
-            let templates = self.template_names().into_iter().map(|name| (PromptKind::Template, name));
-            let named: Vec<(PromptKind, String)> = flows.chain(templates).collect();
-            let slugs = slug::slugs(named.iter().map(|(kind, name)| (kind.prefix(), name.as_str())));
-            let offers: Vec<Offer> =
-                named.into_iter().zip(slugs).map(|((kind, name), slug)| Offer { slug, kind, name }).collect();
-            let by_slug = offers.iter().enumerate().map(|(place, offer)| (offer.slug.clone(), place)).collect();
-            Offers { offers, by_slug }
-        })
+    fn offers(&self) -> Result<&Offers, DamagedIndex> {
+        if let Some(offers) = self.offered().all.get() {
+            return Ok(offers);
+        }
+        // Names are sorted; two flows of one name are one prompt, which says that there are two.
+        let mut flows: Vec<String> = self.index().names()?.map(str::to_owned).collect();
+        flows.dedup();
+        let flows = flows.into_iter().map(|name| (PromptKind::Flow, name));
+        let templates = self.template_names()?.into_iter().map(|name| (PromptKind::Template, name));
+        let named: Vec<(PromptKind, String)> = flows.chain(templates).collect();
+        let slugs = slug::slugs(named.iter().map(|(kind, name)| (kind.prefix(), name.as_str())));
+        let offers: Vec<Offer> =
+            named.into_iter().zip(slugs).map(|((kind, name), slug)| Offer { slug, kind, name }).collect();
+        let by_slug = offers.iter().enumerate().map(|(place, offer)| (offer.slug.clone(), place)).collect();
+        Ok(self.offered().all.get_or_init(|| Offers { offers, by_slug }))
     }
 
     /// A name for every template that one can be asked for by, sorted: the file's stem, or the
     /// title or id where the file holds several.
-    pub(crate) fn template_names(&self) -> Vec<String> {
-        let directory = self.directory();
+    pub(crate) fn template_names(&self) -> Result<Vec<String>, DamagedIndex> {
+        let directory = self.directory()?;
         let mut names = Vec::new();
         for listed in directory.listed() {
             let several = listed.entries.len() > 1;
@@ -151,17 +152,17 @@ impl Catalog {
         }
         names.sort_unstable();
         names.dedup();
-        names
+        Ok(names)
     }
 
-    async fn prompts(&self, most: usize) -> Arc<Vec<PromptEntry>> {
+    async fn prompts(&self, most: usize) -> Result<Arc<Vec<PromptEntry>>, Error> {
         let kept = || self.offered().listed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(listed) = kept().as_ref() {
-            return listed.clone();
+            return Ok(listed.clone());
         }
         let (mut listed, mut lasting) = (Vec::new(), true);
-        for offer in self.offers().offers.iter().take(most) {
-            let (entry, lasts) = self.prompt_entry(offer).await;
+        for offer in self.offers()?.offers.iter().take(most) {
+            let (entry, lasts) = self.prompt_entry(offer).await?;
             lasting &= lasts;
             listed.push(entry);
         }
@@ -169,20 +170,23 @@ impl Catalog {
         if lasting {
             *kept() = Some(listed.clone());
         }
-        listed
+        Ok(listed)
     }
 
     /// A prompt with what it takes. The second value says whether that will stay so.
-    async fn prompt_entry(&self, offer: &Offer) -> (PromptEntry, bool) {
-        let (description, arguments, lasting) = match offer.kind {
+    async fn prompt_entry(&self, offer: &Offer) -> Result<(PromptEntry, bool), Error> {
+        let told = match offer.kind {
             PromptKind::Flow => self.of_flow(&offer.name).await,
-            PromptKind::Template => match self.template_named(&offer.name).await {
-                Ok(template) => {
-                    let description = template.description.as_deref().or(template.title.as_deref());
-                    (description.unwrap_or_default().to_owned(), template_arguments(&template), true)
-                }
-                Err(error) => (String::new(), Vec::new(), !passing(error.code)),
-            },
+            PromptKind::Template => self.template_named(&offer.name).await.map(|template| {
+                let description = template.description.as_deref().or(template.title.as_deref());
+                (description.unwrap_or_default().to_owned(), template_arguments(&template), true)
+            }),
+        };
+        let (description, arguments, lasting) = match told {
+            Err(error) if error.code == Code::InternalError => return Err(error),
+            // Asked for, it says why it can't be had; the list goes on without that.
+            Err(error) => (String::new(), Vec::new(), !passing(error.code)),
+            Ok(told) => told,
         };
         let description = shown(&description, LONGEST_DESCRIPTION);
         let entry = PromptEntry {
@@ -192,23 +196,18 @@ impl Catalog {
             description,
             arguments,
         };
-        (entry, lasting)
+        Ok((entry, lasting))
     }
 
-    async fn of_flow(&self, name: &str) -> (String, Vec<PromptArgument>, bool) {
-        match self.prepare(name).await {
-            Ok(prepared) => {
-                let arguments = prepared.plan.as_deref().map(flow_arguments).unwrap_or_default();
-                let steps = prepared.plan.iter().flat_map(|plan| plan.steps());
-                let lasting = steps.into_iter().all(|step| match &step.work {
-                    Work::Faulty { code, .. } => !Code::named(code).is_some_and(passing),
-                    Work::Render(_) | Work::Call(_) | Work::Flow(_) | Work::Gather(_) => true,
-                });
-                (prepared.entry.description.clone(), arguments, lasting)
-            }
-            // Asked for, it says why it can't be had; the list goes on without that.
-            Err(error) => (String::new(), Vec::new(), !passing(error.code)),
-        }
+    async fn of_flow(&self, name: &str) -> Result<(String, Vec<PromptArgument>, bool), Error> {
+        let prepared = self.prepare(name).await?;
+        let arguments = prepared.plan.as_deref().map(flow_arguments).unwrap_or_default();
+        let steps = prepared.plan.iter().flat_map(|plan| plan.steps());
+        let lasting = steps.into_iter().all(|step| match &step.work {
+            Work::Faulty { code, .. } => !Code::named(code).is_some_and(passing),
+            Work::Render(_) | Work::Call(_) | Work::Flow(_) | Work::Gather(_) => true,
+        });
+        Ok((prepared.entry.description.clone(), arguments, lasting))
     }
 
     /// Reads a template by a name it goes by.
@@ -216,7 +215,7 @@ impl Catalog {
         ItemName::new(name).map_err(|error| {
             Error::new(Code::InvalidRequest, error.to_string()).next("ask for a template by the name that is listed")
         })?;
-        let (file, place) = match self.sure(self.directory().resolve(name))? {
+        let (file, place) = match self.directory()?.resolve(name) {
             Ok((listed, place)) => (listed.file.clone(), place),
             Err(Lookup::Ambiguous { files }) => {
                 let candidates = files.iter().map(|file| Value::String(file.clone())).collect();
@@ -226,7 +225,7 @@ impl Catalog {
                     .detail("candidates", candidates));
             }
             Err(_) => {
-                let names = self.template_names();
+                let names = self.template_names()?;
                 let names = names.iter().map(String::as_str);
                 return Err(Error::not_found(Code::TemplateNotFound, "template", name, names));
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::{App, Catalog, Code, Error, Listed, Origin, StatusAnswer, StatusRequest};
-use crate::discover::{Figures, Mode, Selection, Shown};
+use crate::discover::{DamagedIndex, Figures, ListEntry, Mode, Selection};
 use crate::model::Template;
 use crate::names::shown;
 
@@ -25,7 +25,7 @@ pub struct FlowNames {
 #[derive(Debug, Clone)]
 pub struct FlowEntry {
     /// The entry.
-    pub entry: Shown,
+    pub entry: ListEntry,
     /// Where it comes from.
     pub origin: Origin,
 }
@@ -50,16 +50,9 @@ impl App {
     /// When the catalog can't be reached.
     pub async fn flow_names(&self, tags: Vec<String>) -> Result<FlowNames, Error> {
         let catalog = self.catalog(None, false).await?;
-        let index = catalog.index();
-        let names = if tags.is_empty() {
-            index.names().map(str::to_owned).collect()
-        } else {
-            let has_all =
-                |row: &usize| index.entry(*row).is_some_and(|entry| tags.iter().all(|tag| entry.tags.contains(tag)));
-            let rows = (0..index.len()).filter(has_all);
-            rows.filter_map(|row| index.name(row)).map(str::to_owned).collect()
-        };
-        Ok(FlowNames { names: catalog.sure(names)?, origin: catalog.origin().clone() })
+        let flows = catalog.index().keys()?.iter().filter(|flow| tags.iter().all(|tag| flow.tags.contains(tag)));
+        let names = flows.map(|flow| flow.name.clone()).collect();
+        Ok(FlowNames { names, origin: catalog.origin().clone() })
     }
 
     /// One flow's entry of the detailed listing, whole.
@@ -102,7 +95,7 @@ impl App {
             Some(_) => Vec::new(),
         };
         let room = most.saturating_sub(executions.len());
-        let mut flows = catalog.sure(flows_after(&catalog, after, room + 1))?;
+        let mut flows = flows_after(&catalog, after, room + 1)?;
         let more = flows.len() > room;
         flows.truncate(room);
         let next_after = flows.last().filter(|_| more).map(|(name, _)| name.clone());
@@ -127,11 +120,10 @@ impl App {
     }
 }
 
-fn flows_after(catalog: &Catalog, after: Option<&str>, most: usize) -> Vec<(String, String)> {
+fn flows_after(catalog: &Catalog, after: Option<&str>, most: usize) -> Result<Vec<(String, String)>, DamagedIndex> {
     let index = catalog.index();
     let mut flows: Vec<(String, String)> = Vec::new();
-    for row in 0..index.len() {
-        let Some(name) = index.name(row) else { continue };
+    for (row, name) in index.names()?.enumerate() {
         // Two flows of one name are one address, which says that there are two.
         let again = flows.last().is_some_and(|(last, _)| last == name);
         if again || after.is_some_and(|after| name <= after) {
@@ -140,8 +132,7 @@ fn flows_after(catalog: &Catalog, after: Option<&str>, most: usize) -> Vec<(Stri
         if flows.len() == most {
             break;
         }
-        let description = index.entry(row).map(|entry| shown(&entry.description, LONGEST_DESCRIPTION));
-        flows.push((name.to_owned(), description.unwrap_or_default()));
+        flows.push((name.to_owned(), shown(&index.row(row)?.description, LONGEST_DESCRIPTION)));
     }
-    flows
+    Ok(flows)
 }

@@ -79,8 +79,8 @@ impl App {
                 Ok(Shown::Template { template: Box::new(ShownTemplate { template, used_by }), origin })
             }
             None => {
-                let templates = catalog.directory().listed().iter().map(|listed| listed.stem.as_str());
-                let all = catalog.index().names().chain(templates);
+                let templates = catalog.directory()?.listed().iter().map(|listed| listed.stem.as_str());
+                let all = catalog.index().names()?.chain(templates);
                 Err(Error::not_found(Code::FlowNotFound, "flow or template", &request.name, all))
             }
         }
@@ -89,7 +89,7 @@ impl App {
 
 /// A template by its name, and its file; none where there is no such file.
 async fn found(catalog: &Catalog, name: &str) -> Result<Option<(Arc<Template>, String)>, Error> {
-    let Some((listed, place)) = catalog.template_file(name) else { return Ok(None) };
+    let Some((listed, place)) = catalog.template_file(name)? else { return Ok(None) };
     let file = listed.file.clone();
     match catalog.template(&file, place).await.0 {
         Lookup::Found(template) => Ok(Some((template, file))),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use super::parted::{self, Parted, check_sum};
+use super::record_file::{self, RecordFile, check_sum};
 use crate::clock::Clock;
 
 /// What a checked file begins with: a mark, then the check sum and length of what follows.
@@ -74,17 +74,16 @@ impl Folder {
         }
     }
 
-    /// Opens what [`Folder::write_parted`] wrote.
-    pub fn open_parted(&self, name: &str) -> Option<Parted> {
-        Parted::open(self.root.join(name))
+    /// Opens what [`Folder::write_records`] wrote.
+    pub fn open_records(&self, name: &str) -> Option<RecordFile> {
+        RecordFile::open(self.root.join(name))
     }
 
-    /// Writes a file that is read in parts, of which all but the first begin at `cuts`, in bytes and in
-    /// order; `false` when the folder cannot be used. It is on the disk before it is in its place: where
-    /// parts are looked at one by one, a power cut must not leave half of them.
-    pub fn write_parted(&self, name: &str, bytes: &[u8], cuts: &[usize]) -> bool {
-        let Some(directory) = parted::directory(bytes, cuts) else { return false };
-        match self.put(&self.root.join(name), &[&directory, bytes], true) {
+    /// Writes a file of records; `false` when the folder cannot be used. It is on the disk before it is in
+    /// its place: where records are looked at one by one, a power cut must not leave half of them.
+    pub fn write_records(&self, name: &str, records: &[Vec<u8>]) -> bool {
+        let Some(directory) = record_file::directory(records) else { return false };
+        match self.put(&self.root.join(name), &[&directory, &records.concat()], true) {
             Ok(()) => true,
             Err(error) => self.broken(&error),
         }
@@ -214,43 +213,40 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_parts_is_read_and_checked_part_by_part() {
+    fn a_file_of_records_is_read_and_checked_record_by_record() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = Folder::at(place.path().to_owned(), SystemClock::shared());
-        assert!(folder.write_parted("x", b"0123456789", &[3, 4]));
+        let records = [b"012".to_vec(), b"3".to_vec(), Vec::new(), b"456789".to_vec()];
+        assert!(folder.write_records("x", &records));
         assert_eq!(folder.read_checked("x"), None, "a file of another kind");
         let whole = folder.read("x").expect("there");
-        let file = folder.open_parted("x").expect("whole");
-        assert_eq!(file.starts(), [0, 3, 4, 10]);
-        let parts = |file: &Parted| (0..4).map(|part| file.part(part)).collect::<Vec<_>>();
-        let as_written =
-            [Some(b"012".as_slice().into()), Some(b"3".as_slice().into()), Some(b"456789".as_slice().into()), None];
-        assert_eq!(parts(&file), as_written);
-        assert!(folder.has("x"), "there is no fourth part, which harms nothing");
+        let file = folder.open_records("x").expect("whole");
+        let all = |file: &RecordFile| (0..5).map(|number| file.read(number)).collect::<Vec<_>>();
+        let as_written: Vec<_> = records.iter().cloned().map(Some).chain([None]).collect();
+        assert_eq!(all(&file), as_written);
+        assert!(folder.has("x"), "there is no fifth record, which harms nothing");
 
         folder.remove("x");
-        assert_eq!(parts(&file), as_written, "what is open stays");
+        assert_eq!(all(&file), as_written, "what is open stays");
         let mut harmed = whole.clone();
         *harmed.last_mut().expect("not empty") ^= 1;
         folder.write("x", &harmed);
-        let file = folder.open_parted("x").expect("its directory is whole");
-        assert_eq!(file.part(1).as_deref(), Some(b"3".as_slice()));
-        assert_eq!((file.part(2), folder.has("x")), (None, false), "a damaged file is made anew");
+        let file = folder.open_records("x").expect("its directory is whole");
+        assert_eq!(file.read(1).as_deref(), Some(b"3".as_slice()));
+        assert_eq!((file.read(3), folder.has("x")), (None, false), "a damaged file is made anew");
 
         for cut in [0, 5, 15, 16, 30, whole.len() - 1] {
             folder.write("x", &whole[..cut]);
-            assert!(folder.open_parted("x").is_none(), "cut at {cut}");
+            assert!(folder.open_records("x").is_none(), "cut at {cut}");
         }
         for place in 0..whole.len() - 10 {
             let mut harmed = whole.clone();
             harmed[place] ^= 1;
             folder.write("x", &harmed);
-            assert!(folder.open_parted("x").is_none(), "harmed at {place}");
+            assert!(folder.open_records("x").is_none(), "harmed at {place}");
         }
-        assert!(!folder.write_parted("y", b"0123", &[2, 1]) && !folder.write_parted("y", b"0123", &[5]));
-        assert!(folder.write_parted("y", b"", &[]));
-        let empty = folder.open_parted("y").expect("whole");
-        assert_eq!((empty.starts(), empty.part(0).as_deref()), ([0, 0].as_slice(), Some(b"".as_slice())));
+        assert!(folder.write_records("y", &[]));
+        assert_eq!(folder.open_records("y").expect("whole").read(0), None);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use super::problems::{Problems, code_in_flow, code_of_finding, of_findings, prob
 use super::{INDEX, Opened};
 use crate::app::failure::code_of;
 use crate::app::{Code, Error};
-use crate::cache::Parted;
-use crate::discover::{Category, Entry, FileProblem, Index, Packed, Parts, TemplateEntry, TemplateTitle};
+use crate::cache::RecordFile;
+use crate::discover::{Category, FileProblem, FlowIndex, FlowRow, IndexRows, TemplateRow, TemplateTitle};
 use crate::model::{Directory, Listed, Lookup, NodeKind, Shelf, Template};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
@@ -23,21 +23,21 @@ type Bytes = Result<Arc<[u8]>, SourceError>;
 /// Opens a revision: from the kept index, else by reading every file.
 pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: bool) -> Result<Arc<Opened>, Error> {
     let name = if lenient { format!("{INDEX}-lenient") } else { INDEX.to_owned() };
-    if let Some(packed) = snapshot.derived(&name).await.and_then(in_parts) {
-        return Ok(opened(revision, packed, None));
+    if let Some(index) = snapshot.derived(&name).await.and_then(on_disk) {
+        return Ok(opened(revision, index, None));
     }
     let building = build(&snapshot, lenient).await?;
     let whole = building.whole;
     let problems = snapshot.problems().await?;
     let texts = nested_texts(&snapshot, &building).await;
-    let built = tokio::task::spawn_blocking(move || building.finish(&texts, &problems).pack_in_parts()).await;
-    let (bytes, cuts) = built.map_err(stopped)?;
+    let built = tokio::task::spawn_blocking(move || building.finish(&texts, &problems).records()).await;
+    let records = built.map_err(stopped)?;
     // What is on disk need not stay in memory.
-    let kept = if whole { snapshot.keep_derived(&name, bytes, cuts).await } else { Err(bytes) };
-    let packed = kept
-        .map_or_else(Packed::open, in_parts)
+    let kept = if whole { snapshot.keep_derived(&name, records).await } else { Err(records) };
+    let index = kept
+        .map_or_else(FlowIndex::in_memory, on_disk)
         .ok_or_else(|| Error::new(Code::InternalError, "the listing index could not be read back"))?;
-    Ok(opened(revision, packed, (!whole).then(|| Arc::downgrade(&snapshot))))
+    Ok(opened(revision, index, (!whole).then(|| Arc::downgrade(&snapshot))))
 }
 
 fn stopped<E>(_: E) -> Error {
@@ -83,16 +83,15 @@ async fn nested_texts(snapshot: &Snapshot, building: &Building) -> BTreeMap<usiz
 }
 
 /// An index as it is kept: a start or a page reads of it what they need.
-fn in_parts(kept: Parted) -> Option<Packed> {
-    let starts = kept.starts().to_vec();
-    Packed::open_parts(Parts::new(starts, move |part| kept.part(part)))
+fn on_disk(kept: RecordFile) -> Option<FlowIndex> {
+    FlowIndex::open(move |number| kept.read(number))
 }
 
-fn opened(revision: String, packed: Packed, lacking: Option<Weak<Snapshot>>) -> Arc<Opened> {
+fn opened(revision: String, index: FlowIndex, lacking: Option<Weak<Snapshot>>) -> Arc<Opened> {
     Arc::new(Opened {
         revision,
         lacking,
-        packed,
+        index,
         directory: OnceLock::new(),
         ready: Mutex::default(),
         problems: OnceLock::new(),
@@ -103,17 +102,13 @@ fn opened(revision: String, packed: Packed, lacking: Option<Weak<Snapshot>>) -> 
     })
 }
 
-/// Every template file of an index, as look-ups want it.
-pub(super) fn listed(packed: &Packed) -> Vec<Listed> {
-    packed
-        .templates()
-        .into_iter()
-        .map(|entry| Listed {
-            entries: entry.titles.into_iter().map(|title| (title.id, title.title)).collect(),
-            file: entry.file,
-            stem: entry.stem,
-        })
-        .collect()
+/// A template file, as look-ups want it.
+pub(super) fn listed(file: &TemplateRow) -> Listed {
+    Listed {
+        entries: file.titles.iter().map(|title| (title.id.clone(), title.title.clone())).collect(),
+        file: file.file.clone(),
+        stem: file.stem.clone(),
+    }
 }
 
 /// A file's name without folders and extension.
@@ -129,12 +124,12 @@ struct Building {
     /// Whether every file could be read.
     whole: bool,
     problems: Problems,
-    templates: Vec<TemplateEntry>,
+    templates: Vec<TemplateRow>,
     read: BTreeMap<String, TemplateRead>,
     guidance: Guidance,
     /// Made of the templates when the first flow comes.
     directory: OnceLock<Directory>,
-    flows: Vec<Entry>,
+    flows: Vec<FlowRow>,
     /// The number of each flow's file.
     file_of: Vec<usize>,
     flow_files: Vec<CatalogPath>,
@@ -197,11 +192,6 @@ impl Building {
     }
 
     fn shelves(&self) -> Shelves<'_> {
-        let listed = |entry: &TemplateEntry| Listed {
-            file: entry.file.clone(),
-            stem: entry.stem.clone(),
-            entries: entry.titles.iter().map(|title| (title.id.clone(), title.title.clone())).collect(),
-        };
         let directory = self.directory.get_or_init(|| Directory::new(self.templates.iter().map(listed).collect()));
         Shelves { directory, read: &self.read, guidance: &self.guidance, lenient: self.lenient }
     }
@@ -218,7 +208,7 @@ impl Building {
     }
 
     /// The index, now that all flows are known; `texts` are the files that flows within flows lead to.
-    fn finish(mut self, texts: &BTreeMap<usize, Text>, left_out: &[Problem]) -> Index {
+    fn finish(mut self, texts: &BTreeMap<usize, Text>, left_out: &[Problem]) -> IndexRows {
         left_out.iter().filter_map(problem).for_each(|problem| self.problems.note(problem));
         let read_again = self.nest(texts);
         for ((_, place), one) in std::mem::take(&mut self.nested).into_iter().zip(read_again) {
@@ -226,7 +216,7 @@ impl Building {
             self.flows.get_mut(place).into_iter().flatten().zip(one.flows).for_each(|(before, now)| *before = now);
         }
         self.problems.note_twins(&self.flows);
-        Index::new(self.flows, self.templates, self.problems.all, self.categories)
+        IndexRows::new(self.flows, self.templates, self.problems.all, self.categories)
     }
 
     /// Reads files again whose flows go through other flows.
@@ -259,7 +249,7 @@ fn oid(files: &Files, path: &CatalogPath) -> String {
 
 /// A template file, read.
 struct TemplatesOfFile {
-    entry: TemplateEntry,
+    entry: TemplateRow,
     /// Its templates, or what is wrong with it.
     outcome: TemplateRead,
     problems: Vec<FileProblem>,
@@ -267,8 +257,7 @@ struct TemplatesOfFile {
 
 fn read_templates(path: &CatalogPath, bytes: &Bytes, oid: String) -> TemplatesOfFile {
     let mut problems = Vec::new();
-    let mut entry =
-        TemplateEntry { file: path.to_string(), stem: path.stem().to_owned(), oid, ..TemplateEntry::default() };
+    let mut entry = TemplateRow { file: path.to_string(), stem: path.stem().to_owned(), oid, ..TemplateRow::default() };
     let outcome = match bytes {
         Err(error) => {
             problems.push(unreadable(path, error));
@@ -364,7 +353,7 @@ fn take_guidance(guidance: &mut Guidance, path: &CatalogPath, bytes: &Bytes) {
 /// A file of flows, or of what a category is, read.
 #[derive(Default)]
 struct FlowsOfFile {
-    flows: Vec<Entry>,
+    flows: Vec<FlowRow>,
     category: Option<Category>,
     problems: Vec<FileProblem>,
     /// Whether its flows go through other flows, which were not known when it was read.
@@ -410,7 +399,7 @@ fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Chec
         read.problems.extend(of_findings(&flow.findings, |finding| code_in_flow(finding, &flow.flow, &shelf)));
         read.nests |= flow.flow.nodes.iter().any(|node| matches!(node.kind, NodeKind::Flow(_)));
         let broken = flow.findings.iter().any(|finding| finding.severity == Severity::Error);
-        read.flows.push(Entry { broken, ..entry(&flow.flow, plan.as_ref(), oid.to_owned()) });
+        read.flows.push(FlowRow { broken, ..entry(&flow.flow, plan.as_ref(), oid.to_owned()) });
     }
     read
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::app::prompts::in_sets;
-use crate::discover::{Category, Entry, Input, Output};
+use crate::discover::{Category, FlowInput, FlowOutput, FlowRow};
 use crate::document::Document;
 use crate::model::{Flow, NodeKind, ToolAddress};
 use crate::names::{CatalogPath, VariableName};
 use crate::plan::Plan;
 
 /// What a flow's listing entry shows: from its plan, or from the file alone where there is none.
-pub(crate) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
+pub(crate) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> FlowRow {
     let inputs = plan.map(Plan::inputs).unwrap_or_default();
     let steps = match plan {
         Some(plan) => plan.steps().iter().map(|step| step.label.clone()).collect(),
@@ -20,15 +20,15 @@ pub(crate) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
     };
     let outputs = plan.map(Plan::results).unwrap_or_default().iter().filter_map(|mark| {
         let step = plan?.step(mark.step?)?;
-        Some(Output { label: mark.label.clone(), node: step.id.clone() })
+        Some(FlowOutput { label: mark.label.clone(), node: step.id.clone() })
     });
     let in_sets = plan.map(in_sets).unwrap_or_default();
     let inputs = match plan {
-        Some(_) => inputs.iter().map(|one| Input { in_sets: in_sets.contains(&one.name), ..input(one) }).collect(),
+        Some(_) => inputs.iter().map(|one| FlowInput { in_sets: in_sets.contains(&one.name), ..input(one) }).collect(),
         None => declared_inputs(flow),
     };
     let (calls, uses) = called(flow);
-    Entry {
+    FlowRow {
         inputs_unknown: plan.is_none() && inputs.is_empty(),
         name: flow.name.to_string(),
         description: flow.description.clone().unwrap_or_default(),
@@ -57,15 +57,15 @@ pub(crate) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> Entry {
     }
 }
 
-fn input(input: &crate::plan::Input) -> Input {
-    Input {
+fn input(input: &crate::plan::Input) -> FlowInput {
+    FlowInput {
         name: input.name.clone(),
         kind: input.kind.map(|kind| kind.name().to_owned()),
         description: input.description.clone(),
         required: input.required,
         default: input.default.clone(),
         choices: input.choices.clone(),
-        ..Input::default()
+        ..FlowInput::default()
     }
 }
 
@@ -87,12 +87,12 @@ fn called(flow: &Flow) -> (Vec<String>, Vec<String>) {
 }
 
 /// The inputs of a flow that can't be planned: what its input nodes and `inputs` say.
-fn declared_inputs(flow: &Flow) -> Vec<Input> {
-    let mut inputs: Vec<Input> = Vec::new();
-    let place = |inputs: &mut Vec<Input>, name: &str| {
+fn declared_inputs(flow: &Flow) -> Vec<FlowInput> {
+    let mut inputs: Vec<FlowInput> = Vec::new();
+    let place = |inputs: &mut Vec<FlowInput>, name: &str| {
         let name = VariableName::normal(name).ok()?.as_str().to_owned();
         Some(inputs.iter().position(|input| input.name == name).unwrap_or_else(|| {
-            inputs.push(Input { name, required: true, ..Input::default() });
+            inputs.push(FlowInput { name, required: true, ..FlowInput::default() });
             inputs.len() - 1
         }))
     };

@@ -9,7 +9,7 @@ use super::problems::code_of_finding;
 use super::{Catalog, READY_FLOWS};
 use crate::app::failure::code_of;
 use crate::app::{Code, Error};
-use crate::discover::Entry;
+use crate::discover::{DamagedIndex, FlowRow};
 use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Shelf, Template, Toolbox};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
@@ -19,7 +19,7 @@ use crate::validate::{self, FileCheck, Finding, Guidance, GuidanceReferences, Kn
 #[derive(Debug)]
 pub struct Prepared {
     /// Its listing entry.
-    pub entry: Entry,
+    pub entry: FlowRow,
     /// The flow as read.
     pub flow: Arc<Flow>,
     /// What the checker found.
@@ -156,9 +156,7 @@ impl Catalog {
     /// As [`Catalog::find`], or when the flow's file can't be read.
     pub async fn prepare(&self, name: &str) -> Result<Arc<Prepared>, Error> {
         let row = self.find(name)?;
-        let entry = self
-            .sure(self.index().entry(row))?
-            .ok_or_else(|| Error::new(Code::InternalError, "the listing index holds no such row"))?;
+        let entry = self.index().row(row)?;
         let (file, place) = (entry.file.clone(), entry.place_in_file);
         {
             let ready = self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner);
@@ -170,7 +168,7 @@ impl Catalog {
             }
         }
         let (prepared, lasting) = self.read(entry).await?;
-        let prepared = self.sure(Arc::new(prepared))?;
+        let prepared = Arc::new(prepared);
         if lasting {
             let mut ready = self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner);
             ready.retain(|(other, at, _)| *other != file || *at != place);
@@ -184,7 +182,7 @@ impl Catalog {
 
     /// Reads and checks a flow. The second value says whether that will stay so: a template that
     /// could not be fetched may be there next time.
-    async fn read(&self, entry: Entry) -> Result<(Prepared, bool), Error> {
+    async fn read(&self, entry: FlowRow) -> Result<(Prepared, bool), Error> {
         let path = CatalogPath::new(&entry.file).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
         let bytes = self.snapshot.read(&path).await?;
         let parsed = validate::parse(&path, &bytes);
@@ -214,7 +212,7 @@ impl Catalog {
 
     /// Everything that a file's nodes name, other flows left out; whether that will stay so.
     async fn whole_shelf(&self, parsed: &Parsed) -> Result<(Shelf, bool), Error> {
-        let (mut shelf, mut lasting) = self.shelf(&validate::template_references(parsed)).await;
+        let (mut shelf, mut lasting) = self.shelf(&validate::template_references(parsed)).await?;
         let names = GuidanceReferences::of(parsed);
         if !names.is_empty() {
             lasting &= self.put_guidance(&mut shelf, &names).await?;
@@ -232,13 +230,13 @@ impl Catalog {
                 continue;
             }
             let entry = match self.find(&name) {
-                Ok(row) => self.index().entry(row),
+                Ok(row) => self.index().row(row)?,
+                Err(error) if error.code == Code::InternalError => return Err(error),
                 Err(error) => {
                     files.named.insert(name, Err(not_found(&error)));
                     continue;
                 }
             };
-            let Some(entry) = entry else { continue };
             let number = match files.numbers.get(&entry.file).copied() {
                 Some(number) => {
                     next.extend(files.uses_of((number, entry.place_in_file)));
@@ -269,11 +267,11 @@ impl Catalog {
     }
 
     /// Looks up and reads the templates of these names.
-    async fn shelf(&self, references: &[String]) -> (Shelf, bool) {
+    async fn shelf(&self, references: &[String]) -> Result<(Shelf, bool), DamagedIndex> {
         let mut shelf = Shelf::default();
         let mut lasting = true;
         for reference in references {
-            let lookup = match self.directory().resolve(reference) {
+            let lookup = match self.directory()?.resolve(reference) {
                 Err(lookup) => lookup,
                 Ok((listed, place)) => {
                     let (lookup, lasts) = self.template(&listed.file, place).await;
@@ -283,7 +281,7 @@ impl Catalog {
             };
             shelf.put(reference, lookup);
         }
-        (shelf, lasting)
+        Ok((shelf, lasting))
     }
 
     /// Looks up and reads the personas and contracts of these names; whether that will stay so.
@@ -328,7 +326,7 @@ impl Catalog {
     /// The flows that use a template file, by name; from the flows' files.
     pub(crate) async fn users_of(&self, file: &str) -> Result<Vec<String>, Error> {
         let mut users = Vec::new();
-        let directory = self.directory();
+        let directory = self.directory()?;
         let mut reading = self.snapshot.reading(|path| in_folder(path, "flows")).await?;
         while let Some(texts) = reading.next().await? {
             for (path, bytes) in &texts {

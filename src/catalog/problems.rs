@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::app::Code;
 use crate::app::failure::code_of;
-use crate::discover::{Entry, FileProblem};
+use crate::discover::{FileProblem, FlowRow};
 use crate::model::{Flow, Lookup, NodeKind, Shelf};
 use crate::names::{CatalogPath, quoted};
 use crate::source::{Problem, ProblemKind, SourceError};
@@ -52,7 +52,7 @@ impl Problems {
     }
 
     /// Names that flows of several files go by: asking for them can't tell them apart.
-    pub(super) fn note_twins(&mut self, flows: &[Entry]) {
+    pub(super) fn note_twins(&mut self, flows: &[FlowRow]) {
         let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for flow in flows {
             files.entry(&flow.name).or_default().push(&flow.file);

@@ -3,23 +3,23 @@
 use super::{Catalog, PoisonError};
 use crate::app::prompts::{inputs_of, passing};
 use crate::app::{Code, Error};
-use crate::discover::{Entry, Index, Packed};
+use crate::discover::{FlowIndex, FlowRow, IndexRows};
 
 impl Catalog {
     /// The templates by name, made when first asked for: every template file is read then. One that can't be
     /// read is left out, and named among the problems.
     ///
     /// # Errors
-    /// When the index can't be made, which is a bug.
-    pub async fn template_index(&self) -> Result<Packed, Error> {
+    /// When the catalog's own index is damaged, or this one can't be made, which is a bug.
+    pub async fn template_index(&self) -> Result<FlowIndex, Error> {
         let kept = || self.shared.templates.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(packed) = kept().as_ref() {
-            return Ok(packed.clone());
+        if let Some(index) = kept().as_ref() {
+            return Ok(index.clone());
         }
         let (mut entries, mut lasting) = (Vec::new(), true);
-        for name in self.template_names() {
+        for name in self.template_names()? {
             match self.template_named(&name).await {
-                Ok(template) => entries.push(Entry {
+                Ok(template) => entries.push(FlowRow {
                     description: template.description.clone().or_else(|| template.title.clone()).unwrap_or_default(),
                     inputs: inputs_of(&template),
                     file: template.file.to_string(),
@@ -27,17 +27,18 @@ impl Catalog {
                     meta_name: template.title.clone(),
                     place_in_file: entries.len(),
                     name,
-                    ..Entry::default()
+                    ..FlowRow::default()
                 }),
+                Err(error) if error.code == Code::InternalError => return Err(error),
                 Err(error) => lasting &= !passing(error.code),
             }
         }
-        let bytes = Index::new(entries, Vec::new(), Vec::new(), Vec::new()).pack();
+        let records = IndexRows::new(entries, Vec::new(), Vec::new(), Vec::new()).records();
         let unread = || Error::new(Code::InternalError, "the index of templates could not be read back");
-        let packed = Packed::open(bytes).ok_or_else(unread)?;
+        let index = FlowIndex::in_memory(records).ok_or_else(unread)?;
         if lasting {
-            *kept() = Some(packed.clone());
+            *kept() = Some(index.clone());
         }
-        Ok(packed)
+        Ok(index)
     }
 }

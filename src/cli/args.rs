@@ -9,7 +9,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::settings::SettingFlags;
-use crate::app::{Kind, Mode, STATES};
+use crate::app::{ListKind, Mode, STATES};
 
 /// List, show, check and execute prompt flows that are kept in a GitHub repository or a folder.
 #[derive(Debug, Parser)]
@@ -192,7 +192,7 @@ pub(super) struct ListArgs {
           value_parser = PossibleValuesParser::new(Mode::WORDS))]
     pub(super) mode: String,
     /// What is listed
-    #[arg(long, value_name = "KIND", default_value = "flows", value_parser = PossibleValuesParser::new(Kind::WORDS))]
+    #[arg(long, value_name = "KIND", default_value = "flows", value_parser = PossibleValuesParser::new(ListKind::WORDS))]
     pub(super) kind: String,
     /// What the flow is to do: the best matches first; repeat it with other words
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]

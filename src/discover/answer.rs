@@ -1,6 +1,6 @@
 //! What a query comes to in a catalog: flows in order, no flow that fits, or none that the filters leave.
 
-use super::packed::Packed;
+use super::flow_index::{DamagedIndex, FlowIndex, FlowKey};
 use super::page::Selection;
 use super::rank::{Hit, Query, Ranking, Why};
 use super::tiers::Figures;
@@ -42,28 +42,34 @@ pub struct Excluded {
 }
 
 impl Excluded {
-    fn of(packed: &Packed, selection: &Selection, figures: &Figures<'_>, fitting: &[usize]) -> Self {
-        let count = |fits: &dyn Fn(usize) -> bool| fitting.iter().filter(|&&row| !fits(row)).count();
+    fn of(
+        index: &FlowIndex,
+        selection: &Selection,
+        figures: &Figures<'_>,
+        fitting: &[usize],
+    ) -> Result<Self, DamagedIndex> {
+        let keys = index.keys()?;
+        let left_out =
+            |fits: &dyn Fn(&FlowKey) -> bool| fitting.iter().filter(|&&row| !keys.get(row).is_some_and(fits)).count();
         let mut by = Vec::new();
         if !selection.names.is_empty() {
-            let (named, _) = packed.named(&selection.names);
-            by.push(("names", count(&|row| named.contains(&row))));
+            let (named, _) = index.named(&selection.names)?;
+            by.push(("names", fitting.iter().filter(|row| !named.contains(row)).count()));
         }
         if !selection.tags.is_empty() {
-            by.push(("tags", count(&|row| packed.fits(row, &selection.tags, None, None))));
+            by.push(("tags", left_out(&|key| key.fits(&selection.tags, None, None))));
         }
         if let Some(category) = &selection.category {
-            by.push(("category", count(&|row| packed.fits(row, &[], Some(category), None))));
+            by.push(("category", left_out(&|key| key.fits(&[], Some(category), None))));
         }
         if let Some(complexity) = &selection.complexity {
-            by.push(("complexity", count(&|row| packed.fits(row, &[], None, Some(complexity)))));
+            by.push(("complexity", left_out(&|key| key.fits(&[], None, Some(complexity)))));
         }
         if let Some(most) = selection.max_latency_ms {
-            let quick = |row| packed.name(row).is_some_and(|name| figures.within(name, most));
-            by.push(("maxLatencyMs", count(&quick)));
+            by.push(("maxLatencyMs", left_out(&|key| figures.within(&key.name, most))));
         }
         by.retain(|(_, flows)| *flows > 0);
-        Self { fitting: fitting.len(), by }
+        Ok(Self { fitting: fitting.len(), by })
     }
 
     pub(super) fn next_step(&self) -> String {
@@ -89,18 +95,18 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) fn of(
-        packed: &Packed,
+        index: &FlowIndex,
         query: &Query,
         selection: &Selection,
         figures: &Figures<'_>,
         allowed: impl Fn(usize) -> bool,
-    ) -> Self {
-        match packed.ranks().search(query, LARGEST_RANKING, selection.explain, allowed) {
+    ) -> Result<Self, DamagedIndex> {
+        Ok(match index.search()?.search(query, LARGEST_RANKING, selection.explain, allowed) {
             Ranking::Hits(hits) => Self { hits, ..Self::default() },
             Ranking::Excluded { positions } => {
-                Self { excluded: Some(Excluded::of(packed, selection, figures, &positions)), ..Self::default() }
+                Self { excluded: Some(Excluded::of(index, selection, figures, &positions)?), ..Self::default() }
             }
             Ranking::NoMatch { nearest } => Self { no_match: Some(NoMatch { nearest }), ..Self::default() },
-        }
+        })
     }
 }

@@ -1,14 +1,14 @@
 //! One page: which flows a selection means, how many of them fit, and how to go on.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::answer::{Answer, Excluded, NoMatch, Reason};
 use super::cursor::{CursorFault, Mark};
+use super::flow_index::{DamagedIndex, FlowIndex, FlowKey};
+use super::list_entry::{EntriesJson, ListEntry};
 use super::mode::{MOST_NAMES, Mode};
-use super::packed::Packed;
 use super::rank::{LONGEST_QUERY_BYTES, MOST_PHRASINGS, Query, QueryFault};
-use super::rows::{EntriesJson, cost};
-use super::shown::Shown;
 use super::tiers::{Figures, categories};
 
 /// The most entries on a page of an offered mode; asking for more is refused.
@@ -24,7 +24,7 @@ const NAMED: usize = 3;
 
 /// What is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum ListKind {
     /// Flows.
     #[default]
     Flows,
@@ -32,7 +32,7 @@ pub enum Kind {
     Templates,
 }
 
-impl Kind {
+impl ListKind {
     /// Their names.
     pub const WORDS: [&str; 2] = ["flows", "templates"];
 
@@ -62,7 +62,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// What is listed.
-    pub kind: Kind,
+    pub kind: ListKind,
     /// How much of each flow is shown.
     pub mode: Mode,
     /// What is looked for, in one or several phrasings; empty: no query, and the order is by name.
@@ -75,7 +75,7 @@ pub struct Selection {
     pub category: Option<String>,
     /// A flow must have this complexity, spelt exactly so.
     pub complexity: Option<String>,
-    /// Only these flows, each looked up as [`Packed::find`] does; empty: every flow.
+    /// Only these flows, each looked up as [`FlowIndex::find`] does; empty: every flow.
     pub names: Vec<String>,
     /// A flow must not take longer than this on average, in milliseconds; one whose time is not known does not.
     pub max_latency_ms: Option<i64>,
@@ -95,7 +95,7 @@ impl Selection {
     /// Everything, in a mode, with that mode's limit and budget.
     pub fn all(mode: Mode) -> Self {
         Self {
-            kind: Kind::default(),
+            kind: ListKind::default(),
             mode,
             query: Vec::new(),
             explain: false,
@@ -184,6 +184,9 @@ pub enum DiscoverError {
         /// What is wrong with it.
         fault: CursorFault,
     },
+    /// The index can't be read.
+    #[error(transparent)]
+    Damaged(#[from] DamagedIndex),
 }
 
 /// What ended a page before the last flow.
@@ -209,7 +212,7 @@ impl TruncatedBy {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
     /// The entries, in order.
-    pub entries: Vec<Shown>,
+    pub entries: Vec<ListEntry>,
     /// The mode they are shown in.
     pub mode: Mode,
     /// How many flows the selection means, on all pages together.
@@ -248,14 +251,13 @@ impl Page {
 /// One page of what a selection means in a catalog at a revision.
 ///
 /// [`Mode::Contract`] has no largest limit, since without one it lists everything. An entry that alone
-/// would pass the budget comes as [`Shown::Shortened`] (in index mode: without inputs and tags),
-/// wherever it stands, and a page with anything left to show is never empty: so every cursor moves. A
-/// row that can't be read is skipped.
+/// would pass the budget comes as [`ListEntry::Shortened`] (in index mode: without inputs and tags),
+/// wherever it stands, and a page with anything left to show is never empty: so every cursor moves.
 ///
 /// # Errors
-/// [`DiscoverError`], whose variants say what a selection may not be.
+/// [`DiscoverError`], whose variants say what a selection may not be, and that the index is damaged.
 pub fn page(
-    packed: &Packed,
+    index: &FlowIndex,
     selection: &Selection,
     revision: &str,
     figures: &Figures<'_>,
@@ -269,14 +271,14 @@ pub fn page(
     }
     let mut mark = selection.mark(revision);
     let query = selection.asked().map_err(|fault| DiscoverError::InvalidQuery { fault })?;
-    let (mut rows, unknown_names) = Rows::of(packed, selection, figures);
+    let (mut rows, unknown_names) = Rows::of(index, selection, figures)?;
     let mut answer = Answer::default();
     if let Some(query) = &query {
-        answer = Answer::of(packed, query, selection, figures, |row| rows.holds(row));
+        answer = Answer::of(index, query, selection, figures, |row| rows.holds(row))?;
         rows = Rows::Ranked(answer.hits.iter().map(|hit| hit.position).collect());
     } else if mode.is_by_score() {
         let mut by_score: Vec<usize> = (0..rows.len()).filter_map(|place| rows.at(place)).collect();
-        figures.best_first(packed, &mut by_score);
+        figures.best_first(index.keys()?, &mut by_score);
         // Once other flows are used more, a page goes on with another order: that is another listing.
         mark = by_score.iter().fold(mark.with("by score"), |mark, row| mark.with_number(*row));
         rows = Rows::Ranked(by_score);
@@ -284,7 +286,7 @@ pub fn page(
     let mut grouped = Vec::new();
     if mode == Mode::Categories {
         let members: Vec<usize> = (0..rows.len()).filter_map(|place| rows.at(place)).collect();
-        grouped = categories(packed, &members, figures);
+        grouped = categories(index.keys()?, &index.categories()?, &members, figures);
         rows = Rows::All(grouped.len());
     }
     let begin = match &selection.cursor {
@@ -318,12 +320,8 @@ pub fn page(
     for place in before..total {
         let Some(row) = rows.at(place) else { break };
         let chosen = match grouped.get(place) {
-            Some(category) => Some(Chosen::category(category)),
-            None => Chosen::fitting(packed, row, selection, figures, room),
-        };
-        let Some(chosen) = chosen else {
-            reached = place + 1;
-            continue;
+            Some(category) => Chosen::category(category),
+            None => Chosen::fitting(index, row, selection, figures, room)?,
         };
         if !page.entries.is_empty() {
             let spent = page.estimated_tokens.saturating_add(chosen.tokens);
@@ -342,18 +340,18 @@ pub fn page(
         }
         page.estimated_tokens = page.estimated_tokens.saturating_add(chosen.tokens);
         page.shortened.extend(chosen.shortened);
-        page.entries.push(chosen.shown);
+        page.entries.push(chosen.entry);
         if selection.explain
             && mode != Mode::Categories
             && let Some(hit) = answer.hits.get(place)
         {
-            let name = packed.name(row).unwrap_or_default().to_owned();
+            let name = index.keys()?.get(row).map(|key| key.name.clone()).unwrap_or_default();
             page.reasons.push(Reason { name, score: hit.score, why: hit.why.clone() });
         }
         reached = place + 1;
     }
     page.returned = page.entries.len();
-    page.next_step = next_step(&page, packed, selection, before..reached);
+    page.next_step = next_step(&page, index, selection, before..reached)?;
     Ok(page)
 }
 
@@ -367,15 +365,19 @@ enum Rows {
 
 impl Rows {
     /// The rows, and the names that mean none.
-    fn of(packed: &Packed, selection: &Selection, figures: &Figures<'_>) -> (Self, Vec<String>) {
+    fn of(
+        index: &FlowIndex,
+        selection: &Selection,
+        figures: &Figures<'_>,
+    ) -> Result<(Self, Vec<String>), DamagedIndex> {
         if selection.names.is_empty() && !selection.filters_rows() {
-            return (Self::All(packed.len()), Vec::new());
+            return Ok((Self::All(index.len()), Vec::new()));
         }
         let mut unknown = Vec::new();
         let mut rows: Vec<usize> = if selection.names.is_empty() {
-            (0..packed.len()).collect()
+            (0..index.len()).collect()
         } else {
-            let (mut rows, none) = packed.named(&selection.names);
+            let (mut rows, none) = index.named(&selection.names)?;
             unknown = none;
             rows.sort_unstable();
             rows.dedup();
@@ -383,12 +385,15 @@ impl Rows {
         };
         if selection.filters_rows() {
             let Selection { tags, category, complexity, .. } = selection;
-            rows.retain(|&row| packed.fits(row, tags, category.as_deref(), complexity.as_deref()));
-            if let Some(most) = selection.max_latency_ms {
-                rows.retain(|&row| packed.name(row).is_some_and(|name| figures.within(name, most)));
-            }
+            let keys = index.keys()?;
+            rows.retain(|&row| {
+                keys.get(row).is_some_and(|key| {
+                    key.fits(tags, category.as_deref(), complexity.as_deref())
+                        && selection.max_latency_ms.is_none_or(|most| figures.within(&key.name, most))
+                })
+            });
         }
-        (Self::Some(rows), unknown)
+        Ok((Self::Some(rows), unknown))
     }
 
     fn len(&self) -> usize {
@@ -429,7 +434,7 @@ impl Rows {
 
 /// An entry in the form in which it comes, with what it costs.
 struct Chosen {
-    shown: Shown,
+    entry: ListEntry,
     tokens: usize,
     shortened: Option<String>,
 }
@@ -437,48 +442,47 @@ struct Chosen {
 impl Chosen {
     /// A category, which has no shorter form.
     fn category(entry: &super::tiers::CategoryEntry) -> Self {
-        let shown = Shown::Category(entry.clone());
-        Self { tokens: cost(&shown), shown, shortened: None }
+        let entry = ListEntry::Category(entry.clone());
+        Self { tokens: entry.tokens(), entry, shortened: None }
     }
 
     /// The mode's entry, or the shortest form where that alone has no room.
-    fn fitting(packed: &Packed, row: usize, selection: &Selection, figures: &Figures<'_>, room: usize) -> Option<Self> {
-        let mode = selection.mode;
-        let head = packed.head(row)?;
-        let (name, description) = (head.name, head.description);
-        let (shown, tokens) = match Shown::of_head(head, mode) {
-            Some(shown) if mode == Mode::Compact => (shown, packed.compact_cost(row)?),
-            Some(shown) => {
-                let tokens = cost(&shown);
-                (shown, tokens)
-            }
-            None => {
-                let shown = Shown::of_entry(packed.entry(row)?, mode, selection.include_metadata, figures);
-                let tokens = cost(&shown);
-                (shown, tokens)
-            }
-        };
+    fn fitting(
+        index: &FlowIndex,
+        row: usize,
+        selection: &Selection,
+        figures: &Figures<'_>,
+        room: usize,
+    ) -> Result<Self, DamagedIndex> {
+        let (mode, flow) = (selection.mode, index.row(row)?);
+        let counted = index.compact_tokens(row).filter(|_| mode == Mode::Compact);
+        let entry = ListEntry::of(flow.clone(), mode, selection.include_metadata, figures);
+        let tokens = counted.unwrap_or_else(|| entry.tokens());
         if tokens <= room {
-            return Some(Self { shown, tokens, shortened: None });
+            return Ok(Self { entry, tokens, shortened: None });
         }
-        let shown = Shown::shortest(name, description, mode);
-        let tokens = cost(&shown);
-        Some(Self { shown, tokens, shortened: Some(name.to_owned()) })
+        let entry = ListEntry::shortest(&flow, mode);
+        Ok(Self { tokens: entry.tokens(), entry, shortened: Some(flow.name) })
     }
 }
 
-fn next_step(page: &Page, packed: &Packed, selection: &Selection, shown: std::ops::Range<usize>) -> Option<String> {
-    if packed.is_empty() {
+fn next_step(
+    page: &Page,
+    index: &FlowIndex,
+    selection: &Selection,
+    shown: std::ops::Range<usize>,
+) -> Result<Option<String>, DamagedIndex> {
+    if index.is_empty() {
         // No words and no filter would find anything.
         let noun = selection.kind.noun();
         let folder = match selection.kind {
-            Kind::Flows => "flows/",
-            Kind::Templates => "templates/",
+            ListKind::Flows => "flows/",
+            ListKind::Templates => "templates/",
         };
-        return Some(format!(
+        return Ok(Some(format!(
             "there is no {noun} yet: add files ending in .json below {folder}, or name another repository or folder as \
              the source"
-        ));
+        )));
     }
     let mut says = Vec::new();
     says.extend(page.no_match.as_ref().map(|_| NoMatch::NEXT_STEP.to_owned()));
@@ -505,17 +509,17 @@ fn next_step(page: &Page, packed: &Packed, selection: &Selection, shown: std::op
         says.push(format!("shortened to fit the budget: {named}; flows_show shows a flow whole"));
     }
     if page.total == 0 && !selection.tags.is_empty() {
-        says.extend(unknown_tag(packed, selection));
+        says.extend(unknown_tag(index.keys()?, selection));
         if says.is_empty() {
             says.push("each of these tags is known, and no flow has all of them with what else was asked for; leave `tags` out or name fewer".to_owned());
         }
     }
-    (!says.is_empty()).then(|| says.join(". "))
+    Ok((!says.is_empty()).then(|| says.join(". ")))
 }
 
 /// What to do about a tag that no flow has: the ones that are spelt alike, else those there are.
-fn unknown_tag(packed: &Packed, selection: &Selection) -> Option<String> {
-    let known = packed.tags();
+fn unknown_tag(keys: &[FlowKey], selection: &Selection) -> Option<String> {
+    let known: BTreeSet<&str> = keys.iter().flat_map(|key| &key.tags).map(String::as_str).collect();
     let first = selection.tags.iter().find(|tag| !known.contains(tag.as_str()))?;
     let near = crate::names::nearest(first, known.iter().copied(), NAMED);
     let quoted = |tag: &&str| crate::names::quoted(tag);

@@ -1,6 +1,6 @@
 //! Which flows a request means, best first, and when it means none of them.
 //!
-//! [`Index::build`] takes the texts of one revision's flows (or templates); [`Index::search`] ranks them for a
+//! [`SearchIndex::build`] takes the texts of one revision's flows (or templates); [`SearchIndex::search`] ranks them for a
 //! [`Query`] of one or several phrasings. BM25 over weighted fields (BM25F), where a word also matches its other
 //! forms by stem, without its diacritics, with one typo, or as a part of a longer one, for less each time. Scripts
 //! without spaces are compared by pairs of characters. Phrasings are ranked one by one and fused by reciprocal rank.
@@ -19,7 +19,7 @@ mod words;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Entry, TemplateEntry};
+use super::{FlowRow, TemplateRow};
 
 pub use findable::{FOUND_WITHIN, Stray, strays};
 
@@ -84,7 +84,7 @@ impl<'a> Document<'a> {
     }
 
     /// A flow.
-    pub fn of_flow(flow: &'a Entry) -> Self {
+    pub fn of_flow(flow: &'a FlowRow) -> Self {
         let mut document = Self::new(flow.name.as_str()).with(Field::Description, flow.description.as_str());
         for tag in &flow.tags {
             document = document.with(Field::Tags, tag.as_str());
@@ -105,7 +105,7 @@ impl<'a> Document<'a> {
     }
 
     /// A template file.
-    pub fn of_template(template: &'a TemplateEntry) -> Self {
+    pub fn of_template(template: &'a TemplateRow) -> Self {
         let mut document = Self::new(template.stem.as_str());
         for title in &template.titles {
             for text in [&title.title, &title.id].into_iter().flatten() {
@@ -211,7 +211,7 @@ pub struct Why {
 
 /// The terms of some documents, ready to be searched.
 #[derive(Debug)]
-pub struct Index {
+pub struct SearchIndex {
     /// Names, for a stable order.
     names: Vec<String>,
     /// The terms, by number.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Category, Entry, FileProblem, Index, Input, Output, Packed, TemplateEntry, TemplateTitle};
+use super::{Category, FileProblem, FlowIndex, FlowInput, FlowOutput, FlowRow, IndexRows, TemplateRow, TemplateTitle};
 
 const SUBJECTS: [(&str, &str, &str); 8] = [
     ("brand_review", "marketing", "Compares how a brand describes itself with how its customers do"),
@@ -16,17 +16,17 @@ const SUBJECTS: [(&str, &str, &str); 8] = [
 ];
 
 /// The typical flow number `number`: about 835 characters in detailed mode and 335 in compact mode.
-pub(super) fn typical(number: usize) -> Entry {
+pub(super) fn typical(number: usize) -> FlowRow {
     let (subject, category, purpose) = SUBJECTS[number % SUBJECTS.len()];
-    let input = |name: &str, description: &str, required: bool| Input {
+    let input = |name: &str, description: &str, required: bool| FlowInput {
         name: name.to_owned(),
         kind: Some("string".to_owned()),
         description: Some(description.to_owned()),
         required,
         default: if required { None } else { Some(json!("en")) },
-        ..Input::default()
+        ..FlowInput::default()
     };
-    Entry {
+    FlowRow {
         name: format!("{subject}_{number:05}"),
         description: format!(
             "{purpose}. Works in two passes, asks for nothing else and keeps every figure as it was given to it."
@@ -59,8 +59,8 @@ pub(super) fn typical(number: usize) -> Entry {
             ),
         ],
         outputs: vec![
-            Output { label: "Result".to_owned(), node: "node-4".to_owned() },
-            Output { label: "Open questions".to_owned(), node: "node-5".to_owned() },
+            FlowOutput { label: "Result".to_owned(), node: "node-4".to_owned() },
+            FlowOutput { label: "Open questions".to_owned(), node: "node-5".to_owned() },
         ],
         examples: vec![format!("{subject} please")],
         sets: Vec::new(),
@@ -76,12 +76,12 @@ pub(super) fn typical(number: usize) -> Entry {
     }
 }
 
-pub(super) fn flows(count: usize) -> Vec<Entry> {
+pub(super) fn flows(count: usize) -> Vec<FlowRow> {
     (0..count).map(typical).collect()
 }
 
-pub(super) fn index(count: usize) -> Index {
-    let templates = (0..count.min(3)).map(|number| TemplateEntry {
+pub(super) fn rows(count: usize) -> IndexRows {
+    let templates = (0..count.min(3)).map(|number| TemplateRow {
         file: format!("templates/Text_{number}.json"),
         stem: format!("Text_{number}"),
         titles: vec![
@@ -108,17 +108,17 @@ pub(super) fn index(count: usize) -> Index {
         description: None,
         sort_order: Some(-3),
     }];
-    Index::new(flows(count), templates.collect(), problems, categories)
+    IndexRows::new(flows(count), templates.collect(), problems, categories)
 }
 
-pub(super) fn packed(count: usize) -> Packed {
-    open(&index(count))
+pub(super) fn index(count: usize) -> FlowIndex {
+    open(&rows(count))
 }
 
-pub(super) fn packed_of(flows: Vec<Entry>) -> Packed {
-    open(&Index::new(flows, Vec::new(), Vec::new(), Vec::new()))
+pub(super) fn index_of(flows: Vec<FlowRow>) -> FlowIndex {
+    open(&IndexRows::new(flows, Vec::new(), Vec::new(), Vec::new()))
 }
 
-pub(super) fn open(index: &Index) -> Packed {
-    Packed::open(index.pack()).expect("what was packed opens")
+pub(super) fn open(rows: &IndexRows) -> FlowIndex {
+    FlowIndex::in_memory(rows.clone().records()).expect("what was written opens")
 }

@@ -45,7 +45,8 @@ pub struct Times([u64; BUCKETS]);
 pub struct Score(u8);
 
 /// What a score means, in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Popularity {
     /// Under 0.30.
     Cold,

@@ -4,6 +4,8 @@
 
 use std::fmt::Write as _;
 
+use super::list_entry::PLAIN_KIND;
+use super::{FlowInput, FlowRow};
 use crate::names::shown;
 
 /// Longest description in a compact entry, in characters, without the dots.
@@ -42,32 +44,30 @@ pub fn truncated(text: &str, longest: usize) -> String {
     format!("{}...", kept.trim_end())
 }
 
-/// An input as the texts need it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Named<'a> {
-    pub(super) name: &'a str,
-    pub(super) kind: Option<&'a str>,
-    pub(super) required: bool,
-}
-
-/// What a caller may give, or that this is not known.
-#[derive(Debug, Clone)]
-pub(super) struct Given<'a> {
-    pub(super) inputs: Vec<Named<'a>>,
-    pub(super) unknown: bool,
-}
-
-impl<'a> Given<'a> {
-    fn of(entry: &'a super::Entry) -> Self {
-        Self { inputs: entry.inputs.iter().map(named).collect(), unknown: entry.inputs_unknown }
-    }
-}
-
 /// Everything a caller may give, by name: `name (type, required|optional)`, joined by comma and
 /// blank, or `No inputs required`. An input without a type reads `string`. Of a flow with errors
 /// whose inputs can't be read, that is said.
-pub fn input_summary(entry: &super::Entry) -> String {
-    summary(Given::of(entry))
+pub fn input_summary(flow: &FlowRow) -> String {
+    if flow.inputs.is_empty() {
+        return if flow.inputs_unknown { "Not known: the flow has errors" } else { "No inputs required" }.to_owned();
+    }
+    let mut out = String::with_capacity(32 * flow.inputs.len());
+    for input in by_name(&flow.inputs) {
+        if !out.is_empty() {
+            out.push_str(", ");
+        }
+        out.push_str(&input.name);
+        out.push_str(" (");
+        out.push_str(input.kind.as_deref().unwrap_or(PLAIN_KIND));
+        out.push_str(if input.required { ", required)" } else { ", optional)" });
+    }
+    out
+}
+
+fn by_name(inputs: &[FlowInput]) -> Vec<&FlowInput> {
+    let mut inputs: Vec<&FlowInput> = inputs.iter().collect();
+    inputs.sort_unstable_by_key(|input| &input.name);
+    inputs
 }
 
 /// `name(inputs, optional?) – purpose [tags]`: one line, also for texts with line breaks.
@@ -78,47 +78,48 @@ pub fn input_summary(entry: &super::Entry) -> String {
 /// tag always stays, so such a line may be somewhat longer. A flow without inputs reads `name()`,
 /// one whose inputs are not known `name(…)`; without a description or tags, that part and its mark
 /// are absent.
-pub fn index_line(entry: &super::Entry) -> String {
-    let tags: Vec<&str> = entry.tags.iter().map(String::as_str).collect();
-    line(&entry.name, &entry.description, &tags, Given::of(entry))
-}
-
-pub(super) fn named(input: &super::Input) -> Named<'_> {
-    Named { name: &input.name, kind: input.kind.as_deref(), required: input.required }
-}
-
-pub(super) fn summary(Given { mut inputs, unknown }: Given<'_>) -> String {
-    if inputs.is_empty() {
-        return if unknown { "Not known: the flow has errors" } else { "No inputs required" }.to_owned();
-    }
-    inputs.sort_unstable();
-    let mut out = String::with_capacity(32 * inputs.len());
-    for input in inputs {
-        if !out.is_empty() {
+pub fn index_line(flow: &FlowRow) -> String {
+    let mut out = shown(&flow.name, usize::MAX / 8);
+    out.push('(');
+    for (place, input) in by_name(&flow.inputs).into_iter().enumerate() {
+        if place > 0 {
             out.push_str(", ");
         }
-        out.push_str(input.name);
-        out.push_str(" (");
-        out.push_str(input.kind.unwrap_or("string"));
-        out.push_str(if input.required { ", required)" } else { ", optional)" });
+        out.push_str(&input.name);
+        if !input.required {
+            out.push('?');
+        }
     }
-    out
+    out.push_str(if flow.inputs_unknown { "…)" } else { ")" });
+    let left = LONGEST_LINE.saturating_sub(out.chars().count());
+    let sentence = first_sentence(&flow.description);
+    // What the purpose takes with a dash and its blanks, when it has the room it would like, and
+    // when it has given way.
+    let takes = |longest: usize| match truncated(&sentence, longest).chars().count() {
+        0 => 0,
+        length => length + DASH,
+    };
+    let room =
+        left.saturating_sub(takes(LONGEST_PURPOSE)).max(left.saturating_sub(takes(SHORTEST_PURPOSE)).min(LONGEST_TAGS));
+    let tags = bracketed(&flow.tags, room);
+    if !sentence.is_empty() {
+        let left = left.saturating_sub(tags.chars().count() + DASH + DOTS);
+        out.push_str(" – ");
+        out.push_str(&truncated(&sentence, left.clamp(SHORTEST_PURPOSE, LONGEST_PURPOSE)));
+    }
+    out + &tags
 }
 
 /// The names of the inputs, the required ones first and `?` behind the optional ones: `topic, tone?`.
 ///
 /// Past 60 characters the rest is only counted: `topic, tone?, 4 more`; the first always stays. None at all reads
 /// `No inputs required`.
-pub fn brief_inputs(entry: &super::Entry) -> String {
-    input_names(Given::of(entry))
-}
-
-pub(super) fn input_names(given: Given<'_>) -> String {
-    if given.inputs.is_empty() {
-        return summary(given);
+pub fn brief_inputs(flow: &FlowRow) -> String {
+    if flow.inputs.is_empty() {
+        return input_summary(flow);
     }
-    let mut inputs = given.inputs;
-    inputs.sort_unstable_by_key(|input| (!input.required, input.name));
+    let mut inputs: Vec<&FlowInput> = flow.inputs.iter().collect();
+    inputs.sort_unstable_by_key(|input| (!input.required, &input.name));
     let mut out = String::new();
     for (place, input) in inputs.iter().enumerate() {
         let length = out.chars().count() + 2 + input.name.chars().count();
@@ -129,7 +130,7 @@ pub(super) fn input_names(given: Given<'_>) -> String {
         if place > 0 {
             out.push_str(", ");
         }
-        out.push_str(input.name);
+        out.push_str(&input.name);
         if !input.required {
             out.push('?');
         }
@@ -142,41 +143,8 @@ pub(super) fn brief(description: &str) -> String {
     truncated(&first_sentence(description), LONGEST_BRIEF)
 }
 
-pub(super) fn line(name: &str, description: &str, tags: &[&str], Given { mut inputs, unknown }: Given<'_>) -> String {
-    inputs.sort_unstable();
-    let mut out = shown(name, usize::MAX / 8);
-    out.push('(');
-    for (place, input) in inputs.iter().enumerate() {
-        if place > 0 {
-            out.push_str(", ");
-        }
-        out.push_str(input.name);
-        if !input.required {
-            out.push('?');
-        }
-    }
-    out.push_str(if unknown { "…)" } else { ")" });
-    let left = LONGEST_LINE.saturating_sub(out.chars().count());
-    let sentence = first_sentence(description);
-    // What the purpose takes with a dash and its blanks, when it has the room it would like, and
-    // when it has given way.
-    let takes = |longest: usize| match truncated(&sentence, longest).chars().count() {
-        0 => 0,
-        length => length + DASH,
-    };
-    let room =
-        left.saturating_sub(takes(LONGEST_PURPOSE)).max(left.saturating_sub(takes(SHORTEST_PURPOSE)).min(LONGEST_TAGS));
-    let tags = bracketed(tags, room);
-    if !sentence.is_empty() {
-        let left = left.saturating_sub(tags.chars().count() + DASH + DOTS);
-        out.push_str(" – ");
-        out.push_str(&truncated(&sentence, left.clamp(SHORTEST_PURPOSE, LONGEST_PURPOSE)));
-    }
-    out + &tags
-}
-
 /// As many tags as there is room for, the first one in any case, in brackets behind a blank.
-fn bracketed(tags: &[&str], room: usize) -> String {
+fn bracketed(tags: &[String], room: usize) -> String {
     let mut out = String::new();
     let mut length = 0;
     for (place, tag) in tags.iter().enumerate() {

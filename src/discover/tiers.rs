@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::packed::Packed;
+use super::flow_index::FlowKey;
+use super::list_entry::{PLAIN_KIND, by_label};
 use super::score::{Popularity, Usage};
-use super::shown::PLAIN_KIND;
 use super::text::{self, LONGEST_DESCRIPTION};
-use super::{Entry, Input};
+use super::{Category, FlowInput, FlowRow};
 
 /// How many flows a category names.
 const POPULAR: usize = 2;
@@ -40,11 +41,11 @@ impl Figures<'_> {
     }
 
     /// The rows with the highest score first; those of one score stay in their order.
-    pub(super) fn best_first(&self, packed: &Packed, rows: &mut [usize]) {
+    pub(super) fn best_first(&self, keys: &[FlowKey], rows: &mut [usize]) {
         // Most flows of a large catalog were never used: their score is known without looking.
         let usual = Usage::default().score();
-        let score = |row: &usize| match (self.usage, packed.name(*row)) {
-            (Some(usage), Some(name)) => usage.get(name).map_or(usual, Usage::score),
+        let score = |row: &usize| match (self.usage, keys.get(*row)) {
+            (Some(usage), Some(key)) => usage.get(&key.name).map_or(usual, Usage::score),
             _ => usual,
         };
         rows.sort_by_cached_key(|row| std::cmp::Reverse(score(row)));
@@ -52,7 +53,8 @@ impl Figures<'_> {
 }
 
 /// What hot shows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct HotEntry {
     /// The name it is asked for by.
     pub name: String,
@@ -63,6 +65,7 @@ pub struct HotEntry {
     /// The inputs that have to be given, sorted.
     pub params: Vec<String>,
     /// How long an execution takes on average, in milliseconds; written as null when not known.
+    #[serde(rename = "avgLatencyMs")]
     pub average_ms: Option<f64>,
     /// How many of a hundred executions succeed; written as null when there was none.
     pub success_rate: Option<f64>,
@@ -71,7 +74,8 @@ pub struct HotEntry {
 }
 
 /// What categories shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct CategoryEntry {
     /// What `category` filters by; written as null for flows without one.
     pub category: Option<String>,
@@ -88,22 +92,25 @@ pub struct CategoryEntry {
 }
 
 /// What summaries shows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SummaryEntry {
     /// The name it is asked for by.
     pub name: String,
     /// The first sentence of the description.
     pub description: String,
-    /// Everything a caller may give, sorted: name, and `type (required)` or `type (optional)`.
-    pub params: Vec<(String, String)>,
+    /// Everything a caller may give: name, and `type (required)` or `type (optional)`.
+    pub params: BTreeMap<String, String>,
     /// The labels of the results.
     pub returns: Vec<String>,
     /// How long an execution takes on average, in milliseconds; written as null when not known.
+    #[serde(rename = "avgLatencyMs")]
     pub average_ms: Option<f64>,
 }
 
 /// What full shows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FullEntry {
     /// The name it is asked for by.
     pub name: String,
@@ -120,69 +127,94 @@ pub struct FullEntry {
     /// JSON Schema of what a caller gives; null where that is not known.
     pub parameters: Value,
     /// The labels of the results, each with the node that gives it.
-    pub returns: Vec<(String, String)>,
+    pub returns: Map<String, Value>,
     /// What people ask for when they mean it, as its author wrote it.
     pub examples: Vec<String>,
     /// How its executions went.
-    pub usage: Usage,
+    pub performance: Performance,
+}
+
+/// How the executions of a flow went; what is not known is written as null.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Performance {
+    /// How long one takes on average, in milliseconds.
+    #[serde(rename = "avgLatencyMs")]
+    pub average_ms: Option<f64>,
+    /// What 95 of a hundred stay within, in milliseconds.
+    #[serde(rename = "p95LatencyMs")]
+    pub p95_ms: Option<f64>,
+    /// How many of a hundred succeed.
+    pub success_rate: Option<f64>,
+    /// How many there were.
+    pub total_invocations: u64,
+}
+
+impl Performance {
+    fn of(usage: &Usage) -> Self {
+        Self {
+            average_ms: average_ms(usage),
+            p95_ms: usage.p95().map(millis),
+            success_rate: usage.success_rate(),
+            total_invocations: usage.uses,
+        }
+    }
 }
 
 impl HotEntry {
-    pub(super) fn of(entry: Entry, figures: &Figures<'_>) -> Self {
-        let usage = figures.of(&entry.name);
+    pub(super) fn of(flow: FlowRow, figures: &Figures<'_>) -> Self {
+        let usage = figures.of(&flow.name);
         let mut params: Vec<String> =
-            entry.inputs.into_iter().filter(|input| input.required).map(|input| input.name).collect();
+            flow.inputs.into_iter().filter(|input| input.required).map(|input| input.name).collect();
         params.sort_unstable();
         Self {
             source: figures.source.to_owned(),
-            description: text::truncated(&text::sentences(&entry.description, 2), LONGEST_HOT),
+            description: text::truncated(&text::sentences(&flow.description, 2), LONGEST_HOT),
             params,
             average_ms: average_ms(&usage),
             success_rate: usage.success_rate(),
             popularity: usage.score().popularity(),
-            name: entry.name,
+            name: flow.name,
         }
     }
 }
 
 impl SummaryEntry {
-    pub(super) fn of(entry: Entry, figures: &Figures<'_>) -> Self {
-        let needed = |input: &Input| if input.required { "required" } else { "optional" };
-        let said = |input: Input| {
+    pub(super) fn of(flow: FlowRow, figures: &Figures<'_>) -> Self {
+        let needed = |input: &FlowInput| if input.required { "required" } else { "optional" };
+        let said = |input: FlowInput| {
             let terms = format!("{} ({})", input.kind.as_deref().unwrap_or(PLAIN_KIND), needed(&input));
             (input.name, terms)
         };
-        let mut params: Vec<(String, String)> = entry.inputs.into_iter().map(said).collect();
-        params.sort_unstable();
         Self {
-            description: text::truncated(&text::sentences(&entry.description, 1), LONGEST_DESCRIPTION),
-            params,
-            returns: entry.outputs.into_iter().map(|output| output.label).collect(),
-            average_ms: average_ms(&figures.of(&entry.name)),
-            name: entry.name,
+            description: text::truncated(&text::sentences(&flow.description, 1), LONGEST_DESCRIPTION),
+            params: flow.inputs.into_iter().map(said).collect(),
+            returns: flow.outputs.into_iter().map(|output| output.label).collect(),
+            average_ms: average_ms(&figures.of(&flow.name)),
+            name: flow.name,
         }
     }
 }
 
 impl FullEntry {
-    pub(super) fn of(entry: Entry, version: String, figures: &Figures<'_>) -> Self {
+    pub(super) fn of(flow: FlowRow, version: String, figures: &Figures<'_>) -> Self {
         Self {
-            parameters: if entry.inputs_unknown { Value::Null } else { parameters(&entry.inputs) },
-            usage: figures.of(&entry.name),
-            name: entry.name,
-            description: entry.description,
-            tags: entry.tags,
-            category: entry.category,
+            parameters: if flow.inputs_unknown { Value::Null } else { parameters(&flow.inputs) },
+            performance: Performance::of(&figures.of(&flow.name)),
+            name: flow.name,
+            description: flow.description,
+            tags: flow.tags,
+            category: flow.category,
             version,
-            steps: entry.steps,
-            returns: entry.outputs.into_iter().map(|output| (output.label, output.node)).collect(),
-            examples: entry.examples,
+            steps: flow.steps,
+            returns: by_label(flow.outputs),
+            examples: flow.examples,
         }
     }
 }
 
 /// The JSON Schema of some inputs: an object with a property for each.
-fn parameters(inputs: &[Input]) -> Value {
+fn parameters(inputs: &[FlowInput]) -> Value {
     let mut properties = Map::new();
     for input in inputs {
         let kind = input.kind.as_deref().unwrap_or(PLAIN_KIND);
@@ -220,7 +252,7 @@ pub fn property(kind: &str, description: Option<&str>, choices: &[Value], defaul
 }
 
 /// An average in milliseconds; none where no time is known.
-pub(super) fn average_ms(usage: &Usage) -> Option<f64> {
+fn average_ms(usage: &Usage) -> Option<f64> {
     usage.average().map(millis)
 }
 
@@ -230,17 +262,21 @@ pub fn millis(time: Duration) -> f64 {
 }
 
 /// The categories of some rows, by their place among the categories, then by name; flows without one come last.
-pub(super) fn categories(packed: &Packed, rows: &[usize], figures: &Figures<'_>) -> Vec<CategoryEntry> {
+pub(super) fn categories(
+    keys: &[FlowKey],
+    declared: &[Category],
+    rows: &[usize],
+    figures: &Figures<'_>,
+) -> Vec<CategoryEntry> {
     let mut found: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
     for &row in rows {
-        let Some(head) = packed.head(row) else { continue };
-        found.entry(head.category).or_default().push(row);
+        let Some(key) = keys.get(row) else { continue };
+        found.entry(key.category.as_deref()).or_default().push(row);
     }
-    let declared = packed.categories();
     let mut placed: Vec<((bool, i64, String), CategoryEntry)> = Vec::with_capacity(found.len());
     for (category, mut rows) in found {
         let said = declared.iter().find(|said| Some(said.name.as_str()) == category);
-        figures.best_first(packed, &mut rows);
+        figures.best_first(keys, &mut rows);
         let display = said.and_then(|said| said.display_name.clone());
         let entry = CategoryEntry {
             display_name: display
@@ -252,7 +288,7 @@ pub(super) fn categories(packed: &Packed, rows: &[usize], figures: &Figures<'_>)
             ),
             flow_count: rows.len(),
             source_count: 1,
-            popular_flows: rows.iter().take(POPULAR).filter_map(|row| packed.name(*row)).map(str::to_owned).collect(),
+            popular_flows: rows.iter().take(POPULAR).filter_map(|row| Some(keys.get(*row)?.name.clone())).collect(),
             category: category.map(str::to_owned),
         };
         let order = said.and_then(|said| said.sort_order).unwrap_or(i64::MAX);

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Offer, PromptEntry, PromptKind, normal};
 use crate::app::execute::refused;
 use crate::app::{App, Catalog, Code, Error, Origin};
-use crate::discover::{Found, Input};
+use crate::discover::{FlowInput, NameMatch};
 use crate::model::{Declared, Template, ValueType, text_of};
 use crate::plan::{Plan, Work};
 use crate::render::{Outline, Walked, fill, walk};
@@ -84,19 +84,19 @@ pub(super) fn variables(template: &Template) -> Vec<Variable<'_>> {
 }
 
 /// What a template takes, as a listing shows it: what it declares, and what its text reads besides.
-pub(crate) fn inputs_of(template: &Template) -> Vec<Input> {
-    let input = |variable: Variable<'_>| Input {
+pub(crate) fn inputs_of(template: &Template) -> Vec<FlowInput> {
+    let input = |variable: Variable<'_>| FlowInput {
         name: variable.name,
         kind: variable.declared.kind.map(|kind| kind.name().to_owned()),
         description: variable.declared.description.clone(),
         required: variable.required,
         default: variable.declared.default.clone(),
-        ..Input::default()
+        ..FlowInput::default()
     };
-    let mut inputs: Vec<Input> = variables(template).into_iter().map(input).collect();
+    let mut inputs: Vec<FlowInput> = variables(template).into_iter().map(input).collect();
     for placeholder in Outline::of(&template.text, template.syntax).placeholders {
         if inputs.iter().all(|input| input.name != placeholder.name) {
-            inputs.push(Input { name: placeholder.name, required: true, ..Input::default() });
+            inputs.push(FlowInput { name: placeholder.name, required: true, ..FlowInput::default() });
         }
     }
     inputs
@@ -135,21 +135,21 @@ impl App {
     pub(in crate::app) async fn prompt_named(&self, name: &str) -> Result<PromptEntry, Error> {
         let catalog = self.catalog(None, false).await?;
         let offer = catalog.offer(name)?;
-        Ok(catalog.prompt_entry(&offer).await.0)
+        Ok(catalog.prompt_entry(&offer).await?.0)
     }
 }
 
 impl Catalog {
     /// The prompt of a slug, else the flow, else the template of exactly that name.
     fn offer(&self, name: &str) -> Result<Offer, Error> {
-        let offers = self.offers();
+        let offers = self.offers()?;
         if let Some(offer) = offers.by_slug.get(name).and_then(|place| offers.offers.get(*place)) {
             return Ok(offer.clone());
         }
         let named = |kind| Offer { slug: name.to_owned(), kind, name: name.to_owned() };
-        match self.sure(self.index().find(name))? {
-            Found::Nothing if self.directory().resolve(name).is_ok() => Ok(named(PromptKind::Template)),
-            Found::Nothing => {
+        match self.index().find(name)? {
+            NameMatch::Nothing if self.directory()?.resolve(name).is_ok() => Ok(named(PromptKind::Template)),
+            NameMatch::Nothing => {
                 let slugs = offers.offers.iter().map(|offer| offer.slug.as_str());
                 let mut error = Error::not_found(Code::FlowNotFound, "prompt", name, slugs);
                 error.next_step = Some(match error.details.as_ref().and_then(|details| details.get("nearest")) {

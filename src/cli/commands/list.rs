@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::{Done, World, finish_counting, wait};
 use crate::app::{
-    App, Error, Kind, LARGEST_BUDGET, LARGEST_LIMIT, ListRequest, Listing, ListingCost, Mode, QUERY_LIMIT, Selection,
+    App, Error, LARGEST_BUDGET, LARGEST_LIMIT, ListKind, ListRequest, Listing, ListingCost, Mode, QUERY_LIMIT,
+    Selection,
 };
 use crate::cli::args::ListArgs;
 use crate::report::human;
@@ -14,7 +15,7 @@ use crate::report::wire;
 pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     let (app, _servers) = crate::cli::open_with_servers(world)?;
     let mut selection = Selection::all(Mode::named(&args.mode).unwrap_or_default());
-    selection.kind = Kind::named(&args.kind).unwrap_or_default();
+    selection.kind = ListKind::named(&args.kind).unwrap_or_default();
     selection.max_latency_ms = args.max_latency_ms;
     selection.query = args.query;
     selection.explain = args.explain;

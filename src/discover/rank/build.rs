@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::language::Languages;
 use super::near::Near;
 use super::words::{TermKind, folded, split};
-use super::{Document, Field, Index, Posting, Term};
+use super::{Document, Field, Posting, SearchIndex, Term};
 
 /// How much a field says, and how much its length takes off (BM25F's b).
 const fn weight(field: Field) -> (f32, f32) {
@@ -21,20 +21,20 @@ const fn weight(field: Field) -> (f32, f32) {
 struct Builder {
     terms: Vec<Term>,
     numbers: HashMap<Box<str>, u32>,
-    found: Vec<Found>,
+    found: Vec<Occurrence>,
     /// Lengths of the fields of each document, in terms.
     lengths: Vec<[u16; Field::ALL.len()]>,
 }
 
 /// A term met in a document.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
+struct Occurrence {
     term: u32,
     document: u32,
     field: Field,
 }
 
-impl Index {
+impl SearchIndex {
     /// The index of some documents, which are numbered in their order.
     pub fn build<'a>(documents: impl Iterator<Item = Document<'a>>) -> Self {
         let mut builder = Builder::default();
@@ -72,7 +72,7 @@ impl Builder {
                 *length = length.saturating_add(1);
             }
             let term = self.number(term, kind, languages);
-            self.found.push(Found { term, document, field });
+            self.found.push(Occurrence { term, document, field });
         }
         languages
     }
@@ -92,13 +92,13 @@ impl Builder {
         number
     }
 
-    fn finish(mut self, names: Vec<String>, languages: Languages) -> Index {
+    fn finish(mut self, names: Vec<String>, languages: Languages) -> SearchIndex {
         let mean = self.means();
         self.found.sort_unstable();
         let mut postings: Vec<Posting> = Vec::with_capacity(self.found.len());
         let mut before = None;
         for group in self.found.chunk_by(|a, b| a == b) {
-            let Some(&Found { term: number, document, field }) = group.first() else { continue };
+            let Some(&Occurrence { term: number, document, field }) = group.first() else { continue };
             let (weight, b) = weight(field);
             let length = self.lengths.get(document as usize).and_then(|lengths| lengths.get(field as usize));
             let length = f32::from(length.copied().unwrap_or(1));
@@ -129,7 +129,7 @@ impl Builder {
             put(&mut forms, &key, number);
         }
         let near = Near::of(self.terms.iter().map(|term| (&*term.text, term.kind)));
-        Index { names, terms: self.terms, numbers: self.numbers, postings, forms, near, languages }
+        SearchIndex { names, terms: self.terms, numbers: self.numbers, postings, forms, near, languages }
     }
 
     fn means(&self) -> [f32; Field::ALL.len()] {

@@ -1,7 +1,7 @@
 //! Whether flows are found by what their authors say they should be found by.
 
-use super::{Document, Index, Query, Ranking};
-use crate::discover::Entry;
+use super::{Document, Query, Ranking, SearchIndex};
+use crate::discover::FlowRow;
 
 /// Among how many hits a flow must be to count as found.
 pub const FOUND_WITHIN: usize = 3;
@@ -20,8 +20,8 @@ pub struct Stray {
 /// The examples of some flows that don't put their own flow among the first [`FOUND_WITHIN`] of all of them, in order.
 ///
 /// Examples that are no query, because they are blank or far too long, are left out.
-pub fn strays(flows: &[Entry]) -> Vec<Stray> {
-    let index = Index::build(flows.iter().map(Document::of_flow));
+pub fn strays(flows: &[FlowRow]) -> Vec<Stray> {
+    let index = SearchIndex::build(flows.iter().map(Document::of_flow));
     let mut strays = Vec::new();
     for (flow, entry) in flows.iter().enumerate() {
         for (example, text) in entry.examples.iter().enumerate() {
@@ -41,15 +41,15 @@ pub fn strays(flows: &[Entry]) -> Vec<Stray> {
 #[cfg(test)]
 mod tests {
     use super::{Stray, strays};
-    use crate::discover::Entry;
+    use crate::discover::FlowRow;
 
     #[test]
     fn an_example_that_others_answer_better_is_a_stray() {
-        let flow = |name: &str, description: &str, example: &str| Entry {
+        let flow = |name: &str, description: &str, example: &str| FlowRow {
             name: name.to_owned(),
             description: description.to_owned(),
             examples: vec![example.to_owned(), " ".to_owned()],
-            ..Entry::default()
+            ..FlowRow::default()
         };
         let flows = [
             flow("Invoice_Check", "Checks an invoice against its order.", "check this invoice"),

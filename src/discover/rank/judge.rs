@@ -3,7 +3,7 @@
 //! Measures, not meanings: it knows how much each phrasing says and how much of that a document has. All measures are
 //! in words that stand in one document only, so that they mean the same in small catalogs and in large ones.
 
-use super::Index;
+use super::SearchIndex;
 use super::search::{Ranked, Unit};
 
 /// What one phrasing must come to: the share of it that the document has, times the square root of how much that is.
@@ -15,7 +15,7 @@ const TOGETHER: f32 = 2.1;
 /// A phrasing of which the document has this share is what is meant, in whichever field and however common its words.
 const NEARLY_ALL: f32 = 0.8;
 
-impl Index {
+impl SearchIndex {
     /// How well the best document fits: from 1 on it is what is meant.
     ///
     /// One phrasing must fit by itself, and the better the more of them there were to try (by the fourth root of their

@@ -6,7 +6,7 @@ use super::build::{fold_key, stem_key};
 use super::language::{Languages, chinese_stop};
 use super::near::{SHORTEST, beginning};
 use super::words::{TermKind, split};
-use super::{Hit, Index, Posting, Query, Ranking, Why};
+use super::{Hit, Posting, Query, Ranking, SearchIndex, Why};
 
 /// How soon more of the same stops counting (BM25's k1).
 const K1: f32 = 0.9;
@@ -107,7 +107,7 @@ struct Asked {
     fit: f32,
 }
 
-impl Index {
+impl SearchIndex {
     /// How many documents there are.
     pub fn len(&self) -> usize {
         self.names.len()
@@ -141,7 +141,7 @@ impl Index {
     }
 
     /// The documents that come nearest to a query, best first, and how well the first of them fits: from 1 on it is
-    /// what is meant, and [`Index::search`] answers with these; below, it answers that nothing fits.
+    /// what is meant, and [`SearchIndex::search`] answers with these; below, it answers that nothing fits.
     pub fn judged(&self, query: &Query) -> (f32, Vec<Hit>) {
         let Asked { fused, fit, .. } = self.asked(query);
         (fit, hits(fused))

@@ -1,6 +1,6 @@
 //! Rankings of small catalogs.
 
-use super::{Document, Field, Index, LONGEST_QUERY_BYTES, Query, QueryFault, Ranking};
+use super::{Document, Field, LONGEST_QUERY_BYTES, Query, QueryFault, Ranking, SearchIndex};
 
 const FLOWS: [(&str, &str, &[&str]); 8] = [
     (
@@ -25,14 +25,14 @@ const FLOWS: [(&str, &str, &[&str]); 8] = [
     ("Cold_Email", "Writes a first message to a prospect.", &["кому-то написать первое письмо"]),
 ];
 
-fn index() -> Index {
-    Index::build(FLOWS.iter().map(|(name, description, examples)| {
+fn index() -> SearchIndex {
+    SearchIndex::build(FLOWS.iter().map(|(name, description, examples)| {
         let document = Document::new(*name).with(Field::Description, *description);
         examples.iter().fold(document, |document, example| document.with(Field::Examples, *example))
     }))
 }
 
-fn names(index: &Index, query: &[&str]) -> Vec<String> {
+fn names(index: &SearchIndex, query: &[&str]) -> Vec<String> {
     match index.search(&Query::new(query).unwrap(), 10, false, |_| true) {
         Ranking::Hits(hits) => hits.iter().map(|hit| index.names[hit.position].clone()).collect(),
         Ranking::Excluded { .. } | Ranking::NoMatch { .. } => Vec::new(),
@@ -105,7 +105,7 @@ fn phrasings_are_ranked_together_and_their_order_decides_nothing() {
 fn twins_come_in_the_order_of_their_names() {
     let twins = ["Zeta_Report", "Alpha_Report", "Mid_Report", "Éclair_Report"];
     let index =
-        Index::build(twins.iter().map(|name| Document::new(*name).with(Field::Description, "The weekly report")));
+        SearchIndex::build(twins.iter().map(|name| Document::new(*name).with(Field::Description, "The weekly report")));
     assert_eq!(names(&index, &["weekly report"]), ["Alpha_Report", "Mid_Report", "Zeta_Report", "Éclair_Report"]);
     assert_eq!(
         names(&index, &["weekly report", "report of the week"]),
@@ -117,7 +117,7 @@ fn twins_come_in_the_order_of_their_names() {
 fn a_word_that_nearly_every_flow_has_still_means_them() {
     let flows: Vec<String> = (0..40).map(|n| format!("Supplier_Contract_{n:02}")).collect();
     let documents = flows.iter().map(|name| Document::new(name.as_str()).with(Field::Description, "Reads a contract."));
-    let index = Index::build(documents.chain([Document::new("Poem")]));
+    let index = SearchIndex::build(documents.chain([Document::new("Poem")]));
     assert_eq!(names(&index, &["supplier contract"]).first().map(String::as_str), Some("Supplier_Contract_00"));
     assert_eq!(names(&index, &["contract"]).len(), 10);
     assert!(names(&index, &["contract with the moon about sunshine"]).is_empty());
@@ -176,7 +176,7 @@ fn a_query_is_bounded() {
 
 #[test]
 fn an_empty_catalog_fits_nothing() {
-    let index = Index::build(std::iter::empty());
+    let index = SearchIndex::build(std::iter::empty());
     assert!(names(&index, &["anything"]).is_empty());
     assert!(index.is_empty());
 }

@@ -1,36 +1,37 @@
 //! Pages: filters, limits, budgets, cursors, and walking to the end.
 
 use proptest::prelude::*;
+use serde_json::json;
 
-use crate::discover::samples::{flows, packed, packed_of, typical};
+use crate::discover::samples::{flows, index, index_of, typical};
 use crate::discover::{
-    CursorFault, DiscoverError, Entry, Figures, Input, LARGEST_BUDGET, LARGEST_LIMIT, Mode, Packed, Page, Selection,
-    Shown, TruncatedBy, page, to_value,
+    CursorFault, DiscoverError, Figures, FlowIndex, FlowInput, FlowRow, LARGEST_BUDGET, LARGEST_LIMIT, ListEntry, Mode,
+    Page, Selection, TruncatedBy, page,
 };
 
 const MODES: [Mode; 6] = [Mode::Compact, Mode::Index, Mode::Standard, Mode::Detailed, Mode::Brief, Mode::Contract];
 
-fn take(packed: &Packed, selection: &Selection) -> Page {
-    page(packed, selection, "rev-1", &Figures::default()).expect("a page")
+fn take(index: &FlowIndex, selection: &Selection) -> Page {
+    page(index, selection, "rev-1", &Figures::default()).expect("a page")
 }
 
 fn characters(page: &Page) -> usize {
-    page.entries.iter().map(|entry| to_value(entry).to_string().chars().count()).sum()
+    page.entries.iter().map(|entry| json!(entry).to_string().chars().count()).sum()
 }
 
 /// All pages of a selection, to the last one.
-fn walk(packed: &Packed, selection: &Selection) -> Vec<Page> {
-    let mut pages = vec![take(packed, selection)];
+fn walk(index: &FlowIndex, selection: &Selection) -> Vec<Page> {
+    let mut pages = vec![take(index, selection)];
     while let Some(cursor) = pages.last().and_then(|page| page.next_cursor.clone()) {
-        assert!(pages.len() <= packed.len(), "the cursor stands still");
-        pages.push(take(packed, &Selection { cursor: Some(cursor), ..selection.clone() }));
+        assert!(pages.len() <= index.len(), "the cursor stands still");
+        pages.push(take(index, &Selection { cursor: Some(cursor), ..selection.clone() }));
     }
     pages
 }
 
 /// An entry's name. An index line begins with it; typical names hold no bracket or blank.
-fn name(entry: &Shown) -> String {
-    match to_value(entry) {
+fn name(entry: &ListEntry) -> String {
+    match json!(entry) {
         serde_json::Value::String(line) => line.split(['(', ' ']).next().unwrap_or_default().to_owned(),
         fields => fields["name"].as_str().expect("a text").to_owned(),
     }
@@ -42,25 +43,25 @@ fn names(pages: &[Page]) -> Vec<String> {
 
 #[test]
 fn a_typical_flow_has_the_size_that_listings_were_designed_for() {
-    let packed = packed(80);
+    let index = index(80);
     let all = |mode| Selection { max_tokens: Some(1_000_000), limit: Some(1_000), ..Selection::all(mode) };
-    let compact = characters(&take(&packed, &all(Mode::Compact))) / 80;
+    let compact = characters(&take(&index, &all(Mode::Compact))) / 80;
     assert!((315..=355).contains(&compact), "{compact}");
 
     // The figure to compare with is from before detailed showed the number of nodes, dates, steps and category.
-    let before = |entry: &Shown| {
-        let mut value = to_value(entry);
+    let before = |entry: &ListEntry| {
+        let mut value = json!(entry);
         let fields = value.as_object_mut().expect("an object");
         fields.retain(|key, _| !["nodeCount", "created", "updated", "steps", "category"].contains(&key.as_str()));
         value.to_string().chars().count()
     };
-    let detailed = take(&packed, &all(Mode::Detailed)).entries.iter().map(before).sum::<usize>() / 80;
+    let detailed = take(&index, &all(Mode::Detailed)).entries.iter().map(before).sum::<usize>() / 80;
     assert!((815..=855).contains(&detailed), "{detailed}");
 }
 
 #[test]
 fn eighty_flows_come_whole_in_one_compact_call() {
-    let page = take(&packed(80), &Selection { envelope_tokens: 300, ..Selection::all(Mode::default()) });
+    let page = take(&index(80), &Selection { envelope_tokens: 300, ..Selection::all(Mode::default()) });
     assert_eq!((page.total, page.returned, page.entries.len()), (80, 80, 80));
     assert_eq!((page.next_cursor, page.truncated_by, page.next_step), (None, None, None));
     assert!(page.estimated_tokens <= 8_000);
@@ -69,10 +70,10 @@ fn eighty_flows_come_whole_in_one_compact_call() {
 #[test]
 fn the_short_modes_are_much_shorter_than_detailed() {
     for count in [10, 20, 50, 80, 100, 200] {
-        let packed = packed(count);
+        let index = index(count);
         let size = |mode| {
             let all = Selection { max_tokens: Some(1_000_000), limit: Some(1_000), ..Selection::all(mode) };
-            let page = take(&packed, &all);
+            let page = take(&index, &all);
             assert_eq!(page.returned, count);
             characters(&page)
         };
@@ -88,9 +89,9 @@ fn limits_and_budgets_cut_the_pages_where_they_should() {
     for (count, limit, pages) in
         [(0, 40, 1), (1, 40, 1), (80, 40, 2), (80, 79, 2), (80, 80, 1), (200, 40, 5), (10_000, 1_000, 10)]
     {
-        let packed = packed(count);
+        let index = index(count);
         let selection = Selection { limit: Some(limit), max_tokens: Some(1_000_000), ..Selection::all(Mode::Compact) };
-        let walked = walk(&packed, &selection);
+        let walked = walk(&index, &selection);
         assert_eq!(walked.len(), pages, "{count} by {limit}");
         let last = walked.last().expect("at least one");
         assert_eq!((&last.next_cursor, last.truncated_by, last.next_step.is_some()), (&None, None, count == 0));
@@ -103,19 +104,19 @@ fn limits_and_budgets_cut_the_pages_where_they_should() {
 #[test]
 fn a_walk_shows_every_flow_once_in_every_mode_and_size() {
     for count in [0, 1, 80, 200] {
-        let packed = packed(count);
-        let expected: Vec<_> = packed.names().map(str::to_owned).collect();
+        let index = index(count);
+        let expected: Vec<_> = index.names().expect("names").map(str::to_owned).collect();
         for mode in MODES {
-            assert_eq!(names(&walk(&packed, &Selection::all(mode))), expected, "{count} {mode:?}");
+            assert_eq!(names(&walk(&index, &Selection::all(mode))), expected, "{count} {mode:?}");
         }
     }
-    let many = packed(10_000);
-    assert!(names(&walk(&many, &Selection::all(Mode::Compact))).iter().eq(many.names()));
+    let many = index(10_000);
+    assert!(names(&walk(&many, &Selection::all(Mode::Compact))).iter().eq(many.names().expect("names")));
 }
 
 #[test]
 fn the_defaults_of_each_mode_hold() {
-    let packed = packed(400);
+    let index = index(400);
     let whole = |mode| Selection { max_tokens: Some(1_000_000), ..Selection::all(mode) };
     for (mode, limit, budget) in [
         (Mode::Compact, 100, 8_000),
@@ -123,20 +124,20 @@ fn the_defaults_of_each_mode_hold() {
         (Mode::Standard, 100, 12_000),
         (Mode::Detailed, 50, 20_000),
     ] {
-        assert_eq!(take(&packed, &whole(mode)).returned, limit);
-        let page = take(&packed, &Selection::all(mode));
+        assert_eq!(take(&index, &whole(mode)).returned, limit);
+        let page = take(&index, &Selection::all(mode));
         assert!(page.estimated_tokens <= budget && page.returned <= limit, "{mode:?}");
     }
-    let contract = take(&packed, &Selection::all(Mode::Contract));
+    let contract = take(&index, &Selection::all(Mode::Contract));
     assert_eq!((contract.returned, contract.next_cursor), (400, None));
-    assert_eq!(take(&packed, &Selection { limit: Some(7), ..Selection::all(Mode::Contract) }).returned, 7);
+    assert_eq!(take(&index, &Selection { limit: Some(7), ..Selection::all(Mode::Contract) }).returned, 7);
 }
 
 #[test]
 fn a_page_keeps_its_budget_and_says_what_ended_it() {
-    let packed = packed(80);
+    let index = index(80);
     let selection = Selection { max_tokens: Some(2_000), envelope_tokens: 200, ..Selection::all(Mode::Compact) };
-    let first = take(&packed, &selection);
+    let first = take(&index, &selection);
     assert!(first.estimated_tokens <= 2_000 && first.estimated_tokens > 1_800, "{}", first.estimated_tokens);
     assert_eq!(first.truncated_by, Some(TruncatedBy::Budget));
     let shown = first.returned;
@@ -144,29 +145,29 @@ fn a_page_keeps_its_budget_and_says_what_ended_it() {
         first.next_step.as_deref(),
         Some(format!("{shown} of 80 shown; narrow by tags or category, or go on with nextCursor").as_str())
     );
-    let second = take(&packed, &Selection { cursor: first.next_cursor, ..selection });
+    let second = take(&index, &Selection { cursor: first.next_cursor, ..selection });
     let says = second.next_step.expect("more");
     assert!(says.starts_with(&format!("{} to {} of 80 shown", shown + 1, shown + second.returned)), "{says}");
 }
 
 #[test]
 fn the_estimate_of_a_page_is_close_above_what_its_json_really_is() {
-    let packed = packed(200);
+    let index = index(200);
     let truth = tiktoken_rs::o200k_base_singleton();
     for mode in MODES {
-        let page = take(&packed, &Selection::all(mode));
-        let json = serde_json::Value::Array(page.entries.iter().map(to_value).collect()).to_string();
+        let page = take(&index, &Selection::all(mode));
+        let json = serde_json::Value::Array(page.entries.iter().map(|entry| json!(entry)).collect()).to_string();
         let real = truth.encode_ordinary(&json).len();
         assert!(page.estimated_tokens >= real, "{mode:?} {} {real}", page.estimated_tokens);
         assert!(page.estimated_tokens * 100 <= real * 115, "{mode:?} {} {real}", page.estimated_tokens);
     }
 }
 
-fn huge() -> Entry {
-    Entry {
+fn huge() -> FlowRow {
+    FlowRow {
         description: "A long story about nothing in particular. ".repeat(200),
         tags: (0..300).map(|number| format!("tag-{number}")).collect(),
-        inputs: (0..300).map(|number| Input { name: format!("input_{number}"), ..Input::default() }).collect(),
+        inputs: (0..300).map(|number| FlowInput { name: format!("input_{number}"), ..FlowInput::default() }).collect(),
         ..typical(3)
     }
 }
@@ -175,10 +176,10 @@ fn huge() -> Entry {
 fn a_flow_over_the_budget_comes_in_its_shortest_form_and_the_walk_goes_on() {
     let mut all = flows(6);
     all[3] = huge();
-    let packed = packed_of(all);
+    let index = index_of(all);
     for mode in [Mode::Compact, Mode::Index, Mode::Standard, Mode::Detailed] {
         let selection = Selection { max_tokens: Some(600), ..Selection::all(mode) };
-        let pages = walk(&packed, &selection);
+        let pages = walk(&index, &selection);
         assert_eq!(names(&pages).len(), 6, "{mode:?}");
         assert!(pages.iter().all(|page| page.estimated_tokens <= 600), "{mode:?}");
         let short: Vec<_> = pages.iter().filter(|page| !page.shortened.is_empty()).collect();
@@ -188,9 +189,9 @@ fn a_flow_over_the_budget_comes_in_its_shortest_form_and_the_walk_goes_on() {
         assert!(says.contains("shortened to fit the budget: \"lead_followup_00003\"; flows_show"), "{says}");
         let entry = short[0].entries.iter().find(|entry| name(entry) == "lead_followup_00003").expect("it is there");
         if mode == Mode::Index {
-            assert_eq!(to_value(entry), "lead_followup_00003 – A long story about nothing in particular");
+            assert_eq!(json!(entry), "lead_followup_00003 – A long story about nothing in particular");
         } else {
-            let value = to_value(entry);
+            let value = json!(entry);
             let keys: Vec<_> = value.as_object().expect("an object").keys().collect();
             assert_eq!(keys, ["name", "description", "shortened"]);
             assert!(value["description"].as_str().expect("a text").chars().count() <= 153);
@@ -200,10 +201,10 @@ fn a_flow_over_the_budget_comes_in_its_shortest_form_and_the_walk_goes_on() {
 
 #[test]
 fn the_smallest_budget_still_moves_one_flow_at_a_time() {
-    let packed = packed(5);
+    let index = index(5);
     for mode in MODES {
         let selection = Selection { max_tokens: Some(1), envelope_tokens: 5_000, ..Selection::all(mode) };
-        let pages = walk(&packed, &selection);
+        let pages = walk(&index, &selection);
         assert!(pages.iter().all(|page| page.returned == 1 && page.shortened.len() == 1));
         assert_eq!(names(&pages).len(), 5);
     }
@@ -211,14 +212,14 @@ fn the_smallest_budget_still_moves_one_flow_at_a_time() {
 
 #[test]
 fn limits_and_budgets_below_one_are_refused_with_what_is_allowed() {
-    let packed = packed(3);
+    let index = index(3);
     for given in [0, -1, i64::MIN, LARGEST_BUDGET + 1, i64::MAX] {
         let limit =
-            page(&packed, &Selection { limit: Some(given), ..Selection::all(Mode::Index) }, "r", &Figures::default());
+            page(&index, &Selection { limit: Some(given), ..Selection::all(Mode::Index) }, "r", &Figures::default());
         assert_eq!(limit, Err(DiscoverError::InvalidLimit { given }));
         assert!(limit.expect_err("refused").to_string().ends_with("it is a number from 1 to 1000"));
         let budget = page(
-            &packed,
+            &index,
             &Selection { max_tokens: Some(given), ..Selection::all(Mode::Index) },
             "r",
             &Figures::default(),
@@ -229,20 +230,20 @@ fn limits_and_budgets_below_one_are_refused_with_what_is_allowed() {
 
 #[test]
 fn the_largest_limit_is_allowed_and_the_contracts_mode_has_none() {
-    let packed = packed(1_200);
+    let index = index(1_200);
     let wide = |mode, limit| Selection { limit: Some(limit), max_tokens: Some(LARGEST_BUDGET), ..Selection::all(mode) };
-    let most = take(&packed, &wide(Mode::Index, LARGEST_LIMIT));
+    let most = take(&index, &wide(Mode::Index, LARGEST_LIMIT));
     assert_eq!((most.returned, most.truncated_by), (usize::try_from(LARGEST_LIMIT).unwrap(), Some(TruncatedBy::Limit)));
-    assert_eq!(take(&packed, &wide(Mode::Contract, i64::MAX)).returned, 1_200);
+    assert_eq!(take(&index, &wide(Mode::Contract, i64::MAX)).returned, 1_200);
 }
 
 #[test]
 fn filters_must_all_fit_and_fit_exactly() {
-    let packed = packed(80);
+    let index = index(80);
     let count = |change: &dyn Fn(&mut Selection)| {
         let mut selection = Selection::all(Mode::Compact);
         change(&mut selection);
-        let page = take(&packed, &selection);
+        let page = take(&index, &selection);
         assert_eq!(page.total, page.returned);
         page.total
     };
@@ -266,10 +267,10 @@ fn filters_must_all_fit_and_fit_exactly() {
 
 #[test]
 fn names_are_looked_up_and_unknown_ones_are_said() {
-    let packed = packed(80);
+    let index = index(80);
     let of = |names: &[&str]| {
         let names = names.iter().map(|&name| name.to_owned()).collect();
-        take(&packed, &Selection { names, ..Selection::all(Mode::Compact) })
+        take(&index, &Selection { names, ..Selection::all(Mode::Compact) })
     };
     let found = of(&["release_notes_00002", "flow-1", "invoice_check 1", "nobody", "nobody"]);
     assert_eq!(names(std::slice::from_ref(&found)), ["invoice_check_00001", "release_notes_00002"]);
@@ -280,14 +281,14 @@ fn names_are_looked_up_and_unknown_ones_are_said() {
 
 #[test]
 fn a_cursor_belongs_to_one_revision_mode_and_filter() {
-    let packed = packed(80);
+    let index = index(80);
     let selection = Selection { limit: Some(10), ..Selection::all(Mode::Compact) };
-    let cursor = take(&packed, &selection).next_cursor;
+    let cursor = take(&index, &selection).next_cursor;
     let next = Selection { cursor, ..selection };
     let refused = |change: &dyn Fn(&mut Selection), revision: &str| {
         let mut changed = next.clone();
         change(&mut changed);
-        page(&packed, &changed, revision, &Figures::default()).expect_err("refused")
+        page(&index, &changed, revision, &Figures::default()).expect_err("refused")
     };
     let foreign = DiscoverError::InvalidCursor { fault: CursorFault::Foreign };
     assert_eq!(refused(&|_| (), "rev-2"), foreign);
@@ -300,23 +301,23 @@ fn a_cursor_belongs_to_one_revision_mode_and_filter() {
 
     // Limit and budget may change on the way: they decide how much comes, not what.
     let wider = Selection { limit: Some(20), max_tokens: Some(5_000), ..next.clone() };
-    assert_eq!(take(&packed, &wider).returned, 20);
+    assert_eq!(take(&index, &wider).returned, 20);
 }
 
 #[test]
 fn the_order_in_which_tags_are_named_does_not_matter_to_a_cursor() {
-    let packed = packed(80);
+    let index = index(80);
     let tags = |tags: [&str; 2]| tags.map(str::to_owned).to_vec();
     let selection = Selection { limit: Some(3), tags: tags(["weekly", "sales"]), ..Selection::all(Mode::Compact) };
-    let cursor = take(&packed, &selection).next_cursor;
-    assert_eq!(take(&packed, &Selection { cursor, tags: tags(["sales", "weekly"]), ..selection }).returned, 3);
+    let cursor = take(&index, &selection).next_cursor;
+    assert_eq!(take(&index, &Selection { cursor, tags: tags(["sales", "weekly"]), ..selection }).returned, 3);
 }
 
 #[test]
 fn a_cursor_that_was_made_up_or_changed_is_refused() {
-    let packed = packed(80);
+    let index = index(80);
     let selection = Selection { limit: Some(10), ..Selection::all(Mode::Compact) };
-    let good = take(&packed, &selection).next_cursor.expect("more");
+    let good = take(&index, &selection).next_cursor.expect("more");
     let mut bad: Vec<String> =
         ["", "abc", "0", "🙂", "-1", &"0".repeat(28), &"f".repeat(28), &"é".repeat(14), &good[1..]]
             .map(str::to_owned)
@@ -330,7 +331,7 @@ fn a_cursor_that_was_made_up_or_changed_is_refused() {
     }
     for cursor in bad.into_iter().filter(|cursor| *cursor != good) {
         let refused = page(
-            &packed,
+            &index,
             &Selection { cursor: Some(cursor.clone()), ..selection.clone() },
             "rev-1",
             &Figures::default(),
@@ -353,12 +354,12 @@ proptest! {
     ) {
         let mut all = flows(count);
         if let (true, Some(flow)) = (big, all.get_mut(3)) {
-            *flow = Entry { tags: flow.tags.clone(), ..huge() };
+            *flow = FlowRow { tags: flow.tags.clone(), ..huge() };
         }
-        let packed = packed_of(all);
+        let index = index_of(all);
         let tags: Vec<String> = filter.into_iter().map(str::to_owned).collect();
-        let expected: Vec<String> = (0..packed.len())
-            .filter_map(|row| packed.entry(row))
+        let expected: Vec<String> = (0..index.len())
+            .filter_map(|row| index.row(row).ok())
             .filter(|flow| tags.iter().all(|tag| flow.tags.contains(tag)))
             .map(|flow| flow.name)
             .collect();
@@ -373,7 +374,7 @@ proptest! {
                 cursor: pages.last().and_then(|page| page.next_cursor.clone()),
                 ..Selection::all(mode)
             };
-            let page = take(&packed, &selection);
+            let page = take(&index, &selection);
             prop_assert!(page.returned > 0 || page.next_cursor.is_none());
             prop_assert!(page.returned <= usize::try_from(limit).unwrap());
             prop_assert_eq!(page.total, expected.len());

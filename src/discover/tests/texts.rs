@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::discover::samples::{packed, typical};
+use crate::discover::samples::{index, typical};
 use crate::discover::{
-    Entry, Figures, Index, Input, Mode, Selection, brief_inputs, input_summary, page, to_value, truncated,
+    Figures, FlowInput, FlowRow, IndexRows, Mode, Selection, brief_inputs, input_summary, page, truncated,
 };
 
-fn input(name: &str, kind: Option<&str>, required: bool) -> Input {
-    Input { name: name.to_owned(), kind: kind.map(str::to_owned), required, ..Input::default() }
+fn input(name: &str, kind: Option<&str>, required: bool) -> FlowInput {
+    FlowInput { name: name.to_owned(), kind: kind.map(str::to_owned), required, ..FlowInput::default() }
 }
 
 #[test]
@@ -65,19 +65,19 @@ fn an_input_summary_is_sorted_and_says_what_is_required() {
         "Retries (number, optional), environment (string, optional), project_path (string, required), python_version (string, optional)"
     );
     assert_eq!(summary(&[]), "No inputs required");
-    let unknown = Entry { inputs_unknown: true, ..named("Broken") };
+    let unknown = FlowRow { inputs_unknown: true, ..named("Broken") };
     assert_eq!(input_summary(&unknown), "Not known: the flow has errors");
     assert_eq!(super::super::index_line(&unknown), "Broken(…)");
 }
 
-fn summary(inputs: &[Input]) -> String {
-    input_summary(&Entry { inputs: inputs.to_vec(), ..Entry::default() })
+fn summary(inputs: &[FlowInput]) -> String {
+    input_summary(&FlowRow { inputs: inputs.to_vec(), ..FlowRow::default() })
 }
 
 #[test]
 fn brief_inputs_name_the_required_ones_first_and_count_what_has_no_room() {
-    let brief = |inputs: &[Input], inputs_unknown| {
-        brief_inputs(&Entry { inputs: inputs.to_vec(), inputs_unknown, ..named("F") })
+    let brief = |inputs: &[FlowInput], inputs_unknown| {
+        brief_inputs(&FlowRow { inputs: inputs.to_vec(), inputs_unknown, ..named("F") })
     };
     assert_eq!(brief(&[input("tone", None, false), input("topic", None, true)], false), "topic, tone?");
     assert_eq!(brief(&[], false), "No inputs required");
@@ -87,8 +87,8 @@ fn brief_inputs_name_the_required_ones_first_and_count_what_has_no_room() {
     assert_eq!(brief(&inputs, false), format!("{long}, 2 more"));
 }
 
-fn index_line(name: &str, description: &str, tags: &[&str], inputs: &[Input]) -> String {
-    super::super::index_line(&Entry {
+fn index_line(name: &str, description: &str, tags: &[&str], inputs: &[FlowInput]) -> String {
+    super::super::index_line(&FlowRow {
         description: description.to_owned(),
         tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
         inputs: inputs.to_vec(),
@@ -138,10 +138,10 @@ fn an_index_line_is_one_line_whatever_the_texts_hold() {
 
 #[test]
 fn each_mode_shows_exactly_its_fields_in_order() {
-    let packed = packed(1);
+    let index = index(1);
     let shown = |mode| {
-        let page = page(&packed, &Selection::all(mode), "r", &Figures::default()).expect("a page");
-        to_value(&page.entries[0])
+        let page = page(&index, &Selection::all(mode), "r", &Figures::default()).expect("a page");
+        json!(&page.entries[0])
     };
     let keys = |mode| shown(mode).as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(Mode::Compact), ["name", "description", "tags", "inputSummary"]);
@@ -173,10 +173,10 @@ fn each_mode_shows_exactly_its_fields_in_order() {
 
 #[test]
 fn what_is_absent_reads_as_the_contract_says() {
-    let bare = Entry { inputs: vec![input("b", None, true), input("a", None, false)], ..named("Bare") };
-    let packed = crate::discover::samples::packed_of(vec![bare]);
+    let bare = FlowRow { inputs: vec![input("b", None, true), input("a", None, false)], ..named("Bare") };
+    let index = crate::discover::samples::index_of(vec![bare]);
     let shown =
-        |mode| to_value(&page(&packed, &Selection::all(mode), "r", &Figures::default()).expect("a page").entries[0]);
+        |mode| json!(&page(&index, &Selection::all(mode), "r", &Figures::default()).expect("a page").entries[0]);
     assert_eq!(
         shown(Mode::Detailed),
         json!({
@@ -194,11 +194,11 @@ fn what_is_absent_reads_as_the_contract_says() {
 
 #[test]
 fn without_metadata_the_two_dates_are_left_out() {
-    let packed = packed(2);
+    let index = index(2);
     for mode in [Mode::Standard, Mode::Detailed, Mode::Contract] {
         let selection = Selection { include_metadata: false, ..Selection::all(mode) };
-        for entry in page(&packed, &selection, "r", &Figures::default()).expect("a page").entries {
-            let value = to_value(&entry);
+        for entry in page(&index, &selection, "r", &Figures::default()).expect("a page").entries {
+            let value = json!(&entry);
             assert!(value.get("created").is_none() && value.get("updated").is_none() && value.get("version").is_some());
         }
     }
@@ -207,23 +207,23 @@ fn without_metadata_the_two_dates_are_left_out() {
 #[test]
 fn a_description_is_whole_outside_compact() {
     let long = "A sentence that says little. ".repeat(40);
-    let packed = crate::discover::samples::packed_of(vec![Entry { description: long.clone(), ..named("Long") }]);
+    let index = crate::discover::samples::index_of(vec![FlowRow { description: long.clone(), ..named("Long") }]);
     for mode in [Mode::Standard, Mode::Detailed, Mode::Contract] {
-        let page = page(&packed, &Selection::all(mode), "r", &Figures::default()).expect("a page");
-        assert_eq!(to_value(&page.entries[0])["description"], json!(long));
+        let page = page(&index, &Selection::all(mode), "r", &Figures::default()).expect("a page");
+        assert_eq!(json!(&page.entries[0])["description"], json!(long));
     }
 }
 
 #[test]
 fn texts_that_move_the_cursor_are_cleaned_and_line_breaks_stay() {
-    let flow = Entry {
+    let flow = FlowRow {
         description: "a\u{202E}b\nc\u{1b}[31m".to_owned(),
         tags: vec!["t\u{200F}".to_owned()],
         steps: vec!["s\u{0}".to_owned()],
         ..typical(1)
     };
-    let index = Index::new(vec![flow], Vec::new(), Vec::new(), Vec::new());
-    let flow = &index.flows()[0];
+    let rows = IndexRows::new(vec![flow], Vec::new(), Vec::new(), Vec::new());
+    let flow = &rows.flows[0];
     assert_eq!((flow.description.as_str(), flow.tags[0].as_str(), flow.steps[0].as_str()), ("ab\nc[31m", "t", "s"));
 }
 
@@ -236,6 +236,6 @@ fn a_mode_is_found_by_its_name_and_the_contract_is_not_offered() {
     assert_eq!(Mode::default(), Mode::Compact);
 }
 
-fn named(name: &str) -> Entry {
-    Entry { name: name.to_owned(), file: format!("flows/{name}.json"), ..Entry::default() }
+fn named(name: &str) -> FlowRow {
+    FlowRow { name: name.to_owned(), file: format!("flows/{name}.json"), ..FlowRow::default() }
 }

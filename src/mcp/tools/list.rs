@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::REF;
 use crate::app::{Code, Error, ListRequest, Listing, ListingCost};
-use crate::discover::{Kind as Listed, LARGEST_BUDGET, LARGEST_LIMIT, Mode, Selection, TruncatedBy};
+use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, Selection, TruncatedBy};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
@@ -18,7 +18,7 @@ const BRIEF: &[(&str, &str)] =
     &[("brief", "leave `mode` out and give `query`: brief is the form of its answers, and can't be asked for")];
 /// The longest average that can be asked about: a day, in milliseconds.
 const LONGEST_LATENCY_MS: i64 = 86_400_000;
-const KINDS: &[&str] = &Listed::WORDS;
+const KINDS: &[&str] = &ListKind::WORDS;
 const COMPLEXITIES: &[&str] = &["simple", "moderate", "high"];
 
 pub(super) const TOOL: Definition = Definition {
@@ -77,7 +77,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             None => Mode::default(),
         });
         selection.query = query;
-        selection.kind = arguments.text("kind").and_then(Listed::named).unwrap_or_default();
+        selection.kind = arguments.text("kind").and_then(ListKind::named).unwrap_or_default();
         selection.max_latency_ms = arguments.count("maxLatencyMs");
         selection.tags = arguments.texts("tags");
         selection.category = arguments.owned("category");

@@ -2,10 +2,13 @@
 
 use std::fmt::Write as _;
 
+use serde_json::{Map, Value};
+
 use super::{FAINT, HEADING, Look, NAME, age, count, grouped, prose, table, whole, words, wrapped};
 use crate::app::{Code, Exposed, ExposedFlow, Listing, Origin};
 use crate::discover::{
-    CategoryEntry, DetailedEntry, FileProblem, FullEntry, HotEntry, Kind, Mode, Shown, StandardEntry, SummaryEntry,
+    CategoryEntry, DetailedEntry, FileProblem, FullEntry, HotEntry, ListEntry, ListKind, Mode, StandardEntry,
+    SummaryEntry,
 };
 use crate::names::{quoted, shown};
 
@@ -52,7 +55,7 @@ pub fn listing(listing: &Listing, look: Look) -> String {
     }
 }
 
-fn rows_of(entries: &[Shown]) -> Vec<Vec<String>> {
+fn rows_of(entries: &[ListEntry]) -> Vec<Vec<String>> {
     entries.iter().map(cells).collect()
 }
 
@@ -76,16 +79,16 @@ fn short_inputs(summary: &str) -> String {
         .join(", ")
 }
 
-fn cells(entry: &Shown) -> Vec<String> {
+fn cells(entry: &ListEntry) -> Vec<String> {
     match entry {
-        Shown::Compact(entry) => vec![
+        ListEntry::Compact(entry) => vec![
             safe(&entry.name),
             safe(&entry.description),
             short_inputs(&entry.input_summary),
             safe(&entry.tags.join(", ")),
         ],
-        Shown::Hot(entry) => hot(entry),
-        Shown::Category(entry) => category(entry),
+        ListEntry::Hot(entry) => hot(entry),
+        ListEntry::Category(entry) => category(entry),
         other => vec![line(other)],
     }
 }
@@ -117,29 +120,29 @@ fn milliseconds(time: Option<f64>) -> String {
     time.map_or_else(|| "–".to_owned(), |ms| format!("{ms} ms"))
 }
 
-fn line(entry: &Shown) -> String {
+fn line(entry: &ListEntry) -> String {
     match entry {
-        Shown::Index(line) => safe(line),
-        Shown::Compact(entry) => [&entry.name, &entry.description, &entry.input_summary, &entry.tags.join(", ")]
+        ListEntry::Index(line) => safe(line),
+        ListEntry::Compact(entry) => [&entry.name, &entry.description, &entry.input_summary, &entry.tags.join(", ")]
             .map(|text| safe(text))
             .join("\t"),
-        Shown::Brief(entry) => {
+        ListEntry::Brief(entry) => {
             [&entry.name, &entry.description, &entry.input_summary].map(|text| safe(text)).join("\t")
         }
-        Shown::Shortened { name, description } => [name, description].map(|text| safe(text)).join("\t"),
-        Shown::Standard(entry) => safe(&entry.name),
-        Shown::Detailed(entry) => safe(&entry.name),
-        Shown::Contract(entry) => safe(&entry.name),
-        Shown::Summary(entry) => safe(&entry.name),
-        Shown::Full(entry) => safe(&entry.name),
-        Shown::Hot(entry) => hot(entry).join("\t"),
-        Shown::Category(entry) => category(entry).join("\t"),
+        ListEntry::Shortened(entry) => [&entry.name, &entry.description].map(|text| safe(text)).join("\t"),
+        ListEntry::Standard(entry) => safe(&entry.name),
+        ListEntry::Detailed(entry) => safe(&entry.name),
+        ListEntry::Contract(entry) => safe(&entry.name),
+        ListEntry::Summary(entry) => safe(&entry.name),
+        ListEntry::Full(entry) => safe(&entry.name),
+        ListEntry::Hot(entry) => hot(entry).join("\t"),
+        ListEntry::Category(entry) => category(entry).join("\t"),
     }
 }
 
-fn narrow(entry: &Shown, look: Look) -> String {
+fn narrow(entry: &ListEntry, look: Look) -> String {
     match entry {
-        Shown::Compact(entry) => {
+        ListEntry::Compact(entry) => {
             let inputs = format!("inputs: {}", short_inputs(&entry.input_summary));
             format!(
                 "{}\n{}{}",
@@ -152,12 +155,12 @@ fn narrow(entry: &Shown, look: Look) -> String {
     }
 }
 
-fn paragraph(entry: &Shown, look: Look) -> String {
+fn paragraph(entry: &ListEntry, look: Look) -> String {
     match entry {
-        Shown::Standard(entry) => standard(entry, look),
-        Shown::Detailed(entry) => detailed(entry, look),
-        Shown::Summary(entry) => summary(entry, look),
-        Shown::Full(entry) => full(entry, look),
+        ListEntry::Standard(entry) => standard(entry, look),
+        ListEntry::Detailed(entry) => detailed(entry, look),
+        ListEntry::Summary(entry) => summary(entry, look),
+        ListEntry::Full(entry) => full(entry, look),
         other => narrow(other, look),
     }
 }
@@ -200,13 +203,11 @@ fn standard(entry: &StandardEntry, look: Look) -> String {
 }
 
 fn detailed(entry: &DetailedEntry, look: Look) -> String {
-    let outputs: Vec<String> =
-        entry.outputs.iter().map(|output| format!("{} (from {})", output.label, output.node)).collect();
     let mut text = head(&entry.name, &entry.version, &entry.description, look)
         + &rows(
             vec![
                 ("steps", entry.steps.join(" · ")),
-                ("results", outputs.join(", ")),
+                ("results", results(&entry.outputs)),
                 ("tags", entry.tags.join(", ")),
                 ("category", entry.category.clone().unwrap_or_default()),
                 ("author", entry.author.clone().unwrap_or_default()),
@@ -215,19 +216,25 @@ fn detailed(entry: &DetailedEntry, look: Look) -> String {
             ],
             look,
         );
-    if !entry.inputs.is_empty() {
-        let inputs = entry.inputs.iter().map(|input| {
+    if let Some(inputs) = entry.inputs.as_ref().filter(|inputs| !inputs.is_empty()) {
+        let inputs = inputs.iter().map(|(name, input)| {
             let needed = match (&input.default, input.required) {
                 (Some(default), _) => format!("default {}", safe(&plain(default))),
                 (None, true) => "required".to_owned(),
                 (None, false) => "optional".to_owned(),
             };
-            vec![safe(&input.name), safe(&input.kind), needed, safe(&input.description)]
+            vec![safe(name), safe(&input.kind), needed, safe(&input.description)]
         });
         let inputs: Vec<_> = inputs.collect();
         text.push_str(&table(&[whole("input"), whole("type"), words("needed"), prose("what for")], &inputs, 2, look));
     }
     text
+}
+
+/// The labels of results, each with the node that gives it.
+fn results(results: &Map<String, Value>) -> String {
+    let from = |(label, node): (&String, &Value)| format!("{label} (from {})", node.as_str().unwrap_or_default());
+    results.iter().map(from).collect::<Vec<_>>().join(", ")
 }
 
 fn summary(entry: &SummaryEntry, look: Look) -> String {
@@ -239,21 +246,23 @@ fn summary(entry: &SummaryEntry, look: Look) -> String {
 }
 
 fn full(entry: &FullEntry, look: Look) -> String {
-    let usage = &entry.usage;
-    let returns: Vec<String> = entry.returns.iter().map(|(label, node)| format!("{label} (from {node})")).collect();
-    let rate = usage.success_rate().map(|rate| format!(", {rate} % successful")).unwrap_or_default();
+    let performance = &entry.performance;
+    let rate = performance.success_rate.map(|rate| format!(", {rate} % successful")).unwrap_or_default();
     let parameters = if entry.parameters.is_null() { String::new() } else { format!("{:#}", entry.parameters) };
     let mut text = head(&entry.name, &entry.version, &entry.description, look)
         + &rows(
             vec![
                 ("steps", entry.steps.join(" · ")),
-                ("results", returns.join(", ")),
+                ("results", results(&entry.returns)),
                 ("tags", entry.tags.join(", ")),
                 ("category", entry.category.clone().unwrap_or_default()),
                 ("examples", entry.examples.join(" · ")),
                 (
                     "used",
-                    format!("{}{rate}", count(usize::try_from(usage.uses).unwrap_or(usize::MAX), "time", "times")),
+                    format!(
+                        "{}{rate}",
+                        count(usize::try_from(performance.total_invocations).unwrap_or(usize::MAX), "time", "times")
+                    ),
                 ),
             ],
             look,
@@ -288,8 +297,8 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     let git_ref = listing.origin.git_ref.as_deref().map(|name| format!(" {}", shown(name, 100)));
     let (one, many) = match (page.mode, listing.selection.kind) {
         (Mode::Categories, _) => ("category", "categories"),
-        (_, Kind::Templates) => ("template", "templates"),
-        (_, Kind::Flows) => ("flow", "flows"),
+        (_, ListKind::Templates) => ("template", "templates"),
+        (_, ListKind::Flows) => ("flow", "flows"),
     };
     let all = count(page.total, one, many);
     let flows = if page.returned == page.total { all } else { format!("{} of {all}", grouped(page.returned)) };

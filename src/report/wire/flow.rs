@@ -91,7 +91,7 @@ fn type_of(kind: &NodeKind) -> &str {
 }
 
 /// An input of a flow that has no plan: what its file says.
-fn declared(input: &crate::discover::Input) -> Value {
+fn declared(input: &crate::discover::FlowInput) -> Value {
     let mut object = Map::new();
     object.insert("name".to_owned(), json!(input.name));
     object.insert("type".to_owned(), json!(input.kind.as_deref().unwrap_or("string")));

@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use super::warning::{WarningCode, of_origin, warning};
 use super::written::Written;
 use crate::app::{Exposed, ExposedTool, Listing, NotExposed, Origin};
-use crate::discover::{FileProblem, Kind, Mode, Page, Reason, to_value};
+use crate::discover::{FileProblem, ListKind, Mode, Page, Reason};
 use crate::names::counted;
 
 /// What `flows_list` answers. `warnings` are those of the call itself, in front of the listing's own.
 pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
     let mut object = Map::new();
-    object.insert(key(listing).to_owned(), listing.page.entries.iter().map(to_value).collect());
+    object.insert(key(listing).to_owned(), json!(listing.page.entries));
     object.extend(around(listing, warnings));
     Value::Object(object)
 }
@@ -39,8 +39,8 @@ pub fn listing_with_tools(listed: &Listing, exposed: &Exposed) -> Value {
 fn key(listing: &Listing) -> &'static str {
     match (listing.page.mode, listing.selection.kind) {
         (Mode::Categories, _) => "categories",
-        (_, Kind::Templates) => "templates",
-        (_, Kind::Flows) => "flows",
+        (_, ListKind::Templates) => "templates",
+        (_, ListKind::Flows) => "flows",
     }
 }
 
@@ -107,7 +107,7 @@ fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
 pub fn contract_listing(listing: &Listing) -> Value {
     let page = &listing.page;
     let mut object = Map::new();
-    object.insert("flows".to_owned(), page.entries.iter().map(to_value).collect());
+    object.insert("flows".to_owned(), json!(page.entries));
     object.insert("total".to_owned(), json!(page.total));
     if let Some(cursor) = &page.next_cursor {
         object.insert("nextCursor".to_owned(), json!(cursor));
@@ -168,7 +168,7 @@ fn filter(listing: &Listing) -> Value {
     if let Some(most) = selection.max_latency_ms {
         filter.insert("maxLatencyMs".to_owned(), json!(most));
     }
-    if selection.kind != Kind::default() {
+    if selection.kind != ListKind::default() {
         filter.insert("kind".to_owned(), json!(selection.kind.as_str()));
     }
     Value::Object(filter)

@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 
 use super::listing::origin;
 use crate::app::{FlowEntry, FlowNames};
-use crate::discover::to_value;
 
 /// `flow://list`: names, and where they come from. `fits` says how much may be shown; what is cut
 /// off is counted and says how to get it.
@@ -30,7 +29,7 @@ pub fn flow_names(found: &FlowNames, fits: &dyn Fn(&Value) -> bool) -> Value {
 
 /// `flow://metadata/{name}`: the entry of the detailed listing, and where it comes from.
 pub fn flow_entry(found: &FlowEntry) -> Value {
-    let mut object = match to_value(&found.entry) {
+    let mut object = match json!(found.entry) {
         Value::Object(object) => object,
         other => Map::from_iter([("flow".to_owned(), other)]),
     };

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha1::{Digest as _, Sha1};
 
 use super::tree::Listed;
-use crate::cache::{Folder, Parted};
+use crate::cache::{Folder, RecordFile};
 use crate::names::{ObjectId, RefName};
 use crate::source::files::hex;
 
@@ -113,8 +113,8 @@ impl Records {
         }
     }
 
-    pub(super) fn derived(&self, commit: &ObjectId, largest: u64, name: &str) -> Option<Parted> {
-        self.folder.open_parted(&derived_place(commit, largest, name))
+    pub(super) fn derived(&self, commit: &ObjectId, largest: u64, name: &str) -> Option<RecordFile> {
+        self.folder.open_records(&derived_place(commit, largest, name))
     }
 
     pub(super) fn keep_derived(
@@ -122,14 +122,13 @@ impl Records {
         commit: &ObjectId,
         largest: u64,
         name: &str,
-        bytes: &[u8],
-        cuts: &[usize],
-    ) -> Option<Parted> {
+        records: &[Vec<u8>],
+    ) -> Option<RecordFile> {
         let place = derived_place(commit, largest, name);
-        if !self.folder.write_parted(&place, bytes, cuts) {
+        if !self.folder.write_records(&place, records) {
             return None;
         }
-        self.folder.open_parted(&place)
+        self.folder.open_records(&place)
     }
 
     /// Removes what is no longer needed: refs that nobody asked for in [`UNUSED`], the listings and

@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 use super::blobs::{Closed, Haul, Wanted};
 use super::tree::Listing;
 use super::{Ground, INCOMPLETE, tree};
-use crate::cache::{Kept, Parted, lock};
+use crate::cache::{Kept, RecordFile, lock};
 use crate::names::{CatalogPath, ObjectId};
 use crate::source::files::{Files, Problem, ProblemKind};
 use crate::source::{Body, Snapshot, SourceError};
@@ -225,7 +225,7 @@ impl Remote {
         lock(&self.failed).extend(closed.failed);
     }
 
-    pub(in crate::source) async fn derived(&self, name: &str) -> Option<Parted> {
+    pub(in crate::source) async fn derived(&self, name: &str) -> Option<RecordFile> {
         if !self.is_complete() {
             return None;
         }
@@ -234,19 +234,18 @@ impl Remote {
         tokio::task::spawn_blocking(read).await.ok().flatten()
     }
 
-    /// Keeps derived bytes on disk and opens them there; hands them back where that is not possible.
+    /// Keeps derived records on disk and opens them there; hands them back where that is not possible.
     pub(in crate::source) async fn keep_derived(
         &self,
         name: &str,
-        bytes: Vec<u8>,
-        cuts: Vec<usize>,
-    ) -> Result<Parted, Vec<u8>> {
+        records: Vec<Vec<u8>>,
+    ) -> Result<RecordFile, Vec<Vec<u8>>> {
         if !self.is_complete() {
-            return Err(bytes);
+            return Err(records);
         }
         let (ground, commit, name) = (self.ground.clone(), self.commit.clone(), name.to_owned());
-        let write = move || ground.records.keep_derived(&commit, ground.largest, &name, &bytes, &cuts).ok_or(bytes);
-        // Nothing in there panics; if something did, these bytes would be gone, and are then no index.
+        let write = move || ground.records.keep_derived(&commit, ground.largest, &name, &records).ok_or(records);
+        // Nothing in there panics; if something did, these records would be gone, and are then no index.
         tokio::task::spawn_blocking(write).await.unwrap_or(Err(Vec::new()))
     }
 }

@@ -46,7 +46,7 @@ async fn a_change_is_seen_at_once() {
     assert_eq!(first.snapshot.read_all().await.unwrap().len(), 1);
     assert_eq!((first.snapshot.commit(), first.snapshot.git_ref()), (None, None));
     // A folder may change at any time, so nothing made of it is kept.
-    first.snapshot.keep_derived("index", b"of one".to_vec(), Vec::new()).await.unwrap_err();
+    first.snapshot.keep_derived("index", vec![b"of one".to_vec()]).await.unwrap_err();
     let same = look(&source).await;
     assert!(Arc::ptr_eq(&first.snapshot, &same.snapshot));
     assert!(same.snapshot.derived("index").await.is_none());

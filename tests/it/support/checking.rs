@@ -134,12 +134,12 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
 
 /// The examples of a file's flows that don't find their flow among the others of the file.
 fn strays(check: &FileCheck) -> Vec<StrayExample> {
-    let entry = |flow: &FlowCheck| flowy::internals::discover::Entry {
+    let entry = |flow: &FlowCheck| flowy::internals::discover::FlowRow {
         name: flow.flow.name.to_string(),
         description: flow.flow.description.clone().unwrap_or_default(),
         tags: flow.flow.tags.clone(),
         examples: flow.flow.examples.clone(),
-        ..flowy::internals::discover::Entry::default()
+        ..flowy::internals::discover::FlowRow::default()
     };
     let entries: Vec<_> = check.flows.iter().map(entry).collect();
     let stray = |stray: flowy::internals::discover::rank::Stray| StrayExample {

@@ -84,7 +84,7 @@ async fn a_ref_that_nobody_asks_for_is_forgotten_with_what_was_kept_of_it() {
     let ask = Ask { git_ref: Some(flowy::internals::names::RefName::new("old").unwrap()), refresh: false };
     let view = source.snapshot(&ask).await.unwrap();
     assert_eq!(view.snapshot.commit().unwrap().as_str(), commit);
-    view.snapshot.keep_derived("index", b"index".to_vec(), Vec::new()).await.unwrap();
+    view.snapshot.keep_derived("index", vec![b"index".to_vec()]).await.unwrap();
     let root = fs::read_dir(desk.settings.cache_dir.join("v1")).unwrap().next().unwrap().unwrap().path();
     let count = |below: &str| fs::read_dir(root.join(below)).unwrap().count();
     assert_eq!((count("refs"), count("trees"), count("derived")), (1, 1, 1));
@@ -129,7 +129,7 @@ async fn not_modified_without_a_copy_is_asked_again_without_the_condition() {
 async fn a_restart_within_the_life_asks_nothing_and_opens_two_files() {
     let desk = Desk::tea().await;
     let view = newest(&desk.open()).await.unwrap();
-    view.snapshot.keep_derived("index", b"a packed index".to_vec(), vec![2]).await.unwrap();
+    view.snapshot.keep_derived("index", vec![b"a".to_vec(), b"kept index".to_vec()]).await.unwrap();
     // Everything but the ref record and the derived file is taken away.
     let root = fs::read_dir(desk.settings.cache_dir.join("v1")).unwrap().next().unwrap().unwrap().path();
     for name in ["blobs", "trees"] {
@@ -141,8 +141,8 @@ async fn a_restart_within_the_life_asks_nothing_and_opens_two_files() {
     let view = newest(&source).await.unwrap();
     assert_eq!((view.cached, view.age), (true, Duration::from_mins(14)));
     let derived = view.snapshot.derived("index").await.unwrap();
-    assert_eq!(derived.part(0).as_deref(), Some(&b"a "[..]));
-    assert_eq!(derived.part(1).as_deref(), Some(&b"packed index"[..]));
+    assert_eq!(derived.read(0).as_deref(), Some(&b"a"[..]));
+    assert_eq!(derived.read(1).as_deref(), Some(&b"kept index"[..]));
     assert!(view.snapshot.derived("other").await.is_none());
     assert!(desk.github.hits().is_empty());
     // And what is missing is simply fetched again.
@@ -171,7 +171,7 @@ async fn a_restart_after_the_life_costs_one_conditional_request() {
 async fn derived_bytes_belong_to_their_revision() {
     let desk = Desk::tea().await;
     let source = desk.open();
-    newest(&source).await.unwrap().snapshot.keep_derived("index", b"old".to_vec(), Vec::new()).await.unwrap();
+    newest(&source).await.unwrap().snapshot.keep_derived("index", vec![b"old".to_vec()]).await.unwrap();
     desk.github.put("flows/Tea.json", Some(b"changed"));
     let view = refreshed(&source).await.unwrap();
     assert!(view.snapshot.derived("index").await.is_none());
@@ -207,8 +207,8 @@ async fn without_a_usable_disk_everything_works_in_memory() {
     fs::write(&desk.settings.cache_dir, b"a file where the folder should be").unwrap();
     let source = desk.open();
     let view = newest(&source).await.unwrap();
-    let kept = view.snapshot.keep_derived("index", b"index".to_vec(), Vec::new()).await;
-    assert_eq!(kept.unwrap_err(), b"index", "handed back");
+    let kept = view.snapshot.keep_derived("index", vec![b"index".to_vec()]).await;
+    assert_eq!(kept.unwrap_err(), [b"index".to_vec()], "handed back");
     desk.github.forget();
     let view = newest(&source).await.unwrap();
     assert_eq!(all(&view).await, tea().iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect());

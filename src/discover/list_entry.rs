@@ -1,0 +1,298 @@
+//! What an entry shows in each mode: the fields of a list entry, from the index to the wire.
+//!
+//! A field's place and name here are those of the published JSON. Nothing here decides how many entries fit;
+//! that is `page.rs`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::mode::Mode;
+use super::text::{self, LONGEST_DESCRIPTION};
+use super::tiers::{CategoryEntry, Figures, FullEntry, HotEntry, SummaryEntry};
+use super::{FlowInput, FlowOutput, FlowRow};
+
+/// What an absent version reads.
+const FIRST_VERSION: &str = "1.0";
+/// What an input without a type reads.
+pub(super) const PLAIN_KIND: &str = "string";
+
+/// One entry of a page.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ListEntry {
+    /// An entry of [`Mode::Compact`].
+    Compact(CompactEntry),
+    /// An entry of [`Mode::Brief`].
+    Brief(BriefEntry),
+    /// A line of [`Mode::Index`].
+    Index(String),
+    /// An entry of [`Mode::Standard`].
+    Standard(StandardEntry),
+    /// An entry of [`Mode::Detailed`].
+    Detailed(Box<DetailedEntry>),
+    /// An entry of [`Mode::Hot`].
+    Hot(HotEntry),
+    /// An entry of [`Mode::Categories`].
+    Category(CategoryEntry),
+    /// An entry of [`Mode::Summaries`].
+    Summary(SummaryEntry),
+    /// An entry of [`Mode::Full`].
+    Full(Box<FullEntry>),
+    /// An entry of [`Mode::Contract`].
+    Contract(ContractEntry),
+    /// The shortest form, for an entry that alone would pass the budget: name and cut description.
+    Shortened(ShortenedEntry),
+}
+
+/// What is left of an entry that alone would pass the budget.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ShortenedEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// At most 150 characters, see [`truncated`](super::truncated).
+    pub description: String,
+    /// That it is shortened.
+    pub shortened: bool,
+}
+
+/// What compact shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// At most 150 characters, see [`truncated`](super::truncated).
+    pub description: String,
+    /// As written.
+    pub tags: Vec<String>,
+    /// See [`input_summary`](super::input_summary).
+    pub input_summary: String,
+}
+
+/// What brief shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BriefEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// The first sentence, at most 80 characters of it, see [`truncated`](super::truncated).
+    pub description: String,
+    /// See [`brief_inputs`](super::brief_inputs).
+    pub input_summary: String,
+}
+
+/// What standard shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StandardEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// The whole description.
+    pub description: String,
+    /// As written.
+    pub tags: Vec<String>,
+    /// See [`input_summary`](super::input_summary).
+    pub input_summary: String,
+    /// `1.0` when the file names none.
+    pub version: String,
+    /// All nodes.
+    pub node_count: usize,
+    /// Absent where the file names none or metadata isn't wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
+    /// Absent where the file names none or metadata isn't wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated: Option<String>,
+    /// Step labels in order.
+    pub steps: Vec<String>,
+}
+
+/// What detailed shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DetailedEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// The whole description.
+    pub description: String,
+    /// As written.
+    pub tags: Vec<String>,
+    /// `1.0` when the file names none.
+    pub version: String,
+    /// All nodes.
+    pub node_count: usize,
+    /// Absent where the file names none or metadata isn't wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
+    /// Absent where the file names none or metadata isn't wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated: Option<String>,
+    /// Step labels in order.
+    pub steps: Vec<String>,
+    /// Written as null when absent.
+    pub author: Option<String>,
+    /// Written as null when absent.
+    pub category: Option<String>,
+    /// Everything a caller may give, by name; written as null where that is not known.
+    pub inputs: Option<BTreeMap<String, ShownInput>>,
+    /// The labels of the results, in the file's order, each with the node that gives it.
+    pub outputs: Map<String, Value>,
+}
+
+/// An input as detailed shows it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShownInput {
+    /// `string` when none is declared.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Empty when there is none.
+    pub description: String,
+    /// Whether the flow refuses to run without it.
+    pub required: bool,
+    /// Written as null when absent.
+    pub default: Option<Value>,
+}
+
+/// What the `flows/list` contract asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContractEntry {
+    /// The name it is asked for by.
+    pub name: String,
+    /// The whole description.
+    pub description: String,
+    /// `1.0` when the file names none.
+    pub version: String,
+    /// All nodes.
+    pub node_count: usize,
+    /// Absent where the file names none or metadata isn't wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
+    /// Absent where the file names none or metadata isn't wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated: Option<String>,
+}
+
+impl ListEntry {
+    /// The shortest form of an entry that alone would pass the budget; an index line loses inputs and tags.
+    pub(super) fn shortest(flow: &FlowRow, mode: Mode) -> Self {
+        let description = match mode {
+            Mode::Index => return Self::Index(text::short_line(&flow.name, &flow.description)),
+            Mode::Brief => text::brief(&flow.description),
+            _ => text::truncated(&flow.description, LONGEST_DESCRIPTION),
+        };
+        Self::Shortened(ShortenedEntry { name: flow.name.clone(), description, shortened: true })
+    }
+
+    /// A flow in a mode; `dates` false leaves `created` and `updated` out.
+    pub(super) fn of(flow: FlowRow, mode: Mode, dates: bool, figures: &Figures<'_>) -> Self {
+        let version = flow.version.clone().unwrap_or_else(|| FIRST_VERSION.to_owned());
+        let (created, updated) = (flow.created.clone().filter(|_| dates), flow.updated.clone().filter(|_| dates));
+        match mode {
+            Mode::Compact => Self::Compact(CompactEntry::of(&flow)),
+            Mode::Brief => Self::Brief(BriefEntry {
+                description: text::brief(&flow.description),
+                input_summary: text::brief_inputs(&flow),
+                name: flow.name,
+            }),
+            Mode::Index => Self::Index(text::index_line(&flow)),
+            Mode::Standard => Self::Standard(StandardEntry {
+                input_summary: text::input_summary(&flow),
+                name: flow.name,
+                description: flow.description,
+                tags: flow.tags,
+                version,
+                node_count: flow.node_count,
+                created,
+                updated,
+                steps: flow.steps,
+            }),
+            Mode::Detailed => Self::Detailed(Box::new(DetailedEntry {
+                inputs: (!flow.inputs_unknown).then(|| flow.inputs.into_iter().map(shown_input).collect()),
+                name: flow.name,
+                description: flow.description,
+                tags: flow.tags,
+                version,
+                node_count: flow.node_count,
+                created,
+                updated,
+                steps: flow.steps,
+                author: flow.author,
+                category: flow.category,
+                outputs: by_label(flow.outputs),
+            })),
+            Mode::Hot => Self::Hot(HotEntry::of(flow, figures)),
+            Mode::Summaries => Self::Summary(SummaryEntry::of(flow, figures)),
+            Mode::Full => Self::Full(Box::new(FullEntry::of(flow, version, figures))),
+            // Categories are made of many flows; a single one has the contract's entry at most.
+            Mode::Contract | Mode::Categories => Self::Contract(ContractEntry {
+                name: flow.name,
+                description: flow.description,
+                version,
+                node_count: flow.node_count,
+                created,
+                updated,
+            }),
+        }
+    }
+
+    /// What the entry costs in a reply, in estimated tokens, with the comma behind it.
+    pub(super) fn tokens(&self) -> usize {
+        crate::tokens::estimate(&(json_of(self) + ","))
+    }
+}
+
+impl CompactEntry {
+    fn of(flow: &FlowRow) -> Self {
+        Self {
+            name: flow.name.clone(),
+            description: text::truncated(&flow.description, LONGEST_DESCRIPTION),
+            tags: flow.tags.clone(),
+            input_summary: text::input_summary(flow),
+        }
+    }
+}
+
+/// What a flow's compact entry costs, in estimated tokens.
+pub(super) fn compact_tokens(flow: &FlowRow) -> usize {
+    ListEntry::Compact(CompactEntry::of(flow)).tokens()
+}
+
+fn shown_input(input: FlowInput) -> (String, ShownInput) {
+    let shown = ShownInput {
+        kind: input.kind.unwrap_or_else(|| PLAIN_KIND.to_owned()),
+        description: input.description.unwrap_or_default(),
+        required: input.required,
+        default: input.default,
+    };
+    (input.name, shown)
+}
+
+/// The labels of results, each with the node that gives it; of one label the last node counts.
+pub(super) fn by_label(outputs: Vec<FlowOutput>) -> Map<String, Value> {
+    outputs.into_iter().map(|output| (output.label, Value::String(output.node))).collect()
+}
+
+/// The entries of a page as a JSON array, written once for every reply that carries them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntriesJson {
+    /// The array.
+    pub plain: String,
+    /// The array as it stands inside a JSON text, without the quotation marks around it.
+    pub quoted: String,
+}
+
+impl EntriesJson {
+    pub(super) fn of(entries: &[ListEntry]) -> Self {
+        let plain = json_of(&entries);
+        Self { quoted: crate::names::inside_json(&plain), plain }
+    }
+}
+
+/// Entries are texts, numbers and JSON values, none of which fails to be written.
+fn json_of(entries: &impl Serialize) -> String {
+    serde_json::to_string(entries).unwrap_or_default()
+}
