@@ -41,8 +41,8 @@ pub use self::passing::Passed;
 pub use self::rows::SETTINGS;
 pub use self::secret::{REDACTED, Secret, redact};
 pub use self::servers::{
-    Allow, Endpoint, Era, Pattern, Program, READ_ONLY, SERVERS_FAULTS, SERVERS_FILE, ServerSpec, ServersError,
-    ServersFault, ServersFile, ServersMistake, ServersNotice, ServersPlace, Transport,
+    Allow, BrokenEntry, Endpoint, Era, Pattern, Program, READ_ONLY, SERVERS_FAULTS, SERVERS_FILE, ServerSpec,
+    ServersError, ServersFault, ServersFile, ServersMistake, ServersNotice, ServersPlace, Transport,
 };
 pub use self::setting::{Concern, Fallback, SettingRow};
 

@@ -35,6 +35,8 @@ mod config;
 mod cache;
 mod web;
 
+mod rpc;
+
 mod source;
 mod store;
 

@@ -9,6 +9,7 @@
 mod aliases;
 mod arguments;
 mod asking;
+mod backlog;
 mod changes;
 mod completion;
 mod definition;
@@ -20,6 +21,7 @@ mod log;
 mod outbox;
 mod progress;
 mod prompts;
+mod reading;
 mod reply;
 mod resources;
 mod rows;

@@ -12,9 +12,12 @@
 //! | `keeping` | one connection from its beginning to its end |
 //! | `opening` | how a connection comes about: both transports, both generations of the protocol |
 //! | `process` | a server that is a program |
-//! | `lines` | no line of its output without a bound |
+//! | `message` | one message of a server's, with what is known to go wrong in it |
+//! | `lines` | the streams of a program, line by line |
 //! | `line` | HTTP requests to a server that is an address |
+//! | `events` | no event of an HTTP answer without a bound |
 //! | `ears` | what a server says unasked: progress, changes, questions |
+//! | `loose` | lists and answers that are not what the protocol says, read part by part |
 //! | `tools` | a server's list of tools, read page by page |
 //! | `kept` | lists on disk, so that a restart knows what was known |
 //! | `calling` | one call, from arguments to answer |
@@ -26,10 +29,13 @@ mod answer;
 mod audit;
 mod calling;
 mod ears;
+mod events;
 mod keeping;
 mod kept;
 mod line;
 mod lines;
+mod loose;
+mod message;
 mod opening;
 mod process;
 mod registry;

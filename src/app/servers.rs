@@ -24,8 +24,8 @@ pub struct Servers {
     file: Option<PathBuf>,
     /// What is doubtful in that file.
     notices: Arc<[ServersNotice]>,
-    /// What servers need from the environment and don't find there.
-    unset: Option<ServersError>,
+    /// Why servers can't be used, as far as that file and the environment tell.
+    troubles: Option<ServersError>,
 }
 
 /// What is known of all servers.
@@ -56,11 +56,11 @@ pub struct ServerTools {
 
 impl Servers {
     /// Reads the servers file that the settings name. Nothing is started. `program` is our own
-    /// program, which watches over those that are. A server that needs a variable which is not set
-    /// counts as unavailable; [`Servers::all_set`] refuses it.
+    /// program, which watches over those that are. A server whose entry can't be understood, or that
+    /// needs a variable which is not set, counts as unavailable; [`Servers::all_set`] refuses it.
     ///
     /// # Errors
-    /// When the file can't be understood.
+    /// When the file can't be read, is not JSON or has no servers in it.
     pub fn open(
         settings: &Settings,
         environment: &Environment,
@@ -73,29 +73,34 @@ impl Servers {
             None => ServersFile::default(),
         };
         let surroundings = Surroundings { guard: program, cache: Some(settings.cache_dir.clone()), clock };
-        let (notices, unset) = (Arc::from(file.notices.as_slice()), file.unset());
+        let (notices, troubles) = (Arc::from(file.notices.as_slice()), file.troubles());
         let registry = Arc::new(Registry::new(file, surroundings));
-        Ok(Self { registry, file: place.map(|place| place.path), notices, unset })
+        Ok(Self { registry, file: place.map(|place| place.path), notices, troubles })
     }
 
-    /// Refuses servers whose variables are not set, for whoever asks about servers.
+    /// Refuses servers that can't be used by what the file and the environment say, for whoever asks
+    /// about servers.
     ///
     /// # Errors
-    /// When a server needs a variable that is not set.
+    /// When an entry can't be understood, or needs a variable that is not set.
     pub fn all_set(&self) -> Result<(), Error> {
-        self.unset.as_ref().map_or(Ok(()), |unset| Err(unusable(unset)))
+        self.troubles.as_ref().map_or(Ok(()), |troubles| Err(unusable(troubles)))
     }
 
     /// What the file says doubtful of servers, and what it allows that they don't have, as far as
     /// their tools are known.
     pub fn notices(&self, wanted: impl Fn(&str) -> bool) -> Vec<String> {
         let unfit = self.registry.unfit_patterns();
+        let unusable = self.registry.unusable_tools();
         let of_file = self.notices.iter().map(|notice| (&notice.alias, notice.told.clone()));
-        let all = of_file.chain(unfit.iter().map(|unfit| (&unfit.alias, unfit_pattern(unfit))));
+        let of_tools = unusable.iter().map(|(alias, name, why)| {
+            (alias, format!("the tool {} of the server {} is left aside: {why}", quoted(name), quoted(alias)))
+        });
+        let all = of_file.chain(unfit.iter().map(|unfit| (&unfit.alias, unfit_pattern(unfit)))).chain(of_tools);
         all.filter(|(alias, _)| wanted(alias)).map(|(_, told)| told).collect()
     }
 
-    /// Logs what is doubtful in the file, and which servers lack a variable.
+    /// Logs what is doubtful in the file, and which servers can't be used.
     pub fn warn(&self) {
         for notice in self.notices.iter() {
             tracing::warn!("{}", notice.told);

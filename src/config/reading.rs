@@ -230,8 +230,24 @@ pub(super) fn source(given: Given<'_>) -> Result<String, SettingsError> {
         if !plain {
             return Err(SettingsError::CredentialInside { place });
         }
+    } else if names_somebody(text) {
+        return Err(SettingsError::CredentialInside { place });
     }
     Ok(text.to_owned())
+}
+
+/// Whether an address without a scheme holds a user name: `kim:password@host/…` or `token@host/…`, but
+/// not `git@host:…`, which every account of GitHub's has, nor `owner/repo@ref` or `C:\folder`.
+fn names_somebody(text: &str) -> bool {
+    let first = text.split(['/', '\\']).next().unwrap_or_default();
+    let password =
+        first.find([':', '@']).filter(|at| *at > 1 && text.get(*at..).is_some_and(|rest| rest.starts_with(':')));
+    let is_host = |host: &str| {
+        let domain = host.rsplit_once('.').map_or("", |(_, domain)| domain);
+        domain.len() > 1 && domain.bytes().all(|letter| letter.is_ascii_alphabetic())
+    };
+    let user = first.rsplit_once('@').is_some_and(|(user, host)| user != "git" && is_host(host));
+    user || password.is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains('@')))
 }
 
 /// The name the server introduces itself by.

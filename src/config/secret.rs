@@ -4,6 +4,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// What stands where a token stood.
 pub const REDACTED: &str = "[redacted]";
@@ -17,20 +22,59 @@ const BEGINNINGS: [&str; 6] = ["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_p
 /// Fewer characters than this after a beginning are the name of a format, not a token.
 const SHORTEST_REST: usize = 6;
 
+/// Shorter spellings than this would mask parts of ordinary words.
+const SHORTEST_SPELLING: usize = 6;
+
 /// A text that must never be shown: a token.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+#[derive(Clone)]
+pub struct Secret {
+    text: String,
+    /// How else it may be written, made once: texts are searched for all of them.
+    spellings: Arc<[String]>,
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Secret {}
 
 impl Secret {
     /// Wraps a secret text.
     pub fn new(text: String) -> Self {
-        Self(text)
+        let spellings = spellings(&text);
+        Self { text, spellings }
     }
 
     /// The secret itself, for the one place that sends it.
     pub fn expose(&self) -> &str {
-        &self.0
+        &self.text
     }
+}
+
+/// A secret as programs hand it on: escaped for an address or for JSON, and what is the same in every
+/// text of base64 that holds it, whatever stands before and behind it.
+fn spellings(text: &str) -> Arc<[String]> {
+    let mut all: Vec<String> = Vec::new();
+    let mut add = |spelling: &str| {
+        if spelling.len() >= SHORTEST_SPELLING && spelling != text && all.iter().all(|known| known != spelling) {
+            all.push(spelling.to_owned());
+        }
+    };
+    add(&utf8_percent_encode(text, NON_ALPHANUMERIC).to_string());
+    let json = serde_json::Value::from(text).to_string();
+    add(json.trim_matches('"'));
+    for before in 0..3 {
+        let padded: Vec<u8> = std::iter::repeat_n(0, before).chain(text.bytes()).collect();
+        // Characters that hold bits of what stands around are not the secret's.
+        let (first, last) = ((before * 8).div_ceil(6), padded.len() * 8 / 6);
+        for encoded in [STANDARD_NO_PAD.encode(&padded), URL_SAFE_NO_PAD.encode(&padded)] {
+            add(encoded.get(first..last).unwrap_or_default());
+        }
+    }
+    all.into()
 }
 
 impl fmt::Debug for Secret {
@@ -51,7 +95,9 @@ impl fmt::Display for Secret {
 /// any commit) are masked when they are the configured one and commits stay readable.
 pub fn redact<'t>(text: &'t str, secrets: &[Secret]) -> Cow<'t, str> {
     let mut text = Cow::Borrowed(text);
-    let mut known: Vec<&str> = secrets.iter().map(Secret::expose).filter(|secret| !secret.is_empty()).collect();
+    let spelt = secrets.iter().flat_map(|secret| secret.spellings.iter().map(String::as_str));
+    let mut known: Vec<&str> =
+        secrets.iter().map(Secret::expose).chain(spelt).filter(|secret| !secret.is_empty()).collect();
     // The longest first: a secret may be the beginning of another one.
     known.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
     for secret in known {
@@ -111,6 +157,23 @@ mod tests {
         let token = secret("ghp_0123456789abcdef");
         assert_eq!(format!("{token:?} {token} {:?}", Some(&token)), "Secret(…) [redacted] Some(Secret(…))");
         assert_eq!(token.expose(), "ghp_0123456789abcdef");
+    }
+
+    #[test]
+    fn a_secret_is_masked_however_it_is_written_for_another_program() {
+        let secrets = [secret("s3cr3t/key\"é~1")];
+        for around in ["", "a", "ab", "user:", "x-access-token:"] {
+            for behind in ["", "b", "bc"] {
+                let text = format!("{around}{}{behind}", secrets[0].expose());
+                for encoded in [STANDARD_NO_PAD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
+                    let masked = redact(&encoded, &secrets).into_owned();
+                    assert!(masked.contains(REDACTED), "{text}: {masked}");
+                }
+            }
+        }
+        for text in ["?key=s3cr3t%2Fkey%22%C3%A9%7E1&x", r#"{"key":"s3cr3t/key\"é~1"}"#] {
+            assert!(redact(text, &secrets).contains(REDACTED), "{text}");
+        }
     }
 
     #[test]

@@ -68,8 +68,21 @@ impl ServersPlace {
 pub struct ServersFile {
     /// By alias, the name that flows call them by.
     pub servers: BTreeMap<String, ServerSpec>,
+    /// Servers whose entries can't be understood, by alias: nobody is connected to them.
+    pub broken: BTreeMap<String, BrokenEntry>,
     /// What is doubtful in the file and keeps nothing from being used, each with its place.
     pub notices: Vec<ServersNotice>,
+}
+
+/// An entry that can't be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenEntry {
+    /// What is wrong with it.
+    pub why: ServersError,
+    /// Whether the operator switched it off, so that nobody misses it.
+    pub disabled: bool,
+    /// The kind that it seems to be, as a servers file spells it in `type`.
+    pub transport: &'static str,
 }
 
 /// Something doubtful about one server of the file.
@@ -222,7 +235,7 @@ impl ServersFile {
     /// What another client understands and we don't is left aside and noticed.
     ///
     /// # Errors
-    /// When the file can't be read, or anything in it that counts can't be understood.
+    /// When the file can't be read, is not JSON or has no servers in it.
     pub fn load(place: &ServersPlace, environment: &Environment) -> Result<Self, ServersError> {
         match std::fs::read(&place.path) {
             Ok(bytes) => Self::parse(&place.path, &bytes, environment),
@@ -235,11 +248,11 @@ impl ServersFile {
         }
     }
 
-    /// Reads a file's bytes; relative paths in it are relative to the file's folder. A variable that
-    /// is not set is the trouble of the one server that needs it.
+    /// Reads a file's bytes; relative paths in it are relative to the file's folder. What is wrong with
+    /// an entry, and a variable that is not set, is the trouble of that one server.
     ///
     /// # Errors
-    /// All that is in it and counts and can't be understood.
+    /// When it is not JSON or has no servers in it.
     pub fn parse(path: &Path, bytes: &[u8], environment: &Environment) -> Result<Self, ServersError> {
         let at = |position, fault| ServersError::of(path, position, fault);
         // Documents have a place in a catalog; this one has none, and its own name does.
@@ -251,15 +264,6 @@ impl ServersFile {
             let place = Place { pointer: pointer.clone(), part: Part::Key, within: None };
             Some(locator.position(locator.span(&place).start))
         };
-        let mut mistakes: Vec<ServersMistake> = Vec::new();
-        for double in &document.duplicates {
-            let steps: Vec<String> = double.pointer.steps().collect();
-            let fault = match steps.as_slice() {
-                [_, alias] => ServersFault::RepeatedAlias { alias: alias.clone() },
-                _ => ServersFault::RepeatedKey { key: steps.last().cloned().unwrap_or_default() },
-            };
-            mistakes.push(ServersMistake { position: Some(locator.position(double.again.start)), fault });
-        }
         let entries = match document.value.get("mcpServers") {
             Some(Value::Object(entries)) => entries,
             Some(_) => {
@@ -272,10 +276,23 @@ impl ServersFile {
                 return Err(at(None, ServersFault::NoServers { nearest }));
             }
         };
+        let mut repeated: BTreeMap<String, Vec<ServersMistake>> = BTreeMap::new();
+        for double in &document.duplicates {
+            let steps: Vec<String> = double.pointer.steps().collect();
+            let position = Some(locator.position(double.again.start));
+            let (alias, fault) = match steps.as_slice() {
+                [_, alias] => (alias.clone(), ServersFault::RepeatedAlias { alias: alias.clone() }),
+                [_, alias, .., key] => (alias.clone(), ServersFault::RepeatedKey { key: key.clone() }),
+                [key] => return Err(at(position, ServersFault::RepeatedKey { key: key.clone() })),
+                [] => continue,
+            };
+            repeated.entry(alias).or_default().push(ServersMistake { position, fault });
+        }
         let folder = path.parent().unwrap_or(path);
         let mut file = Self::default();
         for (alias, value) in entries {
             let pointer = Pointer::root().key("mcpServers").key(alias);
+            let mut mistakes = repeated.remove(alias).unwrap_or_default();
             if let Some(why) = bad_alias(alias) {
                 let fault = ServersFault::BadAlias { alias: alias.clone(), why };
                 mistakes.push(ServersMistake { position: key(&pointer), fault });
@@ -292,26 +309,40 @@ impl ServersFile {
                 file.notices.push(ServersNotice { alias: alias.clone(), told: format!("{place}: {told}") });
             }
             let unset: Vec<ServersMistake> = read.unset.into_iter().map(placed).collect();
-            if let Some(mut spec) = read.spec {
-                spec.unset = (!unset.is_empty()).then(|| ServersError { file: path.to_owned(), mistakes: unset });
-                if !spec.allow.patterns.is_empty() {
-                    let place = error::Placed { file: path, position: key(&pointer.key("allow")) };
-                    spec.allow_at = Some(place.to_string());
+            match read.spec.filter(|_| mistakes.is_empty()) {
+                Some(mut spec) => {
+                    spec.unset = (!unset.is_empty()).then(|| ServersError { file: path.to_owned(), mistakes: unset });
+                    if !spec.allow.patterns.is_empty() {
+                        let place = error::Placed { file: path, position: key(&pointer.key("allow")) };
+                        spec.allow_at = Some(place.to_string());
+                    }
+                    file.servers.insert(alias.clone(), spec);
                 }
-                file.servers.insert(alias.clone(), spec);
+                None => file.broken_entry(alias, value, ServersError::all(path, mistakes)),
             }
         }
-        if mistakes.is_empty() { Ok(file) } else { Err(ServersError::all(path, mistakes)) }
+        Ok(file)
     }
 
-    /// What servers need from the environment and don't find there, in the words of a file that
-    /// can't be used.
-    pub fn unset(&self) -> Option<ServersError> {
-        let mut unset = self.servers.values().filter_map(|spec| spec.unset.clone());
-        let mut first = unset.next()?;
-        first.mistakes.extend(unset.flat_map(|other| other.mistakes));
-        first.mistakes.sort_by_key(|mistake| mistake.position.map(|at| (at.line, at.column)));
-        Some(first)
+    fn broken_entry(&mut self, alias: &str, value: &Value, why: ServersError) {
+        let disabled = value.get("disabled") == Some(&Value::Bool(true));
+        if disabled {
+            let told = why.to_string();
+            self.notices.push(ServersNotice { alias: alias.to_owned(), told });
+        }
+        let transport = if value.get("url").is_some() { "http" } else { "stdio" };
+        self.broken.insert(alias.to_owned(), BrokenEntry { why, disabled, transport });
+    }
+
+    /// Why servers that are switched on can't be used, as far as the file and the environment tell,
+    /// in the order of the file.
+    pub fn troubles(&self) -> Option<ServersError> {
+        let unset = self.servers.values().filter_map(|spec| spec.unset.clone());
+        let broken = self.broken.values().filter(|entry| !entry.disabled).map(|entry| entry.why.clone());
+        let mut all = unset.chain(broken);
+        let first = all.next()?;
+        let mistakes = first.mistakes.into_iter().chain(all.flat_map(|other| other.mistakes)).collect();
+        Some(ServersError::all(&first.file, mistakes))
     }
 
     /// The variables without which servers of a file can't be used, sorted, whether they are set or

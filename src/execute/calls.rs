@@ -1,5 +1,6 @@
 //! One step that calls a tool: its pause, its tries, and what its answer is for the run.
 
+use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -65,8 +66,8 @@ pub(super) fn make<'a>(
         let worked = AssertUnwindSafe(work(tools, call, arguments, standing, told)).catch_unwind().await;
         worked.unwrap_or_else(|_| {
             let message = "the call was stopped by an internal error".to_owned();
-            let failure = ToolFailure { code: "INTERNAL_ERROR", message };
-            Worked { result: Err(error(&failure, call, standing, 1)), calls: 1, ..Worked::default() }
+            let failure = ToolFailure::unsent("INTERNAL_ERROR", message);
+            Worked { result: Err(error(&failure, call, standing, Tries::default())), calls: 1, ..Worked::default() }
         })
     }
 }
@@ -82,7 +83,8 @@ pub(super) fn rehearse(
         return Worked { result: Ok(Output::pending()), ..Worked::default() };
     };
     let (at, of) = run.place_of(number);
-    ended(&failure, call, Standing { step: number, id: &step.id, number: at, of, place: "" }, Worked::default())
+    let standing = Standing { step: number, id: &step.id, number: at, of, place: "" };
+    ended(&failure, call, standing, Tries::default(), Worked::default())
 }
 
 /// Why a call is bound to fail: its tool isn't there or may not be called, or the tool's schema refuses
@@ -93,7 +95,7 @@ fn foreseen(
     arguments: &Map<String, Value>,
     known: &Toolbox,
 ) -> Option<ToolFailure> {
-    let failure = |code, message: String| Some(ToolFailure { code, message });
+    let failure = |code, message: String| Some(ToolFailure::unsent(code, message));
     let tool = match known.find(&call.address) {
         ToolLookup::Found(tool) => tool,
         ToolLookup::NotKnown => return None,
@@ -137,6 +139,7 @@ async fn work(
         tokio::time::sleep(call.delay).await;
     }
     let mut pause = call.backoff;
+    let mut tries = Tries::default();
     let failure = loop {
         let request = ToolCall { address: call.address.clone(), arguments: arguments.clone(), timeout: call.timeout };
         let step = standing.step;
@@ -144,13 +147,19 @@ async fn work(
             told.clone().map(|told| -> OnToolProgress { Arc::new(move |progress| told(step, progress)) });
         worked.calls += 1;
         let failure = match tools.call(request, progress).await {
-            Ok(answer) if !answer.is_error => {
+            Ok(mut answer) if !answer.is_error => {
+                let left_out = std::mem::take(&mut answer.left_out);
+                let warn =
+                    |what: String| Warning::of(WarningKind::LeftOut, standing.id, format!("{}: {what}", call.address));
+                worked.warnings.extend(left_out.into_iter().map(warn));
                 worked.result = Ok(Output::answered(answer, standing.place));
                 return worked;
             }
             Ok(answer) => reported(answer),
             Err(failure) => failure,
         };
+        tries.made += 1;
+        tries.sent = tries.sent.saturating_add(failure.sent);
         if worked.retries >= call.retries || !worth_another_try(&failure) {
             break failure;
         }
@@ -158,12 +167,30 @@ async fn work(
         tokio::time::sleep(pause).await;
         pause = pause.saturating_mul(2).min(LONGEST_BACKOFF);
     };
-    ended(&failure, call, standing, worked)
+    ended(&failure, call, standing, tries, worked)
+}
+
+/// How often a call was tried.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tries {
+    made: u32,
+    /// How often the server was sent it.
+    sent: u32,
+}
+
+impl fmt::Display for Tries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.made, self.sent) {
+            (0 | 1, 0 | 1) => Ok(()),
+            (made, sent) if sent == 0 || sent >= made => write!(f, ", after {} tries", made.max(sent)),
+            (made, sent) => write!(f, ", after {made} tries, of which {sent} reached its server"),
+        }
+    }
 }
 
 /// What becomes of a step whose call failed.
-fn ended(failure: &ToolFailure, call: &Call, standing: Standing<'_>, mut worked: Worked) -> Worked {
-    let error = error(failure, call, standing, worked.calls);
+fn ended(failure: &ToolFailure, call: &Call, standing: Standing<'_>, tries: Tries, mut worked: Worked) -> Worked {
+    let error = error(failure, call, standing, tries);
     worked.result = if call.goes_on {
         let message = format!("{}; the flow goes on, as the node says", error.message);
         worked.warnings.push(Warning::of(WarningKind::WentOn, standing.id, message));
@@ -178,10 +205,8 @@ fn ended(failure: &ToolFailure, call: &Call, standing: Standing<'_>, mut worked:
 fn reported(answer: ToolAnswer) -> ToolFailure {
     let said = answer.text.or_else(|| answer.structured.map(|value| value.to_string()));
     let said = said.filter(|said| !said.trim().is_empty());
-    ToolFailure {
-        code: "TOOL_ERROR",
-        message: said.unwrap_or_else(|| "the tool reports an error and says nothing about it".to_owned()),
-    }
+    let message = said.unwrap_or_else(|| "the tool reports an error and says nothing about it".to_owned());
+    ToolFailure { code: "TOOL_ERROR", message, sent: 1 }
 }
 
 /// What can't be mended by trying again is not tried again.
@@ -189,11 +214,10 @@ fn worth_another_try(failure: &ToolFailure) -> bool {
     !matches!(failure.code, "TOOL_NOT_FOUND" | "TOOL_NOT_ALLOWED" | "INVALID_REQUEST" | "LIMIT_EXCEEDED")
 }
 
-fn error(failure: &ToolFailure, call: &Call, standing: Standing<'_>, calls: u32) -> StepError {
+fn error(failure: &ToolFailure, call: &Call, standing: Standing<'_>, tries: Tries) -> StepError {
     let address = call.address.to_string();
     let said =
         failure.message.strip_prefix(&address).map_or(failure.message.as_str(), |rest| rest.trim_start_matches(": "));
-    let tries = if calls > 1 { format!(", after {calls} tries") } else { String::new() };
     let message =
         format!("{} (step {} of {}{tries}): {}", shown(&address, 200), standing.number, standing.of, shown_lines(said));
     StepError::new(failure.code, message)

@@ -30,6 +30,15 @@ pub struct ToolFailure {
     pub code: &'static str,
     /// The fact, with the tool's address in it.
     pub message: String,
+    /// How often the call was on its way to its server: none where the server could not be reached.
+    pub sent: u32,
+}
+
+impl ToolFailure {
+    /// A failure of a call that was never sent.
+    pub fn unsent(code: &'static str, message: String) -> Self {
+        Self { code, message, sent: 0 }
+    }
 }
 
 /// A call that is under way. Dropping it cancels the call at the server.
@@ -61,10 +70,8 @@ impl Tools for NoTools {
 
     fn call(&self, call: ToolCall, _progress: Option<OnToolProgress>) -> Calling<'_> {
         Box::pin(async move {
-            Err(ToolFailure {
-                code: "TOOL_NOT_FOUND",
-                message: format!("{}: no external server is configured", call.address),
-            })
+            let message = format!("{}: no external server is configured", call.address);
+            Err(ToolFailure::unsent("TOOL_NOT_FOUND", message))
         })
     }
 }

@@ -224,6 +224,8 @@ impl Parameter {
             }
             Kind::Values => match value {
                 Value::Object(_) => Ok(value),
+                // PHP's object without members.
+                Value::Array(items) if items.is_empty() => Ok(json!({})),
                 Value::String(text) => match serde_json::from_str(&text) {
                     Ok(Value::Object(object)) => Ok(Value::Object(object)),
                     Ok(other) => Err(self.misfit(&other, "an object")),

@@ -44,7 +44,7 @@ pub enum ServeError {
 }
 
 /// Serves the client at the other end of standard input and output, until the input ends or the
-/// process is told to stop (SIGTERM, SIGINT).
+/// process is told to stop (SIGTERM, SIGINT, SIGHUP).
 ///
 /// Where standard input is not a pipe, one blocked read of it outlives this: end the runtime with
 /// `shutdown_background`.
@@ -131,11 +131,13 @@ async fn told_to_stop() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        match (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) {
-            (Ok(mut terminate), Ok(mut interrupt)) => {
+        let signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+        match signals.map(signal) {
+            [Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)] => {
                 tokio::select! {
                     _ = terminate.recv() => {}
                     _ = interrupt.recv() => {}
+                    _ = hangup.recv() => {}
                 }
             }
             // Without handlers the system ends the process by itself.

@@ -199,6 +199,8 @@ pub struct ToolAnswer {
     pub links: Vec<ToolLink>,
     /// Whether the tool itself calls this an error.
     pub is_error: bool,
+    /// What else it gave and can't be handed on, each in words.
+    pub left_out: Vec<String>,
 }
 
 /// A call of an external tool.

@@ -15,6 +15,8 @@ pub enum WarningKind {
     UnboundPlaceholder,
     /// A call failed, and the node says to go on.
     WentOn,
+    /// A part of what a tool gave can't be handed on.
+    LeftOut,
 }
 
 /// Something the caller should know that keeps nothing from running.

@@ -1,6 +1,6 @@
 //! What servers say, made safe to repeat: no tokens of any form, no tricks with the terminal.
 
-use crate::config::Secret;
+use crate::config::{Secret, redact};
 use crate::names::shown;
 
 /// The longest message that is repeated, in characters.
@@ -13,7 +13,8 @@ const PREFIXES: [&str; 6] = ["github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr
 /// A server's text in one line, without control characters, and with everything that is or looks
 /// like a token replaced.
 pub(super) fn clean(text: &str, token: Option<&Secret>) -> String {
-    shown(&without_tokens(text, token), LONGEST)
+    let known = token.map(std::slice::from_ref).unwrap_or_default();
+    shown(&without_tokens(&redact(text, known), token), LONGEST)
 }
 
 fn without_tokens(text: &str, token: Option<&Secret>) -> String {

@@ -25,23 +25,28 @@ const LONGEST_URI: usize = 2_000;
 /// Why an answer can't be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unusable {
-    /// A file that is not base64.
-    #[error("its {what} number {number} is not base64")]
-    NotBase64 { what: &'static str, number: usize },
+    /// Nothing of it can be handed on.
+    #[error("{}", left_out.join("; "))]
+    NothingLeft { left_out: Vec<String> },
     /// More than is allowed.
     #[error("its answer has {bytes} bytes, and maxResultBytes allows {most}")]
     TooLarge { bytes: usize, most: usize },
 }
 
-/// The answer; one of more than `most` bytes is refused.
-pub(super) fn normal(result: CallToolResult, most: usize) -> Result<ToolAnswer, Unusable> {
-    let mut answer = ToolAnswer { is_error: result.is_error.unwrap_or(false), ..ToolAnswer::default() };
+/// The answer, without what can't be handed on: to `left_out` of it that is known already comes what
+/// shows here. One of more than `most` bytes is refused, and one of which nothing is left.
+pub(super) fn normal(result: CallToolResult, left_out: Vec<String>, most: usize) -> Result<ToolAnswer, Unusable> {
+    let mut answer = ToolAnswer { is_error: result.is_error.unwrap_or(false), left_out, ..ToolAnswer::default() };
     let mut texts: Vec<String> = Vec::new();
+    let add = |answer: &mut ToolAnswer, file: Result<ToolFile, String>| match file {
+        Ok(file) => answer.files.push(file),
+        Err(why) => answer.left_out.push(why),
+    };
     for (place, block) in result.content.into_iter().enumerate() {
         match block {
             ContentBlock::Text(text) => texts.push(text.text),
-            ContentBlock::Image(image) => answer.files.push(file("image", place, &image.mime_type, None, &image.data)?),
-            ContentBlock::Audio(sound) => answer.files.push(file("sound", place, &sound.mime_type, None, &sound.data)?),
+            ContentBlock::Image(image) => add(&mut answer, file("image", place, &image.mime_type, None, &image.data)),
+            ContentBlock::Audio(sound) => add(&mut answer, file("sound", place, &sound.mime_type, None, &sound.data)),
             ContentBlock::ResourceLink(link) => answer.links.push(ToolLink {
                 uri: shown(&link.uri, LONGEST_URI),
                 name: Some(shown(&link.name, LONGEST_NAME)),
@@ -56,17 +61,20 @@ pub(super) fn normal(result: CallToolResult, most: usize) -> Result<ToolAnswer, 
                 }
                 ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
                     let kind = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
-                    answer.files.push(file("document", place, &kind, Some(&uri), &blob)?);
+                    add(&mut answer, file("document", place, &kind, Some(&uri), &blob));
                 }
                 // The protocol may grow; what is not known can't be handed on.
-                _ => {}
+                _ => answer.left_out.push(format!("its content number {} is not known here", place + 1)),
             },
-            _ => {}
+            _ => answer.left_out.push(format!("its content number {} is not known here", place + 1)),
         }
     }
     answer.text = (!texts.is_empty()).then(|| texts.join("\n"));
     answer.structured = result.structured_content;
     let bytes = size(&answer);
+    if bytes == 0 && answer.links.is_empty() && answer.files.is_empty() && !answer.left_out.is_empty() {
+        return Err(Unusable::NothingLeft { left_out: answer.left_out });
+    }
     if bytes > most {
         return Err(Unusable::TooLarge { bytes, most });
     }
@@ -101,8 +109,13 @@ impl std::io::Write for Counting {
     }
 }
 
-fn file(what: &'static str, place: usize, kind: &str, name: Option<&str>, data: &str) -> Result<ToolFile, Unusable> {
+fn file(what: &'static str, place: usize, kind: &str, name: Option<&str>, data: &str) -> Result<ToolFile, String> {
     let packed: String;
+    // Some tools write the address that a page would have.
+    let data = match data.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
+        Some((_, data)) => data,
+        None => data,
+    };
     // Some tools break their lines, as mail does.
     let data = if data.contains(|c: char| c.is_ascii_whitespace()) {
         packed = data.split_ascii_whitespace().collect();
@@ -110,7 +123,7 @@ fn file(what: &'static str, place: usize, kind: &str, name: Option<&str>, data: 
     } else {
         data
     };
-    let bytes = BASE64.decode(data).map_err(|_| Unusable::NotBase64 { what, number: place + 1 })?;
+    let bytes = BASE64.decode(data).map_err(|_| format!("its {what} number {} is not base64", place + 1))?;
     let name = name.map(|name| shown(name, LONGEST_NAME));
     Ok(ToolFile { media_type: shown(kind, LONGEST_NAME), name, bytes: Arc::from(bytes) })
 }
@@ -131,7 +144,7 @@ mod tests {
     use super::*;
 
     fn normal_of(result: Value) -> Result<ToolAnswer, Unusable> {
-        normal(serde_json::from_value(result).expect("a result"), 10_000)
+        normal(serde_json::from_value(result).expect("a result"), Vec::new(), 10_000)
     }
 
     #[test]
@@ -181,12 +194,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_base64_or_too_large_is_refused_in_words() {
-        let image = |data: &str| json!({"content": [{"type": "text", "text": "x"}, {"type": "image", "data": data, "mimeType": "image/png"}]});
+    fn a_file_that_is_not_base64_is_left_out_and_an_answer_with_nothing_else_is_refused() {
+        let image = |data: &str| json!({"type": "image", "data": data, "mimeType": "image/png"});
+        let beside =
+            normal_of(json!({"content": [{"type": "text", "text": "x"}, image("not base64!")]})).expect("an answer");
         assert_eq!(
-            normal_of(image("not base64!")).expect_err("refused").to_string(),
-            "its image number 2 is not base64"
+            (beside.text.as_deref(), beside.left_out),
+            (Some("x"), vec!["its image number 2 is not base64".to_owned()])
         );
+        let alone = normal_of(json!({"content": [image("not base64!")]})).expect_err("refused");
+        assert_eq!(alone.to_string(), "its image number 1 is not base64");
+        let of_a_page = normal_of(json!({"content": [image("data:image/png;base64,aGk=")]})).expect("an answer");
+        assert_eq!(&*of_a_page.files[0].bytes, b"hi");
+    }
+
+    #[test]
+    fn an_answer_that_is_too_large_is_refused_in_words() {
         let large = json!({"content": [{"type": "text", "text": "x".repeat(9_000)}], "structuredContent": {"a": "y".repeat(1_000)}});
         assert_eq!(
             normal_of(large).expect_err("refused").to_string(),

@@ -18,10 +18,11 @@ use super::TOLD;
 use super::answer::{Unusable, normal};
 use super::audit::Entry;
 use super::keeping::Connection;
-use super::lines::TOO_LONG;
+use super::loose;
+use super::message::{FORGOTTEN, TOO_LONG};
 use super::server::Server;
 use super::tools::ToolList;
-use super::trouble::{Trouble, failure, found_nobody, is_disconnected, of_refusal, of_transport};
+use super::trouble::{Trouble, clean, failure, found_nobody, is_busy, is_disconnected, of_refusal, of_transport};
 use crate::config::Transport;
 use crate::execute::{OnToolProgress, ToolFailure};
 use crate::model::{KnownTool, ToolAddress, ToolAnswer, ToolCall};
@@ -77,11 +78,13 @@ impl Server {
         let lost = match answer {
             Ok(answer) => {
                 self.answered(&busy.connection);
-                return self.read_answer(answer, &address, list.as_deref());
+                return self.read_answer(answer, &address, list.as_deref()).map_err(|failure| sent(failure, 1));
             }
             Err(unanswered) => unanswered,
         };
         let failure = self.failed(&lost.error, &busy.connection, &address, limit, false).await;
+        let times = u32::from(!self.never_got_it(&lost));
+        let failure = sent(failure, times);
         let harmless = tool.read_only || tool.idempotent || self.never_got_it(&lost);
         let left = limit.saturating_sub(self.world.clock.reading().saturating_sub(begun));
         if !self.is_gone(&lost.error) || !harmless || left.is_zero() {
@@ -98,9 +101,12 @@ impl Server {
         match ask(&busy.connection, &address, arguments, left, progress).await {
             Ok(answer) => {
                 self.answered(&busy.connection);
-                self.read_answer(answer, &address, self.list().as_deref())
+                self.read_answer(answer, &address, self.list().as_deref()).map_err(|failure| sent(failure, times + 1))
             }
-            Err(lost) => Err(self.failed(&lost.error, &busy.connection, &address, left, true).await),
+            Err(lost) => {
+                let failure = self.failed(&lost.error, &busy.connection, &address, left, true).await;
+                Err(sent(failure, times + u32::from(!self.never_got_it(&lost))))
+            }
         }
     }
 
@@ -108,6 +114,7 @@ impl Server {
     fn is_gone(&self, error: &ServiceError) -> bool {
         match error {
             ServiceError::TransportClosed => true,
+            ServiceError::McpError(error) => error.code.0 == FORGOTTEN,
             ServiceError::TransportSend(cause) => match &self.spec.transport {
                 Transport::Stdio(_) => true,
                 Transport::Http(_) => is_disconnected(cause),
@@ -161,8 +168,12 @@ impl Server {
         list: Option<&ToolList>,
     ) -> Result<ToolAnswer, ToolFailure> {
         let broken = |why: &str| Err(failure("TOOL_ERROR", address, why));
-        let result = match answer {
-            ServerResult::CallToolResult(result) => result,
+        let (result, left_out) = match answer {
+            ServerResult::CallToolResult(result) => (result, Vec::new()),
+            ServerResult::CustomResult(answer) => match loose::answer(answer.0) {
+                Some(known) => known,
+                None => return broken("it answers with something that is no tool's result"),
+            },
             ServerResult::EmptyResult(_) => return Ok(ToolAnswer::default()),
             ServerResult::InputRequiredResult(_) => {
                 return broken("it asks for more input, and nobody here can be asked");
@@ -170,13 +181,18 @@ impl Server {
             ServerResult::CreateTaskResult(_) => return broken("it hands out a task where an answer is due"),
             _ => return broken("it answers with something that is no tool's result"),
         };
-        let answer = normal(result, self.spec.max_result_bytes).map_err(|unusable| {
+        let left_out = left_out.iter().map(|what| clean(what, &self.secrets)).collect();
+        let answer = normal(result, left_out, self.spec.max_result_bytes).map_err(|unusable| {
             let code = match unusable {
-                Unusable::NotBase64 { .. } => "TOOL_ERROR",
+                Unusable::NothingLeft { .. } => "TOOL_ERROR",
                 Unusable::TooLarge { .. } => "LIMIT_EXCEEDED",
             };
             failure(code, address, unusable)
         })?;
+        if !answer.left_out.is_empty() {
+            let tool = shown(&address.to_string(), 200);
+            tracing::warn!(tool, "a part of its answer is left out: {}", answer.left_out.join("; "));
+        }
         // What came is handed on all the same: the caller can use it, and losing it helps nobody.
         if let (Some(structured), Some(promised)) =
             (&answer.structured, list.and_then(|list| list.outputs.get(&address.tool)))
@@ -197,6 +213,12 @@ impl Server {
         again: bool,
     ) -> ToolFailure {
         match error {
+            ServiceError::McpError(error) if error.code.0 == FORGOTTEN => {
+                self.give_up(connection);
+                let said = of_refusal(error, &self.secrets);
+                let when = if again { " in a new session either" } else { " any more" };
+                failure("TOOL_UNAVAILABLE", address, format!("its server does not know the session{when}: {said}"))
+            }
             ServiceError::McpError(error) => {
                 self.answered(connection);
                 if error.code.0 == TOO_LONG {
@@ -206,11 +228,16 @@ impl Server {
                 }
             }
             ServiceError::Timeout { .. } => {
-                let why = format!("no answer within {} ms; the call was cancelled", limit.as_millis());
+                let came = connection.stray_words(&self.secrets);
+                let came = came.map(|words| format!("; what it writes is not the protocol: {}", quoted(&words)));
+                let ms = limit.as_millis();
+                let why = format!("no answer within {ms} ms; the call was cancelled{}", came.unwrap_or_default());
                 failure("TIMEOUT", address, why)
             }
             ServiceError::TransportSend(cause) if matches!(self.spec.transport, Transport::Http(_)) => {
-                self.give_up(connection);
+                if !is_busy(cause) {
+                    self.give_up(connection);
+                }
                 let trouble = of_transport(cause, &self.secrets);
                 failure("TOOL_UNAVAILABLE", address, trouble.why)
             }
@@ -227,6 +254,11 @@ impl Server {
     }
 }
 
+/// A failure of a call that was sent so often.
+fn sent(failure: ToolFailure, times: u32) -> ToolFailure {
+    ToolFailure { sent: times, ..failure }
+}
+
 fn unavailable(address: &ToolAddress, trouble: &Trouble) -> ToolFailure {
     failure("TOOL_UNAVAILABLE", address, &trouble.why)
 }
@@ -235,6 +267,9 @@ fn found(list: Option<&ToolList>, address: &ToolAddress) -> Result<Arc<KnownTool
     let tools = list.map(|list| &list.tools);
     if let Some(tool) = tools.and_then(|tools| tools.get(&address.tool)) {
         return Ok(tool.clone());
+    }
+    if let Some(why) = list.and_then(|list| list.unusable.get(&address.tool)) {
+        return Err(failure("TOOL_UNAVAILABLE", address, format!("its server lists it, and {why}")));
     }
     let names = tools.into_iter().flat_map(|tools| tools.keys().map(String::as_str));
     Err(failure("TOOL_NOT_FOUND", address, not_there("its server has no tool of that name", &address.tool, names)))

@@ -10,6 +10,7 @@ use rmcp::service::{NotificationContext, RoleClient};
 use tokio::sync::Notify;
 
 use crate::cache::lock;
+use crate::config::{Secret, redact};
 use crate::execute::{OnToolProgress, ToolProgress};
 use crate::names::shown;
 
@@ -23,6 +24,7 @@ const LONGEST: usize = 200;
 pub(super) struct Ears {
     routes: Arc<Mutex<Routes>>,
     pub(super) changed: Arc<Notify>,
+    secrets: Arc<[Secret]>,
 }
 
 #[derive(Default)]
@@ -38,23 +40,28 @@ struct Route {
 }
 
 impl Route {
-    fn tell(&mut self, told: &ProgressNotificationParam) {
+    fn tell(&mut self, told: &ProgressNotificationParam, secrets: &[Secret]) {
         if told.progress <= self.furthest {
             return;
         }
         self.furthest = told.progress;
-        let message = told.message.as_deref().map(|message| shown(message, LONGEST));
+        let message = told.message.as_deref().map(|message| shown(&redact(message, secrets), LONGEST));
         (self.tell)(ToolProgress { progress: told.progress, total: told.total, message });
     }
 }
 
 impl Ears {
+    /// Ears that repeat none of these.
+    pub(super) fn of(secrets: &[Secret]) -> Self {
+        Self { secrets: Arc::from(secrets), ..Self::default() }
+    }
+
     /// Tells of a call's progress for as long as what is returned is kept.
     pub(super) fn follow(&self, token: ProgressToken, tell: OnToolProgress) -> Following {
         let mut routes = lock(&self.routes);
         let mut route = Route { tell, furthest: f64::NEG_INFINITY };
         for told in routes.early.iter().filter(|told| told.progress_token == token) {
-            route.tell(told);
+            route.tell(told, &self.secrets);
         }
         routes.early.retain(|told| told.progress_token != token);
         routes.open.insert(token.clone(), route);
@@ -78,7 +85,7 @@ impl ClientHandler for Ears {
     async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         let mut routes = lock(&self.routes);
         if let Some(route) = routes.open.get_mut(&told.progress_token) {
-            route.tell(&told);
+            route.tell(&told, &self.secrets);
             return;
         }
         if routes.early.len() >= EARLY {

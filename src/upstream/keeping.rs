@@ -15,6 +15,7 @@ use super::opening::{Opened, ended};
 use super::process::{Process, Said};
 use super::server::Server;
 use super::trouble::Trouble;
+use crate::config::Secret;
 
 /// How long a server may take to end when its input is closed, unless somebody is in a hurry.
 const GRACE: Duration = Duration::from_secs(1);
@@ -52,6 +53,11 @@ impl Connection {
         if let Some(said) = &self.said {
             said.begin_anew();
         }
+    }
+
+    /// The first line since then that is not the protocol's, where the server is a program.
+    pub(super) fn stray_words(&self, secrets: &[Secret]) -> Option<String> {
+        self.said.as_ref().and_then(|said| said.stray_words(secrets))
     }
 
     /// Asks for its end; the server has so long to end by itself.
@@ -123,7 +129,7 @@ async fn keep(
                     biased;
                     _ = &mut over => break true,
                     () = connection.stop.cancelled() => break false,
-                    () = async { server.reread(&connection).await; tokio::time::sleep(BREATH).await; } => {}
+                    () = async { drop(server.reread(&connection).await); tokio::time::sleep(BREATH).await; } => {}
                 }
             }
             () = tokio::time::sleep(idle) => {
@@ -158,7 +164,7 @@ async fn keep(
     connection.end.send_replace(Some(why));
 }
 
-fn secrets_of(server: &Weak<Server>) -> Arc<[crate::config::Secret]> {
+fn secrets_of(server: &Weak<Server>) -> Arc<[Secret]> {
     server.upgrade().map_or_else(|| Arc::from([]), |server| server.secrets.clone())
 }
 

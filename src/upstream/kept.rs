@@ -3,6 +3,7 @@
 //! The folder's name holds the version of this format. What is kept are names, descriptions and
 //! schemas, nothing that the operator's file holds.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
@@ -22,6 +23,9 @@ pub(super) const FOLDER: &str = "tools/v1";
 pub(super) struct Record {
     pub(super) read_at: DateTime<Utc>,
     pub(super) tools: Vec<ToolRecord>,
+    /// What is listed and is no tool that could be called: why, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) unusable: BTreeMap<String, String>,
 }
 
 /// A tool as it is kept.

@@ -1,7 +1,8 @@
-//! HTTP requests to a server that is an address: rmcp's client, with our bounds and our errors.
+//! HTTP requests to a server that is an address: reqwest's client, with our bounds and our errors.
 //!
-//! Redirects stay on the same host, addresses never stand in an error, and an answer that is too
-//! long is an error that its request is answered with, over this transport as over the other.
+//! What answers a POST answers the request in it, whatever id it says. Redirects stay on the same
+//! host, addresses and headers never stand in an error, and what is too long or can't be read is an
+//! error that its request is answered with, over this transport as over the other.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,16 +10,21 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
-use http::{HeaderName, HeaderValue};
+use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderName, HeaderValue, StatusCode};
+use reqwest::Response;
 use reqwest::redirect::{Attempt, Policy};
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
-use rmcp::transport::streamable_http_client::{
-    StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
-use serde_json::json;
-use sse_stream::{Error as SseError, Sse};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+    StreamableHttpResponseLimits,
+};
+use sse_stream::{Error as SseError, Sse, SseStream};
 
-use super::lines::TOO_LONG;
+use super::events::{Broken, bounded};
+use super::message::{FORGOTTEN, Read, read, too_long, unreadable};
 use crate::config::Endpoint;
 use crate::web;
 
@@ -26,16 +32,23 @@ use crate::web;
 const AGENT: &str = concat!("flowy-mcp/", env!("CARGO_PKG_VERSION"));
 /// How many redirects one request follows.
 const HOPS: usize = 5;
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
+/// What an answer may come as.
+const TAKEN: &str = "text/event-stream, application/json";
 
 type Failed = StreamableHttpError<reqwest::Error>;
 
 /// The way to one server.
 #[derive(Clone)]
-pub(super) struct Line(reqwest::Client);
+pub(super) struct Line {
+    client: reqwest::Client,
+    alias: Arc<str>,
+}
 
 impl Line {
     /// Makes the client; nothing is asked yet.
-    pub(super) fn lay(endpoint: &Endpoint, connect_timeout: Duration) -> reqwest::Result<Self> {
+    pub(super) fn lay(alias: &str, endpoint: &Endpoint, connect_timeout: Duration) -> reqwest::Result<Self> {
         let make = || {
             reqwest::Client::builder()
                 .user_agent(AGENT)
@@ -44,9 +57,21 @@ impl Line {
                 .redirect(Policy::custom(follow))
                 .retry(reqwest::retry::never())
         };
-        web::client(make, !endpoint.url.starts_with("http://")).map(Self)
+        let client = web::client(make, !endpoint.url.starts_with("http://"))?;
+        Ok(Self { client, alias: Arc::from(alias) })
+    }
+
+    async fn post(&self, uri: &str, asked: &Asked, headers: Headers, body: Vec<u8>) -> Result<Response, Failed> {
+        let mut request = self.client.post(uri).header(ACCEPT, TAKEN).header(CONTENT_TYPE, "application/json");
+        request = request.headers(headers.into_iter().collect());
+        if let Some(session) = &asked.session {
+            request = request.header(SESSION, &**session);
+        }
+        request.body(body).send().await.map_err(unaddressed)
     }
 }
+
+type Headers = HashMap<HeaderName, HeaderValue>;
 
 /// Headers may be secrets, so another host is never asked.
 fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
@@ -55,30 +80,148 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 }
 
 /// The error without the address.
-fn unaddressed(error: Failed) -> Failed {
+fn unaddressed(error: reqwest::Error) -> Failed {
+    StreamableHttpError::Client(error.without_url())
+}
+
+/// An error of rmcp's own client without the address, and without what a header says.
+fn harmless(error: Failed) -> Failed {
     match error {
-        StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
+        StreamableHttpError::Client(error) => unaddressed(error),
+        StreamableHttpError::AuthRequired(_) => {
+            StreamableHttpError::AuthRequired(AuthRequiredError::new(String::new()))
+        }
+        StreamableHttpError::InsufficientScope(_) => HttpStatusError::new(403, None).into(),
         other => other,
     }
 }
 
-fn request_id(message: &ClientJsonRpcMessage) -> Option<RequestId> {
-    match message {
-        ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
-        _ => None,
+/// What was posted, as far as its answer depends on it.
+#[derive(Clone)]
+struct Asked {
+    /// The request; none in a post that wants no answer.
+    id: Option<RequestId>,
+    /// Whether it asks which generation of the protocol is spoken.
+    discovers: bool,
+    session: Option<Arc<str>>,
+}
+
+impl Asked {
+    fn of(message: &ClientJsonRpcMessage, session: Option<Arc<str>>) -> Self {
+        match message {
+            ClientJsonRpcMessage::Request(request) => {
+                let discovers = matches!(request.request, ClientRequest::DiscoverRequest(_));
+                Self { id: Some(request.id.clone()), discovers, session }
+            }
+            _ => Self { id: None, discovers: false, session },
+        }
+    }
+
+    /// The answer to the request, whatever request it says it answers. A server that does not know a
+    /// session any more says so in an error that names no request, or with the status 400.
+    fn answered(&self, id: &RequestId, said: ServerJsonRpcMessage, status: StatusCode) -> ServerJsonRpcMessage {
+        match said {
+            JsonRpcMessage::Response(mut response) => {
+                response.id = id.clone();
+                JsonRpcMessage::Response(response)
+            }
+            JsonRpcMessage::Error(mut error) => {
+                let nameless = error.id.as_ref() != Some(id);
+                if self.session.is_some() && (nameless || status == StatusCode::BAD_REQUEST) {
+                    error.error.code = ErrorCode(FORGOTTEN);
+                }
+                stand_in(error.error, id)
+            }
+            other => other,
+        }
+    }
+
+    /// What an answer with a status of trouble comes to.
+    fn refused(&self, status: StatusCode, retry_after: Option<String>, body: &[u8]) -> Result<Posted, Failed> {
+        let Some(id) = &self.id else { return Err(HttpStatusError::new(status.as_u16(), retry_after).into()) };
+        let speaks = !matches!(status.as_u16(), 401 | 403 | 429);
+        if speaks
+            && let Read::Message(said, _) = read(body)
+            && matches!(*said, JsonRpcMessage::Error(_))
+        {
+            return Ok(StreamableHttpPostResponse::Json(self.answered(id, *said, status), None));
+        }
+        if self.session.is_some() && status == StatusCode::BAD_REQUEST {
+            let told = ErrorData::new(ErrorCode(FORGOTTEN), format!("status {}", status.as_u16()), None);
+            return Ok(StreamableHttpPostResponse::Json(stand_in(told, id), None));
+        }
+        // Servers of before know nothing of this question: they are asked as they expect next.
+        if self.discovers && speaks && status.is_client_error() {
+            let told = ErrorData::invalid_request(format!("status {}", status.as_u16()), None);
+            return Ok(StreamableHttpPostResponse::Json(stand_in(told, id), None));
+        }
+        Err(HttpStatusError::new(status.as_u16(), retry_after).into())
     }
 }
 
-/// The error that stands in for an answer of more than so many bytes.
-fn stand_in(id: RequestId, most: usize) -> ServerJsonRpcMessage {
-    let data = Some(json!({"most": most}));
-    ServerJsonRpcMessage::error(ErrorData::new(ErrorCode(TOO_LONG), "the answer is too long", data), Some(id))
+type Posted = StreamableHttpPostResponse;
+
+fn stand_in(error: ErrorData, id: &RequestId) -> ServerJsonRpcMessage {
+    ServerJsonRpcMessage::error(error, Some(id.clone()))
 }
 
-/// Whether a stream broke off because of our own bound. rmcp keeps the type of that error to
-/// itself; its words are all there is to go by.
-fn too_long(error: &SseError) -> bool {
-    matches!(error, SseError::Body(cause) if cause.to_string().contains("exceeded the maximum size"))
+/// The body as far as it may go; `None` where it goes further.
+async fn bytes_of(response: Response, most: usize) -> Result<Option<Vec<u8>>, Failed> {
+    let mut bytes = Vec::new();
+    let mut stream = response.bytes_stream();
+    while let Some(part) = stream.next().await {
+        let part = part.map_err(unaddressed)?;
+        if bytes.len().saturating_add(part.len()) > most {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&part);
+    }
+    Ok(Some(bytes))
+}
+
+fn header_of(response: &Response, name: impl http::header::AsHeaderName) -> Option<String> {
+    response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+}
+
+/// An event as the answer that it is, or holds; others stay as they are.
+fn event(event: Result<Sse, SseError>, asked: &Asked, id: &RequestId, alias: &str) -> Result<Sse, SseError> {
+    let error = match event {
+        Ok(event) => {
+            let Some(data) = event.data.as_deref().filter(|data| !data.trim().is_empty()) else { return Ok(event) };
+            match read(data.as_bytes()) {
+                Read::Message(said, mended) => {
+                    note(mended, alias);
+                    if mended.is_none() && names(&said, id) {
+                        return Ok(event);
+                    }
+                    let data = serde_json::to_string(&asked.answered(id, *said, StatusCode::OK)).ok();
+                    return Ok(Sse { data, ..event });
+                }
+                // Events of other names are no messages.
+                Read::Stray(_) if event.event.as_deref().is_some_and(|name| name != "message") => return Ok(event),
+                Read::Stray(error) | Read::Unreadable(_, error) => error,
+            }
+        }
+        Err(SseError::Body(cause)) if matches!(cause.downcast_ref(), Some(Broken::TooLarge { .. })) => too_long(None),
+        Err(error @ SseError::Body(_)) => return Err(error),
+        Err(error) => unreadable(&error.to_string(), &[]),
+    };
+    Ok(Sse { data: serde_json::to_string(&stand_in(error, id)).ok(), ..Sse::default() })
+}
+
+/// Whether a message answers this request, or none at all.
+fn names(said: &ServerJsonRpcMessage, id: &RequestId) -> bool {
+    match said {
+        JsonRpcMessage::Response(response) => response.id == *id,
+        JsonRpcMessage::Error(error) => error.id.as_ref() == Some(id),
+        _ => true,
+    }
+}
+
+fn note(mended: Option<&'static str>, alias: &str) {
+    if let Some(mended) = mended {
+        tracing::warn!(server = alias, "a message of its can be read after mending: {mended}");
+    }
 }
 
 impl StreamableHttpClient for Line {
@@ -90,8 +233,8 @@ impl StreamableHttpClient for Line {
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
-        custom_headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, Failed> {
+        custom_headers: Headers,
+    ) -> Result<Posted, Failed> {
         let limits = StreamableHttpResponseLimits::default();
         self.post_message_with_response_limits(uri, message, session_id, auth_header, custom_headers, limits).await
     }
@@ -101,32 +244,48 @@ impl StreamableHttpClient for Line {
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
-        auth_header: Option<String>,
-        custom_headers: HashMap<HeaderName, HeaderValue>,
+        _auth_header: Option<String>,
+        custom_headers: Headers,
         limits: StreamableHttpResponseLimits,
-    ) -> Result<StreamableHttpPostResponse, Failed> {
-        let id = request_id(&message);
-        let most = limits.max_sse_event_size;
-        let posted = self
-            .0
-            .post_message_with_response_limits(uri, message, session_id, auth_header, custom_headers, limits)
-            .await;
-        match (posted, id) {
-            (Err(StreamableHttpError::ResponseBodyTooLarge { max_size }), Some(id)) => {
-                Ok(StreamableHttpPostResponse::Json(stand_in(id, max_size), None))
-            }
-            (Ok(StreamableHttpPostResponse::Sse(events, session)), Some(id)) => {
-                let told = events.map(move |event| match event {
-                    Err(error) if too_long(&error) => {
-                        let error = stand_in(id.clone(), most);
-                        Ok(Sse { data: serde_json::to_string(&error).ok(), ..Sse::default() })
-                    }
-                    other => other,
-                });
-                Ok(StreamableHttpPostResponse::Sse(told.boxed(), session))
-            }
-            (other, _) => other.map_err(unaddressed),
+    ) -> Result<Posted, Failed> {
+        let asked = Asked::of(&message, session_id);
+        let response = self.post(&uri, &asked, custom_headers, serde_json::to_vec(&message)?).await?;
+        let status = response.status();
+        if status == StatusCode::NOT_FOUND && asked.session.is_some() {
+            return Err(StreamableHttpError::SessionExpired);
         }
+        let (session, kind) = (header_of(&response, SESSION), header_of(&response, CONTENT_TYPE));
+        if !status.is_success() {
+            let retry_after = header_of(&response, RETRY_AFTER);
+            let body = bytes_of(response, limits.max_error_response_size).await.ok().flatten();
+            return asked.refused(status, retry_after, &body.unwrap_or_default());
+        }
+        // A post that wants no answer needs nothing of what comes.
+        let Some(id) = asked.id.clone() else { return Ok(StreamableHttpPostResponse::Accepted) };
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        let is = |wanted| kind.as_deref().is_some_and(|kind| media_type(kind).eq_ignore_ascii_case(wanted));
+        if is("text/event-stream") {
+            let events = SseStream::from_bytes_stream(bounded(response.bytes_stream(), limits.max_sse_event_size));
+            let alias = self.alias.clone();
+            let told = events.map(move |said| event(said, &asked, &id, &alias));
+            return Ok(StreamableHttpPostResponse::Sse(told.boxed(), session));
+        }
+        if !is("application/json") {
+            return Err(StreamableHttpError::UnexpectedContentType(kind));
+        }
+        let Some(body) = bytes_of(response, limits.max_json_response_size).await? else {
+            return Ok(StreamableHttpPostResponse::Json(stand_in(too_long(None), &id), session));
+        };
+        let said = match read(&body) {
+            Read::Message(said, mended) => {
+                note(mended, &self.alias);
+                asked.answered(&id, *said, status)
+            }
+            Read::Unreadable(_, error) | Read::Stray(error) => stand_in(error, &id),
+        };
+        Ok(StreamableHttpPostResponse::Json(said, session))
     }
 
     async fn delete_session(
@@ -134,9 +293,9 @@ impl StreamableHttpClient for Line {
         uri: Arc<str>,
         session_id: Arc<str>,
         auth_header: Option<String>,
-        custom_headers: HashMap<HeaderName, HeaderValue>,
+        custom_headers: Headers,
     ) -> Result<(), Failed> {
-        self.0.delete_session(uri, session_id, auth_header, custom_headers).await.map_err(unaddressed)
+        self.client.delete_session(uri, session_id, auth_header, custom_headers).await.map_err(harmless)
     }
 
     async fn get_stream(
@@ -145,7 +304,7 @@ impl StreamableHttpClient for Line {
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
         auth_header: Option<String>,
-        custom_headers: HashMap<HeaderName, HeaderValue>,
+        custom_headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
         let most = StreamableHttpResponseLimits::default().max_sse_event_size;
         self.get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth_header, custom_headers, most).await
@@ -157,19 +316,18 @@ impl StreamableHttpClient for Line {
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
         auth_header: Option<String>,
-        custom_headers: HashMap<HeaderName, HeaderValue>,
+        custom_headers: Headers,
         max_sse_event_size: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
-        self.0
-            .get_stream_with_max_sse_event_size(
-                uri,
-                session_id,
-                last_event_id,
-                auth_header,
-                custom_headers,
-                max_sse_event_size,
-            )
-            .await
-            .map_err(unaddressed)
+        let (client, most) = (&self.client, max_sse_event_size);
+        let opened = client
+            .get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth_header, custom_headers, most)
+            .await;
+        opened.map_err(harmless)
     }
+}
+
+/// A content type without its parameters.
+fn media_type(kind: &str) -> &str {
+    kind.split(';').next().unwrap_or_default().trim()
 }

@@ -1,281 +1,333 @@
-//! What a server writes, with a bound on the length of a line.
+//! The streams of a server that is a program: one message a line, and no line without a bound.
 //!
-//! rmcp leaves a line that is too long aside, and whoever waits for it would wait in vain. So the
-//! bytes are watched on their way: behind such a line an error is put in that answers the request
-//! the line was for. Nothing is held back and nothing is copied twice.
+//! rmcp leaves aside what it can't read, and whoever waits for that would wait in vain. Here such a
+//! line is an error that answers the request the line was for; a message that is spread over several
+//! lines is put together. What is no message is told to whoever listens.
 
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::sync::{Arc, Mutex};
 
-use tokio::io::{AsyncRead, ReadBuf};
+use futures_util::StreamExt as _;
+use rmcp::RoleClient;
+use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{AsyncRead, AsyncWrite, Empty, empty};
+use tokio_util::codec::FramedRead;
 
-/// The code of the error that stands in for an answer that is too long; our own, outside of what
-/// JSON-RPC and MCP define.
-pub(super) const TOO_LONG: i32 = -32_950;
-/// How much of a line's beginning and end is kept, to find out what it answers.
-const KEPT: usize = 256;
-/// How much is kept of a line that is not the protocol's: more than is shown of it, so that nothing
-/// secret in it is cut in two before it is masked.
-const KEPT_WORDS: usize = 8 << 10;
-
-/// A reader whose lines are watched.
-pub(super) struct Lines<R> {
-    inner: R,
-    longest: usize,
-    /// Bytes of the line so far, without its end.
-    length: usize,
-    head: Vec<u8>,
-    tail: Vec<u8>,
-    /// An error that is to be read before anything else.
-    error: Vec<u8>,
-    /// What was read behind the line that the error stands in for.
-    rest: Vec<u8>,
-    /// Nothing more is read: nobody could be told what was lost.
-    over: bool,
-    /// Told of lines that are not the protocol's.
-    tell: Option<Tell>,
-}
+use super::message::{Read, read, too_long};
+use crate::cache::lock;
+use crate::rpc::{Line, Split, answered_by};
 
 /// Told of a line that is not the protocol's.
 pub(super) type Tell = Box<dyn Fn(&[u8]) + Send>;
 
-impl<R> Lines<R> {
-    /// Watches a reader; a line, its end included, may have `longest` bytes.
-    pub(super) fn of(inner: R, longest: usize) -> Self {
-        let (head, tail, error, rest) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { inner, longest, length: 0, head, tail, error, rest, over: false, tell: None }
+/// A server at the other end of two streams.
+pub(super) struct Lines<R, W: AsyncWrite> {
+    reader: FramedRead<R, Split>,
+    /// Writing is rmcp's.
+    writer: AsyncRwTransport<RoleClient, Empty, W>,
+    /// The requests that are not answered yet.
+    open: Arc<Mutex<Vec<RequestId>>>,
+    /// The lines so far of a message that is spread over several.
+    begun: Spread,
+    alias: String,
+    tell: Tell,
+}
+
+impl<R, W> Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// Over two streams; a line, its end included, may have `longest` bytes. Lines that are not the
+    /// protocol's are told.
+    pub(super) fn new(reader: R, writer: W, longest: usize, alias: &str, tell: Tell) -> Self {
+        Self {
+            reader: FramedRead::new(reader, Split::of(longest)),
+            writer: AsyncRwTransport::new_client(empty(), writer),
+            open: Arc::default(),
+            begun: Spread { longest, ..Spread::default() },
+            alias: alias.to_owned(),
+            tell,
+        }
     }
 
-    /// Tells of lines that are not the protocol's, and are read by nobody.
-    pub(super) fn telling(self, tell: Tell) -> Self {
-        Self { tell: Some(tell), ..self }
+    /// What a line says, if it says anything to us.
+    fn take(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
+        if line.trim_ascii().is_empty() {
+            return None;
+        }
+        let heard = read(line);
+        let spread = match (&heard, self.begun.add(line, matches!(heard, Read::Message(..)))) {
+            (_, Part::Alone(broken_off)) => {
+                if let Some(broken_off) = broken_off {
+                    (self.tell)(&broken_off);
+                }
+                None
+            }
+            (_, Part::Begun) => return None,
+            (_, Part::Whole(whole)) => Some(whole),
+        };
+        match spread {
+            Some(whole) => self.heard(read(&whole), &whole),
+            None => self.heard(heard, line),
+        }
     }
 
-    /// Looks at bytes on their way; how many may pass before something has to be said.
-    fn pass(&mut self, bytes: &[u8]) -> usize {
-        let mut passed = 0;
-        while let Some(rest) = bytes.get(passed..).filter(|rest| !rest.is_empty()) {
-            let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
-                self.note(rest);
-                return bytes.len();
-            };
-            self.note(rest.get(..end).unwrap_or_default());
-            passed += end + 1;
-            let length = std::mem::take(&mut self.length) + 1;
-            if length > self.longest {
-                match request_of(&self.head, &self.tail) {
-                    Some(id) => self.error = stand_in(&id, length),
-                    None => self.over = true,
+    fn heard(&self, heard: Read, bytes: &[u8]) -> Option<ServerJsonRpcMessage> {
+        match heard {
+            Read::Message(message, mended) => {
+                if let Some(mended) = mended {
+                    tracing::warn!(server = self.alias, "a message of its can be read after mending: {mended}");
+                }
+                self.settled(*message, bytes)
+            }
+            Read::Unreadable(id, error) if self.settle(&id) => Some(answer(error, id)),
+            Read::Unreadable(..) | Read::Stray(_) => {
+                (self.tell)(bytes);
+                None
+            }
+        }
+    }
+
+    /// A message, with its request no longer open. An error that names no request is the answer of
+    /// the only one there is.
+    fn settled(&self, message: ServerJsonRpcMessage, bytes: &[u8]) -> Option<ServerJsonRpcMessage> {
+        match message {
+            JsonRpcMessage::Response(response) => {
+                self.settle(&response.id);
+                Some(JsonRpcMessage::Response(response))
+            }
+            JsonRpcMessage::Error(error) => match error.id {
+                Some(id) => {
+                    self.settle(&id);
+                    Some(answer(error.error, id))
+                }
+                None => match self.only_open() {
+                    Some(id) => Some(answer(error.error, id)),
+                    None => {
+                        (self.tell)(bytes);
+                        None
+                    }
+                },
+            },
+            other => Some(other),
+        }
+    }
+
+    /// Notes that a request is answered; whether it was open.
+    fn settle(&self, id: &RequestId) -> bool {
+        let mut open = lock(&self.open);
+        let before = open.len();
+        open.retain(|known| known != id);
+        open.len() < before
+    }
+
+    /// Takes the only open request.
+    fn only_open(&self) -> Option<RequestId> {
+        let mut open = lock(&self.open);
+        if open.len() == 1 { open.pop() } else { None }
+    }
+}
+
+fn answer(error: ErrorData, id: RequestId) -> ServerJsonRpcMessage {
+    ServerJsonRpcMessage::error(error, Some(id))
+}
+
+impl<R, W> Transport<RoleClient> for Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        match &message {
+            JsonRpcMessage::Request(request) => lock(&self.open).push(request.id.clone()),
+            JsonRpcMessage::Notification(told) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &told.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.settle(id);
                 }
             }
-            if let Some(tell) = self.tell.as_ref().filter(|_| !is_of_the_protocol(&self.head, length)) {
-                tell(&self.head);
+            _ => {}
+        }
+        self.writer.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            match self.reader.next().await? {
+                Ok(Line::Whole(line)) => {
+                    if let Some(message) = self.take(&line) {
+                        return Some(message);
+                    }
+                }
+                Ok(Line::TooLong { head, tail, bytes }) => {
+                    let id = answered_by(&head, &tail).and_then(|id| id.as_i64()).map(RequestId::Number);
+                    let id = id.filter(|id| self.settle(id)).or_else(|| self.only_open());
+                    // Where nobody could be told what was lost, nothing more is read.
+                    return Some(answer(too_long(Some(bytes)), id?));
+                }
+                Err(error) => {
+                    tracing::debug!(server = self.alias, %error, "its output can't be read");
+                    return None;
+                }
             }
-            self.head.clear();
-            self.tail.clear();
-            if length > self.longest {
-                break;
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.writer.close().await
+    }
+}
+
+/// A message whose lines come one by one, as programs write that indent their JSON.
+#[derive(Default)]
+struct Spread {
+    longest: usize,
+    lines: Vec<u8>,
+    /// How many objects and lists are open.
+    depth: usize,
+}
+
+enum Part {
+    /// The line stands by itself; with what was begun and comes to nothing by that.
+    Alone(Option<Vec<u8>>),
+    /// A message is begun and not at its end.
+    Begun,
+    /// The whole of a message.
+    Whole(Vec<u8>),
+}
+
+impl Spread {
+    fn add(&mut self, line: &[u8], is_message: bool) -> Part {
+        let text = line.trim_ascii();
+        let begins = self.lines.is_empty();
+        if is_message || (begins && text != b"{" && text != b"[") {
+            self.depth = 0;
+            let broken_off = std::mem::take(&mut self.lines);
+            return Part::Alone((!broken_off.is_empty()).then_some(broken_off));
+        }
+        self.lines.extend_from_slice(line);
+        self.count(text);
+        if self.depth == 0 || self.lines.len() > self.longest {
+            self.depth = 0;
+            return Part::Whole(std::mem::take(&mut self.lines));
+        }
+        Part::Begun
+    }
+
+    /// Counts what a line opens and closes; a text ends in the line in which it begins.
+    fn count(&mut self, line: &[u8]) {
+        let (mut in_text, mut escaped) = (false, false);
+        for byte in line {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if in_text => escaped = true,
+                b'"' => in_text = !in_text,
+                b'{' | b'[' if !in_text => self.depth = self.depth.saturating_add(1),
+                b'}' | b']' if !in_text => self.depth = self.depth.saturating_sub(1),
+                _ => {}
             }
         }
-        passed
     }
-
-    fn note(&mut self, part: &[u8]) {
-        let first = self.head.first().or(part.first());
-        let kept = if self.tell.is_none() || first == Some(&b'{') { KEPT } else { KEPT_WORDS };
-        self.head.extend(part.iter().take(kept.saturating_sub(self.head.len())));
-        self.length = self.length.saturating_add(part.len());
-        if self.length > self.longest {
-            self.tail.extend_from_slice(part.get(part.len().saturating_sub(KEPT)..).unwrap_or(part));
-            let over = self.tail.len().saturating_sub(KEPT);
-            self.tail.drain(..over);
-        }
-    }
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        if !this.error.is_empty() {
-            let part = this.error.len().min(buf.remaining());
-            buf.put_slice(&this.error.drain(..part).collect::<Vec<u8>>());
-            return Poll::Ready(Ok(()));
-        }
-        if this.over {
-            return Poll::Ready(Ok(()));
-        }
-        let before = buf.filled().len();
-        if this.rest.is_empty() {
-            ready!(Pin::new(&mut this.inner).poll_read(cx, buf))?;
-        } else {
-            let part = this.rest.len().min(buf.remaining());
-            buf.put_slice(&this.rest.drain(..part).collect::<Vec<u8>>());
-        }
-        let new = buf.filled().get(before..).unwrap_or_default();
-        let passed = this.pass(new);
-        if let Some(back) = new.get(passed..).filter(|back| !back.is_empty()) {
-            this.rest.splice(..0, back.iter().copied());
-            buf.set_filled(before + passed);
-        }
-        Poll::Ready(Ok(()))
-    }
-}
-
-/// Whether a line is a message, as far as its beginning says. A short one that is JSON and no
-/// message is some program's log.
-fn is_of_the_protocol(head: &[u8], length: usize) -> bool {
-    let text = head.trim_ascii();
-    match text.first() {
-        None => true,
-        Some(b'{') if length > head.len() + 1 => true,
-        Some(b'{' | b'[') => serde_json::from_slice::<serde_json::Value>(text).is_ok_and(|value| {
-            let one = |value: &serde_json::Value| value.get("jsonrpc").is_some();
-            one(&value) || value.as_array().is_some_and(|all| all.iter().any(one))
-        }),
-        Some(_) => false,
-    }
-}
-
-/// The error that answers a request whose answer is too long, as a line.
-fn stand_in(id: &str, length: usize) -> Vec<u8> {
-    let error = format!(r#"{{"code":{TOO_LONG},"message":"the answer is too long","data":{{"bytes":{length}}}}}"#);
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n").into_bytes()
-}
-
-/// The id of the request that a line answers, from its beginning and its end alone: ours are
-/// numbers. `None` for what can't be told, and for what answers nothing.
-fn request_of(head: &[u8], tail: &[u8]) -> Option<String> {
-    at_the_beginning(&String::from_utf8_lossy(head)).or_else(|| at_the_end(&String::from_utf8_lossy(tail)))
-}
-
-/// Goes through the members of an object until one is no plain value.
-fn at_the_beginning(text: &str) -> Option<String> {
-    let mut rest = text.trim_start().strip_prefix('{')?;
-    loop {
-        let (key, after) = rest.trim_start().strip_prefix('"')?.split_once('"')?;
-        let value = after.trim_start().strip_prefix(':')?.trim_start();
-        let (value, after) = match value.strip_prefix('"') {
-            Some(text) => text.split_once('"')?,
-            None => value.split_at(value.find([',', '}', '{', '['])?),
-        };
-        match key {
-            "id" => return number(value),
-            // A request of the server's own, or one more notification.
-            "method" => return None,
-            _ => rest = after.trim_start().strip_prefix(',')?,
-        }
-    }
-}
-
-/// The last member of the outermost object, or the last but one before the protocol's name.
-fn at_the_end(text: &str) -> Option<String> {
-    let mut inside = text.trim_end().strip_suffix('}')?.trim_end();
-    if let Some(before) = inside.strip_suffix("\"2.0\"") {
-        let before = before.trim_end().strip_suffix(':')?.trim_end().strip_suffix("\"jsonrpc\"")?;
-        inside = before.trim_end().strip_suffix(',')?.trim_end();
-    }
-    let (before, id) = inside.rsplit_once(':')?;
-    before.trim_end().strip_suffix("\"id\"")?;
-    number(id)
-}
-
-fn number(text: &str) -> Option<String> {
-    let digits = text.trim();
-    (!digits.is_empty() && digits.len() < 20 && digits.bytes().all(|byte| byte.is_ascii_digit()))
-        .then(|| digits.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use rmcp::model::{ClientJsonRpcMessage, ClientRequest};
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncWriteExt as _, DuplexStream, duplex, sink};
 
-    use tokio::io::AsyncReadExt as _;
-
+    use super::super::message::{TOO_LONG, UNREADABLE};
     use super::*;
 
-    /// Hands out bytes in pieces of a few.
-    struct Pieces<'a>(&'a [u8], usize);
-
-    impl AsyncRead for Pieces<'_> {
-        fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-            let part = self.1.min(self.0.len()).min(buf.remaining());
-            let (now, later) = self.0.split_at(part);
-            buf.put_slice(now);
-            self.0 = later;
-            Poll::Ready(Ok(()))
-        }
-    }
-
-    async fn read(text: &str, longest: usize, piece: usize) -> String {
-        let mut out = String::new();
-        Lines::of(Pieces(text.as_bytes(), piece), longest).read_to_string(&mut out).await.expect("read");
-        out
-    }
-
-    fn answer(id: u32, length: usize) -> String {
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":\"{}\"}}\n", "x".repeat(length))
-    }
-
-    #[tokio::test]
-    async fn lines_within_the_bound_pass_as_they_are() {
-        let text = format!("{}\n\n{}no end", answer(1, 10), answer(2, 40));
-        for piece in [1, 3, 7, 1_000] {
-            assert_eq!(read(&text, 100, piece).await, text, "{piece}");
-        }
-    }
-
-    #[tokio::test]
-    async fn behind_a_line_that_is_too_long_its_request_is_answered_with_an_error() {
-        let long = answer(7, 500);
-        let text = format!("{}{long}{}{}", answer(6, 1), answer(8, 400), answer(9, 2));
-        for piece in [1, 10, 100, 5_000] {
-            let got = read(&text, 100, piece).await;
-            let lines: Vec<&str> = got.lines().collect();
-            assert_eq!(lines.len(), 6, "{piece}: {got}");
-            let error: serde_json::Value = serde_json::from_str(lines[2]).expect("JSON");
-            assert_eq!((&error["id"], &error["error"]["code"]), (&7.into(), &TOO_LONG.into()));
-            assert_eq!(error["error"]["data"]["bytes"], long.len());
-            assert!(lines[4].contains("\"id\":8,\"error\"") && lines[5].contains("\"id\":9,\"result\""), "{got}");
-        }
-    }
-
-    #[tokio::test]
-    async fn what_is_no_message_is_told_and_what_is_one_is_not() {
+    /// What comes of a text that is written in pieces of so many bytes while requests of these
+    /// numbers are open, and what is told besides.
+    async fn read_all(text: &str, longest: usize, piece: usize, open: &[i64]) -> (Vec<Value>, Vec<String>) {
         let told = Arc::new(Mutex::new(Vec::new()));
         let noted = told.clone();
-        let tell = move |line: &[u8]| {
-            noted.lock().expect("lines").push(String::from_utf8_lossy(line).into_owned());
+        let tell: Tell = Box::new(move |line: &[u8]| lock(&noted).push(String::from_utf8_lossy(line).into_owned()));
+        let (mut from, to) = duplex(piece);
+        let mut lines: Lines<DuplexStream, _> = Lines::new(to, sink(), longest, "peer", tell);
+        for id in open {
+            let ping = ClientRequest::PingRequest(rmcp::model::PingRequest::default());
+            lines.send(ClientJsonRpcMessage::request(ping, RequestId::Number(*id))).await.expect("sent");
+        }
+        let written = async {
+            let _ = from.write_all(text.as_bytes()).await;
+            drop(from);
         };
-        let words = "w".repeat(1_000);
-        let text = format!("Welcome\n\n{{\"level\":30}}\n{}[1]\n{words}\n{}", answer(1, 10), answer(2, 500));
-        let mut out = String::new();
-        let mut lines = Lines::of(Pieces(text.as_bytes(), 7), 10_000).telling(Box::new(tell));
-        lines.read_to_string(&mut out).await.expect("read");
-        assert_eq!(out, text);
-        assert_eq!(*told.lock().expect("lines"), ["Welcome", "{\"level\":30}", "[1]", &words]);
+        let heard = async {
+            let mut heard = Vec::new();
+            while let Some(message) = lines.receive().await {
+                heard.push(serde_json::to_value(&message).expect("JSON"));
+            }
+            drop(lines);
+            heard
+        };
+        let ((), heard) = tokio::join!(written, heard);
+        let told = lock(&told).clone();
+        (heard, told)
+    }
+
+    fn result(id: u32, length: usize) -> String {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"text\":\"{}\"}}}}\n", "x".repeat(length))
+    }
+
+    fn told_in(heard: &[Value]) -> Vec<(i64, i64)> {
+        let one = |value: &Value| (value["id"].as_i64().unwrap_or(-1), value["error"]["code"].as_i64().unwrap_or(0));
+        heard.iter().map(one).collect()
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_answered_with_an_error_and_the_next_are_read() {
+        let text = [result(6, 1), result(7, 500), result(8, 400), result(9, 2)].concat();
+        for piece in [1, 10, 100, 5_000] {
+            let (heard, told) = read_all(&text, 100, piece, &[6, 7, 8, 9]).await;
+            assert_eq!(told_in(&heard), [(6, 0), (7, TOO_LONG.into()), (8, TOO_LONG.into()), (9, 0)], "{piece}");
+            assert_eq!(heard[1]["error"]["data"]["bytes"], result(7, 500).len());
+            assert!(told.is_empty(), "{told:?}");
+        }
     }
 
     #[tokio::test]
     async fn where_nobody_can_be_told_nothing_more_is_read() {
-        let text = format!("{{\"method\":\"x\",\"params\":\"{}\"}}\n{}", "y".repeat(500), answer(1, 1));
-        assert!(!read(&text, 100, 50).await.contains("\"id\":1"));
+        let text = format!("{{\"method\":\"x\",\"params\":\"{}\"}}\n{}", "y".repeat(500), result(1, 1));
+        assert!(read_all(&text, 100, 50, &[1, 2]).await.0.is_empty());
     }
 
-    #[test]
-    fn the_request_is_found_at_either_end() {
-        for (head, tail, due) in [
-            (r#"{"jsonrpc":"2.0","id":12,"result":{"#, "", Some("12")),
-            (r#" { "id" : 3 , "result" : ["#, "", Some("3")),
-            (r#"{"result":{"id":5,"#, r#""}]},"id":6,"jsonrpc":"2.0"}"#, Some("6")),
-            (r#"{"result":{"id":5,"#, r#""}]},"jsonrpc": "2.0", "id": 7 }"#, Some("7")),
-            (r#"{"result":{"id":5,"#, r#"{"id":8}}"#, None),
-            (r#"{"jsonrpc":"2.0","method":"a","id":5,"params":{"#, "}", None),
-            (r#"{"id":"text","result":["#, "]}", None),
-            ("no json", "at all", None),
-            ("", "", None),
-        ] {
-            assert_eq!(request_of(head.as_bytes(), tail.as_bytes()).as_deref(), due, "{head} {tail}");
-        }
+    #[tokio::test]
+    async fn what_is_no_message_is_told_and_what_is_one_is_not() {
+        let text =
+            format!("Welcome\n\n{{\"level\":30}}\n{}[1]\n{{\n  \"level\": 31\n}}\n{{\n{}", result(1, 10), result(2, 1));
+        let (heard, told) = read_all(&text, 10_000, 7, &[1, 2]).await;
+        assert_eq!(told_in(&heard), [(1, 0), (2, 0)]);
+        assert_eq!(told, ["Welcome\n", "{\"level\":30}\n", "[1]\n", "{\n  \"level\": 31\n}\n", "{\n"]);
+    }
+
+    #[tokio::test]
+    async fn answers_that_can_not_be_read_end_the_requests_they_are_for() {
+        let spread = serde_json::to_string_pretty(&json!({"jsonrpc": "2.0", "id": 1, "result": {"text": "a } b"}}));
+        let text = format!(
+            "{}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{{\"n\":NaN}}}}\n{{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{{\"te\n{}",
+            spread.expect("JSON"),
+            "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"no\"}}\n"
+        );
+        let (heard, told) = read_all(&text, 10_000, 9, &[1, 2, 3, 4]).await;
+        assert_eq!(told_in(&heard), [(1, 0), (2, UNREADABLE.into()), (3, UNREADABLE.into()), (4, -32_700)]);
+        assert_eq!(heard[0]["result"]["text"], "a } b");
+        assert!(told.is_empty(), "{told:?}");
+        // Of several open ones none is guessed.
+        let nameless = "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"no\"}}\n";
+        let (heard, told) = read_all(nameless, 10_000, 9, &[1, 2]).await;
+        assert!(heard.is_empty() && told.len() == 1, "{heard:?} {told:?}");
     }
 }

@@ -12,7 +12,6 @@ use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, RunningService, Subscription,
 };
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::ears::Ears;
@@ -49,7 +48,7 @@ pub(super) async fn open(
     secrets: &Arc<[Secret]>,
 ) -> Result<Opened, Trouble> {
     match &spec.transport {
-        Transport::Http(endpoint) => address(spec, endpoint).await,
+        Transport::Http(endpoint) => address(alias, spec, endpoint).await,
         Transport::Stdio(server) => {
             let begin = |mode, within| program(alias, spec, server, guard, secrets, mode, within);
             match spec.era {
@@ -92,9 +91,8 @@ async fn program(
     let (mut process, out, input) = Process::start(alias, program, guard, secrets.clone())
         .map_err(|error| not_started(program, &error, secrets))?;
     let longest = longest(spec);
-    let out = Lines::of(out, longest).telling(Box::new(process.stray(alias, secrets)));
-    let transport = AsyncRwTransport::new_client(out, input).with_max_line_length(longest);
-    let ears = Ears::default();
+    let transport = Lines::new(out, input, longest, alias, Box::new(process.stray(alias, secrets)));
+    let ears = Ears::of(secrets);
     let begun = tokio::time::timeout(within, ears.clone().serve_with_lifecycle(transport, mode)).await;
     let trouble = match begun {
         Ok(Ok(running)) => return Ok(Opened { running, ears, changes: None, process: Some(process) }),
@@ -103,7 +101,7 @@ async fn program(
             ended(&mut process, secrets).await
         }
         Ok(Err(error)) => of_beginning(&error, secrets),
-        Err(_) => match process.stray_words(secrets) {
+        Err(_) => match process.said().stray_words(secrets) {
             Some(words) => Trouble::passing(format!(
                 "it does not answer within {} ms; what it writes is not the protocol: {}",
                 within.as_millis(),
@@ -116,8 +114,8 @@ async fn program(
     Err(trouble.or_hint(LISTEN))
 }
 
-async fn address(spec: &ServerSpec, endpoint: &Endpoint) -> Result<Opened, Trouble> {
-    let line = Line::lay(endpoint, spec.connect_timeout)
+async fn address(alias: &str, spec: &ServerSpec, endpoint: &Endpoint) -> Result<Opened, Trouble> {
+    let line = Line::lay(alias, endpoint, spec.connect_timeout)
         .map_err(|error| Trouble::lasting(format!("no client can be made for it: {}", cause(&error))))?;
     let longest = longest(spec);
     let config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str())
@@ -132,7 +130,7 @@ async fn address(spec: &ServerSpec, endpoint: &Endpoint) -> Result<Opened, Troub
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         },
     };
-    let ears = Ears::default();
+    let ears = Ears::of(&spec.secrets);
     let transport = StreamableHttpClientTransport::with_client(line, config);
     match tokio::time::timeout(spec.connect_timeout, ears.clone().serve_with_lifecycle(transport, mode)).await {
         Ok(Ok(running)) => Ok(Opened { running, ears, changes: None, process: None }),

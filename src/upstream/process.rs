@@ -59,6 +59,12 @@ impl Said {
     pub(super) fn begin_anew(&self) {
         let mut words = lock(&self.0);
         words.old = words.last.len();
+        words.stray = None;
+    }
+
+    /// The first line of its standard output that is not the protocol's, since something began.
+    pub(super) fn stray_words(&self, secrets: &[Secret]) -> Option<String> {
+        lock(&self.0).stray.as_ref().map(|line| clean(line, secrets))
     }
 }
 
@@ -108,11 +114,6 @@ impl Process {
             tracing::debug!(server = alias, "says where only the protocol should be: {text}");
             lock(&said.0).stray.get_or_insert(text);
         }
-    }
-
-    /// The first line of its standard output that is not the protocol's.
-    pub(super) fn stray_words(&self, secrets: &[Secret]) -> Option<String> {
-        lock(&self.said.0).stray.as_ref().map(|line| clean(line, secrets))
     }
 
     /// Waits for the program to end by itself, for a while.

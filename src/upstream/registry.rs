@@ -16,11 +16,11 @@ use tokio::sync::watch;
 
 use super::calling::not_there;
 use super::kept;
-use super::server::{Server, World};
+use super::server::{SWITCHED_OFF, Server, World};
 use super::trouble::{Unreachable, failure};
 use crate::cache::{Folder, lock};
 use crate::clock::Clock;
-use crate::config::{READ_ONLY, ServersFile};
+use crate::config::{BrokenEntry, READ_ONLY, ServersFile};
 use crate::execute::{Calling, OnToolProgress, ToolFailure, Tools};
 use crate::model::{KnownServer, ServerStanding, ToolCall, Toolbox};
 use crate::names::nearest;
@@ -42,6 +42,8 @@ pub struct Surroundings {
 /// Every external server there is.
 pub struct Registry {
     servers: BTreeMap<String, Arc<Server>>,
+    /// Those whose entries can't be understood.
+    broken: BTreeMap<String, BrokenEntry>,
     world: Arc<World>,
     shown: Mutex<Option<(u64, Arc<Toolbox>)>>,
 }
@@ -84,17 +86,18 @@ impl Registry {
         let (revision, changes, closing) = (watch::Sender::new(0), AtomicU64::new(0), AtomicBool::new(false));
         let world = Arc::new(World { guard, kept, clock, revision, changes, closing });
         let server = |(alias, spec): (String, _)| (alias.clone(), Server::new(alias, spec, world.clone()));
-        Self { servers: file.servers.into_iter().map(server).collect(), world: world.clone(), shown: Mutex::new(None) }
+        let servers = file.servers.into_iter().map(server).collect();
+        Self { servers, broken: file.broken, world: world.clone(), shown: Mutex::new(None) }
     }
 
     /// Whether no server is configured.
     pub fn is_empty(&self) -> bool {
-        self.servers.is_empty()
+        self.servers.is_empty() && self.broken.is_empty()
     }
 
-    /// The names of all servers, sorted.
+    /// The names of all servers.
     pub fn aliases(&self) -> impl Iterator<Item = &str> {
-        self.servers.keys().map(String::as_str)
+        self.servers.keys().chain(self.broken.keys()).map(String::as_str)
     }
 
     /// How all servers stand; none of them is asked.
@@ -112,7 +115,17 @@ impl Registry {
                 known_since: server.read_at(),
             }
         };
-        self.servers.values().map(row).collect()
+        let broken = self.broken.iter().map(|(alias, entry)| ServerRow {
+            alias: alias.clone(),
+            transport: entry.transport,
+            standing: standing_of(entry),
+            tools: None,
+            allowed: 0,
+            known_since: None,
+        });
+        let mut rows: Vec<ServerRow> = self.servers.values().map(row).chain(broken).collect();
+        rows.sort_by(|a, b| a.alias.cmp(&b.alias));
+        rows
     }
 
     /// What operators allow and no server has, as far as tools are known.
@@ -143,21 +156,37 @@ impl Registry {
         unfit
     }
 
+    /// What servers list and is no tool that could be called: the server, the name, and why.
+    pub fn unusable_tools(&self) -> Vec<(String, String, String)> {
+        let of = |server: &Arc<Server>| {
+            let unusable = server.list().map(|list| list.unusable.clone()).unwrap_or_default();
+            let alias = server.alias.clone();
+            unusable.into_iter().map(move |(name, why)| (alias.clone(), name, why))
+        };
+        self.servers.values().flat_map(of).collect()
+    }
+
     /// Asks a server for its tools now, also while it is better to wait; `None` where there is no
     /// server of that name.
     ///
     /// # Errors
     /// Why it can't be asked, in words.
     pub async fn refresh(&self, alias: &str) -> Option<Result<(), Unreachable>> {
-        let server = self.servers.get(alias)?;
+        let Some(server) = self.servers.get(alias) else {
+            let entry = self.broken.get(alias)?;
+            return Some(Err(Unreachable { why: why_not(entry), hint: entry.why.hint() }));
+        };
         let before = server.read_at();
         Some(match server.busy(true).await {
             Ok(busy) => {
                 // Connecting reads the list by itself.
-                if server.read_at() == before {
-                    server.reread(&busy.connection).await;
+                if server.read_at() != before {
+                    return Some(Ok(()));
                 }
-                Ok(())
+                match server.reread(&busy.connection).await {
+                    Err(trouble) if trouble.forgotten => server.busy(true).await.map(drop).map_err(Unreachable::from),
+                    _ => Ok(()),
+                }
             }
             Err(trouble) => Err(trouble.into()),
         })
@@ -213,8 +242,12 @@ impl Tools for Registry {
             let known = KnownServer { standing: server.standing(), tools, reads_only };
             (server.alias.clone(), known)
         });
+        let broken = self.broken.iter().map(|(alias, entry)| {
+            let known = KnownServer { standing: standing_of(entry), tools: None, reads_only: true };
+            (alias.clone(), known)
+        });
         let revision = *self.world.revision.borrow();
-        let toolbox = Arc::new(Toolbox { servers: servers.collect(), revision });
+        let toolbox = Arc::new(Toolbox { servers: servers.chain(broken).collect(), revision });
         *shown = Some((changes, toolbox.clone()));
         toolbox
     }
@@ -227,7 +260,10 @@ impl Tools for Registry {
         Box::pin(async move {
             match self.servers.get(&call.address.server) {
                 Some(server) => server.call(call, progress).await,
-                None => Err(self.no_server(&call)),
+                None => Err(match self.broken.get(&call.address.server) {
+                    Some(entry) => failure("TOOL_UNAVAILABLE", &call.address, why_not(entry)),
+                    None => self.no_server(&call),
+                }),
             }
         })
     }
@@ -235,7 +271,7 @@ impl Tools for Registry {
 
 impl Registry {
     fn no_server(&self, call: &ToolCall) -> ToolFailure {
-        let fact = if self.servers.is_empty() {
+        let fact = if self.is_empty() {
             "no external server is configured".to_owned()
         } else {
             not_there("no external server goes by that name", &call.address.server, self.aliases())
@@ -244,8 +280,20 @@ impl Registry {
     }
 }
 
+/// How a server stands whose entry can't be understood.
+fn standing_of(entry: &BrokenEntry) -> ServerStanding {
+    if entry.disabled { ServerStanding::Disabled } else { ServerStanding::Unavailable(why_not(entry)) }
+}
+
+fn why_not(entry: &BrokenEntry) -> String {
+    if entry.disabled { SWITCHED_OFF.to_owned() } else { entry.why.to_string() }
+}
+
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registry").field("servers", &self.servers.keys()).finish_non_exhaustive()
+        f.debug_struct("Registry")
+            .field("servers", &self.servers.keys())
+            .field("broken", &self.broken.keys())
+            .finish_non_exhaustive()
     }
 }

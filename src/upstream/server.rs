@@ -14,7 +14,7 @@ use super::TOLD;
 use super::keeping::{Connection, begin, part};
 use super::kept::{self, Record};
 use super::opening::{open, subscribe};
-use super::tools::{ToolList, read};
+use super::tools::{Listed, ToolList, read};
 use super::trouble::Trouble;
 use crate::cache::{Flights, Folder, lock};
 use crate::clock::Clock;
@@ -27,7 +27,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// Why nobody is connected to a server that is switched off.
-const SWITCHED_OFF: &str = "the operator switched it off";
+pub(super) const SWITCHED_OFF: &str = "the operator switched it off";
 
 /// What all servers share.
 pub(super) struct World {
@@ -165,10 +165,10 @@ impl Server {
                 let listed = if tools {
                     read(&self.alias, opened.running.peer(), within, &self.secrets).await
                 } else {
-                    Ok(Vec::new())
+                    Ok(Listed::default())
                 };
                 match listed {
-                    Ok(tools) => Ok((opened, tools)),
+                    Ok(listed) => Ok((opened, listed)),
                     Err(trouble) => {
                         part(opened).await;
                         Err(trouble)
@@ -178,8 +178,8 @@ impl Server {
             Err(trouble) => Err(trouble),
         };
         match outcome {
-            Ok((opened, tools)) => {
-                self.learn(Record { read_at: self.world.clock.now(), tools }, true);
+            Ok((opened, Listed { tools, unusable })) => {
+                self.learn(Record { read_at: self.world.clock.now(), tools, unusable }, true);
                 let connection = begin(&self, opened);
                 let held = Held { _stop: connection.stop.clone().drop_guard(), connection };
                 let mut state = lock(&self.state);
@@ -281,11 +281,21 @@ impl Server {
         Some(held.connection.clone())
     }
 
-    /// Reads the list again over a connection.
-    pub(super) async fn reread(&self, connection: &Connection) {
+    /// Reads the list again over a connection; one whose session the server has forgotten is given
+    /// up.
+    pub(super) async fn reread(&self, connection: &Arc<Connection>) -> Result<(), Trouble> {
         match read(&self.alias, &connection.peer, self.spec.connect_timeout, &self.secrets).await {
-            Ok(tools) => self.learn(Record { read_at: self.world.clock.now(), tools }, true),
-            Err(trouble) => tracing::warn!(server = self.alias, "its tools are not read again: {}", trouble.why),
+            Ok(Listed { tools, unusable }) => {
+                self.learn(Record { read_at: self.world.clock.now(), tools, unusable }, true);
+                Ok(())
+            }
+            Err(trouble) => {
+                tracing::warn!(server = self.alias, "its tools are not read again: {}", trouble.why);
+                if trouble.forgotten {
+                    self.give_up(connection);
+                }
+                Err(trouble)
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! A server's list of tools: read page by page, bounded, and made safe to show and to name.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -10,10 +11,12 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde_json::Value;
 use sha1::{Digest as _, Sha1};
 
+use super::TOLD;
 use super::kept::{Record, ToolRecord};
-use super::lines::TOO_LONG;
+use super::loose::{self, mend_schema};
+use super::message::{FORGOTTEN, TOO_LONG};
 use super::trouble::{Trouble, of_refusal, of_transport};
-use crate::config::{Allow, Secret};
+use crate::config::{Allow, Secret, redact};
 use crate::model::{Contract, KnownTool};
 use crate::names::{quoted, shown, unprintable};
 
@@ -27,6 +30,10 @@ const MOST_PAGES: usize = 200;
 const LONGEST_NAME: usize = 200;
 /// The longest description that is kept, in characters.
 const LONGEST_DESCRIPTION: usize = 4_000;
+/// What a schema says to people.
+const SAYINGS: [&str; 5] = ["description", "title", "$comment", "default", "markdownDescription"];
+/// The most that is known of what is listed and no tool.
+const MOST_UNUSABLE: usize = 50;
 
 /// What is known of a server's tools.
 #[derive(Debug)]
@@ -35,6 +42,8 @@ pub(super) struct ToolList {
     pub(super) tools: BTreeMap<String, Arc<KnownTool>>,
     /// What tools promise of their structured content.
     pub(super) outputs: BTreeMap<String, Contract>,
+    /// What is listed and is no tool that could be called: why, by name.
+    pub(super) unusable: BTreeMap<String, String>,
     /// A hash of what the server listed.
     pub(super) hash: String,
 }
@@ -42,7 +51,7 @@ pub(super) struct ToolList {
 impl ToolList {
     /// A list as it was read now or kept from before.
     pub(super) fn of(record: Record, allow: &Allow) -> Self {
-        let hash = hash(&record.tools);
+        let hash = hash(&record);
         let (mut tools, mut outputs) = (BTreeMap::new(), BTreeMap::new());
         for tool in record.tools {
             if let Some(output) = tool.output_schema {
@@ -58,16 +67,25 @@ impl ToolList {
             };
             tools.insert(tool.name, Arc::new(known));
         }
-        Self { tools, outputs, hash }
+        Self { tools, outputs, unusable: record.unusable, hash }
     }
 }
 
-fn hash(tools: &[ToolRecord]) -> String {
-    let bytes = serde_json::to_vec(tools).unwrap_or_default();
+fn hash(record: &Record) -> String {
+    let bytes = serde_json::to_vec(&(&record.tools, &record.unusable)).unwrap_or_default();
     Sha1::digest(&bytes).iter().fold(String::with_capacity(40), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// What a server lists.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    /// By name.
+    pub(super) tools: Vec<ToolRecord>,
+    /// What is no tool that could be called: why, by name.
+    pub(super) unusable: BTreeMap<String, String>,
 }
 
 /// Reads the whole list, all of it within a time.
@@ -76,69 +94,87 @@ pub(super) async fn read(
     peer: &Peer<RoleClient>,
     within: Duration,
     secrets: &[Secret],
-) -> Result<Vec<ToolRecord>, Trouble> {
+) -> Result<Listed, Trouble> {
     tokio::time::timeout(within, pages(alias, peer, within, secrets)).await.unwrap_or_else(|_| {
         Err(Trouble::passing(format!("it does not list its tools within {} ms", within.as_millis())))
     })
 }
 
-async fn pages(
-    alias: &str,
-    peer: &Peer<RoleClient>,
-    within: Duration,
-    secrets: &[Secret],
-) -> Result<Vec<ToolRecord>, Trouble> {
-    let mut tools: Vec<ToolRecord> = Vec::new();
+async fn pages(alias: &str, peer: &Peer<RoleClient>, within: Duration, secrets: &[Secret]) -> Result<Listed, Trouble> {
+    let mut listed = Listed::default();
     let mut bytes = 0;
     let mut cursor: Option<String> = None;
     for _ in 0..MOST_PAGES {
-        let params = PaginatedRequestParams::default().with_cursor(cursor.take());
-        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
-        // Not the library's own way to ask: that answers from its memory, also when nobody is there.
-        let asked = peer.send_cancellable_request(request, PeerRequestOptions::with_timeout(within)).await;
-        let answer = match asked {
-            Ok(asked) => asked.await_response().await,
-            Err(error) => Err(error),
+        let page = page(peer, cursor.take(), within, secrets).await?;
+        let mut aside = |name: &str, why: &str| {
+            tracing::warn!(target: TOLD, server = alias, "the tool {} is left aside: {why}", quoted(name));
+            if listed.unusable.len() < MOST_UNUSABLE {
+                listed.unusable.insert(shown(name, LONGEST_NAME), why.to_owned());
+            }
         };
-        let page = match answer {
-            Ok(ServerResult::ListToolsResult(page)) => page,
-            Ok(_) => return Err(Trouble::passing("it answers tools/list with something else")),
-            Err(error) => return Err(unread(&error, secrets)),
-        };
+        for (name, why) in page.unusable {
+            aside(&name, why);
+        }
         for tool in page.tools {
-            let tool = match usable(tool) {
+            let tool = match usable(tool, secrets) {
                 Ok(tool) => tool,
                 Err((name, why)) => {
-                    tracing::warn!(server = alias, "the tool {} is left aside: {why}", quoted(&name));
+                    aside(&name, why);
                     continue;
                 }
             };
             bytes += serde_json::to_vec(&tool).map_or(0, |text| text.len());
-            if tools.len() >= MOST_TOOLS || bytes > LARGEST_LIST {
-                let count = tools.len();
+            if listed.tools.len() >= MOST_TOOLS || bytes > LARGEST_LIST {
+                let count = listed.tools.len();
                 tracing::warn!(server = alias, count, "it lists more tools than are kept; the rest is left aside");
-                return Ok(sorted(alias, tools));
+                return Ok(sorted(alias, listed));
             }
-            tools.push(tool);
+            listed.tools.push(tool);
         }
-        match page.next_cursor {
+        match page.next {
             Some(next) => cursor = Some(next),
-            None => return Ok(sorted(alias, tools)),
+            None => return Ok(sorted(alias, listed)),
         }
     }
     tracing::warn!(server = alias, "its list of tools never ends; {MOST_PAGES} pages are kept");
-    Ok(sorted(alias, tools))
+    Ok(sorted(alias, listed))
+}
+
+async fn page(
+    peer: &Peer<RoleClient>,
+    cursor: Option<String>,
+    within: Duration,
+    secrets: &[Secret],
+) -> Result<loose::Page, Trouble> {
+    let params = PaginatedRequestParams::default().with_cursor(cursor);
+    let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+    // Not the library's own way to ask: that answers from its memory, also when nobody is there.
+    let asked = peer.send_cancellable_request(request, PeerRequestOptions::with_timeout(within)).await;
+    let answer = match asked {
+        Ok(asked) => asked.await_response().await,
+        Err(error) => Err(error),
+    };
+    let page = match answer {
+        Ok(ServerResult::ListToolsResult(page)) => {
+            Some(loose::Page { tools: page.tools, next: page.next_cursor, ..loose::Page::default() })
+        }
+        Ok(ServerResult::CustomResult(page)) => loose::page(page.0),
+        Ok(_) => None,
+        Err(error) => return Err(unread(&error, secrets)),
+    };
+    page.ok_or_else(|| Trouble::passing("it answers tools/list with something else"))
 }
 
 /// By name; of two of one name, the first.
-fn sorted(alias: &str, mut tools: Vec<ToolRecord>) -> Vec<ToolRecord> {
+fn sorted(alias: &str, mut listed: Listed) -> Listed {
+    let tools = &mut listed.tools;
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     let before = tools.len();
     tools.dedup_by(|again, first| again.name == first.name);
     if tools.len() < before {
         tracing::warn!(server = alias, "it lists tools of one name more than once; the first of each counts");
     }
-    tools
+    listed
 }
 
 fn unread(error: &ServiceError, secrets: &[Secret]) -> Trouble {
@@ -147,7 +183,8 @@ fn unread(error: &ServiceError, secrets: &[Secret]) -> Trouble {
             Trouble::lasting(format!("a page of its tools has more than {LARGEST_LIST} bytes"))
         }
         ServiceError::McpError(error) => {
-            Trouble::passing(format!("it does not list its tools: {}", of_refusal(error, secrets)))
+            let trouble = Trouble::passing(format!("it does not list its tools: {}", of_refusal(error, secrets)));
+            if error.code.0 == FORGOTTEN { trouble.forgotten() } else { trouble }
         }
         ServiceError::TransportSend(error) => of_transport(error, secrets),
         ServiceError::TransportClosed => Trouble::passing("it ended before it had listed its tools"),
@@ -159,7 +196,7 @@ fn unread(error: &ServiceError, secrets: &[Secret]) -> Trouble {
 }
 
 /// A tool that can be named in a flow; its texts are the server's, and made safe to show.
-fn usable(tool: Tool) -> Result<ToolRecord, (String, &'static str)> {
+fn usable(tool: Tool, secrets: &[Secret]) -> Result<ToolRecord, (String, &'static str)> {
     let name = tool.name.into_owned();
     let why = if name.trim().is_empty() {
         Some("it has no name")
@@ -176,9 +213,15 @@ fn usable(tool: Tool) -> Result<ToolRecord, (String, &'static str)> {
         return Err((name, why));
     }
     let annotations = tool.annotations.unwrap_or_default();
-    let described = tool.description.map(|text| shown(text.trim(), LONGEST_DESCRIPTION));
-    let titled = || tool.title.as_deref().or(annotations.title.as_deref()).map(|text| shown(text, LONGEST_DESCRIPTION));
-    let object = |schema: Arc<rmcp::model::JsonObject>| Value::Object(Arc::unwrap_or_clone(schema));
+    let safe = |text: &str| shown(redact(text, secrets).trim(), LONGEST_DESCRIPTION);
+    let described = tool.description.map(|text| safe(&text));
+    let titled = || tool.title.as_deref().or(annotations.title.as_deref()).map(safe);
+    let object = |schema: Arc<rmcp::model::JsonObject>| {
+        let mut schema = Value::Object(Arc::unwrap_or_clone(schema));
+        mend_schema(&mut schema);
+        mask_texts(&mut schema, secrets);
+        schema
+    };
     Ok(ToolRecord {
         description: described.filter(|text| !text.is_empty()).or_else(titled),
         input_schema: object(tool.input_schema),
@@ -189,8 +232,29 @@ fn usable(tool: Tool) -> Result<ToolRecord, (String, &'static str)> {
     })
 }
 
+/// Masks secrets in what a schema says to people; what it demands stays as it is.
+fn mask_texts(schema: &mut Value, secrets: &[Secret]) {
+    match schema {
+        Value::Object(members) => {
+            for (key, value) in members {
+                match value {
+                    Value::String(text) if SAYINGS.contains(&key.as_str()) => {
+                        if let Cow::Owned(masked) = redact(text, secrets) {
+                            *text = masked;
+                        }
+                    }
+                    other => mask_texts(other, secrets),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| mask_texts(item, secrets)),
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
     use serde_json::json;
 
     use super::*;
@@ -202,10 +266,10 @@ mod tests {
     #[test]
     fn a_tool_that_no_flow_could_name_is_left_aside() {
         for name in ["", " ", "a:b", "a\u{202E}b", "a\nb", " a", &"x".repeat(201)] {
-            assert!(usable(tool(name)).is_err(), "{name:?}");
+            assert!(usable(tool(name), &[]).is_err(), "{name:?}");
         }
         for name in ["navigate", "a/b", "a.b", "스크린샷", "two words"] {
-            assert_eq!(usable(tool(name)).expect("usable").name, name);
+            assert_eq!(usable(tool(name), &[]).expect("usable").name, name);
         }
     }
 
@@ -215,18 +279,34 @@ mod tests {
             json!({"name": "a", "description": " Go\u{1b}[31m\nthere\u{202E} ", "inputSchema": {}, "annotations": {"readOnlyHint": true}}),
         )
         .expect("a tool");
-        let record = usable(described).expect("usable");
+        let record = usable(described, &[]).expect("usable");
         assert_eq!(record.description.as_deref(), Some("Go[31m there"));
         assert!(record.read_only && !record.idempotent);
         let titled: Tool =
             serde_json::from_value(json!({"name": "a", "title": "Going", "inputSchema": {}})).expect("a tool");
-        assert_eq!(usable(titled).expect("usable").description.as_deref(), Some("Going"));
+        assert_eq!(usable(titled, &[]).expect("usable").description.as_deref(), Some("Going"));
+    }
+
+    #[test]
+    fn no_secret_of_the_operator_comes_back_in_what_a_tool_says_of_itself() {
+        let secrets = [Secret::new("s3cr3t-key".to_owned())];
+        let telling: Tool = serde_json::from_value(json!({"name": "a", "description": "with s3cr3t-key",
+            "inputSchema": {"properties": {"k": {"description": "as s3cr3t-key", "enum": ["s3cr3t-key"]}}}}))
+        .expect("a tool");
+        let record = usable(telling, &secrets).expect("usable");
+        assert_eq!(record.description.as_deref(), Some("with [redacted]"));
+        assert_eq!(
+            record.input_schema["properties"]["k"],
+            json!({"description": "as [redacted]", "enum": ["s3cr3t-key"]})
+        );
     }
 
     #[test]
     fn equal_lists_have_equal_hashes_whatever_their_order() {
         let record = |names: &[&str]| {
-            sorted("x", names.iter().map(|name| usable(tool(name)).expect("usable")).collect::<Vec<_>>())
+            let tools = names.iter().map(|name| usable(tool(name), &[]).expect("usable")).collect();
+            let Listed { tools, unusable } = sorted("x", Listed { tools, ..Listed::default() });
+            Record { read_at: DateTime::UNIX_EPOCH, tools, unusable }
         };
         assert_eq!(hash(&record(&["b", "a", "b"])), hash(&record(&["a", "b"])));
         assert_ne!(hash(&record(&["a"])), hash(&record(&["a", "b"])));

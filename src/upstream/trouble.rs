@@ -2,19 +2,25 @@
 
 use std::borrow::Cow;
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use rmcp::model::ErrorData;
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
+use serde_json::Value;
 
+use super::message::UNREADABLE;
 use crate::config::{Secret, redact};
 use crate::execute::ToolFailure;
 use crate::model::ToolAddress;
-use crate::names::shown;
+use crate::names::{quoted, shown};
 use crate::web::cause;
 
 /// The longest text of a server's that is repeated, in characters.
 const LONGEST: usize = 300;
+
+/// How much is repeated of what can't be read, in characters.
+const LONGEST_BEGINNING: usize = 120;
 
 /// Why a server can't be used now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +31,8 @@ pub(super) struct Trouble {
     pub(super) lasting: bool,
     /// What to do about it, where that is known.
     pub(super) hint: Option<Cow<'static, str>>,
+    /// Whether the server does not know the session any more, so that a new one may help at once.
+    pub(super) forgotten: bool,
 }
 
 /// Why a server can't be asked, for whoever asked.
@@ -49,11 +57,16 @@ const PATH: &str = "check the path of its url: it often ends in /mcp";
 
 impl Trouble {
     pub(super) fn passing(why: impl Into<String>) -> Self {
-        Self { why: why.into(), lasting: false, hint: None }
+        Self { why: why.into(), lasting: false, hint: None, forgotten: false }
     }
 
     pub(super) fn lasting(why: impl Into<String>) -> Self {
-        Self { why: why.into(), lasting: true, hint: None }
+        Self { lasting: true, ..Self::passing(why) }
+    }
+
+    /// Of a server that does not know the session any more.
+    pub(super) fn forgotten(self) -> Self {
+        Self { forgotten: true, ..self }
     }
 
     /// With what helps.
@@ -81,7 +94,7 @@ pub(super) fn of_beginning(error: &ClientInitializeError, secrets: &[Secret]) ->
         }
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let theirs: Vec<String> =
-                server_supported.iter().take(5).map(|version| shown(version.as_str(), 40)).collect();
+                server_supported.iter().take(5).map(|version| shown(&redact(version.as_str(), secrets), 40)).collect();
             Trouble::lasting(format!("it speaks other versions of the protocol ({})", theirs.join(", ")))
         }
         ClientInitializeError::TransportError { error, .. } => of_transport(error, secrets),
@@ -106,16 +119,11 @@ pub(super) fn of_transport(error: &DynamicTransportError, secrets: &[Secret]) ->
     };
     match error {
         StreamableHttpError::Client(error) => of_request(error, secrets),
-        StreamableHttpError::AuthRequired(_) => of_status(401),
-        StreamableHttpError::InsufficientScope(_) => of_status(403),
-        StreamableHttpError::HttpStatus(status) => of_status(status.status),
+        StreamableHttpError::AuthRequired(_) => of_status(401, None),
+        StreamableHttpError::HttpStatus(told) => of_status(told.status, told.retry_after.as_deref()),
         StreamableHttpError::UnexpectedContentType(_) | StreamableHttpError::Deserialize(_) => {
             Trouble::passing("it answers with something else than the protocol; is the path right?").hint(PATH)
         }
-        StreamableHttpError::UnexpectedServerResponse(told) => match status_in(told) {
-            Some(status) => of_status(status),
-            None => Trouble::passing(first_line(&clean(told, secrets))).hint(PATH),
-        },
         other => Trouble::passing(clean(&other.to_string(), secrets)),
     }
 }
@@ -130,6 +138,11 @@ pub(super) fn found_nobody(error: &DynamicTransportError) -> bool {
     of_client(error).is_some_and(reqwest::Error::is_connect)
 }
 
+/// Whether an address asks for nothing more than patience.
+pub(super) fn is_busy(error: &DynamicTransportError) -> bool {
+    matches!(error.error.downcast_ref(), Some(StreamableHttpError::<reqwest::Error>::HttpStatus(told)) if told.status == 429)
+}
+
 fn of_client(error: &DynamicTransportError) -> Option<&reqwest::Error> {
     match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
         StreamableHttpError::Client(error) => Some(error),
@@ -139,7 +152,7 @@ fn of_client(error: &DynamicTransportError) -> Option<&reqwest::Error> {
 
 fn of_request(error: &reqwest::Error, secrets: &[Secret]) -> Trouble {
     if let Some(status) = error.status() {
-        return of_status(status.as_u16());
+        return of_status(status.as_u16(), None);
     }
     if error.is_timeout() {
         return Trouble::passing("it does not answer in time");
@@ -160,14 +173,19 @@ fn of_request(error: &reqwest::Error, secrets: &[Secret]) -> Trouble {
     Trouble::passing(format!("it can't be reached: {}", clean(&unnumbered(&told), secrets))).hint(hint)
 }
 
-fn of_status(status: u16) -> Trouble {
+fn of_status(status: u16, retry_after: Option<&str>) -> Trouble {
+    let wait = retry_after.and_then(waiting).unwrap_or_default();
     match status {
         401 => Trouble::lasting("it asks for authorization (401); the servers file can give it headers")
             .hint("give it headers, such as {\"Authorization\": \"Bearer ${TOKEN}\"}"),
         403 => Trouble::lasting("it refuses what these headers allow (403)")
             .hint("check what the token in its headers may do"),
+        429 => Trouble::passing(format!("it answers with status 429 (too many requests){wait}"))
+            .hint("wait as long as it asks, or call it less often"),
+        300..400 => Trouble::passing(format!("it answers with a redirect to another host (status {status})"))
+            .hint("write the address in its url that it really has"),
         400..500 => Trouble::lasting(format!("it answers with status {status}; is the address right?")).hint(PATH),
-        _ => Trouble::passing(format!("it answers with status {status}")).hint("look into the server's own log"),
+        _ => Trouble::passing(format!("it answers with status {status}{wait}")).hint("look into the server's own log"),
     }
 }
 
@@ -179,32 +197,32 @@ fn unnumbered(told: &str) -> String {
     }
 }
 
-/// The status in rmcp's words for an answer that is none of the protocol's; behind it comes the
-/// answer's text, which may be a whole page.
-fn status_in(told: &str) -> Option<u16> {
-    told.strip_prefix("HTTP ")?.get(..3)?.parse().ok()
-}
-
-/// What stands before the first sign of a page.
-fn first_line(told: &str) -> String {
-    let line = told.split('<').next().unwrap_or_default().trim().trim_end_matches(':');
-    if line.is_empty() {
-        "it answers with something else than the protocol; is the path right?".to_owned()
-    } else {
-        line.to_owned()
+/// How long a server asks to be left alone: seconds, or a time of day.
+fn waiting(retry_after: &str) -> Option<String> {
+    let told = retry_after.trim();
+    if let Ok(seconds) = told.parse::<u64>() {
+        return Some(format!("; it asks to wait {seconds} s"));
     }
+    let until = DateTime::parse_from_rfc2822(told).ok()?.with_timezone(&Utc);
+    Some(format!("; it asks to wait until {}", until.to_rfc3339_opts(SecondsFormat::Secs, true)))
 }
 
 /// A server's error in words.
 pub(super) fn of_refusal(error: &ErrorData, secrets: &[Secret]) -> String {
     let said = clean(&error.message, secrets);
+    if error.code.0 == UNREADABLE {
+        let begins =
+            error.data.as_ref().and_then(|data| data.get("begins")).and_then(Value::as_str).unwrap_or_default();
+        let begins = shown(redact(begins, secrets).trim(), LONGEST_BEGINNING);
+        return format!("its answer can't be read ({said}); it begins with {}", quoted(&begins));
+    }
     if said.is_empty() { format!("error {}", error.code.0) } else { said }
 }
 
-/// A failure about a tool: its address comes first.
+/// A failure about a tool, of a call that was not sent: its address comes first.
 pub(super) fn failure(code: &'static str, address: &ToolAddress, why: impl std::fmt::Display) -> ToolFailure {
     let address = shown(&address.to_string(), 200);
-    ToolFailure { code, message: format!("{address}: {why}") }
+    ToolFailure::unsent(code, format!("{address}: {why}"))
 }
 
 #[cfg(test)]
@@ -212,13 +230,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_that_is_a_page_is_told_by_its_status_alone() {
-        let page: Cow<'static, str> = "HTTP 404 Not Found: <!doctype html><html><body>nothing".into();
-        let error: StreamableHttpError<reqwest::Error> = StreamableHttpError::UnexpectedServerResponse(page);
-        let told =
-            of_transport(&DynamicTransportError::from_parts("t", std::any::TypeId::of::<()>(), Box::new(error)), &[]);
-        assert_eq!(told.why, "it answers with status 404; is the address right?");
-        assert_eq!(first_line("<html>"), "it answers with something else than the protocol; is the path right?");
-        assert_eq!(first_line("unexpected: <html>"), "unexpected");
+    fn how_long_to_wait_is_told_however_it_is_written() {
+        for (written, due) in [
+            ("30", Some("; it asks to wait 30 s")),
+            ("Sun, 29 Nov 2026 12:00:00 GMT", Some("; it asks to wait until 2026-11-29T12:00:00Z")),
+            ("soon", None),
+            ("-1", None),
+        ] {
+            assert_eq!(waiting(written).as_deref(), due, "{written}");
+        }
     }
 }

@@ -111,12 +111,21 @@ fn a_password_in_an_address_is_refused_without_being_shown() {
         assert!(matches!(error, SettingsError::CredentialInside { .. }), "{error:?}");
         assert!(!format!("{error:?} {error}").contains("secret"));
     }
+    for text in
+        ["kim:secret@github.com/acme/flows", "kim:sec/ret@github.com/a/b", "secret@github.com/a/b", "kim:secret@/tmp"]
+    {
+        assert!(matches!(source(given(text)), Err(SettingsError::CredentialInside { .. })), "{text}");
+    }
     for fine in [
         "acme/flows@v1",
         "git@github.com:acme/flows.git",
         "ssh://git@github.com/acme/flows",
         "https://github.com/acme/flows/tree/a@b",
         "./flows",
+        "kim@home/flows",
+        "v1@2.0/flows",
+        r"C:\work@home\flows",
+        "git@github.com:acme/flows@v1",
     ] {
         assert_eq!(source(given(fine)).unwrap(), fine);
     }

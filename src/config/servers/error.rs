@@ -103,10 +103,7 @@ pub const SERVERS_FAULTS: [(&str, &str); 19] = [
     ("old-transport", "A server is of type sse, which is no longer spoken."),
     ("wrong-kind", "A value is of the wrong kind, such as a number where a text is due."),
     ("bad-value", "A value breaks a rule of its key, such as a time that is too long."),
-    (
-        "unset-variable",
-        "A server needs a variable that is not set. This stops only the commands that are about servers, and that server.",
-    ),
+    ("unset-variable", "A server needs a variable that is not set."),
     ("unusable-variable", "A server needs a variable whose value is not Unicode text; otherwise as unset-variable."),
     ("bad-variable", "There is ${…} without the name of a variable in it."),
     (

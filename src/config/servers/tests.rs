@@ -23,8 +23,13 @@ fn parse(text: &str) -> Result<ServersFile, ServersError> {
 }
 
 fn entry(text: &str) -> Result<ServerSpec, ServersError> {
-    parse(&format!("{{\"mcpServers\": {{\n  \"web\": {text}\n}}}}"))
-        .map(|file| file.servers.get("web").expect("one server").clone())
+    let mut file = parse(&format!("{{\"mcpServers\": {{\n  \"web\": {text}\n}}}}"))?;
+    file.servers.remove("web").ok_or_else(|| file.broken.remove("web").expect("one server").why)
+}
+
+/// What is wrong with a file, or with entries of it.
+fn troubles(text: &str) -> ServersError {
+    parse(text).map_or_else(|error| error, |file| file.troubles().expect(text))
 }
 
 fn program(text: &str) -> Program {
@@ -131,7 +136,7 @@ fn what_is_not_set_stops_one_server_and_all_of_it_is_told() {
 }}"#;
     let file = parse(text).unwrap();
     assert!(file.servers["fine"].unset.is_none() && file.servers.len() == 3 && file.notices.is_empty());
-    let places: Vec<String> = file.unset().unwrap().to_string().split("; ").map(str::to_owned).collect();
+    let places: Vec<String> = file.troubles().unwrap().to_string().split("; ").map(str::to_owned).collect();
     let due = |at: &str, what: &str| {
         format!("/etc/flowy/flowy.servers.json:{at}: {what}, which is not set in the environment")
     };
@@ -149,9 +154,35 @@ fn what_is_not_set_stops_one_server_and_all_of_it_is_told() {
 }
 
 #[test]
+fn an_entry_that_can_not_be_understood_is_the_trouble_of_its_server_alone() {
+    for bad in [
+        r#"{"type": "sse", "url": "https://h/sse"}"#,
+        r#"{"args": ["x.py"]}"#,
+        r#""oops""#,
+        r#"{"command": "x", "env": {"T": "${input:token}"}}"#,
+        r#"{"command": "x", "args": [5]}"#,
+        r#"{"command": "x", "command": "y"}"#,
+        r#"{"command": "x", "allow": ["[a]"]}"#,
+    ] {
+        let file = parse(&format!(
+            r#"{{"mcpServers": {{"fine": {{"command": "x"}}, "bad": {bad}, "a:b": {{"command": "x"}}}}}}"#
+        ))
+        .unwrap();
+        assert_eq!(file.servers.keys().collect::<Vec<_>>(), ["fine"], "{bad}");
+        assert_eq!(file.broken.keys().collect::<Vec<_>>(), ["a:b", "bad"], "{bad}");
+        assert_eq!(file.troubles().unwrap().mistakes.len(), 2, "{bad}");
+        // What is switched off is missed by nobody, and what is wrong with it is still said.
+        let Some(rest) = bad.strip_prefix('{') else { continue };
+        let file = parse(&format!(r#"{{"mcpServers": {{"bad": {{"disabled": true, {rest}}}}}"#)).unwrap();
+        assert!(file.troubles().is_none());
+        assert!(file.broken.get("bad").is_none_or(|entry| entry.disabled && file.notices.len() == 1), "{bad}");
+    }
+}
+
+#[test]
 fn all_mistakes_are_told_in_the_order_of_the_file_each_with_its_word() {
     let text = "{\"mcpServers\": {\n\"a:b\": {\"command\": \"x\"},\n\"c\": {\"url\": \"h/mcp\", \"timeout\": 0, \"era\": 7},\n\"d\": {},\n\"d\": {\"command\": \"x\"}}}";
-    let error = parse(text).unwrap_err();
+    let error = troubles(text);
     let told: Vec<(usize, &str)> =
         error.mistakes.iter().map(|mistake| (mistake.position.unwrap().line, mistake.fault.word())).collect();
     assert_eq!(told, [(2, "bad-alias"), (3, "bad-url"), (3, "bad-value"), (3, "wrong-kind"), (5, "repeated-alias")]);
@@ -237,7 +268,7 @@ fn every_fault_has_a_sentence_of_its_own_with_its_place() {
         (&one("{\"command\": \"x\", \"era\": \"new\"}"), "era of the server \"web\" is none of initialize, discover and auto".to_owned()),
         (&one("{\"command\": \"${x y}\"}"), "command of the server \"web\" has ${…} in it without the name of a variable".to_owned()),
     ] {
-        let error = parse(text).expect_err(text);
+        let error = troubles(text);
         let word = error.mistakes[0].fault.word();
         assert!(SERVERS_FAULTS.iter().any(|(known, _)| *known == word), "{word}");
         let error = error.to_string();

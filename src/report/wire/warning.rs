@@ -52,6 +52,7 @@ codes! {
     MissingTemplate = "MISSING_TEMPLATE", "flows_execute", "A step's template is not there, and the step's own text was used.";
     DanglingEdge = "DANGLING_EDGE", "flows_execute", "An edge to a node that does not exist was left out (`lenient`).";
     WentOn = "WENT_ON", "flows_execute", "A call of an external tool failed, and the node says `onError: continue`.";
+    LeftOut = "LEFT_OUT", "flows_execute", "A part of what an external tool gave can't be handed on; the rest of it was used.";
     UnknownNodeKind = "UNKNOWN_NODE_KIND", "flows_execute", "Nothing ran at a node, because its type is not known.";
 }
 
@@ -64,6 +65,7 @@ impl From<WarningKind> for WarningCode {
             WarningKind::TextHasNoFields => Self::TextHasNoFields,
             WarningKind::UnboundPlaceholder => Self::UnboundPlaceholder,
             WarningKind::WentOn => Self::WentOn,
+            WarningKind::LeftOut => Self::LeftOut,
         }
     }
 }

@@ -357,10 +357,10 @@ impl Client {
                 message: self.clean(&raw_message),
             }),
             Verdict::Forbidden { permission, sign_on } => Try::Failed(SourceError::Forbidden {
-                sign_on,
+                sign_on: sign_on.map(|told| self.clean(&told)),
                 repo,
                 authenticated: self.has_token(),
-                permission,
+                permission: permission.map(|told| self.clean(&told)),
                 message: self.clean(&raw_message),
             }),
             Verdict::Limited { retry_at, secondary } => {

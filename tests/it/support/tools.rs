@@ -80,7 +80,7 @@ impl Tools for Web {
             self.calls.fetch_add(1, Ordering::SeqCst);
             self.begun.notify_one();
             match call.address.tool.as_str() {
-                "bad" => Err(ToolFailure { code: "TOOL_UNAVAILABLE", message: "nobody is there".to_owned() }),
+                "bad" => Err(ToolFailure { code: "TOOL_UNAVAILABLE", message: "nobody is there".to_owned(), sent: 1 }),
                 "get" => {
                     let file =
                         ToolFile { media_type: "image/png".to_owned(), name: None, bytes: Arc::from(*b"\x00\xffpng") };

@@ -81,12 +81,25 @@ fn a_bad_servers_file_is_a_usage_error_of_the_commands_that_need_it() {
     let sandbox = Sandbox::new()
         .file("bad.json", "{\"mcpServers\": {\n  \"a:b\": {\"command\": \"x\"}}}")
         .file("flows/A.json", r#"{"metadata":{"name":"A","version":"1.0.0"},"nodes":[{"id":"n","type":"template","data":{"template":"x"}}],"edges":[]}"#);
-    for command in [&["servers", "list"][..], &["run", "A"], &["list"], &["show", "A"], &["serve"]] {
+    for (command, code) in [
+        (&["servers", "list"][..], 2),
+        (&["validate"], 2),
+        (&["serve", "--strict"], 2),
+        (&["run", "A"], 0),
+        (&["list"], 0),
+        (&["show", "A"], 0),
+        (&["serve"], 0),
+    ] {
         let said = sandbox.run(command.iter().copied().chain(["--servers", "bad.json"]));
-        assert_eq!(said.code, 2, "{command:?} {}", said.err);
+        assert_eq!(said.code, code, "{command:?} {}", said.err);
         let due = "[HERE]/bad.json:2:3: the alias \"a:b\" has a colon in it, and a call is alias:tool";
         assert!(said.err.contains(due), "{command:?} {}", said.err);
     }
+    let unread = sandbox.file("no.json", "{\"mcpServers\": ");
+    for command in [&["run", "A"][..], &["list"], &["show", "A"], &["serve"]] {
+        assert_eq!(unread.run(command.iter().copied().chain(["--servers", "no.json"])).code, 2, "{command:?}");
+    }
+    let sandbox = unread;
     for command in [&["stats"][..], &["graph", "A"], &["completions", "bash"]] {
         let said = sandbox.run(command.iter().copied().chain(["--servers", "bad.json"]));
         assert_eq!(said.code, 0, "{command:?} {}", said.err);

@@ -8,6 +8,7 @@ mod figures;
 mod limits;
 mod lists;
 mod lives;
+mod odd;
 mod operating;
 mod story;
 

@@ -67,6 +67,36 @@ fn a_variable_that_is_not_set_troubles_the_flows_of_its_server_and_nobody_else()
 }
 
 #[test]
+fn an_entry_that_can_not_be_understood_troubles_the_flows_of_its_server_and_nobody_else() {
+    let ground = Ground::new();
+    for (bad, word, off) in [
+        (json!({"type": "sse", "url": "https://tools.example/sse"}), "old-transport", false),
+        (json!({"args": ["x.py"]}), "no-transport", false),
+        (json!("oops"), "not-an-entry", false),
+        (json!({"command": "x", "env": {"T": "${input:token}"}}), "bad-variable", false),
+        (json!({"command": "x", "args": [5]}), "wrong-kind", false),
+        (json!({"command": "x", "args": [5], "disabled": true}), "", true),
+    ] {
+        let sandbox = sandbox(&json!({"bad": bad, "well": ground.peer("", json!({}))}))
+            .file("flows/Fine.json", flow("Fine", None))
+            .file("flows/Well.json", flow("Well", Some("well:echo")))
+            .file("flows/Bad.json", flow("Bad", Some("bad:echo")));
+        for command in [&["list"][..], &["run", "Fine"], &["run", "Well"]] {
+            let said = with_file(&sandbox, command);
+            assert_eq!(said.code, 0, "{bad} {command:?}: {}", said.err);
+        }
+        let failed = with_file(&sandbox, &["run", "Bad", "--json"]);
+        assert_eq!((failed.code, &failed.json()["code"]), (1, &json!("TOOL_UNAVAILABLE")), "{bad}");
+        for command in [&["servers", "list"][..], &["serve", "--strict"]] {
+            let said = with_file(&sandbox, command);
+            assert_eq!((said.code == 2, said.err.contains(&format!("[{word}]"))), (!off, !off), "{bad}: {}", said.err);
+        }
+        let output = sandbox.command(["serve", "--servers", "servers.json"]).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{bad}");
+    }
+}
+
+#[test]
 fn the_entry_for_a_client_names_the_variables_that_servers_need() {
     let sandbox = sandbox(&json!({
         "a": {"command": "x", "env": {"T": "${A_TOKEN}", "U": "${HOME}", "V": "${V:-v}"}},
@@ -91,7 +121,7 @@ fn why_serving_does_not_begin_stands_in_the_log_too() {
             .file("flows/Fine.json", flow("Fine", None))
     };
     let cases: [(Sandbox, &[&str], &[&str]); 4] = [
-        (broken(), &["--servers", "servers.json"], &["a call is alias:tool [bad-alias]", "[bad-url]"]),
+        (broken(), &["--strict", "--servers", "servers.json"], &["a call is alias:tool [bad-alias]", "[bad-url]"]),
         (broken(), &["--cache-ttl-ms", "soon"], &["the flag --cache-ttl-ms is \"soon\""]),
         (
             dead(),
@@ -211,7 +241,7 @@ fn what_is_allowed_and_no_server_has_is_told_with_what_is_meant() {
         asked.err
     );
     let json = with_file(&sandbox, &["servers", "list", "--json"]).json();
-    assert_eq!(json["warnings"].as_array().unwrap().len(), 5, "{}", json["warnings"]);
+    assert_eq!(json["warnings"].as_array().unwrap().len(), 6, "{}", json["warnings"]);
     // A check is about the servers that its flows call.
     let checked = with_file(&sandbox, &["validate"]);
     assert!(checked.err.contains("\"ecko\"") && !checked.err.contains("\"q\""), "{}", checked.err);

@@ -52,7 +52,7 @@ fn said(text: &str) -> Answer {
 }
 
 fn failed(code: &'static str, message: &str) -> Answer {
-    Err(ToolFailure { code, message: message.to_owned() })
+    Err(ToolFailure { code, message: message.to_owned(), sent: 1 })
 }
 
 fn run(drawing: &Drawing, values: Value, tools: &Listed) -> Walked {

@@ -1,12 +1,14 @@
 //! The process ends when its client does.
 
+use std::io::Write as _;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use flowy::internals::mcp::End;
 use serde_json::{Value, json};
 
 use crate::support::github::{Fault, GitHub};
-use crate::support::mcp::{Bench, Program, Session, flow, template};
+use crate::support::mcp::{Bench, Program, Session, flow, handshake, template};
 
 fn since(start: Instant) -> Duration {
     start.elapsed()
@@ -42,7 +44,7 @@ fn calls_made_just_before_the_end_are_answered() {
 #[cfg(unix)]
 #[test]
 fn signals_end_the_program_with_zero() {
-    for signal in ["TERM", "INT"] {
+    for signal in ["TERM", "INT", "HUP"] {
         let mut program = Program::serving(&[]);
         program.shake_hands("2025-11-25");
         program.request(1, "ping", &json!({}));
@@ -53,6 +55,37 @@ fn signals_end_the_program_with_zero() {
         assert_eq!(code, Some(0), "{signal}: {errors}");
         assert!(since(begun) < Duration::from_secs(2), "{signal}");
     }
+}
+
+#[test]
+fn a_client_that_reads_nothing_and_goes_in_the_middle_of_a_line_ends_the_program() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_flowy"));
+    command.arg("serve").env_clear().env("HOME", home.path()).current_dir(home.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut program = command.spawn().unwrap();
+    let mut input = program.stdin.take().unwrap();
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": handshake("2025-11-25")});
+    // More than a pipe holds, and a line that can't be read and has no end.
+    let ask = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
+    let lines = format!("{hello}\n{}{{\"jsonrpc\":", format!("{ask}\n").repeat(20));
+    input.write_all(lines.as_bytes()).unwrap();
+    drop(input);
+    assert_eq!(program.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_client_that_writes_much_before_it_reads_is_answered_in_full() {
+    const ASKED: i64 = 5_000;
+    let mut program = Program::serving(&[]);
+    program.shake_hands("2025-11-25");
+    for id in 1..=ASKED {
+        program.ask(id, "ping", &json!({}));
+    }
+    program.close_input();
+    let (code, rest, _) = program.end();
+    let ids: std::collections::BTreeSet<i64> = rest.iter().filter_map(|answer| answer["id"].as_i64()).collect();
+    assert_eq!((code, rest.len(), ids.len()), (Some(0), 5_000, 5_000));
 }
 
 #[cfg(unix)]

@@ -18,7 +18,9 @@ async fn a_request_that_cannot_be_read_is_refused_under_its_own_id() {
         (r#"{"jsonrpc":"2.0","id":{},"method":"ping","params":3}"#, json!(null), -32600, "id"),
         (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, json!(null), -32600, "batch"),
         ("5", json!(null), -32600, "object"),
-        (r#"{"jsonrpc":"2.0","id":1,"method"#, json!(null), -32700, "not JSON"),
+        (r#"{"jsonrpc":"2.0","id":1,"method"#, json!(1), -32700, "not JSON"),
+        (r#"{"jsonrpc":"2.0","id":2,"method":"ping","params":{"n":NaN}}"#, json!(2), -32700, "not JSON"),
+        (r#"{"method":"ping","params":{"n":NaN},"jsonrpc":"2.0","id":"b"}"#, json!("b"), -32700, "not JSON"),
         ("hello", json!(null), -32700, "not JSON"),
     ] {
         session.send_bytes(format!("{line}\n").as_bytes()).await;
@@ -28,6 +30,46 @@ async fn a_request_that_cannot_be_read_is_refused_under_its_own_id() {
         assert!(message.contains(part), "{line}: {message}");
     }
     assert_eq!(session.request("ping", json!({})).await["result"], json!({}), "and serving goes on");
+}
+
+#[tokio::test]
+async fn half_of_a_character_and_empty_lists_for_objects_are_taken() {
+    let mut session = Bench::examples().session().await;
+    let call =
+        r#"{"jsonrpc":"2.0","id":50,"method":"tools/call","params":{"name":"flows_list","_meta":[],"arguments":"#;
+    for arguments in [r"[]", r#"{"query":["cut \ud83d"]}"#] {
+        session.send_bytes(format!("{call}{arguments}}}}}\n").as_bytes()).await;
+        let answer = session.receive().await.expect("an answer");
+        assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(50), &json!(false)), "{answer}");
+    }
+    let variables = json!({"flowName": "Blog_Article", "initialVariables": [], "dryRun": true});
+    let answer = session.request("tools/call", json!({"name": "flows_execute", "arguments": variables})).await;
+    assert_ne!(answer["result"]["structuredContent"]["code"], "INVALID_REQUEST", "{answer}");
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_long_is_refused_under_its_own_id() {
+    let mut session = Bench::examples().session().await;
+    let long = "x".repeat(17 << 20);
+    for message in [
+        format!(r#"{{"jsonrpc":"2.0","id":60,"method":"ping","params":{{"a":"{long}"}}}}"#),
+        format!(r#"{{"method":"ping","params":{{"a":"{long}"}},"jsonrpc":"2.0","id":60}}"#),
+    ] {
+        session.send_bytes(format!("{message}\n").as_bytes()).await;
+        let answer = session.receive().await.expect("an answer");
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(60), &json!(-32600)));
+    }
+}
+
+#[tokio::test]
+async fn an_initialize_that_lacks_something_names_it() {
+    let bench = Bench::examples();
+    let mut session = crate::support::mcp::Session::raw(bench.app.clone());
+    let answer = session.request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}})).await;
+    assert_eq!(answer["error"]["code"], json!(-32602));
+    assert!(answer["error"]["message"].as_str().unwrap().ends_with("params.clientInfo is missing"), "{answer}");
+    let hello = session.request("initialize", crate::support::mcp::handshake("2025-11-25")).await;
+    assert!(hello["result"]["serverInfo"].is_object(), "{hello}");
 }
 
 #[tokio::test]

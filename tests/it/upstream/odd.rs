@@ -1,0 +1,214 @@
+//! Servers that don't keep to the protocol: what they mean is used, and what can't be read is said at
+//! once, with its beginning.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use wiremock::matchers::method;
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+use super::{ENDING, Ground, call, echo, failed, manual, no_arguments, text};
+
+/// A server of a few lines: `$1` is what it says to a call and `$2` to `tools/list`, each a format
+/// with the request's id in it.
+const SERVER: &str = r#"
+while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  case "$line" in
+    *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":[]},"serverInfo":{"name":"p","version":"1"}}}\n' "$id";;
+    *'"tools/list"'*) printf "$2\n" "$id";;
+    *'"tools/call"'*) printf "$1\n" "$id";;
+  esac
+done"#;
+
+const TOOLS: &str = r#"{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}}"#;
+
+fn server(to_call: &str, to_list: &str) -> Value {
+    json!({"command": "/bin/sh", "args": ["-c", SERVER, "sh", to_call, to_list], "allow": "*", "timeout": "60s"})
+}
+
+fn result(content: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":%s,"result":{{"content":[{content}]}}}}"#)
+}
+
+#[tokio::test]
+async fn an_answer_that_can_not_be_read_ends_its_call_at_once_and_its_beginning_is_told() {
+    for (to_call, words) in [
+        (result(r#"{"type":"text","text":"mean"}],"n":[NaN"#), "it begins with"),
+        (result(r#"{"type":"text","text":"cut off"#), "it begins with"),
+        (
+            r#"{"jsonrpc":"2.0","id":%s,"error":{"code":"E_INPUT","message":"too short"}}"#.to_owned(),
+            "E_INPUT: too short",
+        ),
+        (r#"{"jsonrpc":"2.0","id":%s,"error":"too short"}"#.to_owned(), "too short"),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not understood"}}"#.to_owned(),
+            "not understood",
+        ),
+        (r#"{"jsonrpc":"2.0","id":%s,"result":{"something":"else"}}"#.to_owned(), "no tool's result"),
+    ] {
+        let ground = Ground::new();
+        let registry = ground.registry(&json!({"p": server(&to_call, TOOLS)}));
+        let (code, message) = failed(echo(&registry, "p").await);
+        assert_eq!(code, "TOOL_ERROR", "{message}");
+        assert!(message.contains(words), "{message}");
+        registry.shut_down(ENDING).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_meant_is_used_where_that_is_plain() {
+    for (to_call, due) in [
+        (result(r#"{"type":"text","text":"caf\\351"}"#).replace("\\\\", "\\"), "caf\u{FFFD}"),
+        (result(r#"{"type":"text","text":"cut \\ud83d here"}"#), "cut \u{FFFD} here"),
+        (result(r#"{"type":"text","text":"got","annotations":[]}],"_meta":[],"more":["#).replace(r#""more":[]"#, r#""more":[1]"#), "got"),
+        ("{\\n  \"jsonrpc\": \"2.0\",\\n  \"id\": %s,\\n  \"result\": {\\n    \"content\": [{\"type\": \"text\", \"text\": \"spread {\"}]\\n  }\\n}".to_owned(), "spread {"),
+        (r#"[{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"a batch"}]}}]"#.to_owned(), "a batch"),
+        (r#"{"id":"%s","result":{"content":"bare"}}"#.to_owned(), "bare"),
+    ] {
+        let ground = Ground::new();
+        let registry = ground.registry(&json!({"p": server(&to_call, TOOLS)}));
+        assert_eq!(text(&echo(&registry, "p").await), due, "{to_call}");
+        registry.shut_down(ENDING).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_known_of_an_answer_is_named_and_the_rest_is_kept() {
+    let ground = Ground::new();
+    let content = r#"{"type":"chart","series":[1]},{"type":"text","text":"got"},{"type":"image","mimeType":"image/png","data":"no base64!"}"#;
+    let registry = ground.registry(&json!({"p": server(&result(content), TOOLS)}));
+    let answer = echo(&registry, "p").await.unwrap();
+    assert_eq!((answer.text.as_deref(), answer.left_out.len()), (Some("got"), 2), "{answer:?}");
+    assert!(answer.left_out[0].contains("\"chart\""), "{answer:?}");
+    registry.shut_down(ENDING).await;
+}
+
+#[tokio::test]
+async fn a_tool_without_a_schema_is_named_and_takes_nobody_else_away() {
+    let listed = TOOLS.replace(
+        "]}}",
+        r#",{"name":"bare"},{"name":"text","inputSchema":"{}"},{"name":5,"inputSchema":{}},{"name":"empty","inputSchema":[]}]}}"#,
+    );
+    let ground = Ground::new();
+    let registry = ground.registry(&json!({"p": server(&result(r#"{"type":"text","text":"got"}"#), &listed)}));
+    assert_eq!(text(&echo(&registry, "p").await), "got");
+    assert_eq!(text(&call(&registry, "p:empty", no_arguments()).await), "got");
+    let (code, message) = failed(call(&registry, "p:bare", no_arguments()).await);
+    assert_eq!(
+        (code, message.as_str()),
+        ("TOOL_UNAVAILABLE", "p:bare: its server lists it, and it has no inputSchema")
+    );
+    let named: Vec<String> = registry.unusable_tools().into_iter().map(|(_, name, _)| name).collect();
+    assert_eq!(named, ["5", "bare", "text"]);
+    registry.shut_down(ENDING).await;
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_tells_what_came_instead_of_an_answer() {
+    let ground = Ground::new();
+    let mut stray = server("working on it", TOOLS);
+    stray["timeout"] = "300ms".into();
+    let registry = ground.registry(&json!({"p": stray}));
+    let (code, message) = failed(echo(&registry, "p").await);
+    assert_eq!(code, "TIMEOUT");
+    assert!(message.contains("\"working on it\""), "{message}");
+    registry.shut_down(ENDING).await;
+}
+
+/// A server with sessions that forgets them all when it is told to.
+#[derive(Clone)]
+struct Forgetful {
+    status: u16,
+    /// What it says to a session that it does not know.
+    reply: Value,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    known: BTreeSet<String>,
+    made: usize,
+}
+
+impl Respond for Forgetful {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let asked: Value = serde_json::from_slice(&request.body).unwrap();
+        let result = |result: Value| json!({"jsonrpc": "2.0", "id": asked["id"], "result": result});
+        let mut state = self.state.lock().unwrap();
+        let session = request.headers.get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
+        let tool = |name: &str, reads: bool| json!({"name": name, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": reads}});
+        match asked["method"].as_str().unwrap() {
+            "initialize" => {
+                state.made += 1;
+                let session = format!("session-{}", state.made);
+                state.known.insert(session.clone());
+                let begun = json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "p", "version": "1"}});
+                ResponseTemplate::new(200).insert_header("mcp-session-id", session).set_body_json(result(begun))
+            }
+            _ if session.is_none_or(|session| !state.known.contains(&session)) => {
+                let mut reply = self.reply.clone();
+                if reply["id"] == "own" {
+                    reply["id"] = asked["id"].clone();
+                }
+                ResponseTemplate::new(self.status).set_body_json(reply)
+            }
+            "tools/list" => ResponseTemplate::new(200)
+                .set_body_json(result(json!({"tools": [tool("echo", true), tool("change", false)]}))),
+            "tools/call" => ResponseTemplate::new(200)
+                // Another id than the one that was asked under.
+                .set_body_json(
+                    json!({"jsonrpc": "2.0", "id": 4711, "result": {"content": [{"type": "text", "text": "hi"}]}}),
+                ),
+            _ => ResponseTemplate::new(202),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_forgot_the_session_is_given_a_new_one_and_only_harmless_calls_are_made_again() {
+    let error = json!({"code": -32000, "message": "No valid session"});
+    for (status, reply) in [
+        (400, json!({"jsonrpc": "2.0", "id": null, "error": error})),
+        (400, json!({"jsonrpc": "2.0", "error": error})),
+        (400, json!({"jsonrpc": "2.0", "id": "server-error", "error": error})),
+        (400, json!({"jsonrpc": "2.0", "id": "own", "error": error})),
+        (200, json!({"jsonrpc": "2.0", "id": null, "error": error})),
+        (200, json!({"jsonrpc": "2.0", "error": error})),
+    ] {
+        let server = MockServer::start().await;
+        let forgetful = Forgetful { status, reply: reply.clone(), state: Arc::default() };
+        let forget = || forgetful.state.lock().unwrap().known.clear();
+        Mock::given(method("POST")).respond_with(forgetful.clone()).mount(&server).await;
+        Mock::given(method("GET")).respond_with(ResponseTemplate::new(405)).mount(&server).await;
+        let ground = Ground::new();
+        let registry =
+            ground.registry_by(&json!({"p": {"url": server.uri(), "allow": "*", "era": "initialize"}}), manual(), None);
+        assert_eq!(text(&echo(&registry, "p").await), "hi", "{status} {reply}");
+        forget();
+        assert_eq!(text(&echo(&registry, "p").await), "hi", "{status} {reply}");
+        forget();
+        let (code, message) = failed(call(&registry, "p:change", no_arguments()).await);
+        assert_eq!(code, "TOOL_UNAVAILABLE");
+        assert!(message.ends_with("does not know the session any more: No valid session"), "{message}");
+        assert_eq!(text(&call(&registry, "p:change", no_arguments()).await), "hi", "{status} {reply}");
+        forget();
+        registry.refresh("p").await.unwrap().unwrap();
+        assert_eq!(forgetful.state.lock().unwrap().made, 4, "{status} {reply}");
+        registry.shut_down(ENDING).await;
+    }
+}
+
+#[tokio::test]
+async fn too_many_requests_tells_how_long_to_wait() {
+    let server = MockServer::start().await;
+    let busy = ResponseTemplate::new(429).insert_header("retry-after", "42").set_body_string("slow down");
+    Mock::given(method("POST")).respond_with(busy).mount(&server).await;
+    let ground = Ground::new();
+    let registry = ground.registry(&json!({"p": {"url": server.uri(), "allow": "*", "era": "initialize"}}));
+    let (code, message) = failed(echo(&registry, "p").await);
+    assert_eq!(code, "TOOL_UNAVAILABLE");
+    assert!(message.contains("429") && message.contains("42 s"), "{message}");
+}
