@@ -50,13 +50,14 @@ pub use crate::store::{ListingTotals, Summary, Tally};
 pub use crate::upstream::{ServerRow, TOLD};
 pub use crate::validate::{REGISTRY as RULES, Severity};
 
+pub use crate::code::Code;
 pub use changes::{Change, Changes};
 pub use check::{CheckRequest, CheckedFile, Checkup, KeptTools, check_paths};
 pub use complete::{Completing, Completion};
 pub use examples::EXAMPLES;
 pub use execute::{CallNews, Caller, Detail, ExecuteRequest, OnStep, Outcome, Pending, Rehearsal, StepDone};
 pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};
-pub use failure::{Code, EXIT_CODES, Error};
+pub use failure::{EXIT_CODES, Error};
 pub use graph::{GraphRequest, InputsRequest};
 pub use guide::{BeginRequest, Begun, CompleteRequest, EscalateRequest, PruneRequest, Pruned, ResumeRequest};
 pub use list::{ListRequest, Listing};

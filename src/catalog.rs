@@ -274,7 +274,7 @@ impl Catalog {
                     .iter()
                     .find(|problem| problem.file.starts_with("flows/") && build::stem(&problem.file) == name)
                 {
-                    let code = Code::named(&problem.code).unwrap_or(Code::ParseError);
+                    let code = problem.code;
                     let mut error = Error::about_file(code, format!("{}: {}", problem.file, problem.message))
                         .detail("file", problem.file.clone().into());
                     if let (Some(line), Some(column)) = (problem.line, problem.column) {

@@ -16,6 +16,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
+use crate::code::Code;
 use crate::model::Toolbox;
 use crate::plan::{Call, Plan, Step, Work};
 use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, State, StepError, Timing, Warning};
@@ -239,8 +240,8 @@ where
                 match ended {
                     Some(ended) => ended,
                     None => {
-                        let error =
-                            over(clock, ends, cancel).unwrap_or_else(|| StepError::new("TIMEOUT", "the time is up"));
+                        let error = over(clock, ends, cancel)
+                            .unwrap_or_else(|| StepError::new(Code::Timeout, "the time is up"));
                         run.apply(Event::Stopped { error, at: clock.now() });
                         break;
                     }
@@ -297,13 +298,13 @@ fn begin<'a>(
     noticed: &mut BTreeMap<usize, Vec<Warning>>,
 ) -> Begun<'a> {
     let Some(step) = plan.step(number) else {
-        return Begun::Ended(Err(StepError::new("INTERNAL_ERROR", "the step is not part of the plan")));
+        return Begun::Ended(Err(StepError::new(Code::InternalError, "the step is not part of the plan")));
     };
     match &step.work {
-        Work::Faulty { code, message, .. } => Begun::Ended(Err(StepError::new(code, message.clone()))),
+        Work::Faulty { code, message, .. } => Begun::Ended(Err(StepError::new(*code, message.clone()))),
         // A run is over an unfolded plan, and gathers by itself.
         Work::Flow(_) | Work::Gather(_) => {
-            Begun::Ended(Err(StepError::new("INTERNAL_ERROR", "a flow within the flow is not unfolded")))
+            Begun::Ended(Err(StepError::new(Code::InternalError, "a flow within the flow is not unfolded")))
         }
         Work::Call(call) => begin_call(run, (number, step), call, workers, noticed),
         Work::Render(rendering) => match run.bind(number, rendering) {
@@ -351,9 +352,9 @@ fn begin_call<'a>(
 /// Why nothing more may begin, if so.
 fn over(clock: &dyn Clock, ends: Option<Duration>, cancel: &CancellationToken) -> Option<StepError> {
     if cancel.is_cancelled() {
-        Some(StepError::new("CANCELLED", "the execution was cancelled"))
+        Some(StepError::new(Code::Cancelled, "the execution was cancelled"))
     } else if ends.is_some_and(|ends| clock.reading() >= ends) {
-        Some(StepError::new("TIMEOUT", "the execution took longer than it may"))
+        Some(StepError::new(Code::Timeout, "the execution took longer than it may"))
     } else {
         None
     }

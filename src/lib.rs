@@ -14,6 +14,7 @@
 
 #![cfg_attr(not(feature = "internals"), allow(dead_code, unused_imports))]
 
+mod code;
 mod names;
 
 mod document;
@@ -67,5 +68,5 @@ pub mod internals {
     macro_rules! open {
         ($($room:ident)*) => { $(pub mod $room { pub use crate::$room::*; })* };
     }
-    open!(names document model graph render validate plan run discover tokens clock config cache web source store execute guide guard upstream catalog app report mcp cli);
+    open!(code names document model graph render validate plan run discover tokens clock config cache web source store execute guide guard upstream catalog app report mcp cli);
 }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::model::{Contract, Flow, NodeKind, Persona, ValueType, VariableSet};
 use crate::render::Outline;
 use crate::validate::{Body, CheckedFlow};
@@ -74,7 +75,7 @@ pub enum Work {
     /// It fails: something was wrong with it before anything ran.
     Faulty {
         /// The error's code.
-        code: String,
+        code: Code,
         /// What is wrong.
         message: String,
         /// What it was to do.
@@ -362,10 +363,10 @@ fn results(flow: &Flow, checked: &CheckedFlow, number_of: &[Option<usize>]) -> V
 fn faulty(body: &Body) -> Work {
     match body {
         Body::Faulty { code, message, meant } => {
-            Work::Faulty { code: code.clone(), message: message.clone(), meant: meant.clone() }
+            Work::Faulty { code: *code, message: message.clone(), meant: meant.clone() }
         }
         _ => Work::Faulty {
-            code: "TEMPLATE_NOT_FOUND".to_owned(),
+            code: Code::TemplateNotFound,
             message: "the template is not part of this check".to_owned(),
             meant: Intent::Text,
         },

@@ -443,7 +443,7 @@ async fn check_view(
         if let Some(problem) = crate::catalog::left_out(&problem)
             && CatalogPath::new(&problem.file).is_ok_and(|path| wanted(&path))
         {
-            let error = Error::new(Code::named(&problem.code).unwrap_or(Code::InvalidRequest), problem.message);
+            let error = Error::new(problem.code, problem.message);
             let shown = CatalogPath::new(&problem.file).map_or(problem.file, |path| shown(&path));
             checkup.files.push(CheckedFile { shown, findings: Vec::new(), alone: false, unreadable: Some(error) });
         }

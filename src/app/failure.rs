@@ -5,97 +5,11 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::code::Code;
 use crate::discover::{DamagedIndex, DiscoverError};
 use crate::names::{RefName, nearest, quoted};
 use crate::source::SourceError;
 use crate::validate::Finding;
-
-macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $word:literal, $retried:literal, $meaning:literal;)*) => {
-        /// Every error code that callers see.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Code {
-            $(#[doc = $meaning] $name,)*
-        }
-
-        impl Code {
-            /// Every code, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
-            /// The code as it is written.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$name => $word,)* }
-            }
-
-            /// When it is given, in one sentence.
-            pub const fn meaning(self) -> &'static str {
-                match self { $(Self::$name => $meaning,)* }
-            }
-
-            /// Whether we tried again before giving it.
-            pub const fn retried(self) -> &'static str {
-                match self { $(Self::$name => $retried,)* }
-            }
-        }
-    };
-}
-
-codes! {
-    InvalidRequest = "INVALID_REQUEST", "no", "An argument is missing, unknown or of the wrong kind.";
-    InvalidCursor = "INVALID_CURSOR", "no", "The cursor does not go on with this listing.";
-    AmbiguousName = "AMBIGUOUS_NAME", "no", "Several flows or templates go by that name.";
-    FlowNotFound = "FLOW_NOT_FOUND", "no", "No flow goes by that name.";
-    TemplateNotFound = "TEMPLATE_NOT_FOUND", "no", "No template goes by that name.";
-    RefNotFound = "REF_NOT_FOUND", "no", "The repository has no such branch, tag or commit.";
-    RepoNotFound = "REPO_NOT_FOUND", "no", "The repository does not exist or can't be seen.";
-    ParseError = "PARSE_ERROR", "no", "A file is not strict JSON; the message says where.";
-    ValidationError = "VALIDATION_ERROR", "no", "A flow has errors, which `details.findings` lists, or a file of the catalog is none that is read.";
-    CircularDependency = "CIRCULAR_DEPENDENCY", "no", "A flow's edges form a ring; `details.cycle` is the ring.";
-    FileTooLarge = "FILE_TOO_LARGE", "no", "A file is over the size limit.";
-    MissingVariables = "MISSING_VARIABLES", "no", "Required values were not given; `details.missing` lists them. Nothing ran.";
-    ExecutionError = "EXECUTION_ERROR", "no", "A step could not be carried out.";
-    Timeout = "TIMEOUT", "no", "Something took longer than it may.";
-    Cancelled = "CANCELLED", "no", "The caller cancelled.";
-    LimitExceeded = "LIMIT_EXCEEDED", "no", "A text, what a tool answers, or flows within flows would go past a limit; `nextStep` says what helps.";
-    Unauthorized = "UNAUTHORIZED", "no", "GitHub refused the token (401).";
-    Forbidden = "FORBIDDEN", "no", "The token lacks a permission (403 without rate headers).";
-    RateLimited = "RATE_LIMITED", "up to 3 tries, unless the reset is too far away", "GitHub's quota is used up; `details.retryAt` says until when.";
-    GithubError = "GITHUB_ERROR", "up to 3 tries", "GitHub answered with an error.";
-    NetworkError = "NETWORK_ERROR", "up to 3 tries", "GitHub could not be reached.";
-    ToolNotFound = "TOOL_NOT_FOUND", "no", "No external server or tool goes by that name.";
-    ToolNotAllowed = "TOOL_NOT_ALLOWED", "no", "The operator does not allow flows to call that tool.";
-    ToolUnavailable = "TOOL_UNAVAILABLE", "as the node's `retry` says", "The tool's server can't be reached.";
-    ToolError = "TOOL_ERROR", "as the node's `retry` says", "The tool reports an error; the message holds its words.";
-    ExecutionNotFound = "EXECUTION_NOT_FOUND", "no", "No execution goes by that id, or it is no longer kept.";
-    InvalidStepToken = "INVALID_STEP_TOKEN", "no", "The step token is not, or no longer, that of the open step.";
-    StepAlreadyCompleted = "STEP_ALREADY_COMPLETED", "no", "The step was completed before, with another output.";
-    ContractViolation = "CONTRACT_VIOLATION", "no", "The output does not meet the step's contract; `details.issues` lists every place. The token stays good.";
-    AwaitingHuman = "AWAITING_HUMAN", "no", "A person is asked, and nothing goes on before the answer.";
-    EscalationNotFound = "ESCALATION_NOT_FOUND", "no", "No question to a person is open under that id.";
-    StoreError = "STORE_ERROR", "no", "Guided executions can't be kept or read on this machine; everything else works.";
-    InternalError = "INTERNAL_ERROR", "no", "A bug; the message holds an id that is found in the log.";
-}
-
-impl Code {
-    /// Reads a code's word.
-    pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|code| code.word() == word)
-    }
-
-    /// Whether it is about GitHub: these carry `details.family`.
-    pub const fn of_github(self) -> bool {
-        matches!(
-            self,
-            Self::Unauthorized
-                | Self::Forbidden
-                | Self::RateLimited
-                | Self::GithubError
-                | Self::NetworkError
-                | Self::RefNotFound
-                | Self::RepoNotFound
-        )
-    }
-}
 
 /// Exit codes of the command line, with their meaning.
 pub const EXIT_CODES: [(u8, &str); 4] = [
@@ -115,7 +29,9 @@ pub struct Error {
     pub message: String,
     /// The call or change that helps.
     pub next_step: Option<String>,
-    /// Facts for programs, in the order in which they are written.
+    /// Whether GitHub, or the way to it, is the trouble.
+    pub of_github: bool,
+    /// More facts for programs, in the order in which they are written.
     pub details: Option<Box<Map<String, Value>>>,
     /// What the checker found, where that is the trouble.
     pub findings: Vec<Finding>,
@@ -124,7 +40,14 @@ pub struct Error {
 impl Error {
     /// An error without a next step.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), next_step: None, details: None, findings: Vec::new() }
+        Self {
+            code,
+            message: message.into(),
+            next_step: None,
+            of_github: code.of_github(),
+            details: None,
+            findings: Vec::new(),
+        }
     }
 
     /// The call or change that helps.
@@ -152,8 +75,12 @@ impl Error {
             Code::Unauthorized | Code::Forbidden => "check the token's permissions (Contents: read)",
             _ => "mend the file; `flowy validate` shows the place",
         };
-        let error = Self::new(code, message).next(next);
-        if code.of_github() || code == Code::Timeout { error.detail("family", json!("GITHUB_ERROR")) } else { error }
+        Self::new(code, message).next(next).about_source()
+    }
+
+    /// An error of a source: what takes too long there is GitHub.
+    fn about_source(self) -> Self {
+        Self { of_github: self.code.of_github() || self.code == Code::Timeout, ..self }
     }
 
     /// Something asked for that isn't there, with the nearest names.
@@ -176,14 +103,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self.code {
             Code::InvalidRequest | Code::InvalidCursor => 2,
-            Code::Unauthorized
-            | Code::Forbidden
-            | Code::RateLimited
-            | Code::GithubError
-            | Code::NetworkError
-            | Code::RepoNotFound
-            | Code::RefNotFound => 3,
-            Code::Timeout if self.details.as_ref().is_some_and(|details| details.contains_key("family")) => 3,
+            _ if self.of_github => 3,
             _ => 1,
         }
     }
@@ -233,7 +153,10 @@ pub(crate) fn code_of(error: &SourceError) -> Code {
         SourceError::TimedOut { .. } => Code::Timeout,
         SourceError::FileTooLarge { .. } => Code::FileTooLarge,
         SourceError::NotRead { .. } | SourceError::Unreadable { .. } => Code::ValidationError,
-        _ => Code::InvalidRequest,
+        SourceError::NotAFolder { .. }
+        | SourceError::BadSource { .. }
+        | SourceError::NotAsked { .. }
+        | SourceError::NoSuchFile { .. } => Code::InvalidRequest,
     }
 }
 
@@ -257,10 +180,7 @@ impl Error {
     /// An error of the source, with what helps; `place` is where the ref was given.
     fn of_source(error: &SourceError, place: &str) -> Self {
         let code = code_of(error);
-        let mut made = Self::new(code, error.to_string());
-        if code.of_github() || code == Code::Timeout {
-            made = made.detail("family", json!("GITHUB_ERROR"));
-        }
+        let made = Self::new(code, error.to_string()).about_source();
         match error {
             SourceError::Unauthorized { authenticated: false, .. }
             | SourceError::Forbidden { authenticated: false, .. } => {
@@ -321,20 +241,6 @@ impl Error {
             SourceError::NotRead { .. } => made.next("put a plain file of that content into the catalog"),
             SourceError::NoSuchFile { .. } => made.next("call flows_list with refresh: true to see what there is now"),
             SourceError::Unreadable { .. } => made.next("check that the file can be read by this user"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_code_is_spelt_alike_and_says_when() {
-        for code in Code::ALL {
-            assert!(code.word().bytes().all(|b| b.is_ascii_uppercase() || b == b'_'), "{code:?}");
-            assert!(code.meaning().ends_with('.'), "{code:?}");
-            assert_eq!(Code::named(code.word()), Some(*code));
         }
     }
 }

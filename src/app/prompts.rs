@@ -204,7 +204,7 @@ impl Catalog {
         let arguments = prepared.plan.as_deref().map(flow_arguments).unwrap_or_default();
         let steps = prepared.plan.iter().flat_map(|plan| plan.steps());
         let lasting = steps.into_iter().all(|step| match &step.work {
-            Work::Faulty { code, .. } => !Code::named(code).is_some_and(passing),
+            Work::Faulty { code, .. } => !passing(*code),
             Work::Render(_) | Work::Call(_) | Work::Flow(_) | Work::Gather(_) => true,
         });
         Ok((prepared.entry.description.clone(), arguments, lasting))
@@ -232,9 +232,7 @@ impl Catalog {
         };
         match self.template(&file, place).await.0 {
             Lookup::Found(template) => Ok(template),
-            Lookup::Broken { code, message, .. } => {
-                Err(Error::about_file(Code::named(&code).unwrap_or(Code::ParseError), message))
-            }
+            Lookup::Broken { code, message, .. } => Err(Error::about_file(code, message)),
             _ => Err(Error::new(Code::TemplateNotFound, format!("{file} no longer holds that template"))
                 .next("call flows_list with refresh true, and ask again")),
         }

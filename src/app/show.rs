@@ -93,9 +93,7 @@ async fn found(catalog: &Catalog, name: &str) -> Result<Option<(Arc<Template>, S
     let file = listed.file.clone();
     match catalog.template(&file, place).await.0 {
         Lookup::Found(template) => Ok(Some((template, file))),
-        Lookup::Broken { code, message, .. } => {
-            Err(Error::about_file(Code::named(&code).unwrap_or(Code::ParseError), message))
-        }
+        Lookup::Broken { code, message, .. } => Err(Error::about_file(code, message)),
         _ => Ok(None),
     }
 }

@@ -274,7 +274,7 @@ pub fn state_of(outcome: &Outcome) -> &'static str {
 
 /// Whether a run was ended before all its steps were.
 fn was_cancelled(run: &Run) -> bool {
-    run.failures().any(|(_, error)| error.code == Code::Cancelled.word())
+    run.failures().any(|(_, error)| error.code == Code::Cancelled)
 }
 
 /// The most steps that an error names.

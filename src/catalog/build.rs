@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use super::entry::{category, entry};
 use super::nested::{FlowNames, Nesting, Within};
-use super::problems::{Problems, code_in_flow, code_of_finding, of_findings, problem, unreadable};
+use super::problems::{Problems, of_findings, problem, unreadable};
 use super::{INDEX, Opened};
 use crate::app::failure::code_of;
 use crate::app::{Code, Error};
@@ -261,11 +261,11 @@ fn read_templates(path: &CatalogPath, bytes: &Bytes, oid: String) -> TemplatesOf
     let outcome = match bytes {
         Err(error) => {
             problems.push(unreadable(path, error));
-            TemplateRead::Broken { code: code_of(error).word().to_owned(), message: error.to_string() }
+            TemplateRead::Broken { code: code_of(error), message: error.to_string() }
         }
         Ok(bytes) => {
             let check = validate::template_file(path, &validate::parse(path, bytes));
-            problems.extend(of_findings(&check.findings, code_of_finding));
+            problems.extend(of_findings(&check.findings));
             entry.titles = check
                 .templates
                 .iter()
@@ -308,7 +308,7 @@ impl Shelves<'_> {
         };
         let check = validate::flow_file(path, parsed, known);
         let plans = check.flows.iter().map(|flow| flow.checked.as_ref().map(|flow| Plan::of(flow, &within.plans)));
-        Checked { plans: plans.collect(), check, shelf }
+        Checked { plans: plans.collect(), check }
     }
 
     fn shelf(&self, references: &[String]) -> Shelf {
@@ -321,7 +321,7 @@ impl Shelves<'_> {
                         .get(place)
                         .map_or(Lookup::Missing { nearest: Vec::new() }, |template| Lookup::Found(template.clone())),
                     Some(TemplateRead::Broken { code, message }) => {
-                        Lookup::Broken { file: listed.file.clone(), code: code.clone(), message: message.clone() }
+                        Lookup::Broken { file: listed.file.clone(), code: *code, message: message.clone() }
                     }
                     None => Lookup::Missing { nearest: Vec::new() },
                 },
@@ -346,7 +346,7 @@ fn take_guidance(guidance: &mut Guidance, path: &CatalogPath, bytes: &Bytes) {
     match bytes {
         _ if !Guidance::is_guidance(path) => {}
         Ok(bytes) => guidance.read(path, bytes),
-        Err(error) => guidance.unreadable(path, code_of(error).word(), &error.to_string()),
+        Err(error) => guidance.unreadable(path, code_of(error), &error.to_string()),
     }
 }
 
@@ -364,7 +364,6 @@ struct FlowsOfFile {
 struct Checked {
     check: validate::FileCheck,
     plans: Vec<Option<Plan>>,
-    shelf: Shelf,
 }
 
 fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Checked, oid: &str) -> FlowsOfFile {
@@ -382,7 +381,7 @@ fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Chec
             Ok(document) => read.category = category(path, document),
             Err(problem) => read.problems.push(FileProblem {
                 file: path.to_string(),
-                code: Code::ParseError.word().to_owned(),
+                code: Code::ParseError,
                 message: problem.message.clone(),
                 line: Some(problem.position.line),
                 column: Some(problem.position.column),
@@ -391,12 +390,12 @@ fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Chec
         }
         return read;
     }
-    let Checked { check, plans, shelf } = check(&parsed);
-    read.problems.extend(of_findings(&check.findings, code_of_finding));
+    let Checked { check, plans } = check(&parsed);
+    read.problems.extend(of_findings(&check.findings));
     // What is let go of leaves gaps between what stays: among thousands of files the larger, the more is lost.
     read.flows.reserve_exact(check.flows.len());
     for (flow, plan) in check.flows.into_iter().zip(plans) {
-        read.problems.extend(of_findings(&flow.findings, |finding| code_in_flow(finding, &flow.flow, &shelf)));
+        read.problems.extend(of_findings(&flow.findings));
         read.nests |= flow.flow.nodes.iter().any(|node| matches!(node.kind, NodeKind::Flow(_)));
         let broken = flow.findings.iter().any(|finding| finding.severity == Severity::Error);
         read.flows.push(FlowRow { broken, ..entry(&flow.flow, plan.as_ref(), oid.to_owned()) });
@@ -406,7 +405,7 @@ fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Chec
 
 enum TemplateRead {
     Whole(Vec<Arc<Template>>),
-    Broken { code: String, message: String },
+    Broken { code: Code, message: String },
 }
 
 impl TemplateRead {
@@ -417,13 +416,12 @@ impl TemplateRead {
 }
 
 /// A template file's first error, as the code and message of the steps that need it.
-pub(crate) fn broken(finding: &Finding) -> (String, String) {
-    let code = if finding.rule == "syntax" { Code::ParseError } else { Code::ValidationError };
+pub(crate) fn broken(finding: &Finding) -> (Code, String) {
     let message = format!(
         "{} at line {}, column {}: {}",
         finding.file, finding.position.line, finding.position.column, finding.message
     );
-    (code.word().to_owned(), message)
+    (finding.code, message)
 }
 
 /// Whether a path lies below a top folder. What is no file of a catalog never gets here: the source

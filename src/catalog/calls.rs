@@ -42,8 +42,8 @@ impl Catalog {
             for call in calls {
                 let Some(why) = tools.trouble(&call.server) else { continue };
                 let message = format!("{} calls {call}, which is unavailable now: {why}", quoted(&entry.name));
-                let code = Code::ToolUnavailable.word().to_owned();
-                problems.push(FileProblem { file: entry.file.clone(), code, message, ..FileProblem::default() });
+                let code = Code::ToolUnavailable;
+                problems.push(FileProblem::new(entry.file.clone(), code, message));
             }
         }
         Ok(problems)

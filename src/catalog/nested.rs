@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::build::broken;
-use super::problems::code_of_finding;
+use crate::code::Code;
 use crate::model::{Flow, KnownFlow, Lookup, Shelf};
 use crate::names::nearest;
 use crate::plan::Plan;
@@ -147,7 +147,7 @@ struct Read {
 #[derive(Clone)]
 enum Planned {
     Whole(Arc<Plan>),
-    Broken { file: String, code: String, message: String },
+    Broken { file: String, code: Code, message: String },
 }
 
 impl<'a> Nesting<'a> {
@@ -289,7 +289,7 @@ impl<'a> Nesting<'a> {
     fn plan(&self, (file, place): FlowPlace) -> Planned {
         let unreadable = |message: &str| Planned::Broken {
             file: String::new(),
-            code: "GITHUB_ERROR".to_owned(),
+            code: Code::GithubError,
             message: message.to_owned(),
         };
         let read = self.read(file);
@@ -305,7 +305,7 @@ impl<'a> Nesting<'a> {
                 let worst = flow.findings.iter().find(|finding| finding.reach == Reach::Flow);
                 let Some(finding) = worst else { return unreadable("it can't be planned") };
                 let (_, message) = broken(finding);
-                let code = code_of_finding(finding).word().to_owned();
+                let code = finding.code;
                 Planned::Broken { file: flow.flow.file.to_string(), code, message }
             }
             None => match whole {

@@ -5,7 +5,6 @@ use std::sync::{Arc, PoisonError};
 
 use super::build::{broken, guidance, in_folder};
 use super::nested::{FlowPlace, Nesting, Within};
-use super::problems::code_of_finding;
 use super::{Catalog, READY_FLOWS};
 use crate::app::failure::code_of;
 use crate::app::{Code, Error};
@@ -98,7 +97,7 @@ fn not_found(error: &Error) -> Lookup<KnownFlow> {
     match error.code {
         Code::FlowNotFound => Lookup::Missing { nearest: texts("nearest") },
         Code::AmbiguousName => Lookup::Ambiguous { files: texts("files") },
-        code => Lookup::Broken { file: String::new(), code: code.word().to_owned(), message: error.message.clone() },
+        code => Lookup::Broken { file: String::new(), code, message: error.message.clone() },
     }
 }
 
@@ -118,12 +117,10 @@ fn check_file(
 
 fn refusal(flow: &Flow, findings: &[Finding]) -> Error {
     let errors: Vec<&Finding> = findings.iter().filter(|finding| finding.reach == validate::Reach::Flow).collect();
-    let ring = errors.iter().find(|finding| matches!(finding.rule, "cycle" | "flow-ring"));
-    let worst = ring.or_else(|| errors.iter().find(|finding| finding.rule == "syntax")).or(errors.first());
-    let code = worst.map_or(Code::ValidationError, |finding| match code_of_finding(finding) {
-        code @ (Code::CircularDependency | Code::ParseError) => code,
-        _ => Code::ValidationError,
-    });
+    let first = |code: Code| errors.iter().find(|finding| finding.code == code);
+    let ring = first(Code::CircularDependency);
+    let worst = ring.or_else(|| first(Code::ParseError)).or(errors.first());
+    let code = worst.map_or(Code::ValidationError, |finding| finding.code);
     let more = if errors.len() > 1 { format!(" (and {} more)", errors.len() - 1) } else { String::new() };
     let message = worst.map_or_else(
         || format!("flow {} can't be executed", crate::names::quoted(flow.name.as_str())),
@@ -299,14 +296,9 @@ impl Catalog {
     pub(crate) async fn template(&self, file: &str, place: usize) -> (Lookup, bool) {
         let Ok(path) = CatalogPath::new(file) else { return (Lookup::Missing { nearest: Vec::new() }, true) };
         match self.snapshot.read(&path).await {
-            Err(error) => (
-                Lookup::Broken {
-                    file: file.to_owned(),
-                    code: code_of(&error).word().to_owned(),
-                    message: error.to_string(),
-                },
-                false,
-            ),
+            Err(error) => {
+                (Lookup::Broken { file: file.to_owned(), code: code_of(&error), message: error.to_string() }, false)
+            }
             Ok(bytes) => {
                 let check = validate::template_file(&path, &validate::parse(&path, &bytes));
                 let found: Option<Arc<Template>> = check.templates.get(place).cloned();

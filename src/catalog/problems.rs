@@ -6,7 +6,6 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use crate::app::Code;
 use crate::app::failure::code_of;
 use crate::discover::{FileProblem, FlowRow};
-use crate::model::{Flow, Lookup, NodeKind, Shelf};
 use crate::names::{CatalogPath, quoted};
 use crate::source::{Problem, ProblemKind, SourceError};
 use crate::validate::{Finding, Severity};
@@ -65,26 +64,20 @@ impl Problems {
                 } else {
                     format!("also in {}", others.join(", "))
                 };
-                self.note(FileProblem {
-                    file: (*file).to_owned(),
-                    code: Code::AmbiguousName.word().to_owned(),
-                    message: format!(
-                        "the name {} is used {also}: asking for it can't tell the flows apart",
-                        quoted(name)
-                    ),
-                    ..FileProblem::default()
-                });
+                let message =
+                    format!("the name {} is used {also}: asking for it can't tell the flows apart", quoted(name));
+                self.note(FileProblem::new(*file, Code::AmbiguousName, message));
             }
         }
     }
 }
 
 /// The errors among findings.
-pub(super) fn of_findings(findings: &[Finding], code: impl Fn(&Finding) -> Code) -> Vec<FileProblem> {
+pub(super) fn of_findings(findings: &[Finding]) -> Vec<FileProblem> {
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
     let problem = |finding: &Finding| FileProblem {
         file: finding.file.to_string(),
-        code: code(finding).word().to_owned(),
+        code: finding.code,
         message: finding.message.clone(),
         line: Some(finding.position.line),
         column: Some(finding.position.column),
@@ -93,42 +86,8 @@ pub(super) fn of_findings(findings: &[Finding], code: impl Fn(&Finding) -> Code)
     errors.map(problem).collect()
 }
 
-/// The same for a finding of a flow: a template whose file can't be had or read is not one that isn't there.
-pub(super) fn code_in_flow(finding: &Finding, flow: &Flow, shelf: &Shelf) -> Code {
-    let selected = |node: &crate::model::Node| match &node.kind {
-        NodeKind::Template(step) if Some(&node.id) == finding.node.as_ref() => step.selected.clone(),
-        _ => None,
-    };
-    let broken = flow.nodes.iter().find_map(selected).and_then(|selected| match shelf.get(&selected) {
-        Lookup::Broken { code, .. } => Code::named(&code),
-        _ => None,
-    });
-    broken.filter(|_| finding.rule == "missing-template").unwrap_or_else(|| code_of_finding(finding))
-}
-
-/// The error code that a finding of severity error stands for.
-pub(super) fn code_of_finding(finding: &Finding) -> Code {
-    match finding.rule {
-        "syntax" => Code::ParseError,
-        "cycle" | "flow-ring" => Code::CircularDependency,
-        "missing-flow" => Code::FlowNotFound,
-        "missing-flow-input" => Code::MissingVariables,
-        "unknown-tool" => Code::ToolNotFound,
-        "tool-not-allowed" => Code::ToolNotAllowed,
-        "unavailable-tool" => Code::ToolUnavailable,
-        "missing-template" => Code::TemplateNotFound,
-        "ambiguous-name" => Code::AmbiguousName,
-        _ => Code::ValidationError,
-    }
-}
-
 pub(super) fn unreadable(path: &CatalogPath, error: &SourceError) -> FileProblem {
-    FileProblem {
-        file: path.to_string(),
-        code: code_of(error).word().to_owned(),
-        message: error.to_string(),
-        ..FileProblem::default()
-    }
+    FileProblem::new(path.to_string(), code_of(error), error.to_string())
 }
 
 pub(crate) fn problem(left_out: &Problem) -> Option<FileProblem> {
@@ -150,5 +109,5 @@ pub(crate) fn problem(left_out: &Problem) -> Option<FileProblem> {
             (Code::GithubError, "the listing was cut off here: there may be more files".to_owned())
         }
     };
-    Some(FileProblem { file: left_out.path.clone(), code: code.word().to_owned(), message, ..FileProblem::default() })
+    Some(FileProblem::new(left_out.path.clone(), code, message))
 }

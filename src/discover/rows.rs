@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::flow_index;
+use crate::code::Code;
 use crate::names::unprintable;
 
 /// One listed flow, as its plan describes it.
@@ -137,12 +138,12 @@ pub struct Category {
 }
 
 /// A file that can't be listed as it should, and why; it never hides the others.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileProblem {
     /// The file, as a path of the catalog.
     pub file: String,
     /// The error code, for example `PARSE_ERROR`.
-    pub code: String,
+    pub code: Code,
     /// The fact, in one sentence.
     pub message: String,
     /// From 1.
@@ -154,6 +155,11 @@ pub struct FileProblem {
 }
 
 impl FileProblem {
+    /// A problem of a file as a whole.
+    pub fn new(file: impl Into<String>, code: Code, message: impl Into<String>) -> Self {
+        Self { file: file.into(), code, message: message.into(), line: None, column: None, unnamed: 0 }
+    }
+
     /// How many there are of these in all, those that are named nowhere included.
     pub fn count(problems: &[Self]) -> usize {
         problems.iter().map(|problem| 1 + problem.unnamed).sum()
@@ -189,7 +195,8 @@ impl IndexRows {
         for problem in &mut problems {
             clean(&mut problem.message);
         }
-        problems.sort_by(|a, b| (&a.file, a.line, a.column, &a.code).cmp(&(&b.file, b.line, b.column, &b.code)));
+        let place = |problem: &FileProblem| (problem.line, problem.column, problem.code.word());
+        problems.sort_by(|a, b| (&a.file, place(a)).cmp(&(&b.file, place(b))));
         for category in &mut categories {
             category.display_name.iter_mut().for_each(clean);
             category.description.iter_mut().for_each(clean);

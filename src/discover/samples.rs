@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{Category, FileProblem, FlowIndex, FlowInput, FlowOutput, FlowRow, IndexRows, TemplateRow, TemplateTitle};
+use crate::code::Code;
 
 const SUBJECTS: [(&str, &str, &str); 8] = [
     ("brand_review", "marketing", "Compares how a brand describes itself with how its customers do"),
@@ -94,13 +95,13 @@ pub(super) fn rows(count: usize) -> IndexRows {
     let problems = vec![
         FileProblem {
             file: "flows/Bad.json".to_owned(),
-            code: "PARSE_ERROR".to_owned(),
+            code: Code::ParseError,
             message: "Something after the end".to_owned(),
             line: Some(3),
             column: Some(14),
             unnamed: 2,
         },
-        FileProblem { file: "flows/Big.json".to_owned(), code: "FILE_TOO_LARGE".to_owned(), ..FileProblem::default() },
+        FileProblem::new("flows/Big.json", Code::FileTooLarge, ""),
     ];
     let categories = vec![Category {
         name: "sales".to_owned(),

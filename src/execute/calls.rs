@@ -7,11 +7,12 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use serde_json::{Map, Value};
 
+use crate::code::{Code, WarningCode};
 use crate::execute::{OnToolProgress, ToolFailure, ToolProgress, Tools, Worked};
 use crate::model::{LONGEST_BACKOFF, ToolAnswer, ToolCall, ToolLookup, Toolbox};
 use crate::names::{shown, step_address};
 use crate::plan::{Call, Step, Work};
-use crate::run::{FilledWith, Output, Run, StepError, Warning, WarningKind};
+use crate::run::{FilledWith, Output, Run, StepError, Warning};
 
 /// The most of a tool's own words that an error keeps, in characters.
 const LONGEST_REPORT: usize = 4_000;
@@ -66,7 +67,7 @@ pub(super) fn make<'a>(
         let worked = AssertUnwindSafe(work(tools, call, arguments, standing, told)).catch_unwind().await;
         worked.unwrap_or_else(|_| {
             let message = "the call was stopped by an internal error".to_owned();
-            let failure = ToolFailure::unsent("INTERNAL_ERROR", message);
+            let failure = ToolFailure::unsent(Code::InternalError, message);
             Worked { result: Err(error(&failure, call, standing, Tries::default())), calls: 1, ..Worked::default() }
         })
     }
@@ -100,16 +101,16 @@ fn foreseen(
         ToolLookup::Found(tool) => tool,
         ToolLookup::NotKnown => return None,
         ToolLookup::NotAllowed(_) => {
-            return failure("TOOL_NOT_ALLOWED", "the operator does not allow flows to call it".to_owned());
+            return failure(Code::ToolNotAllowed, "the operator does not allow flows to call it".to_owned());
         }
         ToolLookup::Disabled => {
-            return failure("TOOL_UNAVAILABLE", "the operator switched its server off".to_owned());
+            return failure(Code::ToolUnavailable, "the operator switched its server off".to_owned());
         }
         ToolLookup::NoServer { .. } => {
-            return failure("TOOL_NOT_FOUND", "no external server goes by that name".to_owned());
+            return failure(Code::ToolNotFound, "no external server goes by that name".to_owned());
         }
         ToolLookup::NoTool { .. } => {
-            return failure("TOOL_NOT_FOUND", "its server has no tool of that name".to_owned());
+            return failure(Code::ToolNotFound, "its server has no tool of that name".to_owned());
         }
     };
     let slots = run.slots(number);
@@ -123,7 +124,7 @@ fn foreseen(
     let pending: Vec<_> = pending.map(|(_, hole)| &hole.at).collect();
     let misfits = tool.input.misfits(&Value::Object(arguments.clone()), &pending);
     let told: Vec<String> = misfits.iter().map(|misfit| format!("{} {}", misfit.path, misfit.message)).collect();
-    if told.is_empty() { None } else { failure("INVALID_REQUEST", told.join("; ")) }
+    if told.is_empty() { None } else { failure(Code::InvalidRequest, told.join("; ")) }
 }
 
 /// Calls the tool as often as the node says, and makes an output of what it answers.
@@ -150,7 +151,7 @@ async fn work(
             Ok(mut answer) if !answer.is_error => {
                 let left_out = std::mem::take(&mut answer.left_out);
                 let warn =
-                    |what: String| Warning::of(WarningKind::LeftOut, standing.id, format!("{}: {what}", call.address));
+                    |what: String| Warning::of(WarningCode::LeftOut, standing.id, format!("{}: {what}", call.address));
                 worked.warnings.extend(left_out.into_iter().map(warn));
                 worked.result = Ok(Output::answered(answer, standing.place));
                 return worked;
@@ -193,7 +194,7 @@ fn ended(failure: &ToolFailure, call: &Call, standing: Standing<'_>, tries: Trie
     let error = error(failure, call, standing, tries);
     worked.result = if call.goes_on {
         let message = format!("{}; the flow goes on, as the node says", error.message);
-        worked.warnings.push(Warning::of(WarningKind::WentOn, standing.id, message));
+        worked.warnings.push(Warning::of(WarningCode::WentOn, standing.id, message));
         Ok(Output::of_failure(&error))
     } else {
         Err(error)
@@ -206,12 +207,12 @@ fn reported(answer: ToolAnswer) -> ToolFailure {
     let said = answer.text.or_else(|| answer.structured.map(|value| value.to_string()));
     let said = said.filter(|said| !said.trim().is_empty());
     let message = said.unwrap_or_else(|| "the tool reports an error and says nothing about it".to_owned());
-    ToolFailure { code: "TOOL_ERROR", message, sent: 1 }
+    ToolFailure { code: Code::ToolError, message, sent: 1 }
 }
 
 /// What can't be mended by trying again is not tried again.
 fn worth_another_try(failure: &ToolFailure) -> bool {
-    !matches!(failure.code, "TOOL_NOT_FOUND" | "TOOL_NOT_ALLOWED" | "INVALID_REQUEST" | "LIMIT_EXCEEDED")
+    !matches!(failure.code, Code::ToolNotFound | Code::ToolNotAllowed | Code::InvalidRequest | Code::LimitExceeded)
 }
 
 fn error(failure: &ToolFailure, call: &Call, standing: Standing<'_>, tries: Tries) -> StepError {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+use crate::code::Code;
 use crate::model::{ToolAnswer, ToolCall, Toolbox};
 
 /// What a running call says of itself.
@@ -27,7 +28,7 @@ pub type OnToolProgress = Arc<dyn Fn(ToolProgress) + Send + Sync>;
 pub struct ToolFailure {
     /// The error's code: `TOOL_NOT_FOUND`, `TOOL_NOT_ALLOWED`, `TOOL_UNAVAILABLE`, `TOOL_ERROR`,
     /// `TIMEOUT`, `LIMIT_EXCEEDED` or `INVALID_REQUEST` (arguments that don't fit the tool's schema).
-    pub code: &'static str,
+    pub code: Code,
     /// The fact, with the tool's address in it.
     pub message: String,
     /// How often the call was on its way to its server: none where the server could not be reached.
@@ -36,7 +37,7 @@ pub struct ToolFailure {
 
 impl ToolFailure {
     /// A failure of a call that was never sent.
-    pub fn unsent(code: &'static str, message: String) -> Self {
+    pub fn unsent(code: Code, message: String) -> Self {
         Self { code, message, sent: 0 }
     }
 }
@@ -71,7 +72,7 @@ impl Tools for NoTools {
     fn call(&self, call: ToolCall, _progress: Option<OnToolProgress>) -> Calling<'_> {
         Box::pin(async move {
             let message = format!("{}: no external server is configured", call.address);
-            Err(ToolFailure::unsent("TOOL_NOT_FOUND", message))
+            Err(ToolFailure::unsent(Code::ToolNotFound, message))
         })
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::handing::{breaches, bytes, fresh_ticket, hand_out, taken_in};
 use super::{Closure, Decision, Deed, GuideError, Question, Story, Turn};
 use crate::clock::Clock;
+use crate::code::Code;
 use crate::plan::Work;
 use crate::run::{
     Entry, Escalation, EscalationId, Fate, Guided, Handed, Moment, Outcome, Output, StepError, Ticket, ToolAtWork,
@@ -266,7 +267,7 @@ fn decide(
     match Decided::read(answers).ok_or(GuideError::UnknownDecision)? {
         Decided::Repeat => moments.push(Moment::ToolStarted { step, owner: owner.to_owned(), next }),
         Decided::Fail => {
-            let error = StepError::new("EXECUTION_ERROR", "a person decided that the call counts as failed");
+            let error = StepError::new(Code::ExecutionError, "a person decided that the call counts as failed");
             moments.push(ended(Err(error)));
         }
         Decided::Result(result) => {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::clock::Clock;
+use crate::code::Code;
 use crate::model::{Breach, Contract};
 use crate::plan::Work;
 use crate::run::{Guided, Moment, StepError, Ticket};
@@ -41,10 +42,10 @@ pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, owner: &str, cloc
                 }
             }
             Some(Work::Flow(_) | Work::Gather(_)) => {
-                Some(StepError::new("INTERNAL_ERROR", "the step can't be handed out"))
+                Some(StepError::new(Code::InternalError, "the step can't be handed out"))
             }
-            Some(Work::Faulty { code, message, .. }) => Some(StepError::new(code, message.clone())),
-            None => Some(StepError::new("INTERNAL_ERROR", "the step is not part of the plan")),
+            Some(Work::Faulty { code, message, .. }) => Some(StepError::new(*code, message.clone())),
+            None => Some(StepError::new(Code::InternalError, "the step is not part of the plan")),
         };
         let Some(error) = broken else {
             moments.push(Moment::Opened { step, ticket: fresh_ticket(guided, clock) });

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::code::Code;
 use crate::model::{Contract, Persona, Template};
 use crate::names::{CatalogPath, nearest};
 
@@ -40,7 +41,7 @@ pub enum Lookup<T = Template> {
         /// The file.
         file: String,
         /// The error's code, as callers see it.
-        code: String,
+        code: Code,
         /// What is wrong.
         message: String,
     },
@@ -56,7 +57,7 @@ impl<T> Clone for Lookup<T> {
             Self::Missing { nearest } => Self::Missing { nearest: nearest.clone() },
             Self::Ambiguous { files } => Self::Ambiguous { files: files.clone() },
             Self::Broken { file, code, message } => {
-                Self::Broken { file: file.clone(), code: code.clone(), message: message.clone() }
+                Self::Broken { file: file.clone(), code: *code, message: message.clone() }
             }
             Self::NotChecked => Self::NotChecked,
         }

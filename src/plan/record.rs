@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::model::{Contract, Persona, ValueType};
 use crate::names::{CatalogPath, NameError};
 use crate::plan::{Input, Open, Plan, Rendering, ResultMark, Slot, Source, Step, Work};
@@ -109,7 +110,7 @@ enum WorkRecord {
     Flow(Box<LinkedRecord>),
     Gather(Box<GatherRecord>),
     Faulty {
-        code: String,
+        code: Code,
         message: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<String>,
@@ -268,7 +269,7 @@ impl Parts {
                     Intent::Call(call) => (Some(call.clone()), None),
                     Intent::Flow(flow) => (None, Some(flow.clone())),
                 };
-                WorkRecord::Faulty { code: code.clone(), message: message.clone(), call, flow }
+                WorkRecord::Faulty { code: *code, message: message.clone(), call, flow }
             }
             Work::Render(rendering) => WorkRecord::Render(Box::new(self.rendering(rendering))),
             Work::Call(call) => WorkRecord::Call(Box::new(CallRecord::of(call))),

@@ -374,7 +374,7 @@ fn told(page: &mut String, guided: &Guided, entry: &Entry) {
         }
         Moment::Broke { step, error } => {
             begin(page, entry, "failed", &format!("{} could not be handed out", label(guided, *step)));
-            let _ = writeln!(page, "<p><code>{}</code> {}</p>", Shown(&error.code), Shown(&error.message));
+            let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, Shown(&error.message));
         }
         Moment::Breached { ticket, breaches } => {
             begin(page, entry, "breached", &format!("{}: the contract was not met", name(guided.step_of(ticket))));
@@ -438,7 +438,7 @@ fn told_of_tool(page: &mut String, guided: &Guided, entry: &Entry) {
                     }
                 }
                 Err(error) => {
-                    let _ = writeln!(page, "<p><code>{}</code> {}</p>", Shown(&error.code), Shown(&error.message));
+                    let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, Shown(&error.message));
                 }
             }
         }

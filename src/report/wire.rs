@@ -20,6 +20,7 @@ mod written;
 use serde_json::{Map, Value, json};
 
 use crate::app::{Error, Listed, StatusAnswer};
+use crate::code::Code;
 
 pub use execution::{STATUSES, execution, outcome, refusal, rehearsal};
 pub use files::{Attached, attached, attached_to};
@@ -34,7 +35,7 @@ pub use resource::{flow_entry, flow_names};
 pub use servers::{server_tools, servers};
 pub use size::fit;
 pub use usage::stats;
-pub use warning::{WarningCode, warning};
+pub use warning::warning;
 pub use written::Written;
 
 /// An error: `{code, message, source, nextStep?, details?}`.
@@ -56,10 +57,11 @@ pub fn error(error: &Error, source: &str) -> Value {
 const FINDING_CHARACTERS: usize = 7_000;
 
 fn details(error: &Error) -> Option<Value> {
-    if error.details.is_none() && error.findings.is_empty() {
-        return None;
+    let mut details = Map::new();
+    if error.of_github {
+        details.insert("family".to_owned(), json!(Code::GithubError));
     }
-    let mut details = error.details.as_deref().cloned().unwrap_or_default();
+    details.extend(error.details.as_deref().cloned().unwrap_or_default());
     if !error.findings.is_empty() {
         let mut room = FINDING_CHARACTERS;
         let mut shown: Vec<Value> = Vec::new();
@@ -77,7 +79,7 @@ fn details(error: &Error) -> Option<Value> {
             details.insert("findingsLeftOut".to_owned(), json!(left_out));
         }
     }
-    Some(Value::Object(details))
+    (!details.is_empty()).then_some(Value::Object(details))
 }
 
 /// What `flows_status` answers.

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use crate::code::{Code, WarningCode};
 use crate::model::text_of;
 use crate::names::{counted, quoted, shown};
 use crate::plan::{Call, Open, OutputPart, Passed, Passing, Rendering, Slot, Source, Work};
 use crate::render::{Filling, Hole, Walked, fill, walk};
-use crate::run::{Output, Run, State, StepError, Warning, WarningKind};
+use crate::run::{Output, Run, State, StepError, Warning};
 
 /// What fills one slot.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +43,7 @@ const LONGEST_FIELD: usize = 40;
 impl Run {
     /// That a placeholder asks for what isn't there: of which step, at which path, and what there is.
     fn nothing_at(&self, spelt: &str, path: &[String], slot: Option<&Slot>, with: &FilledWith<'_>) -> StepError {
-        StepError::new("EXECUTION_ERROR", format!("{{{spelt}}}: {}", self.absence(path, slot, with)))
+        StepError::new(Code::ExecutionError, format!("{{{spelt}}}: {}", self.absence(path, slot, with)))
     }
 
     /// The same without the placeholder.
@@ -185,7 +186,7 @@ impl<'r> FilledWith<'r> {
                 Walked::Absent => return Err(absent()),
                 Walked::NoInside => {
                     let message = format!("{{{{ {} }}}} asks for a field of a text", hole.spelt());
-                    return Err(StepError::new("EXECUTION_ERROR", message));
+                    return Err(StepError::new(Code::ExecutionError, message));
                 }
             },
         })
@@ -208,13 +209,13 @@ impl Passed {
         let shown = quoted(&text_of(value));
         if let Some(kind) = self.held_to.filter(|kind| !kind.fits(value)) {
             let message = format!("flow {flow}: {} is {shown}, and its type is {kind}", quoted(&self.input));
-            return Err(StepError::new("EXECUTION_ERROR", message));
+            return Err(StepError::new(Code::ExecutionError, message));
         }
         if !self.choices.is_empty() && !self.choices.iter().any(|choice| text_of(choice) == text_of(value)) {
             let choices: Vec<String> = self.choices.iter().map(|choice| quoted(&text_of(choice))).collect();
             let allowed = choices.join(", ");
             let message = format!("flow {flow}: {} is {shown}, and only {allowed} are allowed", quoted(&self.input));
-            return Err(StepError::new("EXECUTION_ERROR", message));
+            return Err(StepError::new(Code::ExecutionError, message));
         }
         Ok(())
     }
@@ -295,7 +296,7 @@ impl Run {
             Passing::Auto(parent) => return Ok(self.output(*parent, OutputPart::Result, &[])),
             Passing::Nothing { required: true, .. } => {
                 let message = format!("flow {} needs {}", quoted(&passed.flow), quoted(&passed.input));
-                return Err(StepError::new("MISSING_VARIABLES", message));
+                return Err(StepError::new(Code::MissingVariables, message));
             }
             Passing::Nothing { declared: true, .. } => return Ok(FilledWith::Empty),
             Passing::Nothing { declared: false, .. } => return Ok(FilledWith::Left),
@@ -335,7 +336,7 @@ impl Run {
                 };
                 let limit = self.limits().step;
                 let text = fill(&passage.text, placeholders, limit, pieces)
-                    .map_err(|too_long| StepError::new("LIMIT_EXCEEDED", too_long.to_string()))?;
+                    .map_err(|too_long| StepError::new(Code::LimitExceeded, too_long.to_string()))?;
                 if let Some(error) = absent {
                     return Err(error);
                 }
@@ -441,7 +442,7 @@ impl Run {
                     FilledWith::Left => warnings.extend(left(id, slot, &placeholder.spelt())),
                     FilledWith::Pending => {}
                     _ => warnings.push(Warning::of(
-                        WarningKind::TextHasNoFields,
+                        WarningCode::TextHasNoFields,
                         id,
                         format!("{{{}}} asks for a field of a text; it stays as it is", placeholder.spelt()),
                     )),
@@ -454,7 +455,7 @@ impl Run {
         let filling = |number: usize| texts.get_mut(number).and_then(Option::take);
         let text = fill(&rendering.text, &rendering.outline.placeholders, limit, filling).map_err(|too_long| {
             let bytes = too_long.limit.saturating_add(1);
-            self.too_large(step, bytes).unwrap_or_else(|| StepError::new("LIMIT_EXCEEDED", too_long.to_string()))
+            self.too_large(step, bytes).unwrap_or_else(|| StepError::new(Code::LimitExceeded, too_long.to_string()))
         })?;
         Ok(Bound { text, warnings })
     }
@@ -469,8 +470,8 @@ fn left(id: &str, slot: &Slot, spelt: &str) -> Option<Warning> {
         }
         Source::Step { .. } => {
             let message = format!("{{{spelt}}} asks for a field of a text; it stays as it is");
-            return Some(Warning::of(WarningKind::TextHasNoFields, id, message));
+            return Some(Warning::of(WarningCode::TextHasNoFields, id, message));
         }
     };
-    Some(Warning::of(WarningKind::UnboundPlaceholder, id, message))
+    Some(Warning::of(WarningCode::UnboundPlaceholder, id, message))
 }

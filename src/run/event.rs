@@ -6,6 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
+use crate::code::Code;
 use crate::model::{ToolAnswer, ToolFile};
 use crate::render::{Walked, walk};
 
@@ -147,15 +148,15 @@ fn without_text(value: &Map<String, Value>) -> String {
 #[error("{code}: {message}")]
 pub struct StepError {
     /// The error's code, as callers see it.
-    pub code: String,
+    pub code: Code,
     /// The fact.
     pub message: String,
 }
 
 impl StepError {
     /// An error of this code.
-    pub fn new(code: &str, message: impl Into<String>) -> Self {
-        Self { code: code.to_owned(), message: message.into() }
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
     }
 }
 

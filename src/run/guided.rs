@@ -15,6 +15,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::model::{Contract, Persona};
 use crate::plan::{Rendering, Work};
 use crate::run::{EscalationId, Event, OnFailure, Run, Status, StepError, Ticket, Timing};
@@ -202,7 +203,7 @@ impl Guided {
         if let Some(handed) = self.handed.take() {
             self.tickets.insert(handed.ticket, Fate::Void);
         }
-        let error = StepError::new("CANCELLED", "the execution was cancelled");
+        let error = StepError::new(Code::Cancelled, "the execution was cancelled");
         self.run.apply(Event::Stopped { error, at });
         self.cancelled = Some(Cancelled { reason });
     }
@@ -217,7 +218,7 @@ impl Guided {
                 Event::Done { step, output: read_output(output, usual), timing }
             }
             Outcome::Failed => {
-                Event::Failed { step, error: StepError::new("EXECUTION_ERROR", reason_of(output)), timing }
+                Event::Failed { step, error: StepError::new(Code::ExecutionError, reason_of(output)), timing }
             }
             Outcome::Skipped => Event::Omitted { step, why: reason_of(output) },
         };

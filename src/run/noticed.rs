@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::code::WarningCode;
 use crate::plan::{Passing, Source, Work};
-use crate::run::{Run, Warning, WarningKind};
+use crate::run::{Run, Warning};
 
 impl Run {
     /// What the caller should know before anything runs: given names that nobody reads, names that
@@ -44,12 +45,12 @@ impl Run {
             if let Some(readers) = by_edge.get(name) {
                 let message =
                     format!("an edge gives {name} to {}; the value given for it is not used there", readers.join(", "));
-                warnings.push(Warning::of(WarningKind::IgnoredVariable, "", message));
+                warnings.push(Warning::of(WarningCode::IgnoredVariable, "", message));
             } else if open.contains(name) || (known.contains(name) && !outputs.contains(name)) {
                 // Used, or declared and used by nobody, which is for `validate` to tell.
             } else if outputs.contains(name) {
                 let message = format!("{name} names the output of a step; the value given for it is ignored");
-                warnings.push(Warning::of(WarningKind::IgnoredVariable, "", message));
+                warnings.push(Warning::of(WarningCode::IgnoredVariable, "", message));
             } else {
                 let known = self.plan().inputs().iter().map(|input| input.name.as_str());
                 let meant = crate::names::nearest(name, known, 1);
@@ -59,7 +60,7 @@ impl Run {
                 }
                 let meant = meant.first().map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
                 let message = format!("no step reads {}{meant}", crate::names::quoted(name));
-                warnings.push(Warning::of(WarningKind::UnknownVariable, "", message));
+                warnings.push(Warning::of(WarningCode::UnknownVariable, "", message));
             }
         }
         for (step, variable, from, how) in self.mappings() {
@@ -70,7 +71,7 @@ impl Run {
                     "{variable} was not given and takes the output of {from}, the only step before; give {variable}, \
                      or map it on the edge, to decide it"
                 );
-                warnings.push(Warning::of(WarningKind::AutoMapped, &step.id, message));
+                warnings.push(Warning::of(WarningCode::AutoMapped, &step.id, message));
             }
         }
         warnings

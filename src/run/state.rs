@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::plan::{OutputPart, Passing, Plan, Slot, Source, Step, Work};
 use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
 
@@ -455,7 +456,7 @@ impl Run {
             let id = self.plan.step(step).map_or("", |step| step.id.as_str());
             let message =
                 format!("the files of {id} are too large: an execution may keep {MOST_FILE_BYTES} bytes of files");
-            StepError::new("LIMIT_EXCEEDED", message)
+            StepError::new(Code::LimitExceeded, message)
         })
     }
 
@@ -471,7 +472,7 @@ impl Run {
         };
         let id = self.plan.step(step).map_or("", |step| step.id.as_str());
         let message = format!("the output of {id} is too large: {what} may write {limit} bytes");
-        Some(StepError::new("LIMIT_EXCEEDED", message))
+        Some(StepError::new(Code::LimitExceeded, message))
     }
 
     fn skip(&mut self, step: usize, because: usize) {

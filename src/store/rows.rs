@@ -12,6 +12,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::model::{Breach, ToolFile};
 use crate::plan::PlanRecord;
 use crate::run::{
@@ -57,7 +58,7 @@ struct ClosedForm {
 #[derive(Serialize, Deserialize)]
 struct BrokeForm {
     step: usize,
-    code: String,
+    code: Code,
     message: String,
 }
 
@@ -101,7 +102,7 @@ struct ToolEndedForm {
     step: usize,
     output: Option<OutputForm>,
     /// Code and message.
-    error: Option<(String, String)>,
+    error: Option<(Code, String)>,
     took_us: u64,
     calls: u32,
     retries: u32,
@@ -161,7 +162,7 @@ pub(super) fn encoded(moment: &Moment) -> Result<(&'static str, String), String>
             &ClosedForm { ticket: ticket.to_string(), outcome: outcome.word().to_owned(), output: output.clone() },
         ),
         Moment::Broke { step, error } => {
-            written("broke", &BrokeForm { step: *step, code: error.code.clone(), message: error.message.clone() })
+            written("broke", &BrokeForm { step: *step, code: error.code, message: error.message.clone() })
         }
         Moment::Breached { ticket, breaches } => {
             let form = |breach: &Breach| BreachForm { path: breach.path.clone(), message: breach.message.clone() };
@@ -190,7 +191,7 @@ pub(super) fn encoded(moment: &Moment) -> Result<(&'static str, String), String>
             &ToolEndedForm {
                 step: *step,
                 output: result.as_ref().ok().map(output_form),
-                error: result.as_ref().err().map(|error| (error.code.clone(), error.message.clone())),
+                error: result.as_ref().err().map(|error| (error.code, error.message.clone())),
                 took_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
                 calls: *calls,
                 retries: *retries,

@@ -57,7 +57,7 @@ impl Entry {
         (self.outcome, self.bytes) = match outcome {
             Ok(answer) if answer.is_error => ("error", size(answer)),
             Ok(answer) => ("ok", size(answer)),
-            Err(failure) => (failure.code, 0),
+            Err(failure) => (failure.code.word(), 0),
         };
     }
 }

@@ -23,6 +23,7 @@ use super::message::{FORGOTTEN, TOO_LONG};
 use super::server::Server;
 use super::tools::ToolList;
 use super::trouble::{Trouble, clean, failure, found_nobody, is_busy, is_disconnected, of_refusal, of_transport};
+use crate::code::Code;
 use crate::config::Transport;
 use crate::execute::{OnToolProgress, ToolFailure};
 use crate::model::{KnownTool, ToolAddress, ToolAnswer, ToolCall};
@@ -53,7 +54,7 @@ impl Server {
     ) -> Result<ToolAnswer, ToolFailure> {
         let ToolCall { address, arguments, timeout } = call;
         if self.spec.disabled {
-            return Err(failure("TOOL_UNAVAILABLE", &address, "the operator switched its server off"));
+            return Err(failure(Code::ToolUnavailable, &address, "the operator switched its server off"));
         }
         if let Some(bar) = self.bar() {
             return Err(unavailable(&address, &bar));
@@ -66,7 +67,7 @@ impl Server {
         let turn = tokio::time::timeout(limit, self.turns.acquire()).await;
         let Ok(Ok(_turn)) = turn else {
             let why = format!("its server had no turn free within {} ms (maxParallel)", limit.as_millis());
-            return Err(failure("TIMEOUT", &address, why));
+            return Err(failure(Code::Timeout, &address, why));
         };
         let begun = self.world.clock.reading();
         let busy = self.busy(false).await.map_err(|trouble| unavailable(&address, &trouble))?;
@@ -156,7 +157,7 @@ impl Server {
             _ => {
                 let told: Vec<String> =
                     misfits.iter().map(|misfit| format!("{} {}", misfit.path, misfit.message)).collect();
-                Err(failure("INVALID_REQUEST", address, told.join("; ")))
+                Err(failure(Code::InvalidRequest, address, told.join("; ")))
             }
         }
     }
@@ -167,7 +168,7 @@ impl Server {
         address: &ToolAddress,
         list: Option<&ToolList>,
     ) -> Result<ToolAnswer, ToolFailure> {
-        let broken = |why: &str| Err(failure("TOOL_ERROR", address, why));
+        let broken = |why: &str| Err(failure(Code::ToolError, address, why));
         let (result, left_out) = match answer {
             ServerResult::CallToolResult(result) => (result, Vec::new()),
             ServerResult::CustomResult(answer) => match loose::answer(answer.0) {
@@ -184,8 +185,8 @@ impl Server {
         let left_out = left_out.iter().map(|what| clean(what, &self.secrets)).collect();
         let answer = normal(result, left_out, self.spec.max_result_bytes).map_err(|unusable| {
             let code = match unusable {
-                Unusable::NothingLeft { .. } => "TOOL_ERROR",
-                Unusable::TooLarge { .. } => "LIMIT_EXCEEDED",
+                Unusable::NothingLeft { .. } => Code::ToolError,
+                Unusable::TooLarge { .. } => Code::LimitExceeded,
             };
             failure(code, address, unusable)
         })?;
@@ -217,14 +218,14 @@ impl Server {
                 self.give_up(connection);
                 let said = of_refusal(error, &self.secrets);
                 let when = if again { " in a new session either" } else { " any more" };
-                failure("TOOL_UNAVAILABLE", address, format!("its server does not know the session{when}: {said}"))
+                failure(Code::ToolUnavailable, address, format!("its server does not know the session{when}: {said}"))
             }
             ServiceError::McpError(error) => {
                 self.answered(connection);
                 if error.code.0 == TOO_LONG {
-                    failure("LIMIT_EXCEEDED", address, too_long(error, self.spec.max_result_bytes))
+                    failure(Code::LimitExceeded, address, too_long(error, self.spec.max_result_bytes))
                 } else {
-                    failure("TOOL_ERROR", address, of_refusal(error, &self.secrets))
+                    failure(Code::ToolError, address, of_refusal(error, &self.secrets))
                 }
             }
             ServiceError::Timeout { .. } => {
@@ -232,24 +233,24 @@ impl Server {
                 let came = came.map(|words| format!("; what it writes is not the protocol: {}", quoted(&words)));
                 let ms = limit.as_millis();
                 let why = format!("no answer within {ms} ms; the call was cancelled{}", came.unwrap_or_default());
-                failure("TIMEOUT", address, why)
+                failure(Code::Timeout, address, why)
             }
             ServiceError::TransportSend(cause) if matches!(self.spec.transport, Transport::Http(_)) => {
                 if !is_busy(cause) {
                     self.give_up(connection);
                 }
                 let trouble = of_transport(cause, &self.secrets);
-                failure("TOOL_UNAVAILABLE", address, trouble.why)
+                failure(Code::ToolUnavailable, address, trouble.why)
             }
             // A program that has ended is noticed at whichever of its streams comes first.
             ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
                 let why = tokio::time::timeout(WORDS, connection.over()).await.ok().flatten();
                 let why = why.map_or_else(|| "it ended".to_owned(), |trouble| trouble.why);
                 let when = if again { ", and again when it was called once more" } else { "" };
-                failure("TOOL_UNAVAILABLE", address, format!("its server was lost during the call{when}: {why}"))
+                failure(Code::ToolUnavailable, address, format!("its server was lost during the call{when}: {why}"))
             }
-            ServiceError::Cancelled { .. } => failure("TOOL_ERROR", address, "the call was cancelled"),
-            _ => failure("TOOL_ERROR", address, "its server did not answer as the protocol demands"),
+            ServiceError::Cancelled { .. } => failure(Code::ToolError, address, "the call was cancelled"),
+            _ => failure(Code::ToolError, address, "its server did not answer as the protocol demands"),
         }
     }
 }
@@ -260,7 +261,7 @@ fn sent(failure: ToolFailure, times: u32) -> ToolFailure {
 }
 
 fn unavailable(address: &ToolAddress, trouble: &Trouble) -> ToolFailure {
-    failure("TOOL_UNAVAILABLE", address, &trouble.why)
+    failure(Code::ToolUnavailable, address, &trouble.why)
 }
 
 fn found(list: Option<&ToolList>, address: &ToolAddress) -> Result<Arc<KnownTool>, ToolFailure> {
@@ -269,10 +270,10 @@ fn found(list: Option<&ToolList>, address: &ToolAddress) -> Result<Arc<KnownTool
         return Ok(tool.clone());
     }
     if let Some(why) = list.and_then(|list| list.unusable.get(&address.tool)) {
-        return Err(failure("TOOL_UNAVAILABLE", address, format!("its server lists it, and {why}")));
+        return Err(failure(Code::ToolUnavailable, address, format!("its server lists it, and {why}")));
     }
     let names = tools.into_iter().flat_map(|tools| tools.keys().map(String::as_str));
-    Err(failure("TOOL_NOT_FOUND", address, not_there("its server has no tool of that name", &address.tool, names)))
+    Err(failure(Code::ToolNotFound, address, not_there("its server has no tool of that name", &address.tool, names)))
 }
 
 /// That something is not there, with the nearest names there are.
@@ -285,7 +286,7 @@ fn allowed(tool: &KnownTool, address: &ToolAddress) -> Result<(), ToolFailure> {
     if tool.allowed {
         return Ok(());
     }
-    let told = failure("TOOL_NOT_ALLOWED", address, "the operator does not allow flows to call it");
+    let told = failure(Code::ToolNotAllowed, address, "the operator does not allow flows to call it");
     tracing::warn!(target: TOLD, "{}", told.message);
     Err(told)
 }

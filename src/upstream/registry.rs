@@ -20,6 +20,7 @@ use super::server::{SWITCHED_OFF, Server, World};
 use super::trouble::{Unreachable, failure};
 use crate::cache::{Folder, lock};
 use crate::clock::Clock;
+use crate::code::Code;
 use crate::config::{BrokenEntry, READ_ONLY, ServersFile};
 use crate::execute::{Calling, OnToolProgress, ToolFailure, Tools};
 use crate::model::{KnownServer, ServerStanding, ToolCall, Toolbox};
@@ -261,7 +262,7 @@ impl Tools for Registry {
             match self.servers.get(&call.address.server) {
                 Some(server) => server.call(call, progress).await,
                 None => Err(match self.broken.get(&call.address.server) {
-                    Some(entry) => failure("TOOL_UNAVAILABLE", &call.address, why_not(entry)),
+                    Some(entry) => failure(Code::ToolUnavailable, &call.address, why_not(entry)),
                     None => self.no_server(&call),
                 }),
             }
@@ -276,7 +277,7 @@ impl Registry {
         } else {
             not_there("no external server goes by that name", &call.address.server, self.aliases())
         };
-        failure("TOOL_NOT_FOUND", &call.address, fact)
+        failure(Code::ToolNotFound, &call.address, fact)
     }
 }
 

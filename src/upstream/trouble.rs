@@ -10,6 +10,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 
 use super::message::UNREADABLE;
+use crate::code::Code;
 use crate::config::{Secret, redact};
 use crate::execute::ToolFailure;
 use crate::model::ToolAddress;
@@ -220,7 +221,7 @@ pub(super) fn of_refusal(error: &ErrorData, secrets: &[Secret]) -> String {
 }
 
 /// A failure about a tool, of a call that was not sent: its address comes first.
-pub(super) fn failure(code: &'static str, address: &ToolAddress, why: impl std::fmt::Display) -> ToolFailure {
+pub(super) fn failure(code: Code, address: &ToolAddress, why: impl std::fmt::Display) -> ToolFailure {
     let address = shown(&address.to_string(), 200);
     ToolFailure::unsent(code, format!("{address}: {why}"))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::document::Pointer;
 use crate::model::{Contract, FlowNode, KnownFlow, Lookup, Shelf, Syntax, ToolAddress, ToolLookup, ToolNode, Toolbox};
 use crate::names::{VariableName, nearest, quoted, shown};
@@ -47,7 +48,7 @@ pub(super) enum FaultKind {
     /// There is no such flow, or several.
     NoFlow,
     /// The flow can't be executed.
-    BrokenFlow(&'static str),
+    BrokenFlow(Code),
     /// The flow leads back to this one.
     Ring,
     /// The flow lacks an input.
@@ -58,17 +59,17 @@ pub(super) enum FaultKind {
 
 impl FaultKind {
     /// The code with which the step fails.
-    pub(super) fn code(self) -> &'static str {
+    pub(super) fn code(self) -> Code {
         match self {
-            Self::Empty | Self::BadCall | Self::Misfit => "VALIDATION_ERROR",
-            Self::UnknownTool => "TOOL_NOT_FOUND",
-            Self::NotAllowed => "TOOL_NOT_ALLOWED",
-            Self::SwitchedOff => "TOOL_UNAVAILABLE",
-            Self::NoFlow => "FLOW_NOT_FOUND",
+            Self::Empty | Self::BadCall | Self::Misfit => Code::ValidationError,
+            Self::UnknownTool => Code::ToolNotFound,
+            Self::NotAllowed => Code::ToolNotAllowed,
+            Self::SwitchedOff => Code::ToolUnavailable,
+            Self::NoFlow => Code::FlowNotFound,
             Self::BrokenFlow(code) => code,
-            Self::Ring => "CIRCULAR_DEPENDENCY",
-            Self::LacksInput => "MISSING_VARIABLES",
-            Self::TooMuch => "LIMIT_EXCEEDED",
+            Self::Ring => Code::CircularDependency,
+            Self::LacksInput => Code::MissingVariables,
+            Self::TooMuch => Code::LimitExceeded,
         }
     }
 }
@@ -278,25 +279,19 @@ fn flow_of(name: &str, place_in_file: usize, shelf: &Shelf) -> Result<Option<Arc
             format!("flow {} has {} steps, and {MAX_STEPS} are allowed", quoted(name), flow.steps),
         ),
         Lookup::Found(flow) if flow.steps == 0 => {
-            fault(FaultKind::BrokenFlow("VALIDATION_ERROR"), format!("flow {} has no steps", quoted(name)))
+            fault(FaultKind::BrokenFlow(Code::ValidationError), format!("flow {} has no steps", quoted(name)))
         }
         Lookup::Found(flow) => Ok(Some(flow)),
         Lookup::Missing { nearest } => Err(Fault::new(FaultKind::NoFlow, format!("there is no flow {}", quoted(name)))
             .at("flow")
             .meant(name, &nearest)),
         Lookup::Ambiguous { files } => fault(
-            FaultKind::BrokenFlow("AMBIGUOUS_NAME"),
+            FaultKind::BrokenFlow(Code::AmbiguousName),
             format!("several flows go by {}: {}", quoted(name), files.join(", ")),
         ),
-        Lookup::Broken { code, message, .. } => fault(
-            FaultKind::BrokenFlow(match code.as_str() {
-                "PARSE_ERROR" => "PARSE_ERROR",
-                "CIRCULAR_DEPENDENCY" => "CIRCULAR_DEPENDENCY",
-                "GITHUB_ERROR" => "GITHUB_ERROR",
-                _ => "VALIDATION_ERROR",
-            }),
-            format!("flow {} can't be executed: {message}", quoted(name)),
-        ),
+        Lookup::Broken { code, message, .. } => {
+            fault(FaultKind::BrokenFlow(code), format!("flow {} can't be executed: {message}", quoted(name)))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::code::{Code, WarningCode};
 use crate::document::{Locator, Place, Position, Span, SyntaxProblem};
 use crate::model::Template;
 use crate::names::CatalogPath;
@@ -59,6 +60,10 @@ pub struct Finding {
     pub severity: Severity,
     /// What it keeps from running.
     pub reach: Reach,
+    /// What callers are told where it is an error.
+    pub code: Code,
+    /// What callers of an execution are told where it is a warning that changes how the flow runs.
+    pub warning: Option<WarningCode>,
     /// The file.
     pub file: CatalogPath,
     /// The text of the file, for showing the lines around.
@@ -84,6 +89,28 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// What a rule says unless it says otherwise, at the beginning of a file.
+    fn of(rule: &Rule, file: CatalogPath, text: Arc<str>, message: String) -> Self {
+        Self {
+            rule: rule.id,
+            severity: rule.severity,
+            reach: rule.reach,
+            code: rule.code,
+            warning: rule.warning,
+            file,
+            text,
+            place: Place::default(),
+            span: Span::default(),
+            position: Position { line: 1, column: 1 },
+            message,
+            hints: Vec::new(),
+            related: Vec::new(),
+            node: None,
+            flow: None,
+            ring: Vec::new(),
+        }
+    }
+
     /// Whether it is about what the operator's servers offer: it is seen only where these are looked at,
     /// and may have to be mended there.
     pub fn concerns_servers(&self) -> bool {
@@ -107,7 +134,7 @@ pub struct Drafts<'a> {
     file: &'a CatalogPath,
     text: &'a Arc<str>,
     locator: &'a Locator<'a>,
-    rule: Option<&'static Rule>,
+    rule: &'static Rule,
     found: Vec<Finding>,
     /// Findings in templates' files, whose places are resolved at the end: each file is read once,
     /// however many findings there are in it.
@@ -123,12 +150,21 @@ const COMPARISONS: usize = 20_000;
 impl<'a> Drafts<'a> {
     /// For a file with this text.
     pub fn new(file: &'a CatalogPath, text: &'a Arc<str>, locator: &'a Locator<'a>) -> Self {
-        Self { file, text, locator, rule: None, found: Vec::new(), elsewhere: Vec::new(), comparisons: COMPARISONS }
+        Self {
+            file,
+            text,
+            locator,
+            // Whoever looks says so, by `under`.
+            rule: &super::rules::syntax::RULE,
+            found: Vec::new(),
+            elsewhere: Vec::new(),
+            comparisons: COMPARISONS,
+        }
     }
 
     /// What is found from now on is found by this rule.
     pub(super) fn under(&mut self, rule: &'static Rule) {
-        self.rule = Some(rule);
+        self.rule = rule;
     }
 
     /// Notes a finding: there is none without a place.
@@ -152,24 +188,7 @@ impl<'a> Drafts<'a> {
 
     fn push(&mut self, file: CatalogPath, text: Arc<str>, place: Place, span: Span, message: String) -> Draft<'_> {
         let position = self.locator.position(span.start);
-        let (rule, severity, reach) =
-            self.rule.map_or(("unknown", Severity::Error, Reach::Flow), |rule| (rule.id, rule.severity, rule.reach));
-        self.found.push(Finding {
-            rule,
-            severity,
-            reach,
-            file,
-            text,
-            place,
-            span,
-            position,
-            message,
-            hints: Vec::new(),
-            related: Vec::new(),
-            node: None,
-            flow: None,
-            ring: Vec::new(),
-        });
+        self.found.push(Finding { place, span, position, ..Finding::of(self.rule, file, text, message) });
         Draft { locator: self.locator, finding: self.found.last_mut(), comparisons: &mut self.comparisons }
     }
 
@@ -249,6 +268,12 @@ impl Draft<'_> {
         })
     }
 
+    /// What callers are told, where that is not what the rule says of all its errors.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn code(self, code: Code) -> Self {
+        self.with(|finding| finding.code = code)
+    }
+
     /// The nodes of the ring it is about.
     #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn ring(self, ids: Vec<String>) -> Self {
@@ -274,21 +299,10 @@ impl Draft<'_> {
 
 /// A file that is not JSON, as a finding of the rule `syntax`.
 pub(super) fn syntax(file: &CatalogPath, problem: &SyntaxProblem) -> Finding {
-    let rule = &super::rules::syntax::RULE;
     Finding {
-        rule: rule.id,
-        severity: rule.severity,
-        reach: rule.reach,
-        file: file.clone(),
-        text: problem.text.clone(),
-        place: Place::default(),
         span: problem.span,
         position: problem.position,
-        message: problem.message.clone(),
         hints: problem.hint.map(str::to_owned).into_iter().collect(),
-        related: Vec::new(),
-        node: None,
-        flow: None,
-        ring: Vec::new(),
+        ..Finding::of(&super::rules::syntax::RULE, file.clone(), problem.text.clone(), problem.message.clone())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::code::Code;
 use crate::model::{Contract, Lookup, NodeKind, Persona, Shelf, by_name, wire};
 use crate::names::CatalogPath;
 use crate::validate::Parsed;
@@ -59,22 +60,22 @@ impl Guidance {
 
     /// Takes a file in, where it is a persona or a contract.
     pub fn read(&mut self, path: &CatalogPath, bytes: &[u8]) {
-        let broken = |code: &str, message| (path.to_string(), code.to_owned(), message);
+        let broken = |code: Code, message| (path.to_string(), code, message);
         if is_persona(path) {
             let lookup = match Persona::read(path.clone(), bytes) {
                 Ok(persona) => Lookup::Found(Arc::new(persona)),
-                Err(error) => lookup(broken("VALIDATION_ERROR", error.to_string())),
+                Err(error) => lookup(broken(Code::ValidationError, error.to_string())),
             };
             self.personas.push((path.clone(), lookup));
         } else if is_contract(path) {
             let lookup = match super::parse(path, bytes) {
                 Ok(document) => match Contract::compile(Some(path.stem().to_owned()), document.value.clone()) {
                     Ok(contract) => Lookup::Found(Arc::new(contract)),
-                    Err(error) => lookup(broken("VALIDATION_ERROR", error.to_string())),
+                    Err(error) => lookup(broken(Code::ValidationError, error.to_string())),
                 },
                 Err(problem) => {
                     let at = format!("line {}, column {}", problem.position.line, problem.position.column);
-                    lookup(broken("PARSE_ERROR", format!("{at}: {}", problem.message)))
+                    lookup(broken(Code::ParseError, format!("{at}: {}", problem.message)))
                 }
             };
             self.contracts.push((path.clone(), lookup));
@@ -82,12 +83,12 @@ impl Guidance {
     }
 
     /// Takes note of a persona or a contract that could not be read.
-    pub fn unreadable(&mut self, path: &CatalogPath, code: &str, message: &str) {
+    pub fn unreadable(&mut self, path: &CatalogPath, code: Code, message: &str) {
         if is_persona(path) {
-            let lookup = lookup((path.to_string(), code.to_owned(), message.to_owned()));
+            let lookup = lookup((path.to_string(), code, message.to_owned()));
             self.personas.push((path.clone(), lookup));
         } else if is_contract(path) {
-            let lookup = lookup((path.to_string(), code.to_owned(), message.to_owned()));
+            let lookup = lookup((path.to_string(), code, message.to_owned()));
             self.contracts.push((path.clone(), lookup));
         }
     }
@@ -120,7 +121,7 @@ fn found<T>(place: Result<usize, Lookup<T>>, read: &[(CatalogPath, Lookup<T>)]) 
     }
 }
 
-fn lookup<T>((file, code, message): (String, String, String)) -> Lookup<T> {
+fn lookup<T>((file, code, message): (String, Code, String)) -> Lookup<T> {
     Lookup::Broken { file, code, message }
 }
 

@@ -1,5 +1,6 @@
 //! What a rule is: an id, a severity, a reach, a sentence, and one function.
 
+use crate::code::{Code, WarningCode};
 use crate::document::{Document, Place, Pointer};
 use crate::graph::{Graph, Order};
 use crate::model::wire::Unread;
@@ -19,6 +20,11 @@ pub struct Rule {
     pub severity: Severity,
     /// What that keeps from running, unless it says otherwise.
     pub reach: Reach,
+    /// What callers are told where what it finds is an error, unless it says otherwise.
+    pub code: Code,
+    /// What callers of an execution are told where what it finds is a warning; none where that
+    /// changes nothing of how the flow runs.
+    pub warning: Option<WarningCode>,
     /// What else it may say, and when.
     pub also: &'static [Verdict],
     /// What it looks for, in one sentence, for tables and help.
@@ -110,6 +116,7 @@ impl FlowSubject<'_> {
             let data = self.flow.node_pointer(step.node).key("data");
             let place = Place::value(Pointer::spelt(&format!("{}{}", data.as_str(), fault.at.as_str())));
             let draft = drafts.find(place, format!("node {}: {}", quoted(id), fault.message)).node(id);
+            let draft = draft.code(fault.kind.code());
             let draft = match &fault.meant {
                 Some((wanted, nearest)) => draft.did_you_mean(wanted, nearest.iter().map(String::as_str)),
                 None => draft,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::document::Pointer;
 use crate::graph::{Ancestors, Graph, Order};
 use crate::model::{
@@ -130,7 +131,7 @@ pub enum Body {
     /// The step fails when it is reached.
     Faulty {
         /// The error's code.
-        code: String,
+        code: Code,
         /// What is wrong.
         message: String,
         /// What it was to do.
@@ -357,7 +358,7 @@ impl Scope {
             _ => None,
         };
         if let Some(message) = texts.too_many_of(step, template, &outline) {
-            let body = Body::Faulty { code: "LIMIT_EXCEEDED".to_owned(), message, meant: Intent::of(node) };
+            let body = Body::Faulty { code: Code::LimitExceeded, message, meant: Intent::of(node) };
             return StepScope::without_text(reader.node, body);
         }
         let mut declared = names_of(&step.variables, true);
@@ -395,14 +396,14 @@ impl Scope {
         let done = match done {
             Ok(done) => done,
             Err(fault) => {
-                let (code, message) = (fault.kind.code().to_owned(), fault.with_nearest());
+                let (code, message) = (fault.kind.code(), fault.with_nearest());
                 let body = Body::Faulty { code, message, meant: Intent::of(node) };
                 return StepScope { fault: Some(fault), ..StepScope::without_text(reader.node, body) };
             }
         };
         let outline = Arc::new(Outline::made_of(done.placeholders));
         if let Some(message) = texts.too_many(outline.placeholders.len()) {
-            let body = Body::Faulty { code: "LIMIT_EXCEEDED".to_owned(), message, meant: Intent::of(node) };
+            let body = Body::Faulty { code: Code::LimitExceeded, message, meant: Intent::of(node) };
             return StepScope::without_text(reader.node, body);
         }
         let reads = self.reads(&outline, reader, &|name| {
@@ -450,11 +451,9 @@ fn contract_of(contract: &Value, flow: &Flow, shelf: &Shelf) -> Lookup<Contract>
         Value::String(name) => shelf.contract(name),
         schema => match Contract::compile(None, schema.clone()) {
             Ok(contract) => Lookup::Found(Arc::new(contract)),
-            Err(error) => Lookup::Broken {
-                file: flow.file.to_string(),
-                code: "VALIDATION_ERROR".to_owned(),
-                message: error.to_string(),
-            },
+            Err(error) => {
+                Lookup::Broken { file: flow.file.to_string(), code: Code::ValidationError, message: error.to_string() }
+            }
         },
     }
 }

@@ -189,10 +189,10 @@ fn script(plan: Arc<Plan>, name: &str, mut values: Map<String, Value>) -> Result
                 "it calls {}, which only the server can do: call flows_begin for this flow instead.",
                 call.address
             );
-            Err(StepError::new("TOOL_UNAVAILABLE", message))
+            Err(StepError::new(Code::ToolUnavailable, message))
         }
         Work::Flow(_) | Work::Gather(_) => Ok(String::new()),
-        Work::Faulty { code, message, .. } => Err(StepError::new(code, message.clone())),
+        Work::Faulty { code, message, .. } => Err(StepError::new(*code, message.clone())),
     });
     let texts = texts.collect();
     Ok(Script { plan, texts })

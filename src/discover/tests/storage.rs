@@ -269,11 +269,9 @@ fn some_rows() -> impl Strategy<Value = IndexRows> {
             ..TemplateRow::default()
         });
     let problem = (text(), text(), proptest::option::of(0usize..9999)).prop_map(|(file, message, line)| FileProblem {
-        file,
-        message,
         line,
         unnamed: line.unwrap_or(0) / 2,
-        ..FileProblem::default()
+        ..FileProblem::new(file, crate::code::Code::ParseError, message)
     });
     let category = (text(), maybe(), proptest::option::of(any::<i64>()))
         .prop_map(|(name, display_name, sort_order)| Category { name, display_name, description: None, sort_order });

@@ -182,5 +182,5 @@ fn mode(arguments: &Arguments) -> Result<Option<Mode>, Error> {
 fn deprecated((name, instead): (&'static str, &'static str)) -> Value {
     tracing::warn!(argument = name, "a deprecated argument was used");
     let message = format!("`{name}` is deprecated and will be removed in 1.0: use {instead} (docs/MIGRATION.md)");
-    wire::warning(wire::WarningCode::Deprecated, &message)
+    wire::warning(crate::code::WarningCode::Deprecated, &message)
 }

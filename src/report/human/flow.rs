@@ -198,7 +198,7 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
                 Intent::Flow(flow) => drop(writeln!(text, "     goes through flow {}", one(flow))),
                 Intent::Text => {}
             }
-            let _ = writeln!(text, "     {} {}: {}", look.paint(BAD, "fails when reached:"), one(code), one(message));
+            let _ = writeln!(text, "     {} {}: {}", look.paint(BAD, "fails when reached:"), code.word(), one(message));
         }
         Work::Call(call) => {
             let _ = writeln!(text, "     calls {}", one(&call.address.to_string()));

@@ -361,7 +361,7 @@ pub fn exposed(exposed: &Exposed, look: Look) -> String {
 
 /// What is wrong in files, and apart from it which tools are not there now.
 fn problems(listing: &Listing, look: Look) -> String {
-    let unavailable = |problem: &FileProblem| problem.code == Code::ToolUnavailable.word();
+    let unavailable = |problem: &FileProblem| problem.code == Code::ToolUnavailable;
     let in_files = listing.problem_count.saturating_sub(listing.unavailable_count);
     let kinds = [
         (

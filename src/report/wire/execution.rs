@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::limit::{FAILURE_CHARACTERS, Limit, MAX_TOKENS};
 use super::size::{fit, rest_of_execution};
-use super::warning::{WarningCode, about, of_origin, of_run, warning};
+use super::warning::{about, of_origin, of_run, warning};
 use crate::app::{Detail, Error, Finished, Origin, Outcome, Pending, Recorded, Rehearsal, Section, state_of};
+use crate::code::{Code, WarningCode};
 use crate::discover::millis;
 use crate::model::ToolAddress;
 use crate::names::{counted, shown};
@@ -126,7 +127,7 @@ fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
     let failures: Vec<(usize, &StepError)> = run.failures().collect();
     let first = failures.first();
     let mut object = Map::new();
-    object.insert("code".to_owned(), json!(first.map_or("EXECUTION_ERROR", |(_, error)| error.code.as_str())));
+    object.insert("code".to_owned(), json!(first.map_or(Code::ExecutionError, |(_, error)| error.code)));
     object.insert("message".to_owned(), json!(message(run, &failures)));
     object.insert("source".to_owned(), json!(SOURCE));
     object.insert("status".to_owned(), json!(run.status().word()));
@@ -166,19 +167,19 @@ fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
 /// What helps against the first failure.
 fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
     let work = first.and_then(|(step, _)| run.plan().step(step)).map(|step| &step.work);
-    let step: Cow<'_, str> = match first.map_or("", |(_, error)| error.code.as_str()) {
-        "TEMPLATE_NOT_FOUND" => {
+    let step: Cow<'_, str> = match first.map_or(Code::ExecutionError, |(_, error)| error.code) {
+        Code::TemplateNotFound => {
             "add the template to templates/, or mend `selectedTemplateId` in the flow; flows_show lists what each step reads"
                 .into()
         }
-        "FLOW_NOT_FOUND" => "name a flow of this catalog in `data.flow` of the node; flows_list shows the names".into(),
-        "LIMIT_EXCEEDED" => {
+        Code::FlowNotFound => "name a flow of this catalog in `data.flow` of the node; flows_list shows the names".into(),
+        Code::LimitExceeded => {
             format!("{}; what had finished is in partialResults", over_limit(work, first.map(|(_, error)| error))).into()
         }
-        "TIMEOUT" | "GITHUB_ERROR" | "NETWORK_ERROR" | "RATE_LIMITED" => {
+        Code::Timeout | Code::GithubError | Code::NetworkError | Code::RateLimited => {
             "call flows_execute again in a minute; what had finished is in partialResults".into()
         }
-        "TOOL_NOT_FOUND" => {
+        Code::ToolNotFound => {
             let of_alias = alias(work).map(|alias| format!(" and `flowy servers tools {alias}` its tools"));
             format!(
                 "mend `data.call` of the node: `flowy servers list` shows the servers{}; they are the operator's to \
@@ -187,7 +188,7 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
             )
             .into()
         }
-        "TOOL_NOT_ALLOWED" => {
+        Code::ToolNotAllowed => {
             let alias = alias(work).unwrap_or_else(|| "ALIAS".to_owned());
             format!(
                 "the operator says which tools flows may call, in `allow` of the servers file (--servers FILE); `flowy \
@@ -195,11 +196,11 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
             )
             .into()
         }
-        "TOOL_UNAVAILABLE" | "TOOL_ERROR" => {
+        Code::ToolUnavailable | Code::ToolError => {
             "mend what the message names, or call flows_execute again in a minute; what had finished is in partialResults"
                 .into()
         }
-        "CANCELLED" => "call flows_execute again when you want it to finish".into(),
+        Code::Cancelled => "call flows_execute again when you want it to finish".into(),
         _ => "flows_show lists what each step reads and what is wrong with it".into(),
     };
     step.into_owned()
@@ -561,7 +562,7 @@ pub(super) fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin)
         }
     }
     for finding in findings.iter().filter(|finding| finding.severity == Severity::Warning) {
-        if let Some(code) = WarningCode::of_rule(finding.rule) {
+        if let Some(code) = finding.warning {
             all.push(about(code, &finding.message, finding.node.as_deref()));
         }
     }
@@ -576,7 +577,8 @@ mod tests {
 
     #[test]
     fn the_limit_of_flows_within_flows_is_told_as_it_is() {
-        let work = Work::Faulty { code: String::new(), message: String::new(), meant: Intent::Flow("N2".to_owned()) };
+        let work =
+            Work::Faulty { code: Code::LimitExceeded, message: String::new(), meant: Intent::Flow("N2".to_owned()) };
         let told = over_limit(Some(&work), None);
         assert!(told.contains(&format!("at most {MAX_DEPTH} deep")), "{told}");
         assert!(told.contains(&format!("{} steps in all", grouped(MAX_STEPS))), "{told}");

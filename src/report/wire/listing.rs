@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::warning::{WarningCode, of_origin, warning};
+use super::warning::{of_origin, warning};
 use super::written::Written;
 use crate::app::{Exposed, ExposedTool, Listing, NotExposed, Origin};
+use crate::code::WarningCode;
 use crate::discover::{FileProblem, ListKind, Mode, Page, Reason};
 use crate::names::counted;
 

@@ -1,5 +1,6 @@
 //! `ambiguous-name`: a name that could mean several things.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
 use crate::names::{quoted, shown};
@@ -10,6 +11,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "ambiguous-name",
     severity: Severity::Error,
     reach: Reach::Step,
+    code: Code::AmbiguousName,
+    warning: None,
     also: &[Verdict {
         severity: Severity::Error,
         reach: Reach::None,

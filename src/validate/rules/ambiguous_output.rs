@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::names::quoted;
 use crate::validate::ReadSource;
@@ -12,6 +13,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "ambiguous-output",
     severity: Severity::Error,
     reach: Reach::Flow,
+    code: Code::ValidationError,
+    warning: None,
     also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "nobody reads the name" }],
     summary: "No two node ids give one variable name.",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `bad-call`: a `call` that names no tool.
 
+use crate::code::Code;
 use crate::validate::doing::FaultKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -8,6 +9,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-call",
     severity: Severity::Error,
     reach: Reach::Step,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "A call is `alias:tool`, with exactly one colon.",
     check: Check::Flow(check),

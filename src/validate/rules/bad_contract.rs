@@ -1,5 +1,6 @@
 //! `bad-contract`: what a step's output must meet is no schema, or isn't there.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
 use crate::names::{quoted, shown};
@@ -11,6 +12,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-contract",
     severity: Severity::Error,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "The contract of a node is a JSON Schema that refers to nothing outside of itself.",
     check: Check::Flow(check),

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::misspelt_field::steps;
+use crate::code::Code;
 use crate::document::Place;
 use crate::model::{LONGEST_BACKOFF, MOST_RETRIES};
 use crate::names::quoted;
@@ -13,6 +14,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-retry",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "A `retry` holds `times`, at most 10, and `backoffMs`, at most 60,000, and nothing else.",
     check: Check::File(check),

@@ -1,5 +1,6 @@
 //! `bad-version`: a version that tools can't compare.
 
+use crate::code::Code;
 use crate::model::wire::UnreadKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -8,6 +9,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-version",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "A version is written as semantic versioning has it (https://semver.org).",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `cycle`: no step of a ring could go first.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::names::shown;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
@@ -9,6 +10,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "cycle",
     severity: Severity::Error,
     reach: Reach::Flow,
+    code: Code::CircularDependency,
+    warning: None,
     also: &[],
     summary: "Edges lead nowhere back: the graph has no ring.",
     check: Check::Flow(check),

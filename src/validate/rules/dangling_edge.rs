@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::code::{Code, WarningCode};
 use crate::document::Place;
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
@@ -11,6 +12,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "dangling-edge",
     severity: Severity::Error,
     reach: Reach::Flow,
+    code: Code::ValidationError,
+    warning: Some(WarningCode::DanglingEdge),
     also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "with `lenient`" }],
     summary: "Both ends of an edge are nodes of the flow.",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `differing-defaults`: which default counts depends on the drawing.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::model::{NodeKind, text_of};
 use crate::names::quoted;
@@ -10,6 +11,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "differing-defaults",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "Input nodes that declare one variable give it one default.",
     check: Check::Flow(check),

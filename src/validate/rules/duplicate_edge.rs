@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
@@ -11,6 +12,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "duplicate-edge",
     severity: Severity::Error,
     reach: Reach::Flow,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "No two edges have the same id.",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `duplicate-key`: an object holds a key twice, and readers differ in which one counts.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
@@ -9,6 +10,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "duplicate-key",
     severity: Severity::Error,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "No object holds the same key twice (the last one counts).",
     check: Check::File(check),

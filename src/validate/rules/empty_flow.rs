@@ -1,5 +1,6 @@
 //! `empty-flow`: nothing is in the flow.
 
+use crate::code::Code;
 use crate::model::wire::UnreadKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -8,6 +9,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "empty-flow",
     severity: Severity::Error,
     reach: Reach::Flow,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "A flow has at least one node, and an export at least one flow.",
     check: Check::Flow(check),

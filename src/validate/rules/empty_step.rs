@@ -1,5 +1,6 @@
 //! `empty-step`: a step without anything to run.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::quoted;
@@ -10,6 +11,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "empty-step",
     severity: Severity::Error,
     reach: Reach::Flow,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "A step has something to run: a template, a text, a tool or another flow.",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `flow-ring`: flows that go through each other without end.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::quoted;
@@ -10,6 +11,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "flow-ring",
     severity: Severity::Error,
     reach: Reach::Flow,
+    code: Code::CircularDependency,
+    warning: None,
     also: &[],
     summary: "No flow goes through itself, by way of other flows or straight away.",
     check: Check::Flow(check),

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::model::NodeKind;
 use crate::names::{CatalogPath, VariableName, quoted};
@@ -14,6 +15,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "invalid-variable-name",
     severity: Severity::Error,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "A declared variable is spelt with letters and digits of any script, _ and - (it is ignored otherwise).",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `misfit-arguments`: arguments that the tool can't take.
 
+use crate::code::Code;
 use crate::validate::doing::FaultKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -8,6 +9,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "misfit-arguments",
     severity: Severity::Error,
     reach: Reach::Step,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "The fixed arguments of a call fit the tool's schema.",
     check: Check::Flow(check),

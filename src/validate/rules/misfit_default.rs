@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::model::{Declared, NodeKind, Refinement, VariableSet, text_of};
 use crate::names::{CatalogPath, VariableName, quoted};
@@ -14,6 +15,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "misfit-default",
     severity: Severity::Error,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "A default or a set value fits the type and the choices that `inputs` gives.",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `missing-flow`: another flow that isn't there, or can't be gone through.
 
+use crate::code::Code;
 use crate::validate::doing::FaultKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -8,6 +9,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-flow",
     severity: Severity::Error,
     reach: Reach::Step,
+    code: Code::FlowNotFound,
+    warning: None,
     also: &[],
     summary: "The flow that a node goes through is in the catalog, and can be executed.",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `missing-flow-input`: an input that another flow needs and isn't given.
 
+use crate::code::Code;
 use crate::validate::doing::FaultKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -8,6 +9,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-flow-input",
     severity: Severity::Error,
     reach: Reach::Step,
+    code: Code::MissingVariables,
+    warning: None,
     also: &[],
     summary: "A node gives the flow it goes through every input that it needs.",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `missing-name`: the flow has no name of its own.
 
+use crate::code::Code;
 use crate::model::Shape;
 use crate::model::wire::UnreadKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
@@ -9,6 +10,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-name",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "A flow has a name that it can be asked for by.",
     check: Check::Flow(check),

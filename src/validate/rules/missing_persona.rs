@@ -1,5 +1,6 @@
 //! `missing-persona`: the role a step asks for isn't there, or can't be used.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::model::Lookup;
 use crate::names::{quoted, shown};
@@ -10,6 +11,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-persona",
     severity: Severity::Error,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "The persona that a node names is in the catalog and can be used.",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `missing-template`: a step's template isn't there.
 
+use crate::code::{Code, WarningCode};
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
 use crate::names::{quoted, shown};
@@ -11,6 +12,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-template",
     severity: Severity::Error,
     reach: Reach::Step,
+    code: Code::TemplateNotFound,
+    warning: Some(WarningCode::MissingTemplate),
     also: &[Verdict {
         severity: Severity::Warning,
         reach: Reach::None,
@@ -47,7 +50,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     draft.hint("add the template to templates/, or mend the name");
                 }
             }
-            Lookup::Broken { file, message, .. } => {
+            Lookup::Broken { file, code, message } => {
                 drafts
                     .find(
                         place(),
@@ -59,6 +62,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                         ),
                     )
                     .node(&node.id)
+                    .code(code)
                     .hint("mend that file; checking it shows where");
             }
             Lookup::Found(_) | Lookup::Ambiguous { .. } | Lookup::NotChecked => {}

@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::names::{nearly_same, quoted};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
@@ -13,6 +14,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "misspelt-field",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "The fields of tool and flow nodes are spelt as they are read.",
     check: Check::File(check),

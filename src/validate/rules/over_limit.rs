@@ -1,5 +1,6 @@
 //! `over-limit`: more than the server takes on.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::names::{NodeId, quoted};
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
@@ -9,6 +10,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "over-limit",
     severity: Severity::Error,
     reach: Reach::Flow,
+    code: Code::ValidationError,
+    warning: None,
     also: &[Verdict {
         severity: Severity::Error,
         reach: Reach::Step,
@@ -34,7 +37,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     }
     for step in &subject.scope.steps {
         if let Body::Faulty { code, message, .. } = &step.body
-            && code == "LIMIT_EXCEEDED"
+            && *code == Code::LimitExceeded
         {
             let place = Place::value(subject.flow.node_pointer(step.node).key("id"));
             let id = subject.id(step.node);

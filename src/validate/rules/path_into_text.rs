@@ -1,5 +1,6 @@
 //! `path-into-text`: a text has no fields to read.
 
+use crate::code::Code;
 use crate::model::NodeKind;
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
@@ -10,6 +11,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "path-into-text",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "A dot path reads into something that has fields.",
     check: Check::Flow(check),

@@ -6,6 +6,7 @@ use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::document::{Document, Place, Pointer};
 use crate::model::wire::UnreadKind;
 use crate::names::{quoted, shown};
@@ -16,6 +17,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "schema",
     severity: Severity::Error,
     reach: Reach::Flow,
+    code: Code::ValidationError,
+    warning: None,
     also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "the field only describes" }],
     summary: "The file has the fields and types of the published JSON Schema (schemas/).",
     check: Check::File(check),

@@ -1,5 +1,6 @@
 //! `self-edge`: a step would wait for itself.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
@@ -9,6 +10,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "self-edge",
     severity: Severity::Error,
     reach: Reach::Flow,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "No edge leads from a node to itself.",
     check: Check::Flow(check),

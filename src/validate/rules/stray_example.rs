@@ -1,5 +1,6 @@
 //! `stray-example`: a request that a flow wants to be found by, and that finds others instead.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::names::{quoted, shown};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
@@ -12,6 +13,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "stray-example",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "Each of a flow's `examples` finds that flow among the first three of the catalog.",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `tool-not-allowed`: a tool that the operator does not allow.
 
+use crate::code::Code;
 use crate::validate::doing::FaultKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -8,6 +9,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "tool-not-allowed",
     severity: Severity::Error,
     reach: Reach::Step,
+    code: Code::ToolNotAllowed,
+    warning: None,
     also: &[],
     summary: "The tool that a node calls is one that the operator allows.",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `unavailable-tool`: a tool whose server is switched off, or could not say what tools it has.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::model::ToolLookup;
 use crate::names::quoted;
@@ -11,6 +12,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unavailable-tool",
     severity: Severity::Error,
     reach: Reach::Step,
+    code: Code::ToolUnavailable,
+    warning: None,
     also: &[Verdict {
         severity: Severity::Warning,
         reach: Reach::None,

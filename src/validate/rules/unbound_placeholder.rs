@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::model::{NodeKind, Syntax};
 use crate::names::quoted;
@@ -16,6 +17,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unbound-placeholder",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "A placeholder names something: a declared variable, an input or an earlier output.",
     check: Check::Flow(check),

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::quoted;
@@ -12,6 +13,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unconnected-node",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "Where a flow has several steps, each step and each result has an edge.",
     check: Check::Flow(check),

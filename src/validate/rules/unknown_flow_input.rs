@@ -1,5 +1,6 @@
 //! `unknown-flow-input`: a value for an input that another flow does not have.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::names::quoted;
 use crate::validate::doing::strangers;
@@ -10,6 +11,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-flow-input",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "What a node gives to the flow it goes through is one of that flow's inputs.",
     check: Check::Flow(check),

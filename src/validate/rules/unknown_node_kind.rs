@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::code::{Code, WarningCode};
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::quoted;
@@ -12,6 +13,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-node-kind",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: Some(WarningCode::UnknownNodeKind),
     also: &[],
     summary: "A node is of a type that is known: multi_input, template, tool, flow or result.",
     check: Check::Flow(check),

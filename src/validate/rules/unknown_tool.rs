@@ -1,5 +1,6 @@
 //! `unknown-tool`: a tool that no configured server has.
 
+use crate::code::Code;
 use crate::validate::doing::FaultKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -8,6 +9,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-tool",
     severity: Severity::Error,
     reach: Reach::Step,
+    code: Code::ToolNotFound,
+    warning: None,
     also: &[],
     summary: "The tool that a node calls is there, as far as the operator's servers are known.",
     check: Check::Flow(check),

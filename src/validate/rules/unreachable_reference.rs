@@ -1,5 +1,6 @@
 //! `unreachable-reference`: the output that a step reads can't be there yet.
 
+use crate::code::Code;
 use crate::names::quoted;
 use crate::validate::ReadSource;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
@@ -9,6 +10,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unreachable-reference",
     severity: Severity::Error,
     reach: Reach::Flow,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "A step reads only the outputs of steps that come before it.",
     check: Check::Flow(check),

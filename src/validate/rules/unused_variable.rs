@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::model::NodeKind;
 use crate::names::{CatalogPath, quoted};
@@ -13,6 +14,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "unused-variable",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "What is declared is used in a text.",
     check: Check::Flow(check),

@@ -1,5 +1,6 @@
 //! `useless-mapping`: a mapping that carries nothing.
 
+use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Node, NodeKind};
 use crate::names::{VariableName, quoted};
@@ -12,6 +13,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
     id: "useless-mapping",
     severity: Severity::Warning,
     reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
     also: &[],
     summary: "What an edge maps is there, and the step it leads to uses it.",
     check: Check::Flow(check),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Body, Intent, app_internal};
+use crate::code::Code;
 use crate::model::Syntax;
 use crate::model::{Lookup, Node, Shelf, Template, TemplateNode};
 use crate::render::Outline;
@@ -33,13 +34,11 @@ impl<'a> Texts<'a> {
             let body = Body::Text { text: Arc::from(text), template: None, template_name: node.caption().to_owned() };
             (body, Arc::new(Outline::of(text, Syntax::Single)))
         };
-        let faulty = |code: &str, message| {
-            (Body::Faulty { code: code.to_owned(), message, meant: Intent::Text }, Arc::default())
-        };
+        let faulty = |code: Code, message| (Body::Faulty { code, message, meant: Intent::Text }, Arc::default());
         let Some(selected) = &step.selected else {
             return match inline() {
                 Some(text) => of_node(text),
-                None => faulty("VALIDATION_ERROR", "the step has neither a template nor a text".to_owned()),
+                None => faulty(Code::ValidationError, "the step has neither a template nor a text".to_owned()),
             };
         };
         let shown = || crate::names::quoted(selected);
@@ -60,16 +59,16 @@ impl<'a> Texts<'a> {
                     } else {
                         format!("; did you mean {}?", nearest.join(" or "))
                     };
-                    faulty("TEMPLATE_NOT_FOUND", format!("there is no template {}{near}", shown()))
+                    faulty(Code::TemplateNotFound, format!("there is no template {}{near}", shown()))
                 }
             },
             Lookup::Ambiguous { files } => {
-                faulty("AMBIGUOUS_NAME", format!("several templates go by {}: {}", shown(), files.join(", ")))
+                faulty(Code::AmbiguousName, format!("several templates go by {}: {}", shown(), files.join(", ")))
             }
             Lookup::Broken { file, code, message } => {
                 let file = crate::names::shown(&file, 200);
                 let named = message.contains(&file);
-                faulty(&code, if named { message } else { format!("template file {file}: {message}") })
+                faulty(code, if named { message } else { format!("template file {file}: {message}") })
             }
             Lookup::NotChecked => inline().map_or((Body::Elsewhere, Arc::default()), of_node),
         }

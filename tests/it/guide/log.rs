@@ -227,8 +227,10 @@ fn ended(step: usize, error: Option<&str>) -> Moment {
         };
         flowy::internals::run::Output::answered(answer, "execution://x/s")
     };
-    let result =
-        error.map_or_else(|| Ok(output()), |why| Err(flowy::internals::run::StepError::new("TOOL_ERROR", why)));
+    let result = error.map_or_else(
+        || Ok(output()),
+        |why| Err(flowy::internals::run::StepError::new(flowy::internals::code::Code::ToolError, why)),
+    );
     Moment::ToolEnded { step, result, took: Duration::from_micros(1_500), calls: 2, retries: 1 }
 }
 
@@ -315,7 +317,7 @@ proptest! {
                     output: json!("o"),
                 },
                 _ if step == 0 && other => Moment::Cancelled { reason: None },
-                _ => Moment::Broke { step: ready, error: flowy::internals::run::StepError::new("EXECUTION_ERROR", "no") },
+                _ => Moment::Broke { step: ready, error: flowy::internals::run::StepError::new(flowy::internals::code::Code::ExecutionError, "no") },
             };
             life.try_and_note(moment, &mut lived)?;
         }
@@ -368,7 +370,7 @@ proptest! {
                     ticket: Ticket::named(&format!("t{number}")),
                 },
                 _ if step == 0 => Moment::Cancelled { reason: None },
-                _ => Moment::Broke { step, error: flowy::internals::run::StepError::new("EXECUTION_ERROR", "no") },
+                _ => Moment::Broke { step, error: flowy::internals::run::StepError::new(flowy::internals::code::Code::ExecutionError, "no") },
             };
             life.try_and_note(moment, &mut lived)?;
         }

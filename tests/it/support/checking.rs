@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use flowy::internals::code::Code;
 use flowy::internals::model::{
     Contract, Directory, KnownFlow, KnownServer, KnownTool, Listed, Lookup, ServerStanding, Shelf, Toolbox,
 };
@@ -116,7 +117,7 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
     for (name, flow) in members(&outside["flows"]) {
         let lookup = if let Some(why) = flow["broken"].as_str() {
             let file = format!("flows/{name}.json");
-            Lookup::Broken { file, code: "PARSE_ERROR".to_owned(), message: why.to_owned() }
+            Lookup::Broken { file, code: Code::ParseError, message: why.to_owned() }
         } else if flow["unchecked"] == true {
             Lookup::NotChecked
         } else if flow.get("missing").is_some() {
@@ -178,7 +179,7 @@ pub(crate) fn shelf(flow: &Parsed, templates: &[Entry]) -> Shelf {
                     Some(template) => Lookup::Found(template.clone()),
                     None => Lookup::Broken {
                         file: listed.file.clone(),
-                        code: "PARSE_ERROR".to_owned(),
+                        code: Code::ParseError,
                         message: check.findings.first().map(|finding| finding.message.clone()).unwrap_or_default(),
                     },
                 }

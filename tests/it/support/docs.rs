@@ -11,9 +11,10 @@ use clap::CommandFactory as _;
 
 use flowy::internals::app::{Code, EXIT_CODES, RULES};
 use flowy::internals::cli::Cli;
+use flowy::internals::code::WarningCode;
 use flowy::internals::config::{SERVERS_FAULTS, SETTINGS, SURROUNDINGS};
 use flowy::internals::mcp::{RESOURCES, tool_rows};
-use flowy::internals::report::wire::{STATUSES, WarningCode};
+use flowy::internals::report::wire::STATUSES;
 
 /// Every block there is: its name and its Markdown.
 pub(crate) fn blocks() -> Vec<(&'static str, String)> {

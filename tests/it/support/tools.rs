@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use flowy::internals::code::Code;
 use flowy::internals::execute::{Calling, OnToolProgress, ToolFailure, ToolProgress, Tools};
 use flowy::internals::model::{
     Contract, KnownServer, KnownTool, ServerStanding, ToolAnswer, ToolCall, ToolFile, Toolbox,
@@ -80,7 +81,9 @@ impl Tools for Web {
             self.calls.fetch_add(1, Ordering::SeqCst);
             self.begun.notify_one();
             match call.address.tool.as_str() {
-                "bad" => Err(ToolFailure { code: "TOOL_UNAVAILABLE", message: "nobody is there".to_owned(), sent: 1 }),
+                "bad" => {
+                    Err(ToolFailure { code: Code::ToolUnavailable, message: "nobody is there".to_owned(), sent: 1 })
+                }
                 "get" => {
                     let file =
                         ToolFile { media_type: "image/png".to_owned(), name: None, bytes: Arc::from(*b"\x00\xffpng") };

@@ -6,7 +6,6 @@ use chrono::DateTime;
 use flowy::internals::clock::ManualClock;
 use flowy::internals::execute::{Executed, Options, Rendered, Worker, Workers, execute};
 use flowy::internals::plan::Plan;
-use flowy::internals::report::wire::WarningCode;
 use flowy::internals::run::{Given, Refusal, State, Status};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -112,7 +111,7 @@ impl Walked {
     /// Warnings as `CODE node`.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let warnings = self.executed.warnings.iter();
-        warnings.map(|w| format!("{} {}", WarningCode::from(w.kind).word(), w.node.as_deref().unwrap_or("-"))).collect()
+        warnings.map(|w| format!("{} {}", w.code.word(), w.node.as_deref().unwrap_or("-"))).collect()
     }
 
     /// Mappings as `node.variable = from (how)`.

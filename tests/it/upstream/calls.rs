@@ -172,7 +172,7 @@ async fn calls_wait_for_their_turn_and_not_for_ever() {
     waiting.timeout = Some(Duration::from_millis(200));
     let slow = call(&registry, "p:slow", no_arguments());
     let (slow, waited) = tokio::join!(slow, registry.call(waiting, None));
-    assert_eq!(slow.unwrap_err().code, "TIMEOUT");
+    assert_eq!(slow.unwrap_err().code.word(), "TIMEOUT");
     let (code, message) = failed(waited);
     assert_eq!(code, "TIMEOUT");
     assert_eq!(message, "p:echo: its server had no turn free within 200 ms (maxParallel)");

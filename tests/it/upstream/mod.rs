@@ -108,7 +108,7 @@ fn text(answer: &Result<ToolAnswer, ToolFailure>) -> &str {
 /// Code and message of a failure.
 fn failed(answer: Result<ToolAnswer, ToolFailure>) -> (&'static str, String) {
     let failure = answer.unwrap_err();
-    (failure.code, failure.message)
+    (failure.code.word(), failure.message)
 }
 
 /// Hands progress on to a channel.

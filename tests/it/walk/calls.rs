@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use flowy::internals::code::Code;
 use flowy::internals::execute::{Calling, OnToolProgress, Options, Rendered, ToolFailure, Tools, Workers};
 use flowy::internals::model::{ToolAnswer, ToolCall, ToolFile, ToolLink, Toolbox};
 use flowy::internals::run::{State, Status};
@@ -51,7 +52,7 @@ fn said(text: &str) -> Answer {
     Ok(ToolAnswer { text: Some(text.to_owned()), ..ToolAnswer::default() })
 }
 
-fn failed(code: &'static str, message: &str) -> Answer {
+fn failed(code: Code, message: &str) -> Answer {
     Err(ToolFailure { code, message: message.to_owned(), sent: 1 })
 }
 
@@ -180,7 +181,7 @@ fn an_answer_that_is_an_error_fails_the_step_and_keeps_its_words() {
 
 #[test]
 fn a_flow_goes_on_after_a_failure_where_the_node_says_so() {
-    let tools = Listed::of([failed("TOOL_UNAVAILABLE", "web:get: nobody is there")]);
+    let tools = Listed::of([failed(Code::ToolUnavailable, "web:get: nobody is there")]);
     let drawing = flow()
         .tool("a", json!({"call": "web:get", "onError": "continue"}))
         .text("b", "{a_result} ({a_result.error.code})")
@@ -199,16 +200,16 @@ fn a_call_is_tried_again_as_often_as_the_node_says_unless_that_is_no_use() {
             json!({"call": "web:get", "retry": {"times": times, "backoffMs": 1}, "timeoutMs": 70, "delayMs": 1}),
         )
     };
-    let tools = Listed::of([failed("TIMEOUT", "late"), failed("TOOL_ERROR", "bad"), said("good")]);
+    let tools = Listed::of([failed(Code::Timeout, "late"), failed(Code::ToolError, "bad"), said("good")]);
     let walked = run(&drawing(2), json!({}), &tools);
     assert_eq!((walked.text("a"), walked.executed.calls, walked.executed.retries), ("good", 3, 2));
     assert_eq!(tools.calls.lock().unwrap()[0].timeout, Some(Duration::from_millis(70)));
 
-    let tools = Listed::of([failed("TIMEOUT", "late"), failed("TIMEOUT", "late")]);
+    let tools = Listed::of([failed(Code::Timeout, "late"), failed(Code::Timeout, "late")]);
     let walked = run(&drawing(1), json!({}), &tools);
     assert_eq!(walked.error("a"), "TIMEOUT: web:get (step 1 of 1, after 2 tries): late");
 
-    for code in ["TOOL_NOT_FOUND", "TOOL_NOT_ALLOWED", "INVALID_REQUEST", "LIMIT_EXCEEDED"] {
+    for code in [Code::ToolNotFound, Code::ToolNotAllowed, Code::InvalidRequest, Code::LimitExceeded] {
         let tools = Listed::of([failed(code, "no")]);
         let walked = run(&drawing(3), json!({}), &tools);
         assert_eq!(walked.error("a"), format!("{code}: web:get (step 1 of 1): no"));

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use flowy::internals::clock::{Clock, ManualClock};
+use flowy::internals::code::Code;
 use flowy::internals::execute::{Options, Progress, Rendered, Worker, Workers, Working, execute};
 use flowy::internals::plan::Step;
 use flowy::internals::run::{Given, Limits, Output, Run, State, Status, StepError};
@@ -194,7 +195,7 @@ impl Worker for Answers {
         Ok(Box::pin(async move {
             match id {
                 "value" => Ok(Output::with_fields("as text", json!({"title": "T", "rows": [{"id": 7}]}))),
-                "broken" => Err(StepError::new("MODEL_ERROR", "no answer")),
+                "broken" => Err(StepError::new(Code::ExecutionError, "no answer")),
                 "huge" => Ok(Output::text("x".repeat(101))),
                 _ => Ok(Output::text(text)),
             }
@@ -235,7 +236,7 @@ fn a_workers_error_fails_the_step_and_skips_below() {
         &Options::default(),
         &Answers,
     );
-    assert_eq!((walked.error("broken").as_str(), walked.because("n")), ("MODEL_ERROR: no answer", "broken"));
+    assert_eq!((walked.error("broken").as_str(), walked.because("n")), ("EXECUTION_ERROR: no answer", "broken"));
 }
 
 #[test]

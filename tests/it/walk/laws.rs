@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use flowy::internals::code::Code;
 use flowy::internals::execute::{Options, Rendered, Worker, Workers, Working, execute};
 use flowy::internals::plan::{Plan, Step};
 use flowy::internals::run::{Given, Limits, OnFailure, Output, State, StepError};
@@ -29,7 +30,7 @@ impl Worker for Moody {
                 tokio::task::yield_now().await;
             }
             match mood {
-                1 => Err(StepError::new("MODEL_ERROR", "no answer")),
+                1 => Err(StepError::new(Code::ExecutionError, "no answer")),
                 2 => Ok(Output::with_fields(text, json!({"title": "T", "rows": [1, 2]}))),
                 _ => Ok(Output::text(text)),
             }

@@ -18,7 +18,7 @@ fn text_of(drawing: &Drawing) -> String {
     let walked = drawing.run(json!({}));
     match &walked.executed.run.plan().steps()[0].work {
         Work::Render(_) => walked.text("n").to_owned(),
-        Work::Faulty { code, .. } => code.clone(),
+        Work::Faulty { code, .. } => code.to_string(),
         other => panic!("{other:?}"),
     }
 }
