@@ -38,7 +38,7 @@ use flowy::internals::discover::{FlowRow, Mode};
 use cost::Tokens;
 use plot::Point;
 use set::{Asked, Request, Set};
-use ways::{Plain, ours, substring};
+use ways::{Plain, ours, shown, substring};
 
 /// A way to find flows: for each request the places of the flows it names, best first.
 type Finder<'a> = Box<dyn Fn(&[String]) -> Vec<usize> + 'a>;
@@ -48,6 +48,7 @@ struct Tally {
     asked: u32,
     first: u32,
     third: u32,
+    fifth: u32,
     nothing_asked: u32,
     nothing_found: u32,
     refused: u32,
@@ -60,6 +61,7 @@ impl Tally {
                 self.asked += 1;
                 self.first += u32::from(found.first() == Some(&flow));
                 self.third += u32::from(found.iter().take(3).any(|other| *other == flow));
+                self.fifth += u32::from(found.iter().take(5).any(|other| *other == flow));
                 self.refused += u32::from(found.is_empty());
             }
             None => {
@@ -71,9 +73,10 @@ impl Tally {
 
     fn row(&self) -> String {
         format!(
-            "{:.3} | {:.3} | {:.3} | {:.3}",
+            "{:.3} | {:.3} | {:.3} | {:.3} | {:.3}",
             share(self.first, self.asked),
             share(self.third, self.asked),
+            share(self.fifth, self.asked),
             share(self.nothing_found, self.nothing_asked),
             share(self.refused, self.asked)
         )
@@ -115,12 +118,17 @@ fn main() {
     let ranked = SearchIndex::build(set.flows.iter().map(Document::of_flow));
     let ranked_bare = SearchIndex::build(bare.iter().map(Document::of_flow));
     let (plain, plain_bare) = (Plain::build(&set.flows), Plain::build(&bare));
-    let finders: [(&str, Finder<'_>); 5] = [
+    let (stemmed, stemmed_bare) = (Plain::stemmed(&set.flows), Plain::stemmed(&bare));
+    let finders: [(&str, Finder<'_>); 9] = [
         ("substring", Box::new(|asked| substring(&set.flows, asked))),
         ("plain BM25, without examples", Box::new(|asked| plain_bare.find(asked))),
         ("plain BM25", Box::new(|asked| plain.find(asked))),
+        ("BM25 with stems, pairs and typos, without examples", Box::new(|asked| stemmed_bare.find(asked))),
+        ("BM25 with stems, pairs and typos", Box::new(|asked| stemmed.find(asked))),
         ("ours, without examples", Box::new(|asked| ours(&ranked_bare, asked))),
         ("ours", Box::new(|asked| ours(&ranked, asked))),
+        ("ours with the nearest, without examples", Box::new(|asked| shown(&ranked_bare, asked))),
+        ("ours with the nearest", Box::new(|asked| shown(&ranked, asked))),
     ];
     let parts: &[Part] = if given("--tuning") { &[Part::Tuned] } else { &[Part::Tuned, Part::HeldOut, Part::Whole] };
     for &part in parts {
@@ -128,7 +136,9 @@ fn main() {
         println!("## {}: {} requests for a flow, {} that nothing fits\n", part.as_str(), with.len(), none.len());
         for asked in Asked::ALL {
             println!("{}\n", asked.as_str());
-            println!("| way | recall@1 | recall@3 | nothing fits found | refused wrongly |\n|---|---|---|---|---|");
+            println!(
+                "| way | recall@1 | recall@3 | recall@5 | nothing fits found | refused wrongly |\n|---|---|---|---|---|---|"
+            );
             for (name, finder) in &finders {
                 let mut tally = Tally::default();
                 part.of(&set).for_each(|request| tally.count(request, &finder(&request.said(asked))));
@@ -142,7 +152,7 @@ fn main() {
             by_language.entry(&request.language).or_default().count(request, &found);
         }
         println!(
-            "| language of the person (ours, phrasings) | requests | recall@1 | recall@3 | nothing fits found | refused wrongly |\n|---|---|---|---|---|---|"
+            "| language of the person (ours, phrasings) | requests | recall@1 | recall@3 | recall@5 | nothing fits found | refused wrongly |\n|---|---|---|---|---|---|---|"
         );
         for (language, tally) in by_language {
             println!("| {language} | {} | {} |", tally.asked + tally.nothing_asked, tally.row());

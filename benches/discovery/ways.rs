@@ -13,8 +13,31 @@ pub(crate) fn ours(index: &SearchIndex, asked: &[String]) -> Vec<usize> {
     }
 }
 
+/// What an answer shows: where nothing fits, the flows that come nearest.
+pub(crate) fn shown(index: &SearchIndex, asked: &[String]) -> Vec<usize> {
+    match index.search(&Query::new(asked).unwrap(), 5, false, |_| true) {
+        Ranking::Hits(hits) | Ranking::NoMatch { weak: hits, .. } => hits.iter().map(|hit| hit.position).collect(),
+        Ranking::Excluded { .. } => Vec::new(),
+    }
+}
+
 fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// English stems, and pairs of characters of words that are not written in ASCII.
+fn stems(text: &str) -> Vec<String> {
+    let stemmer = snowball_stemmers_rs::Stemmer::create(snowball_stemmers_rs::Algorithm::English);
+    let mut terms = Vec::new();
+    for word in words(text) {
+        let letters: Vec<char> = word.chars().collect();
+        if word.is_ascii() || letters.len() < 2 {
+            terms.push(stemmer.stem(&word).into_owned());
+        } else {
+            terms.extend(letters.windows(2).map(|pair| pair.iter().collect::<String>()));
+        }
+    }
+    terms
 }
 
 /// Flows by how many of the request's words stand in name or description.
@@ -33,8 +56,11 @@ pub(crate) fn substring(flows: &[FlowRow], asked: &[String]) -> Vec<usize> {
     scored.into_iter().map(|(_, at)| at).take(10).collect()
 }
 
-/// BM25 as it is in textbooks: whole words, one field, k1 = 1.2 and b = 0.75.
+/// BM25 as it is in textbooks: one field, k1 = 1.2 and b = 0.75; over whole words, or over stems and pairs of
+/// characters with one typo forgiven.
 pub(crate) struct Plain {
+    terms: fn(&str) -> Vec<String>,
+    typos: bool,
     texts: Vec<HashMap<String, f64>>,
     lengths: Vec<f64>,
     having: HashMap<String, f64>,
@@ -42,7 +68,15 @@ pub(crate) struct Plain {
 
 impl Plain {
     pub(crate) fn build(flows: &[FlowRow]) -> Self {
-        let mut plain = Self { texts: Vec::new(), lengths: Vec::new(), having: HashMap::new() };
+        Self::over(flows, words, false)
+    }
+
+    pub(crate) fn stemmed(flows: &[FlowRow]) -> Self {
+        Self::over(flows, stems, true)
+    }
+
+    fn over(flows: &[FlowRow], terms: fn(&str) -> Vec<String>, typos: bool) -> Self {
+        let mut plain = Self { terms, typos, texts: Vec::new(), lengths: Vec::new(), having: HashMap::new() };
         for flow in flows {
             let inputs = flow
                 .inputs
@@ -59,7 +93,7 @@ impl Plain {
             ]
             .join(" ");
             let mut counts: HashMap<String, f64> = HashMap::new();
-            for word in words(&text) {
+            for word in terms(&text) {
                 *counts.entry(word).or_default() += 1.0;
             }
             plain.lengths.push(counts.values().sum());
@@ -72,7 +106,19 @@ impl Plain {
     pub(crate) fn find(&self, asked: &[String]) -> Vec<usize> {
         let all = self.texts.len() as f64;
         let mean = self.lengths.iter().sum::<f64>() / all;
-        let words: HashSet<String> = asked.iter().flat_map(|text| words(text)).collect();
+        let mut words: HashSet<String> = asked.iter().flat_map(|text| (self.terms)(text)).collect();
+        if self.typos {
+            let unknown: Vec<&String> = words.iter().filter(|word| !self.having.contains_key(*word)).collect();
+            let long = unknown.into_iter().filter(|word| word.chars().count() >= 4);
+            let near = |word: &String| {
+                let close = |known: &&String| {
+                    known.len().abs_diff(word.len()) <= 2 && strsim::damerau_levenshtein(known, word) == 1
+                };
+                self.having.keys().filter(close).cloned().collect::<Vec<_>>()
+            };
+            let near: Vec<String> = long.flat_map(near).collect();
+            words.extend(near);
+        }
         let mut scored: Vec<(f64, usize)> = self
             .texts
             .iter()

@@ -83,7 +83,8 @@ impl Folder {
     /// its place: where records are looked at one by one, a power cut must not leave half of them.
     pub fn write_records(&self, name: &str, records: &[Vec<u8>]) -> bool {
         let Some(directory) = record_file::directory(records) else { return false };
-        match self.put(&self.root.join(name), &[&directory, &records.concat()], true) {
+        let parts: Vec<&[u8]> = iter::once(&directory).chain(records).map(Vec::as_slice).collect();
+        match self.put(&self.root.join(name), &parts, true) {
             Ok(()) => true,
             Err(error) => self.broken(&error),
         }
@@ -121,7 +122,7 @@ impl Folder {
             }
             other => other,
         }?;
-        let written = parts.iter().try_for_each(|part| file.write_all(part)).and_then(|()| {
+        let written = write_all(&mut file, parts).and_then(|()| {
             if durable {
                 file.sync_data()?;
             }
@@ -146,6 +147,13 @@ impl fmt::Debug for Folder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Folder").field("root", &self.root).finish_non_exhaustive()
     }
+}
+
+/// Writes parts one after the other, small ones together.
+fn write_all(file: &mut fs::File, parts: &[&[u8]]) -> io::Result<()> {
+    let mut file = io::BufWriter::new(file);
+    parts.iter().try_for_each(|part| file.write_all(part))?;
+    file.flush()
 }
 
 fn seal(content: &[u8]) -> [u8; HEAD] {

@@ -27,9 +27,15 @@ pub struct NoMatch {
 }
 
 impl NoMatch {
-    /// What helps.
-    pub(super) const NEXT_STEP: &str =
-        "no flow fits; ask again with several phrasings in other words and languages, or list without query";
+    /// What helps, where flows are shown that come nearest, or none does.
+    pub(super) fn next_step(shown: bool) -> &'static str {
+        if shown {
+            "no flow fits; those shown only come nearest: execute one only if it is what was meant, else ask again with \
+             several phrasings in other words and languages as `query`, or list without query"
+        } else {
+            "no flow fits; ask again with several phrasings in other words and languages, or list without query"
+        }
+    }
 }
 
 /// Flows fit the query, and the filters let none of them through.
@@ -87,7 +93,7 @@ impl Excluded {
 /// What a query comes to.
 #[derive(Default)]
 pub(super) struct Answer {
-    /// The flows that fit and that the filters let through, best first.
+    /// The flows that fit, or come nearest where none does, and that the filters let through; best first.
     pub(super) hits: Vec<Hit>,
     pub(super) no_match: Option<NoMatch>,
     pub(super) excluded: Option<Excluded>,
@@ -106,7 +112,9 @@ impl Answer {
             Ranking::Excluded { positions } => {
                 Self { excluded: Some(Excluded::of(index, selection, figures, &positions)?), ..Self::default() }
             }
-            Ranking::NoMatch { nearest } => Self { no_match: Some(NoMatch { nearest }), ..Self::default() },
+            Ranking::NoMatch { weak, nearest } => {
+                Self { hits: weak, no_match: Some(NoMatch { nearest }), ..Self::default() }
+            }
         })
     }
 }

@@ -88,6 +88,16 @@ impl Mode {
         matches!(self, Self::Hot | Self::Categories | Self::Summaries | Self::Full)
     }
 
+    /// The mode in which flows are shown that only come near to what a query asks for.
+    pub(super) fn briefly(self) -> Self {
+        match self {
+            Self::Compact | Self::Index | Self::Brief | Self::Contract => self,
+            Self::Standard | Self::Detailed | Self::Hot | Self::Categories | Self::Summaries | Self::Full => {
+                Self::Brief
+            }
+        }
+    }
+
     /// Whether entries come by score where no query orders them.
     pub(super) fn is_by_score(self) -> bool {
         matches!(self, Self::Hot | Self::Summaries)

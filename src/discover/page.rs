@@ -262,7 +262,7 @@ pub fn page(
     revision: &str,
     figures: &Figures<'_>,
 ) -> Result<Page, DiscoverError> {
-    let mode = selection.mode;
+    let mut mode = selection.mode;
     let limit = allowed_limit(selection)?;
     let budget = allowed_budget(selection)?;
     allowed_names(selection)?;
@@ -276,6 +276,9 @@ pub fn page(
     if let Some(query) = &query {
         answer = Answer::of(index, query, selection, figures, |row| rows.holds(row))?;
         rows = Rows::Ranked(answer.hits.iter().map(|hit| hit.position).collect());
+        if answer.no_match.is_some() {
+            mode = mode.briefly();
+        }
     } else if mode.is_by_score() {
         let mut by_score: Vec<usize> = (0..rows.len()).filter_map(|place| rows.at(place)).collect();
         figures.best_first(index.keys()?, &mut by_score);
@@ -321,7 +324,7 @@ pub fn page(
         let Some(row) = rows.at(place) else { break };
         let chosen = match grouped.get(place) {
             Some(category) => Chosen::category(category),
-            None => Chosen::fitting(index, row, selection, figures, room)?,
+            None => Chosen::fitting(index, row, mode, selection.include_metadata, figures, room)?,
         };
         if !page.entries.is_empty() {
             let spent = page.estimated_tokens.saturating_add(chosen.tokens);
@@ -450,13 +453,14 @@ impl Chosen {
     fn fitting(
         index: &FlowIndex,
         row: usize,
-        selection: &Selection,
+        mode: Mode,
+        dates: bool,
         figures: &Figures<'_>,
         room: usize,
     ) -> Result<Self, DamagedIndex> {
-        let (mode, flow) = (selection.mode, index.row(row)?);
+        let flow = index.row(row)?;
         let counted = index.compact_tokens(row).filter(|_| mode == Mode::Compact);
-        let entry = ListEntry::of(flow.clone(), mode, selection.include_metadata, figures);
+        let entry = ListEntry::of(flow.clone(), mode, dates, figures);
         let tokens = counted.unwrap_or_else(|| entry.tokens());
         if tokens <= room {
             return Ok(Self { entry, tokens, shortened: None });
@@ -485,7 +489,7 @@ fn next_step(
         )));
     }
     let mut says = Vec::new();
-    says.extend(page.no_match.as_ref().map(|_| NoMatch::NEXT_STEP.to_owned()));
+    says.extend(page.no_match.as_ref().map(|_| NoMatch::next_step(page.returned > 0).to_owned()));
     says.extend(page.excluded.as_ref().map(Excluded::next_step));
     if page.next_cursor.is_some() {
         let total = page.total;

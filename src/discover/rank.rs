@@ -182,6 +182,8 @@ pub enum Ranking {
     },
     /// Nothing fits: too little of what the query says is in any one document.
     NoMatch {
+        /// The documents that come nearest all the same, best first; a filter lets them through.
+        weak: Vec<Hit>,
         /// Words of the documents that are near to words of the query, nearest first.
         nearest: Vec<String>,
     },

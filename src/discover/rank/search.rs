@@ -27,6 +27,8 @@ const UNKNOWN_PAIR: f32 = 0.2;
 const TAIL: f64 = 0.25;
 /// The most terms that are named where nothing fits.
 const MOST_NEAREST: usize = 5;
+/// The most documents that are named where nothing fits.
+const MOST_WEAK: usize = 5;
 /// The most reasons of one hit.
 const MOST_REASONS: usize = 8;
 
@@ -65,6 +67,13 @@ fn pooled(phrasings: &[Vec<Unit>]) -> Vec<Unit> {
         }
     }
     pooled
+}
+
+/// Adds a term, unless it was said before.
+fn note(said: &mut Vec<(String, TermKind)>, text: &str, kind: TermKind) {
+    if !said.iter().any(|(other, _)| other == text) {
+        said.push((text.to_owned(), kind));
+    }
 }
 
 /// Adds a match, unless there is a better one of that term.
@@ -124,20 +133,18 @@ impl SearchIndex {
     /// worked out when `explain` asks for them.
     pub fn search(&self, query: &Query, limit: usize, explain: bool, allowed: impl Fn(usize) -> bool) -> Ranking {
         let Asked { phrasings, fused, fit } = self.asked(query);
-        if fit < 1.0 {
-            return Ranking::NoMatch { nearest: self.nearest(&phrasings) };
-        }
-        let mut hits = hits(fused);
+        let fits = fit >= 1.0;
+        let mut hits = if fits { hits(fused) } else { all(fused) };
         let fitting: Vec<usize> = hits.iter().map(|hit| hit.position).collect();
-        hits.retain(|hit| allowed(hit.position));
-        if hits.is_empty() {
+        hits.retain(|hit| allowed(hit.position) && (fits || self.has_a_word(hit.position, &phrasings)));
+        if fits && hits.is_empty() {
             return Ranking::Excluded { positions: fitting };
         }
-        hits.truncate(limit);
+        hits.truncate(if fits { limit } else { limit.min(MOST_WEAK) });
         if explain {
             self.explain(&phrasings, &mut hits);
         }
-        Ranking::Hits(hits)
+        if fits { Ranking::Hits(hits) } else { Ranking::NoMatch { weak: hits, nearest: self.nearest(&phrasings) } }
     }
 
     /// The documents that come nearest to a query, best first, and how well the first of them fits: from 1 on it is
@@ -161,10 +168,22 @@ impl SearchIndex {
     /// What a phrasing says, and which terms that matches.
     fn units(&self, phrasing: &str) -> Vec<Unit> {
         let mut said: Vec<(String, TermKind)> = Vec::new();
+        let mut before = String::new();
         split(phrasing, &mut |text, kind| {
-            if said.len() < 4 * MOST_UNITS && !said.iter().any(|(other, _)| other == text) {
-                said.push((text.to_owned(), kind));
+            if said.len() >= 4 * MOST_UNITS {
+                return;
             }
+            // Two words may be one in a document: "post mortem" is a postmortem.
+            if kind == TermKind::Word {
+                let joined = format!("{before}{text}");
+                if !before.is_empty() && self.numbers.contains_key(joined.as_str()) {
+                    note(&mut said, &joined, TermKind::Joined);
+                }
+                text.clone_into(&mut before);
+            } else {
+                before.clear();
+            }
+            note(&mut said, text, kind);
         });
         let words = said.iter().filter(|(_, kind)| *kind == TermKind::Word).map(|(text, _)| text.as_str());
         let guessed = Languages::of(words);
@@ -322,9 +341,14 @@ impl SearchIndex {
             }
         };
         fused.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| self.by_name(a.0, b.0)));
-        let best = fused.first().map_or(0.0, |(_, score)| *score);
-        fused.retain(|(_, score)| *score >= TAIL * best);
         fused
+    }
+
+    /// Whether a document has more of what some phrasings say than letters and numbers, which nearly all have.
+    fn has_a_word(&self, document: usize, phrasings: &[Vec<Unit>]) -> bool {
+        let words = phrasings.iter().flatten().filter(|unit| unit.kind != TermKind::Faint);
+        let mut matches = words.flat_map(|unit| &unit.matches);
+        matches.any(|(number, _)| self.postings(*number).iter().any(|posting| posting.document as usize == document))
     }
 
     fn explain(&self, phrasings: &[Vec<Unit>], hits: &mut [Hit]) {
@@ -367,6 +391,10 @@ impl SearchIndex {
     fn nearest(&self, phrasings: &[Vec<Unit>]) -> Vec<String> {
         let mut near: Vec<(u8, &str)> = Vec::new();
         for unit in phrasings.iter().flatten() {
+            // A letter, a number or a seam between words is near to everything.
+            if unit.kind == TermKind::Faint {
+                continue;
+            }
             for (number, worth) in &unit.matches {
                 near.push((u8::from(*worth < worth::FOLDED), self.text(*number)));
             }
@@ -419,7 +447,14 @@ impl Sums {
     }
 }
 
-fn hits(fused: Vec<(u32, f64)>) -> Vec<Hit> {
+/// Those that are near enough to the best to be meant with it.
+fn hits(mut fused: Vec<(u32, f64)>) -> Vec<Hit> {
+    let best = fused.first().map_or(0.0, |(_, score)| *score);
+    fused.retain(|(_, score)| *score >= TAIL * best);
+    all(fused)
+}
+
+fn all(fused: Vec<(u32, f64)>) -> Vec<Hit> {
     fused.into_iter().map(|(at, score)| Hit { position: at as usize, score, why: Vec::new() }).collect()
 }
 

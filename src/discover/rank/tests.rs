@@ -86,7 +86,7 @@ fn a_common_word_in_common_is_not_a_fit() {
 fn where_nothing_fits_the_nearest_terms_are_named() {
     let index = index();
     let query = Query::new(&["reporter of the moon landing on television"]).unwrap();
-    let Ranking::NoMatch { nearest } = index.search(&query, 10, false, |_| true) else { panic!("something fits") };
+    let Ranking::NoMatch { nearest, .. } = index.search(&query, 10, false, |_| true) else { panic!("something fits") };
     assert_eq!(nearest.first().map(String::as_str), Some("report"));
 }
 

@@ -129,6 +129,9 @@ pub fn contract_listing(listing: &Listing) -> Value {
 fn why_none(object: &mut Map<String, Value>, page: &Page) {
     if let Some(none) = &page.no_match {
         object.insert("noMatch".to_owned(), json!(true));
+        if page.returned > 0 {
+            object.insert("fit".to_owned(), json!("weak"));
+        }
         object.insert("nearest".to_owned(), json!(none.nearest));
     }
     if let Some(excluded) = &page.excluded {

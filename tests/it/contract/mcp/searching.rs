@@ -80,13 +80,64 @@ async fn several_phrasings_are_one_question() {
 }
 
 #[tokio::test]
-async fn where_nothing_fits_no_flow_is_named_but_the_nearest_terms_are() {
+async fn where_nothing_fits_that_is_said_beside_the_flows_that_come_nearest() {
     let mut session = Bench::folder(catalog()).session().await;
-    let listed = session.ok("flows_list", json!({"query": "dim the lights while the reporter sings"})).await;
+    let asked = "dim the lights while the reporter sings";
+    let listed = session.ok("flows_list", json!({"query": asked})).await;
     as_published(LIST_RESPONSE, &listed);
-    assert_eq!((&listed["flows"], &listed["total"]), (&json!([]), &json!(0)));
-    assert_eq!((&listed["noMatch"], &listed["nearest"]), (&json!(true), &json!(["report"])));
-    assert!(listed["nextStep"].as_str().unwrap().contains("several phrasings"), "{listed}");
+    assert_eq!((&listed["noMatch"], &listed["fit"]), (&json!(true), &json!("weak")));
+    assert_eq!((&listed["mode"], &listed["total"], &listed["returned"]), (&json!("brief"), &json!(1), &json!(1)));
+    assert_eq!(listed["flows"][0]["name"], json!("Incident_Report"));
+    assert_eq!(listed["nearest"], json!(["report"]));
+    // What is only near is shown briefly, however much was asked for.
+    for (mode, shown) in [("detailed", "brief"), ("full", "brief"), ("categories", "brief"), ("compact", "compact")] {
+        let names = json!(if mode == "full" { vec!["Incident_Report"] } else { Vec::new() });
+        let listed = session.ok("flows_list", json!({"query": asked, "mode": mode, "names": names})).await;
+        as_published(LIST_RESPONSE, &listed);
+        assert_eq!((&listed["mode"], &listed["fit"]), (&json!(shown), &json!("weak")), "{mode}");
+        assert_eq!(listed["flows"][0]["name"], json!("Incident_Report"), "{mode}");
+    }
+    let contract = session.ok("flows/list", json!({"query": asked})).await;
+    as_published(LIST_RESPONSE, &contract);
+    assert_eq!((&contract["noMatch"], &contract["fit"]), (&json!(true), &json!("weak")));
+    // A filter holds for them too, and where no word is known there are none.
+    for asked in [json!({"query": asked, "tags": ["finance"]}), json!({"query": "qqqq zzzz a 7"})] {
+        let listed = session.ok("flows_list", asked).await;
+        as_published(LIST_RESPONSE, &listed);
+        assert_eq!((&listed["noMatch"], listed.get("fit")), (&json!(true), None), "{listed}");
+        assert_eq!((&listed["flows"], &listed["total"]), (&json!([]), &json!(0)), "{listed}");
+    }
+}
+
+#[tokio::test]
+async fn one_natural_request_has_its_flow_among_those_that_are_shown() {
+    let mut session = Bench::folder(catalog()).session().await;
+    for (asked, flow) in [
+        ("bug in production, need a post mortem", "Incident_Report"),
+        ("last night everything was down and my boss wants something in writing about the outage", "Incident_Report"),
+        (
+            "somebody sent us a bill that does not agree with what was bought, can you look at the invoice",
+            "Invoice_Check",
+        ),
+        ("I have to tell our users in plain words what we changed since spring", "Release_Notes"),
+    ] {
+        let shown = found(&mut session, json!({"query": asked})).await;
+        assert!(shown.len() <= 5 && shown.iter().any(|name| name == flow), "{asked}: {shown:?}");
+    }
+}
+
+#[tokio::test]
+async fn letters_numbers_and_little_words_are_no_nearest_words() {
+    let mut flows = catalog();
+    let notes = json!({"name": "Vitamin_A_Plan", "description": "Plan A and plan B, in 7 steps."});
+    let text =
+        json!({"metadata": notes, "nodes": [{"id": "n", "type": "template", "data": {"template": "x"}}], "edges": []});
+    flows.push(("flows/Vitamin.json".to_owned(), text.to_string()));
+    let mut session = Bench::folder(flows).session().await;
+    let listed = session.ok("flows_list", json!({"query": "give me a pizza with 7 slices, a big one"})).await;
+    assert_eq!(listed["noMatch"], json!(true), "{listed}");
+    let nearest: Vec<&str> = listed["nearest"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(nearest.iter().all(|word| !["a", "7", "with", "me"].contains(word)), "{nearest:?}");
 }
 
 #[tokio::test]
