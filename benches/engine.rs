@@ -23,7 +23,7 @@ use flowy::internals::model::Shelf;
 use flowy::internals::names::CatalogPath;
 use flowy::internals::plan::Plan;
 use flowy::internals::run::Given;
-use flowy::internals::validate::{self, Known, Parsed};
+use flowy::internals::validate::{self, Known, ParsedFlows};
 use tokio_util::sync::CancellationToken;
 
 fn main() {
@@ -52,17 +52,15 @@ fn flow_text(steps: usize, edges_each: usize) -> String {
     text
 }
 
-fn parsed(text: &str) -> Parsed {
-    validate::parse(&CatalogPath::new("flows/Bench.json").unwrap(), text.as_bytes())
+fn parsed(text: &str) -> ParsedFlows {
+    ParsedFlows::read(&CatalogPath::new("flows/Bench.json").unwrap(), text.as_bytes())
 }
 
-fn checked(parsed: &Parsed, nodes: usize) -> validate::FlowCheck {
+fn checked(parsed: &ParsedFlows, nodes: usize) -> validate::FlowCheck {
     let shelf = Shelf::default();
     let options =
         validate::Options { lenient: false, max_nodes: nodes + 10, max_edges: nodes * 4, unchecked_calls: false };
-    let path = CatalogPath::new("flows/Bench.json").unwrap();
-    let mut check =
-        validate::flow_file(&path, parsed, Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options });
+    let mut check = validate::flow_file(parsed, Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options });
     check.flows.remove(0)
 }
 

@@ -110,11 +110,11 @@ fn plan() -> Arc<Plan> {
         "edges": [{"source": "in", "target": "said"}]
     });
     let path = CatalogPath::new("flows/Echo.json").unwrap();
-    let parsed = validate::parse(&path, flow.to_string().as_bytes());
+    let parsed = validate::ParsedFlows::read(&path, flow.to_string().as_bytes());
     let options = validate::Options { lenient: false, max_nodes: 10, max_edges: 10, unchecked_calls: false };
     let shelf = Shelf::default();
     let known = validate::Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options };
-    let check = validate::flow_file(&path, &parsed, known).flows.remove(0);
+    let check = validate::flow_file(&parsed, known).flows.remove(0);
     Arc::new(Plan::of(check.checked.as_ref().expect("no finding reaches the flow"), &HashMap::new()))
 }
 

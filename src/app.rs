@@ -9,15 +9,14 @@ pub mod clients;
 mod complete;
 mod examples;
 mod execute;
-pub(crate) mod expose;
-pub(crate) mod failure;
+mod expose;
+mod failure;
 mod files;
-mod findable;
 mod graph;
 mod guide;
 mod list;
 mod memory;
-pub(crate) mod prompts;
+mod prompts;
 mod resources;
 mod servers;
 mod show;
@@ -27,7 +26,7 @@ mod usage;
 mod values;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::catalog::Catalogs;
 use crate::config::{Environment, Settings};
@@ -39,7 +38,7 @@ use crate::source::{Ask, Pace, Source, SourceSpec, View};
 use crate::store::Store;
 
 // What requests and answers are made of, so that a surface needs no other room to ask.
-pub use crate::catalog::{Catalog, IgnoredRef, Origin, Prepared};
+pub use crate::catalog::{IgnoredRef, Origin, Prepared};
 pub use crate::clock::{Clock, SystemClock};
 pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, QUERY_LIMIT, Selection, Usage};
 pub use crate::execute::StepEnd;
@@ -70,6 +69,18 @@ pub use status::{Listed, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusR
 pub use usage::{FlowStats, ListingCost, Stats, StatsRequest, UsageByFlow};
 pub use values::{ValuesError, read_values};
 
+/// One revision's flows, with what is worked out of them here.
+type Catalog = crate::catalog::Catalog<Derived>;
+
+/// What is worked out of a revision when somebody first asks for it.
+#[derive(Default)]
+struct Derived {
+    /// What it offers as prompts.
+    prompts: prompts::Offered,
+    /// What it offers as tools.
+    exposure: OnceLock<Arc<expose::Exposure>>,
+}
+
 /// The product, open on one source.
 pub struct App {
     settings: Settings,
@@ -77,7 +88,7 @@ pub struct App {
     /// Whether the source has branches, tags and commits.
     has_refs: bool,
     clock: Arc<dyn Clock>,
-    catalogs: Catalogs,
+    catalogs: Catalogs<Derived>,
     revisions: changes::Revisions,
     memory: Arc<Memory>,
     guide: Guide,
@@ -190,7 +201,7 @@ impl App {
 
     async fn catalog(&self, git_ref: Option<&str>, refresh: bool) -> Result<Arc<Catalog>, Error> {
         let view = self.view(git_ref, refresh).await?;
-        self.catalogs.of(view, self.ignored_ref(git_ref), &self.settings, self.tools.toolbox()).await
+        Ok(self.catalogs.of(view, self.ignored_ref(git_ref), &self.settings, self.tools.toolbox()).await?)
     }
 }
 

@@ -2,31 +2,35 @@
 
 mod build;
 mod calls;
+mod check;
 mod entry;
+mod error;
+mod findable;
+mod inputs;
+mod names;
 mod nested;
 mod prepare;
 mod problems;
+mod stock;
 mod templates;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use crate::app::expose::Exposure;
-use crate::app::prompts::Offered;
-use crate::app::{Code, Error};
 use crate::cache::Flights;
 use crate::config::Settings;
-use crate::discover::{DamagedIndex, Figures, FileProblem, FlowIndex, NameMatch, Page, Selection, page};
-use crate::model::{Directory, Listed, Toolbox};
+use crate::discover::{DamagedIndex, Figures, FileProblem, FlowIndex, NameMatch, Page, Selection, TemplateRow, page};
+use crate::document::Position;
+use crate::model::{Directory, Listed, Lookup, Toolbox, Unusable};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::source::{Snapshot, View};
 
-pub(crate) use build::{broken, guidance, stem};
-pub(crate) use calls::calls_of;
-pub(crate) use entry::entry;
-pub(crate) use nested::{FlowNames, Nesting, Within};
+pub use calls::calls_of;
+pub use check::{CatalogCheck, CheckOptions, ReportedFile, check, in_order};
+pub use error::{Candidate, CatalogError, ItemKind, code_of, is_passing};
+pub use inputs::{Variable, in_sets, named_in, normal, variables};
+pub use names::near;
 pub use prepare::Prepared;
-pub(crate) use problems::problem as left_out;
 
 /// Under which name the index is kept beside a revision. The number is part of the name: another
 /// version of the program builds its own.
@@ -74,18 +78,18 @@ impl std::fmt::Display for IgnoredRef {
     }
 }
 
-/// One revision's flows.
-pub struct Catalog {
+/// One revision's flows; beside them stands `K`, what a room above works out of them.
+pub struct Catalog<K> {
     snapshot: Arc<Snapshot>,
     origin: Origin,
-    shared: Arc<Opened>,
+    shared: Arc<Opened<K>>,
     lenient: bool,
     /// What is known of external tools at this moment.
     tools: Arc<Toolbox>,
 }
 
 /// What is worked out once for a revision.
-struct Opened {
+struct Opened<K> {
     revision: String,
     /// The snapshot that lacked files which should be there: it stands for that one alone, because
     /// another of the same revision may have them.
@@ -97,29 +101,32 @@ struct Opened {
     pages: Mutex<VecDeque<(Selection, Arc<Page>)>>,
     /// The templates as listings show them.
     templates: Mutex<Option<FlowIndex>>,
-    offered: Offered,
-    exposure: OnceLock<Arc<Exposure>>,
+    beside: K,
 }
 
 /// The revisions that are open.
-pub(crate) struct Catalogs {
-    open: Mutex<VecDeque<Arc<Opened>>>,
-    flights: Flights<String, Result<Arc<Opened>, Error>>,
+pub struct Catalogs<K> {
+    open: Mutex<VecDeque<Arc<Opened<K>>>>,
+    flights: Flights<String, Result<Arc<Opened<K>>, CatalogError>>,
 }
 
-impl Catalogs {
+impl<K: Default + Send + Sync + 'static> Catalogs<K> {
+    /// None is open.
     pub(crate) fn new() -> Self {
         Self { open: Mutex::new(VecDeque::new()), flights: Flights::new() }
     }
 
     /// The flows of a view, from memory, from the kept index, or by reading every file.
-    pub(crate) async fn of(
+    ///
+    /// # Errors
+    /// When the source does not answer.
+    pub async fn of(
         &self,
         view: View,
         ignored_ref: Option<IgnoredRef>,
         settings: &Settings,
         tools: Arc<Toolbox>,
-    ) -> Result<Arc<Catalog>, Error> {
+    ) -> Result<Arc<Catalog<K>>, CatalogError> {
         let origin = Origin { ignored_ref, ..origin(&view) };
         let lenient = settings.lenient;
         let key = format!("{}{}", origin.revision, if lenient { " lenient" } else { "" });
@@ -129,9 +136,7 @@ impl Catalogs {
                 // However many ask for a new revision at once, its files are read once.
                 let snapshot = view.snapshot.clone();
                 let flight = self.flights.join(key.clone(), move || build::open(snapshot, key, lenient)).await;
-                let opened = flight.unwrap_or_else(|| {
-                    Err(Error::new(Code::InternalError, "reading the catalog was stopped by an internal error"))
-                })?;
+                let opened = flight.unwrap_or(Err(CatalogError::Stopped))?;
                 let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
                 open.retain(|other| other.revision != opened.revision);
                 open.push_back(opened.clone());
@@ -144,13 +149,29 @@ impl Catalogs {
         Ok(Arc::new(Catalog { snapshot: view.snapshot, origin, shared, lenient, tools }))
     }
 
-    fn kept(&self, key: &str, snapshot: &Arc<Snapshot>) -> Option<Arc<Opened>> {
+    fn kept(&self, key: &str, snapshot: &Arc<Snapshot>) -> Option<Arc<Opened<K>>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.iter().find(|opened| opened.revision == key && opened.stands_for(snapshot)).cloned()
     }
 }
 
-impl Opened {
+impl<K: Default> Opened<K> {
+    fn new(revision: String, index: FlowIndex, lacking: Option<Weak<Snapshot>>) -> Self {
+        Self {
+            revision,
+            lacking,
+            index,
+            directory: OnceLock::new(),
+            ready: Mutex::default(),
+            problems: OnceLock::new(),
+            pages: Mutex::default(),
+            templates: Mutex::default(),
+            beside: K::default(),
+        }
+    }
+}
+
+impl<K> Opened<K> {
     fn stands_for(&self, snapshot: &Arc<Snapshot>) -> bool {
         !self.index.is_damaged()
             && self.lacking.as_ref().is_none_or(|lacking| std::ptr::eq(lacking.as_ptr(), Arc::as_ptr(snapshot)))
@@ -158,7 +179,7 @@ impl Opened {
 }
 
 /// Where a view's answers come from.
-pub(crate) fn origin(view: &View) -> Origin {
+pub fn origin(view: &View) -> Origin {
     Origin {
         git_ref: view.snapshot.git_ref().map(ToString::to_string),
         commit: view.snapshot.commit().map(ToString::to_string),
@@ -172,12 +193,24 @@ pub(crate) fn origin(view: &View) -> Origin {
     }
 }
 
-impl Catalog {
-    /// Whether a path lies below one of a catalog's folders.
-    pub fn holds(path: &CatalogPath, folder: &str) -> bool {
-        build::in_folder(path, folder)
-    }
+/// Whether a path lies below a top folder. What is no file of a catalog never gets here: the source
+/// leaves it out.
+fn in_folder(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
 
+/// Whether a file says what a folder of flows is, instead of holding any.
+fn is_category(path: &CatalogPath) -> bool {
+    path.stem() == "_category"
+}
+
+/// A file's name without folders and extension.
+fn stem(file: &str) -> &str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+impl<K: Send + Sync> Catalog<K> {
     /// Where its answers come from.
     pub fn origin(&self) -> &Origin {
         &self.origin
@@ -193,14 +226,9 @@ impl Catalog {
         &self.tools
     }
 
-    /// What it offers as prompts, once somebody asked.
-    pub(crate) fn offered(&self) -> &Offered {
-        &self.shared.offered
-    }
-
-    /// What it offers as tools, once somebody asked.
-    pub(crate) fn exposure(&self) -> &OnceLock<Arc<Exposure>> {
-        &self.shared.exposure
+    /// What a room above worked out of this revision.
+    pub fn beside(&self) -> &K {
+        &self.shared.beside
     }
 
     /// Files with errors.
@@ -219,7 +247,12 @@ impl Catalog {
     ///
     /// # Errors
     /// When the selection can't be understood, or the index is damaged.
-    pub fn page(&self, index: &FlowIndex, selection: &Selection, figures: &Figures<'_>) -> Result<Arc<Page>, Error> {
+    pub fn page(
+        &self,
+        index: &FlowIndex,
+        selection: &Selection,
+        figures: &Figures<'_>,
+    ) -> Result<Arc<Page>, CatalogError> {
         let pages = || self.shared.pages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, page)) = pages().iter().find(|(other, _)| other == selection) {
             return Ok(page.clone());
@@ -245,73 +278,60 @@ impl Catalog {
             return Ok(directory);
         }
         let templates = self.index().templates()?;
-        Ok(self.shared.directory.get_or_init(|| Directory::new(templates.iter().map(build::listed).collect())))
-    }
-
-    /// The template file that a name means, as a caller asks for it.
-    ///
-    /// # Errors
-    /// When the index is damaged.
-    pub fn template_file(&self, name: &str) -> Result<Option<(&Listed, usize)>, DamagedIndex> {
-        Ok(self.directory()?.resolve(name).ok())
+        Ok(self.shared.directory.get_or_init(|| Directory::new(templates.iter().map(listed).collect())))
     }
 
     /// The place of a flow in the index.
     ///
     /// # Errors
-    /// A forbidden name, no flow of that name, or several; a damaged index.
-    pub fn find(&self, name: &str) -> Result<usize, Error> {
-        ItemName::new(name).map_err(|error| {
-            Error::new(Code::InvalidRequest, error.to_string()).next("ask for a flow by the name that flows_list shows")
-        })?;
+    /// A forbidden name, no flow of that name, or several.
+    pub fn find(&self, name: &str) -> Result<usize, CatalogError> {
+        let kind = ItemKind::Flow;
+        ItemName::new(name).map_err(|why| CatalogError::ForbiddenName { kind, why })?;
         match self.index().find(name)? {
             NameMatch::One(row) => Ok(row),
             NameMatch::Several(rows) => Err(self.ambiguous(name, &rows)?),
-            NameMatch::Nothing => {
-                // A file that can't be read lists no flow; asked for by its stem it says why.
-                if let Some(problem) = self
-                    .problems()?
-                    .iter()
-                    .find(|problem| problem.file.starts_with("flows/") && build::stem(&problem.file) == name)
-                {
-                    let code = problem.code;
-                    let mut error = Error::about_file(code, format!("{}: {}", problem.file, problem.message))
-                        .detail("file", problem.file.clone().into());
-                    if let (Some(line), Some(column)) = (problem.line, problem.column) {
-                        error.message = format!("{} (line {line}, column {column})", error.message);
-                        error = error.detail("line", line.into()).detail("column", column.into());
-                    }
-                    return Err(error);
+            NameMatch::Nothing => Err(match self.unusable(name)? {
+                Some(unusable) => CatalogError::Unusable(unusable),
+                None if !matches!(self.directory()?.resolve(name), Err(Lookup::Missing { .. })) => {
+                    CatalogError::IsTemplate { name: name.to_owned() }
                 }
-                if self.template_file(name)?.is_some() {
-                    let message = format!("{} is a template, not a flow", quoted(name));
-                    return Err(Error::new(Code::FlowNotFound, message).next(
-                        "call flows_show with that name: it shows the text, and in usedBy the flows to execute",
-                    ));
+                None => {
+                    let nearest = near(name, self.index().names()?);
+                    CatalogError::NotFound { kind, name: name.to_owned(), nearest }
                 }
-                Err(Error::not_found(Code::FlowNotFound, "flow", name, self.index().names()?))
-            }
+            }),
         }
     }
 
-    /// Several flows go by a name: the advice names only what would find one of them.
-    fn ambiguous(&self, name: &str, rows: &[usize]) -> Result<Error, DamagedIndex> {
-        let (mut files, mut ways) = (Vec::new(), Vec::new());
+    /// The file of that stem that lists no flow because it can't be used: asked for, it says why.
+    fn unusable(&self, name: &str) -> Result<Option<Unusable>, DamagedIndex> {
+        let names_it = |problem: &&FileProblem| in_folder(&problem.file, "flows") && stem(&problem.file) == name;
+        let Some(problem) = self.problems()?.iter().find(names_it) else { return Ok(None) };
+        let at = problem.line.zip(problem.column).map(|(line, column)| Position { line, column });
+        let (file, message) = (problem.file.clone(), problem.message.clone());
+        Ok(Some(Unusable { file, code: problem.code, message, at, hints: vec![problem.hint.clone()] }))
+    }
+
+    /// Several flows go by a name.
+    fn ambiguous(&self, name: &str, rows: &[usize]) -> Result<CatalogError, DamagedIndex> {
+        let mut candidates = Vec::new();
         for row in rows {
             let flow = self.index().row(*row)?;
-            files.push(format!("{} in {}", quoted(&flow.name), flow.file));
             let stem = flow.stem().to_owned();
-            let names = [Some(flow.name), Some(stem), flow.meta_name, flow.flow_id].into_iter().flatten();
-            let way = names.into_iter().find(|other| self.index().find(other) == Ok(NameMatch::One(*row)));
-            ways.extend(way.map(|way| format!("{} ({})", quoted(&way), flow.file)));
+            let names = [Some(flow.name.clone()), Some(stem), flow.meta_name, flow.flow_id].into_iter().flatten();
+            let other_name = names.into_iter().find(|other| self.index().find(other) == Ok(NameMatch::One(*row)));
+            candidates.push(Candidate { name: flow.name, file: flow.file, other_name });
         }
-        let next = if ways.is_empty() {
-            "no other name tells them apart: give one of the files another name or `meta.id`".to_owned()
-        } else {
-            format!("ask for one of them as {}", ways.join(" or "))
-        };
-        let candidates = files.iter().map(|file| serde_json::Value::String(file.clone())).collect();
-        let message = format!("several flows go by {}: {}", quoted(name), files.join(", "));
-        Ok(Error::new(Code::AmbiguousName, message).next(next).detail("candidates", candidates))
+        Ok(CatalogError::AmbiguousFlow { name: name.to_owned(), candidates })
+    }
+}
+
+/// A template file, as look-ups want it.
+fn listed(file: &TemplateRow) -> Listed {
+    Listed {
+        entries: file.titles.iter().map(|title| (title.id.clone(), title.title.clone())).collect(),
+        file: file.file.clone(),
+        stem: file.stem.clone(),
     }
 }

@@ -21,7 +21,7 @@ pub use edge::{Edge, EdgeKind};
 pub use flow::{Flow, Shape};
 pub use node::{FlowNode, InputNode, Node, NodeKind, TemplateNode, ToolNode};
 pub use persona::{Persona, PersonaError};
-pub use shelf::{Directory, KnownFlow, Listed, Lookup, Shelf, by_name, spaced};
+pub use shelf::{Directory, KnownFlow, Listed, Lookup, Shelf, Unusable, by_name, spaced};
 pub use template::{Syntax, Template};
 pub use tool::{
     KnownServer, KnownTool, LONGEST_BACKOFF, MOST_RETRIES, NoAddress, ServerStanding, ToolAddress, ToolAnswer,

@@ -21,7 +21,7 @@ use crate::render::Outline;
 use crate::validate::{Body, CheckedFlow};
 
 // What bindings are made of, so that who follows a plan needs no checker.
-pub use crate::validate::{Intent, MappedBy, OutputPart, output_names};
+pub use crate::validate::{Intent, MappedBy, Mending, OutputPart, output_names};
 
 pub use doing::{Call, Gather, Linked, Passage, Passed, Passing, USUAL_BACKOFF};
 pub use record::{PlanRecord, RecordError};
@@ -80,6 +80,8 @@ pub enum Work {
         message: String,
         /// What it was to do.
         meant: Intent,
+        /// What has to be mended.
+        mending: Mending,
     },
 }
 
@@ -362,13 +364,14 @@ fn results(flow: &Flow, checked: &CheckedFlow, number_of: &[Option<usize>]) -> V
 /// The body of a step that is not in a catalog can't be executed.
 fn faulty(body: &Body) -> Work {
     match body {
-        Body::Faulty { code, message, meant } => {
-            Work::Faulty { code: *code, message: message.clone(), meant: meant.clone() }
+        Body::Faulty { code, message, meant, mending } => {
+            Work::Faulty { code: *code, message: message.clone(), meant: meant.clone(), mending: mending.clone() }
         }
         _ => Work::Faulty {
             code: Code::TemplateNotFound,
             message: "the template is not part of this check".to_owned(),
             meant: Intent::Text,
+            mending: Mending::default(),
         },
     }
 }

@@ -9,25 +9,30 @@ mod checked;
 mod doing;
 mod finding;
 mod guidance;
+mod parsed;
 mod rule;
 mod rules;
 mod scope;
 
 use std::sync::Arc;
 
-use crate::document::{Document, Locator, Place, SyntaxProblem};
+use crate::document::{Document, Locator, SyntaxProblem};
 use crate::model::wire::{self, Unread};
-use crate::model::{Flow, NodeKind, Shelf, Template, Toolbox};
+use crate::model::{Flow, Shelf, Template, Toolbox};
 use crate::names::CatalogPath;
 
+use checked::View;
+
 pub use checked::CheckedFlow;
-pub use doing::{MAX_DEPTH, MAX_STEPS};
+pub use doing::{MAX_DEPTH, MAX_STEPS, TELL_FLOWS_APART};
 pub use finding::{Draft, Drafts, Finding, Reach, Related, Severity};
-pub use guidance::{Guidance, GuidanceReferences};
+pub use guidance::Guidance;
+pub use parsed::{FlowChecker, ParsedFlows, References};
 pub use rule::{Check, FileSubject, FlowSubject, Rule, Verdict};
 pub use rules::REGISTRY;
+pub use rules::{UNAVAILABLE_TOOL, ambiguous_name::ambiguous_flow};
 pub use scope::{
-    Body, DeclaredName, InputScope, Intent, Mapped, MappedBy, OutputPart, Read, ReadSource, Scope, StepScope,
+    Body, DeclaredName, InputScope, Intent, Mapped, MappedBy, Mending, OutputPart, Read, ReadSource, Scope, StepScope,
     output_names,
 };
 
@@ -105,88 +110,31 @@ pub struct FlowCheck {
     pub checked: Option<CheckedFlow>,
 }
 
-/// Reads a file for [`flow_file`] and [`template_file`].
+/// Reads a file for [`template_file`].
 pub fn parse(path: &CatalogPath, bytes: &[u8]) -> Parsed {
     Document::parse(path.clone(), bytes).map(Arc::new).map_err(Arc::new)
 }
 
-/// The names by which a flow file's nodes ask for templates, each once, in file order.
-pub fn template_references(parsed: &Parsed) -> Vec<String> {
-    let Ok(document) = parsed else { return Vec::new() };
-    let mut names: Vec<String> = Vec::new();
-    for flow in wire::read_flows(document).flows {
-        for node in flow.nodes {
-            if let NodeKind::Template(template) = node.kind
-                && let Some(selected) = template.selected
-                && !names.contains(&selected)
-            {
-                names.push(selected);
-            }
-        }
-    }
-    names
-}
-
-/// The names by which a flow file's nodes ask for other flows: for each of its flows, each once, in
-/// file order.
-pub fn flow_references(parsed: &Parsed) -> Vec<Vec<String>> {
-    let Ok(document) = parsed else { return Vec::new() };
-    let of_flow = |flow: Flow| {
-        let mut names: Vec<String> = Vec::new();
-        for node in flow.nodes {
-            if let NodeKind::Flow(link) = node.kind
-                && let Some(name) = link.flow
-                && !names.contains(&name)
-            {
-                names.push(name);
-            }
-        }
-        names
-    };
-    wire::read_flows(document).flows.into_iter().map(of_flow).collect()
-}
-
 /// Checks a flow file, by every rule of the registry.
-pub fn flow_file(path: &CatalogPath, parsed: &Parsed, known: Known<'_>) -> FileCheck {
-    let document = match parsed {
-        Ok(document) => document,
-        Err(problem) => return FileCheck { findings: vec![finding::syntax(path, problem)], flows: Vec::new() },
-    };
-    let locator = Locator::new(&document.text);
-    let read = wire::read_flows(document);
-    let whole: Vec<Unread> =
-        read.unread.iter().filter(|(flow, _)| flow.is_none()).map(|(_, unread)| unread.clone()).collect();
-    let violations = rules::schema::violations(document, &rules::schema::FLOW);
-    let mut file_findings = Drafts::new(path, &document.text, &locator);
-    let subject = FileSubject { document, unread: &whole, violations: &violations, flows: read.flows.len() };
-    run_file_rules(&subject, &mut file_findings);
-    let file_findings = file_findings.finish();
-
-    let flows = read
-        .flows
-        .into_iter()
-        .enumerate()
-        .map(|(place, flow)| {
-            let unread: Vec<Unread> =
-                read.unread.iter().filter(|(of, _)| *of == Some(place)).map(|(_, unread)| unread.clone()).collect();
-            check_flow(Arc::new(flow), &unread, &file_findings, (document, &locator), known)
-        })
-        .collect();
-    FileCheck { findings: file_findings, flows }
+pub fn flow_file(file: &ParsedFlows, known: Known<'_>) -> FileCheck {
+    let checker = file.checker();
+    let flows = (0..file.flows().len()).filter_map(|place| checker.check(place, known)).collect();
+    FileCheck { findings: file.findings(), flows }
 }
 
-fn check_flow(
-    flow: Arc<Flow>,
+/// What the rules find in one flow, and what was worked out for them.
+fn look_at(
+    flow: &Flow,
     unread: &[Unread],
-    file_findings: &[Finding],
-    (document, locator): (&Arc<Document>, &Locator<'_>),
+    document: &Document,
+    locator: &Locator<'_>,
     known: Known<'_>,
-) -> FlowCheck {
-    let view = checked::View::of(&flow, known);
+) -> (Vec<Finding>, View) {
+    let view = View::of(flow, known);
     let mut drafts = Drafts::new(&flow.file, &document.text, locator);
     let subject = FlowSubject {
         document,
-        flow: &flow,
+        flow,
         unread,
         graph: &view.graph,
         order: view.order.as_ref(),
@@ -199,27 +147,7 @@ fn check_flow(
             check(&subject, &mut drafts);
         }
     }
-    // What was found in the file concerns each of its flows, unless it lies in another one.
-    let own = |finding: &&Finding| {
-        flow.base.as_str().is_empty()
-            || !finding.place.pointer.as_str().starts_with("/flows/")
-            || within(&finding.place, flow.base.as_str())
-    };
-    let mut findings: Vec<Finding> = file_findings.iter().filter(own).cloned().collect();
-    findings.extend(drafts.finish());
-    for finding in &mut findings {
-        finding.flow.get_or_insert_with(|| flow.name.to_string());
-    }
-    findings.sort_by(|a, b| {
-        (a.file != flow.file, &a.file, a.span.start).cmp(&(b.file != flow.file, &b.file, b.span.start))
-    });
-    let refused = findings.iter().any(|finding| finding.reach == Reach::Flow);
-    let checked = if refused { None } else { view.into_checked(flow.clone()) };
-    FlowCheck { flow, findings, checked }
-}
-
-fn within(place: &Place, base: &str) -> bool {
-    place.pointer.as_str().strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    (drafts.finish(), view)
 }
 
 fn run_file_rules(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::app::{App, Code, Error, ServerList, ServerRow};
-use crate::catalog::{Catalog, FlowNames, Nesting, Origin, Within};
+use crate::app::{App, Code, Error, Origin, ServerList, ServerRow};
+use crate::catalog::{CatalogError, CheckOptions, check, in_order, origin};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
-use crate::model::{Directory, Flow, Listed, Lookup, NodeKind, Shelf, ToolAddress, Toolbox};
+use crate::document::Document;
+use crate::model::{Flow, NodeKind, Shelf, ToolAddress, Toolbox};
 use crate::names::CatalogPath;
-use crate::plan::Plan;
 use crate::source::{Ask, Source, SourceSpec, View};
-use crate::validate::{self, Finding, GuidanceReferences, Known, Options, Parsed, Severity, StrayExample};
+use crate::validate::{self, Finding, Known, Options, ParsedFlows, Severity};
 
 /// What is to be checked.
 #[derive(Debug, Clone, Default)]
@@ -154,18 +154,13 @@ impl App {
     /// When the catalog can't be reached.
     pub async fn check(&self, request: &CheckRequest) -> Result<Checkup, Error> {
         let view = self.view(request.git_ref.as_deref(), request.refresh).await?;
-        let mut checkup = check_view(
-            &view,
-            None,
-            &|path| path.to_string(),
-            true,
-            Strictness { lenient: self.settings.lenient, tools: request.tools.as_deref() },
-        )
-        .await?;
+        let mut checkup =
+            check_view(&view, &|_| true, &str::to_owned, true, (self.settings.lenient, request.tools.as_deref()))
+                .await?;
         checkup.belongs_to(self.describe(), true);
         checkup.note_kept(&request.kept_tools);
         let ignored_ref = self.ignored_ref(request.git_ref.as_deref());
-        checkup.origin = Some(Origin { ignored_ref, ..crate::catalog::origin(&view) });
+        checkup.origin = Some(Origin { ignored_ref, ..origin(&view) });
         Ok(checkup)
     }
 }
@@ -238,8 +233,8 @@ pub async fn check_paths(
             let full = root.join(path.as_str());
             wanted.iter().any(|(_, wanted)| full.starts_with(wanted))
         };
-        let shown = |path: &CatalogPath| {
-            let full = root.join(path.as_str());
+        let shown = |path: &str| {
+            let full = root.join(path);
             wanted
                 .iter()
                 .find_map(|(given, wanted)| {
@@ -252,14 +247,7 @@ pub async fn check_paths(
                 .to_string()
         };
         let whole = wanted.iter().any(|(_, wanted)| root.join("flows").starts_with(wanted));
-        let mut found = check_view(
-            &view,
-            Some(&chosen),
-            &shown,
-            whole,
-            Strictness { lenient: settings.lenient, tools: request.tools.as_deref() },
-        )
-        .await?;
+        let mut found = check_view(&view, &chosen, &shown, whole, (settings.lenient, request.tools.as_deref())).await?;
         found.belongs_to(source.describe(), whole);
         let before = checkup.files.len();
         checkup.add(found);
@@ -295,20 +283,19 @@ fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Sett
         (Ok(_), Ok(catalog_path)) => match std::fs::read(path) {
             Err(error) => unreadable(Error::new(Code::InvalidRequest, system_says(&error))),
             Ok(bytes) => {
-                let parsed = validate::parse(&catalog_path, &bytes);
-                let (findings, flows, templates) = if is_template(&parsed) {
-                    let check = validate::template_file(&catalog_path, &parsed);
+                let file = ParsedFlows::read(&catalog_path, &bytes);
+                let (findings, flows, templates) = if file.document().is_some_and(|document| is_template(document)) {
+                    let check = validate::template_file(&catalog_path, &validate::parse(&catalog_path, &bytes));
                     (check.findings, 0, check.templates.len())
                 } else {
                     let shelf = Shelf::unchecked();
                     let options = Options { lenient: settings.lenient, unchecked_calls: true, ..Options::default() };
-                    let check = validate::flow_file(
-                        &catalog_path,
-                        &parsed,
-                        Known { shelf: &shelf, twins: &[], strays: &[], tools, options },
-                    );
+                    let known = Known { shelf: &shelf, twins: &[], strays: &[], tools, options };
+                    let check = validate::flow_file(&file, known);
                     checkup.note_calls(check.flows.iter().map(|flow| &flow.flow), tools.is_some());
-                    (all_findings(&check), check.flows.len(), 0)
+                    let flows = check.flows.len();
+                    let of_flows = check.flows.into_iter().flat_map(|flow| flow.findings);
+                    (in_order(check.findings.into_iter().chain(of_flows).collect()), flows, 0)
                 };
                 checkup.flows += flows;
                 checkup.templates += templates;
@@ -322,203 +309,28 @@ fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Sett
 }
 
 /// Whether a file that stands alone looks like a template rather than a flow.
-fn is_template(parsed: &Parsed) -> bool {
-    let Ok(document) = parsed else { return false };
+fn is_template(document: &Document) -> bool {
     let has = |key: &str| document.value.get(key).is_some();
     !has("flows") && !has("nodes") && (has("templates") || has("template") || has("results"))
 }
 
-/// Everything found in a flow file, each finding once, in the order of the file.
-fn all_findings(check: &validate::FileCheck) -> Vec<Finding> {
-    let mut findings = check.findings.clone();
-    for finding in check.flows.iter().flat_map(|flow| &flow.findings) {
-        let same = |other: &Finding| {
-            (other.rule, &other.file, other.span, &other.message)
-                == (finding.rule, &finding.file, finding.span, &finding.message)
-        };
-        if !findings.iter().any(same) {
-            findings.push(finding.clone());
-        }
-    }
-    findings.sort_by(|a, b| (&a.file, a.span.start, a.rule).cmp(&(&b.file, b.span.start, b.rule)));
-    findings
-}
-
-/// How strictly a catalog is checked, and against which tools.
-#[derive(Clone, Copy)]
-struct Strictness<'a> {
-    lenient: bool,
-    tools: Option<&'a Toolbox>,
-}
-
-type Chosen<'a> = &'a (dyn Fn(&CatalogPath) -> bool + Sync);
-
-/// Checks the files of a catalog that are chosen; `whole`: that they are all of its flows.
+/// Checks the files of a catalog that are wanted; `whole`: that they are all of its flows.
 async fn check_view(
     view: &View,
-    chosen: Option<Chosen<'_>>,
-    shown: &(dyn Fn(&CatalogPath) -> String + Sync),
+    wanted: &(dyn Fn(&CatalogPath) -> bool + Sync),
+    shown: &(dyn Fn(&str) -> String + Sync),
     whole: bool,
-    Strictness { lenient, tools }: Strictness<'_>,
+    (lenient, tools): (bool, Option<&Toolbox>),
 ) -> Result<Checkup, Error> {
-    let texts = view.snapshot.read_all().await?;
+    let found = check(&view.snapshot, CheckOptions { wanted, whole, lenient, tools }).await?;
     let mut checkup = Checkup::default();
-    let wanted = |path: &CatalogPath| chosen.is_none_or(|chosen| chosen(path));
-    let mut templates = BTreeMap::new();
-    for (path, bytes) in texts.iter().filter(|(path, _)| Catalog::holds(path, "templates")) {
-        if let Ok(bytes) = bytes {
-            templates.insert(path.to_string(), validate::template_file(path, &validate::parse(path, bytes)));
-        }
-    }
-    let listed = templates.iter().map(|(file, check)| Listed {
-        file: file.clone(),
-        stem: crate::catalog::stem(file).to_owned(),
-        entries: check.templates.iter().map(|template| (template.id.clone(), template.title.clone())).collect(),
-    });
-    let directory = Directory::new(listed.collect());
-    let parsed: Vec<(&CatalogPath, Parsed)> = texts
-        .iter()
-        .filter(|(path, _)| Catalog::holds(path, "flows") && path.stem() != "_category")
-        .filter_map(|(path, bytes)| bytes.as_ref().ok().map(|bytes| (path, validate::parse(path, bytes))))
-        .collect();
-    let twins = twins(&parsed);
-    // What is found in a template while a flow is checked is told with the template, once.
-    let mut by_file: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
-    let guidance = crate::catalog::guidance(texts.iter().map(|(path, bytes)| (path, bytes)));
-    let mut flows = BTreeMap::new();
-    let check_file = |path: &CatalogPath, parsed: &Parsed, within: &Within, strays: &[StrayExample]| {
-        let mut shelf = shelf(parsed, &directory, &templates);
-        guidance.put_on(&mut shelf, &GuidanceReferences::of(parsed));
-        within.put_on(&mut shelf);
-        let options = Options { lenient, unchecked_calls: true, ..Options::default() };
-        validate::flow_file(path, parsed, Known { shelf: &shelf, twins: &twins, strays, tools, options })
-    };
-    let checks = check_flows(&parsed, &check_file, whole);
-    for ((path, _), check) in parsed.iter().zip(&checks) {
-        let used = wanted(path);
-        if used {
-            checkup.note_calls(check.flows.iter().map(|flow| &flow.flow), tools.is_some());
-        }
-        for finding in all_findings(check) {
-            let in_other = finding.file != **path;
-            if !(used || in_other && wanted(&finding.file)) {
-                continue;
-            }
-            let list = by_file.entry(finding.file.to_string()).or_default();
-            if !list
-                .iter()
-                .any(|other| (other.rule, other.span, &other.message) == (finding.rule, finding.span, &finding.message))
-            {
-                list.push(finding);
-            }
-        }
-        flows.insert(path.to_string(), check.flows.len());
-    }
-    for (path, bytes) in
-        texts.iter().filter(|(path, _)| Catalog::holds(path, "flows") || Catalog::holds(path, "templates"))
-    {
-        let mut findings = by_file.remove(path.as_str()).unwrap_or_default();
-        if !wanted(path) && findings.is_empty() {
-            continue;
-        }
-        let unreadable = bytes.as_ref().err().map(|error| Error::from(error.clone()));
-        if wanted(path) {
-            checkup.flows += flows.get(path.as_str()).copied().unwrap_or(0);
-            if let Some(check) = templates.get(path.as_str()) {
-                checkup.templates += check.templates.len();
-                findings.extend(check.findings.iter().cloned());
-            }
-            if path.stem() == "_category"
-                && let Ok(bytes) = bytes
-                && let Err(problem) = validate::parse(path, bytes)
-            {
-                let check = validate::template_file(path, &Err(problem));
-                findings.extend(check.findings);
-            }
-        }
-        findings.sort_by(|a, b| (a.span.start, a.rule).cmp(&(b.span.start, b.rule)));
-        checkup.files.push(CheckedFile { shown: shown(path), findings, alone: false, unreadable });
-    }
-    for problem in view.snapshot.problems().await? {
-        if let Some(problem) = crate::catalog::left_out(&problem)
-            && CatalogPath::new(&problem.file).is_ok_and(|path| wanted(&path))
-        {
-            let error = Error::new(problem.code, problem.message);
-            let shown = CatalogPath::new(&problem.file).map_or(problem.file, |path| shown(&path));
-            checkup.files.push(CheckedFile { shown, findings: Vec::new(), alone: false, unreadable: Some(error) });
-        }
+    for file in found.files {
+        checkup.flows += file.flows.len();
+        checkup.templates += file.templates;
+        checkup.note_calls(file.flows.iter(), tools.is_some());
+        let unreadable = file.unusable.map(|unusable| CatalogError::Unusable(unusable).into());
+        let shown = shown(&file.file);
+        checkup.files.push(CheckedFile { shown, findings: file.findings, alone: false, unreadable });
     }
     Ok(checkup)
-}
-
-/// Checks one flow file, told of the flows within its flows and of examples that stray.
-type CheckOne<'a> = dyn Fn(&CatalogPath, &Parsed, &Within, &[StrayExample]) -> validate::FileCheck + 'a;
-
-/// Checks every flow file of a catalog, each after the flows within its flows are known.
-fn check_flows(parsed: &[(&CatalogPath, Parsed)], check_file: &CheckOne<'_>, whole: bool) -> Vec<validate::FileCheck> {
-    let load = |file: usize| parsed.get(file).map(|(_, parsed)| parsed.clone());
-    let mut names = FlowNames::default();
-    for (number, (_, parsed)) in parsed.iter().enumerate() {
-        let flows = parsed.as_ref().map(|document| crate::model::wire::read_flows(document).flows);
-        for flow in flows.unwrap_or_default() {
-            names.note((number, flow.place_in_file), &flow);
-        }
-    }
-    let find = |name: &str| names.find(name);
-    let check_again = |file: usize, text: &Parsed, within: &Within| match parsed.get(file) {
-        Some((path, _)) => check_file(path, text, within, &[]),
-        None => validate::FileCheck { findings: Vec::new(), flows: Vec::new() },
-    };
-    let nesting = Nesting::new(&load, &find, &check_again);
-    let within: Vec<Within> = (0..parsed.len()).map(|file| nesting.within(file, None)).collect();
-    let files = || parsed.iter().zip(&within);
-    let mut checks: Vec<_> = files().map(|((path, parsed), within)| check_file(path, parsed, within, &[])).collect();
-    if whole {
-        // What an example finds is known when every flow is; the few files with one that strays are checked again.
-        let flows = checks.iter().zip(&within).flat_map(|(check, within)| {
-            check.flows.iter().map(|flow| (flow, flow.checked.as_ref().map(|flow| Plan::of(flow, &within.plans))))
-        });
-        let strays = super::findable::stray_examples(flows);
-        for (((path, parsed), within), check) in files().zip(&mut checks) {
-            if let Some(strays) = strays.get(path.as_str()) {
-                *check = check_file(path, parsed, within, strays);
-            }
-        }
-    }
-    checks
-}
-
-fn shelf(parsed: &Parsed, directory: &Directory, templates: &BTreeMap<String, validate::TemplateCheck>) -> Shelf {
-    let mut shelf = Shelf::default();
-    for reference in validate::template_references(parsed) {
-        let lookup = match directory.resolve(&reference) {
-            Err(lookup) => lookup,
-            Ok((listed, place)) => match templates.get(&listed.file) {
-                Some(check) => match (check.templates.get(place), check.findings.first()) {
-                    (Some(template), _) => Lookup::Found(template.clone()),
-                    (None, Some(finding)) => {
-                        let (code, message) = crate::catalog::broken(finding);
-                        Lookup::Broken { file: listed.file.clone(), code, message }
-                    }
-                    (None, None) => Lookup::Missing { nearest: Vec::new() },
-                },
-                None => Lookup::Missing { nearest: Vec::new() },
-            },
-        };
-        shelf.put(&reference, lookup);
-    }
-    shelf
-}
-
-/// Names that flows of several files (or several flows of one) go by.
-fn twins(parsed: &[(&CatalogPath, Parsed)]) -> Vec<(String, Vec<String>)> {
-    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (path, parsed) in parsed {
-        if let Ok(document) = parsed {
-            for flow in crate::model::wire::read_flows(document).flows {
-                files.entry(flow.name.to_string()).or_default().push(path.to_string());
-            }
-        }
-    }
-    files.into_iter().filter(|(_, files)| files.len() > 1).collect()
 }

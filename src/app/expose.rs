@@ -14,6 +14,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::app::{App, Error, slug};
+use crate::catalog::calls_of;
 use crate::config::{Expose, ExposeList, Settings, reserved_tool_name};
 use crate::discover::{DamagedIndex, FlowIndex};
 use crate::model::ToolAddress;
@@ -201,7 +202,7 @@ impl fmt::Display for NotExposed {
 
 /// What a revision offers as tools, worked out when first asked for.
 #[derive(Debug, Default)]
-pub(crate) struct Exposure {
+pub(super) struct Exposure {
     flows: Vec<Arc<ExposedFlow>>,
     refused: Arc<Vec<NotExposed>>,
 }
@@ -217,11 +218,11 @@ impl App {
             return Ok(Exposed::default());
         }
         let catalog = self.catalog(None, false).await.inspect_err(|_| self.revisions.lacked())?;
-        let exposure = match catalog.exposure().get() {
+        let exposure = match catalog.beside().exposure.get() {
             Some(exposure) => exposure.clone(),
             None => {
                 let exposure = Exposure::of(catalog.index(), &self.settings)?;
-                catalog.exposure().get_or_init(|| Arc::new(exposure)).clone()
+                catalog.beside().exposure.get_or_init(|| Arc::new(exposure)).clone()
             }
         };
         let listed = |flow: &Arc<ExposedFlow>| ExposedTool {
@@ -278,7 +279,7 @@ impl Exposure {
                 refused.push(NotExposed::Broken { flow });
                 continue;
             }
-            let calls = crate::catalog::calls_of(index, &entry, row)?;
+            let calls = calls_of(index, &entry, row)?;
             let exposed = shape::exposed(tool, &entry, calls);
             if shape::size(&exposed) > LARGEST_TOOL {
                 refused.push(NotExposed::TooLarge { flow });

@@ -5,11 +5,13 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::catalog::{Candidate, CatalogError, ItemKind, is_passing};
 use crate::code::Code;
 use crate::discover::{DamagedIndex, DiscoverError};
-use crate::names::{RefName, nearest, quoted};
+use crate::model::Unusable;
+use crate::names::{RefName, quoted};
 use crate::source::SourceError;
-use crate::validate::Finding;
+use crate::validate::{Finding, Reach, TELL_FLOWS_APART};
 
 /// Exit codes of the command line, with their meaning.
 pub const EXIT_CODES: [(u8, &str); 4] = [
@@ -64,39 +66,15 @@ impl Error {
         self
     }
 
-    /// A file that can't be used, with what helps against that kind of trouble.
-    pub(crate) fn about_file(code: Code, message: impl Into<String>) -> Self {
-        let next = match code {
-            Code::FileTooLarge => "make the file smaller, or raise MAX_FILE_SIZE",
-            Code::InvalidRequest => "put a plain file of that content into the catalog",
-            Code::RateLimited | Code::GithubError | Code::NetworkError | Code::Timeout => {
-                "try again in a minute: flows_list with refresh: true fetches it anew"
-            }
-            Code::Unauthorized | Code::Forbidden => "check the token's permissions (Contents: read)",
-            _ => "mend the file; `flowy validate` shows the place",
-        };
-        Self::new(code, message).next(next).about_source()
-    }
-
-    /// An error of a source: what takes too long there is GitHub.
-    fn about_source(self) -> Self {
-        Self { of_github: self.code.of_github() || self.code == Code::Timeout, ..self }
-    }
-
-    /// Something asked for that isn't there, with the nearest names.
-    pub fn not_found<'n>(code: Code, what: &str, name: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
-        let near: Vec<String> = nearest(name, names, 3).into_iter().map(quoted).collect();
-        let step = if near.is_empty() {
-            "call flows_list to see the names".to_owned()
-        } else {
-            format!("did you mean {}? flows_list shows all names", near.join(" or "))
-        };
-        let error = Self::new(code, format!("there is no {what} {}", quoted(name))).next(step);
-        if near.is_empty() {
-            error
-        } else {
-            error.detail("nearest", near.iter().map(|name| Value::String(name.trim_matches('"').to_owned())).collect())
+    /// Something asked for that isn't there, with the names that are spelt alike.
+    pub fn not_found(code: Code, what: &str, name: &str, nearest: &[String]) -> Self {
+        let error = Self::new(code, format!("there is no {what} {}", quoted(name)));
+        if nearest.is_empty() {
+            return error.next("call flows_list to see the names");
         }
+        let near: Vec<String> = nearest.iter().map(|name| quoted(name)).collect();
+        let step = format!("did you mean {}? flows_list shows all names", near.join(" or "));
+        error.next(step).detail("nearest", json!(nearest))
     }
 
     /// The exit code of the command line.
@@ -137,28 +115,80 @@ impl From<DiscoverError> for Error {
     }
 }
 
-/// What can be named as a source.
-const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
-
-/// The code that a source's error has for callers.
-pub(crate) fn code_of(error: &SourceError) -> Code {
-    match error {
-        SourceError::Unauthorized { .. } => Code::Unauthorized,
-        SourceError::Forbidden { .. } => Code::Forbidden,
-        SourceError::RateLimited { .. } => Code::RateLimited,
-        SourceError::RepoNotFound { .. } => Code::RepoNotFound,
-        SourceError::RefNotFound { .. } | SourceError::CommitNotOnDefaultBranch { .. } => Code::RefNotFound,
-        SourceError::GitHub { .. } | SourceError::MovedAway { .. } | SourceError::Corrupt { .. } => Code::GithubError,
-        SourceError::Network { .. } => Code::NetworkError,
-        SourceError::TimedOut { .. } => Code::Timeout,
-        SourceError::FileTooLarge { .. } => Code::FileTooLarge,
-        SourceError::NotRead { .. } | SourceError::Unreadable { .. } => Code::ValidationError,
-        SourceError::NotAFolder { .. }
-        | SourceError::BadSource { .. }
-        | SourceError::NotAsked { .. }
-        | SourceError::NoSuchFile { .. } => Code::InvalidRequest,
+impl From<CatalogError> for Error {
+    fn from(error: CatalogError) -> Self {
+        let made = Self::new(error.code(), error.to_string());
+        match error {
+            CatalogError::ForbiddenName { kind: ItemKind::Flow, .. } => {
+                made.next("ask for a flow by the name that flows_list shows")
+            }
+            CatalogError::ForbiddenName { kind: ItemKind::Template, .. } => {
+                made.next("ask for a template by the name that is listed")
+            }
+            CatalogError::NotFound { kind, name, nearest } => {
+                Self::not_found(made.code, &kind.to_string(), &name, &nearest)
+            }
+            CatalogError::IsTemplate { .. } => {
+                made.next("call flows_show with that name: it shows the text, and in usedBy the flows to execute")
+            }
+            CatalogError::AmbiguousFlow { candidates, .. } => {
+                let way = |one: &Candidate| Some(format!("{} ({})", quoted(one.other_name.as_deref()?), one.file));
+                let ways: Vec<String> = candidates.iter().filter_map(way).collect();
+                let next = if ways.is_empty() {
+                    "no other name tells them apart: give one of the files another name or `meta.id`".to_owned()
+                } else {
+                    format!("ask for one of them as {}", ways.join(" or "))
+                };
+                let names: Vec<String> = candidates.iter().map(ToString::to_string).collect();
+                let files: Vec<String> = candidates.into_iter().map(|candidate| candidate.file).collect();
+                made.next(next).detail("candidates", json!(names)).mended(&files, TELL_FLOWS_APART)
+            }
+            CatalogError::AmbiguousTemplate { files, .. } => made
+                .next("ask for one of them by its id, or rename one of the files")
+                .detail("candidates", json!(files))
+                .mended(&files, "name the file instead, or give one of the templates another id and title"),
+            CatalogError::Unusable(unusable) => made.about_file(&unusable),
+            CatalogError::Gone { .. } => made.next("call flows_list with refresh true, and ask again"),
+            CatalogError::Refused { findings, .. } => {
+                let ring = findings.iter().find(|finding| finding.reach == Reach::Flow && !finding.ring.is_empty());
+                let closed = ring.map(|ring| ring.ring.iter().chain(ring.ring.first()).cloned().collect::<Vec<_>>());
+                let made = made.next("mend the file; `flowy validate` shows every finding with its place");
+                let made = if let Some(closed) = closed { made.detail("cycle", json!(closed)) } else { made };
+                Self { findings, ..made }
+            }
+            CatalogError::Source(error) => error.into(),
+            CatalogError::Listing(error) => error.into(),
+            CatalogError::IndexDamaged(damaged) => damaged.into(),
+            CatalogError::IndexUnreadable | CatalogError::Stopped => made,
+        }
     }
 }
+
+impl Error {
+    /// An error of a source: what takes too long there is GitHub.
+    fn about_source(self) -> Self {
+        Self { of_github: is_passing(self.code), ..self }
+    }
+
+    /// What has to be mended, and how.
+    fn mended(self, files: &[String], hint: &str) -> Self {
+        self.detail("files", json!(files)).detail("hint", json!(hint))
+    }
+
+    /// It is about a file that can't be used.
+    fn about_file(self, unusable: &Unusable) -> Self {
+        let hint = unusable.hints.join("; ");
+        let mut made = self.detail("file", json!(unusable.file)).detail("hint", json!(hint)).next(hint);
+        if let Some(at) = unusable.at {
+            made = made.detail("line", json!(at.line)).detail("column", json!(at.column));
+            made = made.next("mend the file; `flowy validate` shows the place");
+        }
+        made.about_source()
+    }
+}
+
+/// What can be named as a source.
+const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
 
 impl From<SourceError> for Error {
     fn from(error: SourceError) -> Self {
@@ -179,7 +209,7 @@ impl Error {
 
     /// An error of the source, with what helps; `place` is where the ref was given.
     fn of_source(error: &SourceError, place: &str) -> Self {
-        let code = code_of(error);
+        let code = error.code();
         let made = Self::new(code, error.to_string()).about_source();
         match error {
             SourceError::Unauthorized { authenticated: false, .. }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::execute::{call_news, refused};
 use crate::app::{App, Code, Error, OnStep, Origin, StepDone, StepEnd};
+use crate::catalog::code_of;
 use crate::guide::{Asker, Closure, Guide, GuideError, News, OnNews, Order, Question, Story, Turn};
 use crate::model::Contract;
 use crate::names::{ItemName, quoted};
@@ -152,7 +153,7 @@ impl App {
                 quoted(&request.flow),
                 first.message
             );
-            let mut error = Error::new(Code::ValidationError, message).next(mending(&errors));
+            let mut error = Error::new(code_of(errors.iter()), message).next(mending(&errors));
             error.findings = errors;
             return Err(error);
         }

@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
-use crate::app::{App, Catalog, Code, Error, Origin, slug};
+use crate::app::{App, Catalog, Error, Origin, slug};
+use crate::catalog::{CatalogError, in_sets, is_passing, named_in, variables};
 use crate::discover::DamagedIndex;
-use crate::model::{Lookup, Template, ValueType, VariableSet, text_of};
-use crate::names::{ItemName, VariableName, quoted, shown};
+use crate::model::{Template, ValueType, text_of};
+use crate::names::shown;
 use crate::plan::{Plan, Work};
 
-pub(crate) use write::inputs_of;
 pub use write::{PromptRequest, Script, Written, WrittenBody};
 
 /// By which argument a variable set is chosen.
@@ -83,7 +83,7 @@ pub struct Prompts {
 
 /// What a revision offers as prompts, worked out when first asked for.
 #[derive(Default)]
-pub(crate) struct Offered {
+pub(super) struct Offered {
     all: OnceLock<Offers>,
     listed: Mutex<Option<Arc<Vec<PromptEntry>>>>,
 }
@@ -115,7 +115,7 @@ impl App {
 
 impl Catalog {
     fn offers(&self) -> Result<&Offers, DamagedIndex> {
-        if let Some(offers) = self.offered().all.get() {
+        if let Some(offers) = self.beside().prompts.all.get() {
             return Ok(offers);
         }
         // Names are sorted; two flows of one name are one prompt, which says that there are two.
@@ -128,35 +128,11 @@ impl Catalog {
         let offers: Vec<Offer> =
             named.into_iter().zip(slugs).map(|((kind, name), slug)| Offer { slug, kind, name }).collect();
         let by_slug = offers.iter().enumerate().map(|(place, offer)| (offer.slug.clone(), place)).collect();
-        Ok(self.offered().all.get_or_init(|| Offers { offers, by_slug }))
-    }
-
-    /// A name for every template that one can be asked for by, sorted: the file's stem, or the
-    /// title or id where the file holds several.
-    pub(crate) fn template_names(&self) -> Result<Vec<String>, DamagedIndex> {
-        let directory = self.directory()?;
-        let mut names = Vec::new();
-        for listed in directory.listed() {
-            let several = listed.entries.len() > 1;
-            for (place, (id, title)) in listed.entries.iter().enumerate() {
-                let stem = Some(listed.stem.as_str());
-                let own = [title.as_deref(), id.as_deref(), stem.filter(|_| place == 0)];
-                let alone = [stem.filter(|_| place == 0), id.as_deref(), title.as_deref()];
-                let wanted = if several { own } else { alone };
-                let leads_here = |name: &&str| {
-                    ItemName::new(name).is_ok()
-                        && directory.resolve(name).is_ok_and(|(found, at)| found.file == listed.file && at == place)
-                };
-                names.extend(wanted.into_iter().flatten().find(leads_here).map(str::to_owned));
-            }
-        }
-        names.sort_unstable();
-        names.dedup();
-        Ok(names)
+        Ok(self.beside().prompts.all.get_or_init(|| Offers { offers, by_slug }))
     }
 
     async fn prompts(&self, most: usize) -> Result<Arc<Vec<PromptEntry>>, Error> {
-        let kept = || self.offered().listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || self.beside().prompts.listed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(listed) = kept().as_ref() {
             return Ok(listed.clone());
         }
@@ -183,9 +159,9 @@ impl Catalog {
             }),
         };
         let (description, arguments, lasting) = match told {
-            Err(error) if error.code == Code::InternalError => return Err(error),
+            Err(error) if error.is_internal() => return Err(error.into()),
             // Asked for, it says why it can't be had; the list goes on without that.
-            Err(error) => (String::new(), Vec::new(), !passing(error.code)),
+            Err(error) => (String::new(), Vec::new(), !error.is_passing()),
             Ok(told) => told,
         };
         let description = shown(&description, LONGEST_DESCRIPTION);
@@ -199,60 +175,16 @@ impl Catalog {
         Ok((entry, lasting))
     }
 
-    async fn of_flow(&self, name: &str) -> Result<(String, Vec<PromptArgument>, bool), Error> {
+    async fn of_flow(&self, name: &str) -> Result<(String, Vec<PromptArgument>, bool), CatalogError> {
         let prepared = self.prepare(name).await?;
         let arguments = prepared.plan.as_deref().map(flow_arguments).unwrap_or_default();
         let steps = prepared.plan.iter().flat_map(|plan| plan.steps());
         let lasting = steps.into_iter().all(|step| match &step.work {
-            Work::Faulty { code, .. } => !passing(*code),
+            Work::Faulty { code, .. } => !is_passing(*code),
             Work::Render(_) | Work::Call(_) | Work::Flow(_) | Work::Gather(_) => true,
         });
         Ok((prepared.entry.description.clone(), arguments, lasting))
     }
-
-    /// Reads a template by a name it goes by.
-    pub(crate) async fn template_named(&self, name: &str) -> Result<Arc<Template>, Error> {
-        ItemName::new(name).map_err(|error| {
-            Error::new(Code::InvalidRequest, error.to_string()).next("ask for a template by the name that is listed")
-        })?;
-        let (file, place) = match self.directory()?.resolve(name) {
-            Ok((listed, place)) => (listed.file.clone(), place),
-            Err(Lookup::Ambiguous { files }) => {
-                let candidates = files.iter().map(|file| Value::String(file.clone())).collect();
-                let message = format!("several templates go by {}: {}", quoted(name), files.join(", "));
-                return Err(Error::new(Code::AmbiguousName, message)
-                    .next("ask for one of them by its id, or rename one of the files")
-                    .detail("candidates", candidates));
-            }
-            Err(_) => {
-                let names = self.template_names()?;
-                let names = names.iter().map(String::as_str);
-                return Err(Error::not_found(Code::TemplateNotFound, "template", name, names));
-            }
-        };
-        match self.template(&file, place).await.0 {
-            Lookup::Found(template) => Ok(template),
-            Lookup::Broken { code, message, .. } => Err(Error::about_file(code, message)),
-            _ => Err(Error::new(Code::TemplateNotFound, format!("{file} no longer holds that template"))
-                .next("call flows_list with refresh true, and ask again")),
-        }
-    }
-}
-
-/// Whether a trouble may be over by the next time.
-pub(crate) fn passing(code: Code) -> bool {
-    code.of_github() || code == Code::Timeout
-}
-
-/// The names that some variable set of a flow gives.
-pub(crate) fn in_sets(plan: &Plan) -> HashSet<String> {
-    let mut in_sets: HashSet<String> = HashSet::new();
-    for step in plan.steps() {
-        if let Work::Render(rendering) = &step.work {
-            in_sets.extend(named_in(&rendering.sets));
-        }
-    }
-    in_sets
 }
 
 fn flow_arguments(plan: &Plan) -> Vec<PromptArgument> {
@@ -274,7 +206,7 @@ fn flow_arguments(plan: &Plan) -> Vec<PromptArgument> {
 fn template_arguments(template: &Template) -> Vec<PromptArgument> {
     let in_sets: HashSet<String> = named_in(&template.sets).collect();
     let mut arguments: Vec<PromptArgument> = Vec::new();
-    for variable in write::variables(template) {
+    for variable in variables(template) {
         let declared = variable.declared;
         arguments.push(PromptArgument {
             description: described(declared.description.as_deref(), declared.default.as_ref()),
@@ -285,10 +217,6 @@ fn template_arguments(template: &Template) -> Vec<PromptArgument> {
     }
     arguments.extend(set_argument(template.sets.iter().map(|set| set.name.clone())));
     arguments
-}
-
-fn named_in(sets: &[VariableSet]) -> impl Iterator<Item = String> {
-    sets.iter().flat_map(|set| &set.values).filter_map(|(name, _)| normal(name))
 }
 
 fn described(description: Option<&str>, default: Option<&Value>) -> String {
@@ -321,9 +249,4 @@ fn set_argument(sets: impl Iterator<Item = String>) -> Option<PromptArgument> {
         required: false,
         choices: names,
     })
-}
-
-/// A variable's name as names are compared.
-fn normal(name: &str) -> Option<String> {
-    VariableName::normal(name).ok().map(|name| name.as_str().to_owned())
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::app::{App, Catalog, Code, Error, Origin, Prepared};
-use crate::model::{Lookup, Template, Toolbox};
+use crate::app::{App, Code, Error, Origin, Prepared};
+use crate::catalog::{CatalogError, near};
+use crate::model::{Template, Toolbox};
 
 /// What is to be shown.
 #[derive(Debug, Clone)]
@@ -66,34 +67,19 @@ impl App {
         })?;
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
         let origin = catalog.origin().clone();
-        let refused = match catalog.prepare(&request.name).await {
-            Ok(prepared) => return Ok(Shown::Flow { prepared, origin, tools: catalog.tools().clone() }),
-            Err(error) => error,
-        };
-        if refused.code != Code::FlowNotFound {
-            return Err(refused);
-        }
-        match found(&catalog, &request.name).await? {
-            Some((template, file)) => {
-                let used_by = catalog.users_of(&file).await?;
+        match catalog.prepare(&request.name).await {
+            Ok(prepared) => Ok(Shown::Flow { prepared, origin, tools: catalog.tools().clone() }),
+            Err(CatalogError::IsTemplate { .. }) => {
+                let template = catalog.template_named(&request.name).await?;
+                let used_by = catalog.users_of(template.file.as_str()).await?;
                 Ok(Shown::Template { template: Box::new(ShownTemplate { template, used_by }), origin })
             }
-            None => {
+            Err(CatalogError::NotFound { .. }) => {
                 let templates = catalog.directory()?.listed().iter().map(|listed| listed.stem.as_str());
-                let all = catalog.index().names()?.chain(templates);
-                Err(Error::not_found(Code::FlowNotFound, "flow or template", &request.name, all))
+                let nearest = near(&request.name, catalog.index().names()?.chain(templates));
+                Err(Error::not_found(Code::FlowNotFound, "flow or template", &request.name, &nearest))
             }
+            Err(error) => Err(error.into()),
         }
-    }
-}
-
-/// A template by its name, and its file; none where there is no such file.
-async fn found(catalog: &Catalog, name: &str) -> Result<Option<(Arc<Template>, String)>, Error> {
-    let Some((listed, place)) = catalog.template_file(name)? else { return Ok(None) };
-    let file = listed.file.clone();
-    match catalog.template(&file, place).await.0 {
-        Lookup::Found(template) => Ok(Some((template, file))),
-        Lookup::Broken { code, message, .. } => Err(Error::about_file(code, message)),
-        _ => Ok(None),
     }
 }

@@ -1,54 +1,59 @@
-//! Building the listing index of a revision: every file is read, checked and planned once.
+//! Building the listing index of a revision: every file is read, and its flows are checked and planned.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use super::entry::{category, entry};
-use super::nested::{FlowNames, Nesting, Within};
-use super::problems::{Problems, of_findings, problem, unreadable};
-use super::{INDEX, Opened};
-use crate::app::failure::code_of;
-use crate::app::{Code, Error};
+use super::names::FlowNames;
+use super::nested::{Nesting, Within};
+use super::problems::{Problems, left_out, unreadable};
+use super::stock::{Judge, JudgedFlow, Manner, Stock};
+use super::{CatalogError, INDEX, Opened, in_folder, is_category, stem};
 use crate::cache::RecordFile;
-use crate::discover::{Category, FileProblem, FlowIndex, FlowRow, IndexRows, TemplateRow, TemplateTitle};
-use crate::model::{Directory, Listed, Lookup, NodeKind, Shelf, Template};
+use crate::code::Code;
+use crate::discover::{Category, FlowIndex, FlowRow, IndexRows, TemplateRow, TemplateTitle};
+use crate::model::{Directory, Unusable};
 use crate::names::CatalogPath;
-use crate::plan::Plan;
-use crate::source::{Files, Problem, Snapshot, SourceError, Text};
-use crate::validate::{self, Finding, Guidance, GuidanceReferences, Known, Options, Parsed, Severity};
+use crate::source::{Files, Problem, ProblemKind, Snapshot, Text};
+use crate::validate::{Finding, ParsedFlows, Reach, Severity};
 
-type Bytes = Result<Arc<[u8]>, SourceError>;
+/// Files of flows that were read again, by number.
+type Again = BTreeMap<usize, Result<ParsedFlows, Unusable>>;
 
 /// Opens a revision: from the kept index, else by reading every file.
-pub(super) async fn open(snapshot: Arc<Snapshot>, revision: String, lenient: bool) -> Result<Arc<Opened>, Error> {
+pub(super) async fn open<K: Default>(
+    snapshot: Arc<Snapshot>,
+    revision: String,
+    lenient: bool,
+) -> Result<Arc<Opened<K>>, CatalogError> {
     let name = if lenient { format!("{INDEX}-lenient") } else { INDEX.to_owned() };
     if let Some(index) = snapshot.derived(&name).await.and_then(on_disk) {
-        return Ok(opened(revision, index, None));
+        return Ok(Arc::new(Opened::new(revision, index, None)));
     }
     let building = build(&snapshot, lenient).await?;
-    let whole = building.whole;
-    let problems = snapshot.problems().await?;
-    let texts = nested_texts(&snapshot, &building).await;
-    let built = tokio::task::spawn_blocking(move || building.finish(&texts, &problems).records()).await;
+    let names = building.names();
+    let again = building.read_again(&snapshot, &names).await;
+    let whole = building.whole && again.values().all(Result::is_ok);
+    let built = tokio::task::spawn_blocking(move || building.finish(&again, &names).records()).await;
     let records = built.map_err(stopped)?;
     // What is on disk need not stay in memory.
     let kept = if whole { snapshot.keep_derived(&name, records).await } else { Err(records) };
-    let index = kept
-        .map_or_else(FlowIndex::in_memory, on_disk)
-        .ok_or_else(|| Error::new(Code::InternalError, "the listing index could not be read back"))?;
-    Ok(opened(revision, index, (!whole).then(|| Arc::downgrade(&snapshot))))
+    let index = kept.map_or_else(FlowIndex::in_memory, on_disk).ok_or(CatalogError::IndexUnreadable)?;
+    let lacking: Option<Weak<Snapshot>> = (!whole).then(|| Arc::downgrade(&snapshot));
+    Ok(Arc::new(Opened::new(revision, index, lacking)))
 }
 
-fn stopped<E>(_: E) -> Error {
-    Error::new(Code::InternalError, "reading the catalog was stopped by an internal error")
+fn stopped<E>(_: E) -> CatalogError {
+    CatalogError::Stopped
 }
 
 /// Reads every file once, a few at a time: while some are checked the next ones are read.
-async fn build(snapshot: &Snapshot, lenient: bool) -> Result<Building, Error> {
+async fn build(snapshot: &Snapshot, lenient: bool) -> Result<Building, CatalogError> {
     // What flows name is known before the first of them is checked.
-    let mut reading = snapshot.reading(|path| !in_folder(path, "flows")).await?;
+    let mut reading = snapshot.reading(|path| !in_folder(path.as_str(), "flows")).await?;
     let mut building = Building::new(snapshot.files().await?, lenient);
+    building.leave_out(&snapshot.problems().await?);
     let mut batch = reading.next().await?;
     while let Some(texts) = batch {
         let check = tokio::task::spawn_blocking(move || {
@@ -62,59 +67,16 @@ async fn build(snapshot: &Snapshot, lenient: bool) -> Result<Building, Error> {
     Ok(building)
 }
 
-/// The files whose flows go through other flows, and those of the flows that they go through, by number.
-async fn nested_texts(snapshot: &Snapshot, building: &Building) -> BTreeMap<usize, Text> {
-    let mut texts = BTreeMap::new();
-    let mut files: Vec<usize> = building.nested.iter().map(|(file, _)| *file).collect();
-    if files.is_empty() {
-        return texts;
-    }
-    let names = building.names();
-    while let Some(file) = files.pop() {
-        let Some(path) = building.flow_files.get(file).filter(|_| !texts.contains_key(&file)) else { continue };
-        let bytes = snapshot.read(path).await;
-        if let Ok(bytes) = &bytes {
-            let uses = validate::flow_references(&validate::parse(path, bytes));
-            files.extend(uses.iter().flatten().filter_map(|name| names.place(name)).map(|(file, _)| file));
-        }
-        texts.insert(file, (path.clone(), bytes));
-    }
-    texts
-}
-
 /// An index as it is kept: a start or a page reads of it what they need.
 fn on_disk(kept: RecordFile) -> Option<FlowIndex> {
     FlowIndex::open(move |number| kept.read(number))
 }
 
-fn opened(revision: String, index: FlowIndex, lacking: Option<Weak<Snapshot>>) -> Arc<Opened> {
-    Arc::new(Opened {
-        revision,
-        lacking,
-        index,
-        directory: OnceLock::new(),
-        ready: Mutex::default(),
-        problems: OnceLock::new(),
-        pages: Mutex::default(),
-        templates: Mutex::default(),
-        offered: crate::app::prompts::Offered::default(),
-        exposure: OnceLock::new(),
-    })
-}
-
-/// A template file, as look-ups want it.
-pub(super) fn listed(file: &TemplateRow) -> Listed {
-    Listed {
-        entries: file.titles.iter().map(|title| (title.id.clone(), title.title.clone())).collect(),
-        file: file.file.clone(),
-        stem: file.stem.clone(),
-    }
-}
-
-/// A file's name without folders and extension.
-pub(crate) fn stem(file: &str) -> &str {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+/// The entries of a catalog that are not among its files; a file that could not be had is, and comes
+/// with its error when it is read.
+pub(super) fn not_among<'p>(files: &Files, problems: &'p [Problem]) -> impl Iterator<Item = &'p Problem> {
+    let is_file = |path: &str| CatalogPath::new(path).is_ok_and(|path| files.get(&path).is_some());
+    problems.iter().filter(move |problem| !matches!(problem.kind, ProblemKind::Failed(_)) || !is_file(&problem.path))
 }
 
 /// An index in the making, of one batch of files after the other: all flows come after all that is no flow.
@@ -124,76 +86,125 @@ struct Building {
     /// Whether every file could be read.
     whole: bool,
     problems: Problems,
-    templates: Vec<TemplateRow>,
-    read: BTreeMap<String, TemplateRead>,
-    guidance: Guidance,
+    stock: Stock,
     /// Made of the templates when the first flow comes.
     directory: OnceLock<Directory>,
     flows: Vec<FlowRow>,
     /// The number of each flow's file.
     file_of: Vec<usize>,
     flow_files: Vec<CatalogPath>,
+    /// Files of flows that can't be used.
+    unusable: Vec<Unusable>,
     categories: Vec<Category>,
     /// Files whose flows go through other flows, by number, each with its flows.
-    nested: Vec<(usize, Range<usize>)>,
+    nested: BTreeMap<usize, Range<usize>>,
 }
 
 impl Building {
     fn new(files: Arc<Files>, lenient: bool) -> Self {
-        let flows = files.iter().filter(|(path, _)| in_folder(path, "flows")).count();
+        let flows = files.iter().filter(|(path, _)| in_folder(path.as_str(), "flows")).count();
         Self {
             files,
             lenient,
             whole: true,
             problems: Problems::default(),
-            templates: Vec::new(),
-            read: BTreeMap::new(),
-            guidance: Guidance::default(),
+            stock: Stock::default(),
             directory: OnceLock::new(),
             // Of thousands of files nothing is held twice.
             flows: Vec::with_capacity(flows),
             file_of: Vec::with_capacity(flows),
             flow_files: Vec::with_capacity(flows),
+            unusable: Vec::new(),
             categories: Vec::new(),
-            nested: Vec::new(),
+            nested: BTreeMap::new(),
+        }
+    }
+
+    /// Notes what is not among the files: whoever names it is told why it can't be used.
+    fn leave_out(&mut self, problems: &[Problem]) {
+        let files = self.files.clone();
+        for unusable in not_among(&files, problems).map(left_out) {
+            self.problems.note_unreadable(&unusable);
+            match CatalogPath::new(&unusable.file) {
+                Ok(path) if !in_folder(path.as_str(), "flows") => self.stock.take(&path, Err(unusable)),
+                _ => self.unusable.push(unusable),
+            }
         }
     }
 
     fn take(&mut self, texts: Vec<Text>) {
         for (path, bytes) in texts {
             self.whole &= bytes.is_ok();
-            if in_folder(&path, "flows") {
-                self.take_flows(path, &bytes);
-            } else if in_folder(&path, "templates") {
-                let one = read_templates(&path, &bytes, oid(&self.files, &path));
-                self.problems.note_all(one.problems);
-                self.read.insert(one.entry.file.clone(), one.outcome);
-                self.templates.push(one.entry);
+            let bytes = bytes.map_err(|error| unreadable(path.as_str(), &error));
+            if let Err(unusable) = &bytes
+                && !is_guidance(&path)
+            {
+                self.problems.note_unreadable(unusable);
+            }
+            if in_folder(path.as_str(), "flows") {
+                self.take_flows(path, bytes.as_deref().map_err(Clone::clone));
             } else {
-                take_guidance(&mut self.guidance, &path, &bytes);
+                self.stock.take(&path, bytes.as_deref().map_err(Clone::clone));
+                if let Some(templates) = self.stock.templates.get(path.as_str()) {
+                    self.problems.note_errors(&templates.findings);
+                }
             }
         }
     }
 
-    fn take_flows(&mut self, path: CatalogPath, bytes: &Bytes) {
-        let shelves = self.shelves();
-        let check = |parsed: &Parsed| shelves.check(&path, parsed, &Within::default());
-        let one = read_flows(&path, bytes, check, &oid(&self.files, &path));
+    fn take_flows(&mut self, path: CatalogPath, bytes: Result<&[u8], Unusable>) {
         let (number, begin) = (self.flow_files.len(), self.flows.len());
+        match bytes.map(|bytes| ParsedFlows::read(&path, bytes)) {
+            Err(unusable) => self.unusable.push(unusable),
+            Ok(file) if is_category(&path) => self.take_category(&file),
+            Ok(file) => {
+                let nests = file.flows().iter().any(|(_, names)| !names.flows.is_empty());
+                let (entries, findings) = if nests {
+                    // They are checked when all names are known; now their own are noted.
+                    let plain = |(flow, _): &(Arc<_>, _)| entry(flow, None, self.oid(&path));
+                    (file.flows().iter().map(plain).collect(), Vec::new())
+                } else {
+                    self.judged(&file)
+                };
+                self.unusable.extend(file.unusable());
+                self.flows.extend::<Vec<FlowRow>>(entries);
+                self.problems.note_errors(&findings);
+                if nests {
+                    self.nested.insert(number, begin..self.flows.len());
+                }
+            }
+        }
         self.flow_files.push(path);
-        self.flows.extend(one.flows);
         self.file_of.resize(self.flows.len(), number);
-        self.categories.extend(one.category);
-        if one.nests {
-            self.nested.push((number, begin..self.flows.len()));
-        } else {
-            self.problems.note_all(one.problems);
+    }
+
+    fn take_category(&mut self, file: &ParsedFlows) {
+        match file.document() {
+            Some(document) => self.categories.extend(category(file.path(), document)),
+            None => self.problems.note_errors(&file.findings()),
         }
     }
 
-    fn shelves(&self) -> Shelves<'_> {
-        let directory = self.directory.get_or_init(|| Directory::new(self.templates.iter().map(listed).collect()));
-        Shelves { directory, read: &self.read, guidance: &self.guidance, lenient: self.lenient }
+    /// The entries of a file whose flows go through no others, and what was found in them.
+    fn judged(&self, file: &ParsedFlows) -> (Vec<FlowRow>, Vec<Finding>) {
+        let (judge, checker) = (self.judge(&[]), file.checker());
+        let places = 0..file.flows().len();
+        let flows: Vec<JudgedFlow> =
+            places.filter_map(|place| judge.flow(file, &checker, place, &Within::default(), &[])).collect();
+        let entries = flows.iter().map(|judged| listed(judged, self.oid(file.path()))).collect();
+        let of_flows = flows.into_iter().flat_map(|judged| judged.findings);
+        (entries, file.findings().into_iter().chain(of_flows).collect())
+    }
+
+    fn judge<'a>(&'a self, twins: &'a [(String, Vec<String>)]) -> Judge<'a> {
+        let directory = self.directory.get_or_init(|| self.stock.directory());
+        let manner = Manner { lenient: self.lenient, twins, ..Manner::default() };
+        Judge { directory, stock: &self.stock, manner }
+    }
+
+    /// A file's id where it has one.
+    fn oid(&self, path: &CatalogPath) -> String {
+        self.files.get(path).and_then(|file| file.oid.as_ref()).map(ToString::to_string).unwrap_or_default()
     }
 
     /// What its flows go by.
@@ -202,230 +213,88 @@ impl Building {
         for (flow, file) in self.flows.iter().zip(&self.file_of) {
             let stem = stem(&flow.file);
             let names_of = [Some(flow.name.as_str()), Some(stem), flow.meta_name.as_deref(), flow.flow_id.as_deref()];
-            names.note_names((*file, flow.place_in_file), &flow.file, names_of);
+            names.note((*file, flow.place_in_file), &flow.file, names_of);
+        }
+        for unusable in &self.unusable {
+            names.note_unusable(unusable);
         }
         names
     }
 
-    /// The index, now that all flows are known; `texts` are the files that flows within flows lead to.
-    fn finish(mut self, texts: &BTreeMap<usize, Text>, left_out: &[Problem]) -> IndexRows {
-        left_out.iter().filter_map(problem).for_each(|problem| self.problems.note(problem));
-        let read_again = self.nest(texts);
-        for ((_, place), one) in std::mem::take(&mut self.nested).into_iter().zip(read_again) {
-            self.problems.note_all(one.problems);
-            self.flows.get_mut(place).into_iter().flatten().zip(one.flows).for_each(|(before, now)| *before = now);
+    /// Reads the files again whose flows go through other flows, those of the flows that they go
+    /// through, and those whose flows share a name.
+    async fn read_again(&self, snapshot: &Snapshot, names: &FlowNames) -> Again {
+        let mut again = Again::new();
+        let mut files: Vec<usize> = self.nested.keys().copied().chain(names.files_of_twins()).collect();
+        while let Some(number) = files.pop() {
+            let Some(path) = self.flow_files.get(number).filter(|_| !again.contains_key(&number)) else { continue };
+            let read = snapshot.read(path).await.map_err(|error| unreadable(path.as_str(), &error));
+            let file = read.map(|bytes| ParsedFlows::read(path, &bytes));
+            if let Ok(file) = &file {
+                let uses = file.flows().iter().flat_map(|(_, names)| &names.flows);
+                files.extend(uses.filter_map(|name| names.find(name).ok()).map(|(file, _)| file));
+            }
+            again.insert(number, file);
         }
-        self.problems.note_twins(&self.flows);
-        IndexRows::new(self.flows, self.templates, self.problems.all, self.categories)
+        again
     }
 
-    /// Reads files again whose flows go through other flows.
-    fn nest(&self, texts: &BTreeMap<usize, Text>) -> Vec<FlowsOfFile> {
-        if self.nested.is_empty() {
-            return Vec::new();
-        }
-        let (names, shelves) = (self.names(), self.shelves());
-        let load =
-            |file: usize| texts.get(&file).and_then(|(path, bytes)| Some(validate::parse(path, bytes.as_ref().ok()?)));
-        let find = |name: &str| names.find(name);
-        let empty = || validate::FileCheck { findings: Vec::new(), flows: Vec::new() };
-        let check = |file: usize, parsed: &Parsed, within: &Within| {
-            self.flow_files.get(file).map_or_else(empty, |path| shelves.check(path, parsed, within).check)
-        };
-        let nesting = Nesting::new(&load, &find, &check);
-        let again = self.nested.iter().map(|(file, _)| {
-            let Some((path, bytes)) = texts.get(file) else { return FlowsOfFile::default() };
-            let within = nesting.within(*file, None);
-            read_flows(path, bytes, |parsed| shelves.check(path, parsed, &within), &oid(&self.files, path))
-        });
-        again.collect()
-    }
-}
-
-/// A file's id where it has one.
-fn oid(files: &Files, path: &CatalogPath) -> String {
-    files.get(path).and_then(|file| file.oid.as_ref()).map(ToString::to_string).unwrap_or_default()
-}
-
-/// A template file, read.
-struct TemplatesOfFile {
-    entry: TemplateRow,
-    /// Its templates, or what is wrong with it.
-    outcome: TemplateRead,
-    problems: Vec<FileProblem>,
-}
-
-fn read_templates(path: &CatalogPath, bytes: &Bytes, oid: String) -> TemplatesOfFile {
-    let mut problems = Vec::new();
-    let mut entry = TemplateRow { file: path.to_string(), stem: path.stem().to_owned(), oid, ..TemplateRow::default() };
-    let outcome = match bytes {
-        Err(error) => {
-            problems.push(unreadable(path, error));
-            TemplateRead::Broken { code: code_of(error), message: error.to_string() }
-        }
-        Ok(bytes) => {
-            let check = validate::template_file(path, &validate::parse(path, bytes));
-            problems.extend(of_findings(&check.findings));
-            entry.titles = check
-                .templates
-                .iter()
-                .map(|template| TemplateTitle { id: template.id.clone(), title: template.title.clone() })
-                .collect();
-            for variable in check.templates.iter().flat_map(|template| &template.variables) {
-                if !entry.variables.contains(&variable.name) {
-                    entry.variables.push(variable.name.clone());
+    /// The index, now that all flows are known.
+    fn finish(mut self, again: &Again, names: &FlowNames) -> IndexRows {
+        let twins = names.twins();
+        let (mut entries, mut findings) = (Vec::new(), Vec::new());
+        {
+            let (files, find) = (|file: usize| again.get(&file), |name: &str| names.find(name));
+            let nesting = Nesting::new(&files, &find, self.judge(&twins));
+            let shared: BTreeSet<usize> = names.files_of_twins().collect();
+            for (number, file) in again.iter().filter_map(|(number, file)| Some((*number, file.as_ref().ok()?))) {
+                let nests = self.nested.get(&number);
+                if nests.is_none() && !shared.contains(&number) {
+                    continue;
+                }
+                let flows = nesting.flows(number);
+                findings.extend(file.findings());
+                findings.extend(flows.iter().flat_map(|judged| judged.findings.iter().cloned()));
+                if let Some(place) = nests {
+                    let now = flows.iter().map(|judged| listed(judged, self.oid(file.path())));
+                    entries.extend(place.clone().zip(now));
                 }
             }
-            match check.findings.iter().find(|finding| finding.severity == Severity::Error) {
-                Some(finding) if check.templates.is_empty() => TemplateRead::broken(finding),
-                _ => TemplateRead::Whole(check.templates),
+        }
+        self.problems.note_errors(&findings);
+        for (place, now) in entries {
+            if let Some(entry) = self.flows.get_mut(place) {
+                *entry = now;
             }
         }
-    };
-    TemplatesOfFile { entry, outcome, problems }
-}
+        let templates = self.template_entries();
+        IndexRows::new(self.flows, templates, self.problems.all, self.categories)
+    }
 
-/// What flows look up what they name in.
-struct Shelves<'a> {
-    directory: &'a Directory,
-    read: &'a BTreeMap<String, TemplateRead>,
-    guidance: &'a Guidance,
-    lenient: bool,
-}
-
-impl Shelves<'_> {
-    /// Checks a flow file, told of the flows within its flows.
-    fn check(&self, path: &CatalogPath, parsed: &Parsed, within: &Within) -> Checked {
-        let mut shelf = self.shelf(&validate::template_references(parsed));
-        self.guidance.put_on(&mut shelf, &GuidanceReferences::of(parsed));
-        within.put_on(&mut shelf);
-        let known = Known {
-            shelf: &shelf,
-            twins: &[],
-            strays: &[],
-            tools: None,
-            options: Options { lenient: self.lenient, ..Options::default() },
+    fn template_entries(&self) -> Vec<TemplateRow> {
+        let entry = |(file, read): (&String, &super::stock::TemplatesOfFile)| {
+            let titles = read.all().iter().map(|one| TemplateTitle { id: one.id.clone(), title: one.title.clone() });
+            let mut variables: Vec<String> = Vec::new();
+            for variable in read.all().iter().flat_map(|template| &template.variables) {
+                if !variables.contains(&variable.name) {
+                    variables.push(variable.name.clone());
+                }
+            }
+            let oid = CatalogPath::new(file).map(|path| self.oid(&path)).unwrap_or_default();
+            TemplateRow { file: file.clone(), stem: stem(file).to_owned(), oid, titles: titles.collect(), variables }
         };
-        let check = validate::flow_file(path, parsed, known);
-        let plans = check.flows.iter().map(|flow| flow.checked.as_ref().map(|flow| Plan::of(flow, &within.plans)));
-        Checked { plans: plans.collect(), check }
-    }
-
-    fn shelf(&self, references: &[String]) -> Shelf {
-        let mut shelf = Shelf::default();
-        for reference in references {
-            let lookup = match self.directory.resolve(reference) {
-                Err(lookup) => lookup,
-                Ok((listed, place)) => match self.read.get(&listed.file) {
-                    Some(TemplateRead::Whole(templates)) => templates
-                        .get(place)
-                        .map_or(Lookup::Missing { nearest: Vec::new() }, |template| Lookup::Found(template.clone())),
-                    Some(TemplateRead::Broken { code, message }) => {
-                        Lookup::Broken { file: listed.file.clone(), code: *code, message: message.clone() }
-                    }
-                    None => Lookup::Missing { nearest: Vec::new() },
-                },
-            };
-            shelf.put(reference, lookup);
-        }
-        shelf
+        self.stock.templates.iter().map(entry).collect()
     }
 }
 
-/// Reads the personas and contracts among the files.
-pub(crate) fn guidance<'t>(
-    texts: impl Iterator<Item = (&'t CatalogPath, &'t Result<Arc<[u8]>, SourceError>)>,
-) -> Guidance {
-    let mut guidance = Guidance::default();
-    texts.for_each(|(path, bytes)| take_guidance(&mut guidance, path, bytes));
-    guidance
+/// A persona or a contract that can't be read is told by the flows that name it.
+fn is_guidance(path: &CatalogPath) -> bool {
+    !in_folder(path.as_str(), "flows") && !in_folder(path.as_str(), "templates")
 }
 
-/// Takes a file in, where it is a persona or a contract.
-fn take_guidance(guidance: &mut Guidance, path: &CatalogPath, bytes: &Bytes) {
-    match bytes {
-        _ if !Guidance::is_guidance(path) => {}
-        Ok(bytes) => guidance.read(path, bytes),
-        Err(error) => guidance.unreadable(path, code_of(error), &error.to_string()),
-    }
-}
-
-/// A file of flows, or of what a category is, read.
-#[derive(Default)]
-struct FlowsOfFile {
-    flows: Vec<FlowRow>,
-    category: Option<Category>,
-    problems: Vec<FileProblem>,
-    /// Whether its flows go through other flows, which were not known when it was read.
-    nests: bool,
-}
-
-/// A flow file that was checked, with the plans of its flows.
-struct Checked {
-    check: validate::FileCheck,
-    plans: Vec<Option<Plan>>,
-}
-
-fn read_flows(path: &CatalogPath, bytes: &Bytes, check: impl Fn(&Parsed) -> Checked, oid: &str) -> FlowsOfFile {
-    let mut read = FlowsOfFile::default();
-    let bytes = match bytes {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            read.problems.push(unreadable(path, error));
-            return read;
-        }
-    };
-    let parsed = validate::parse(path, bytes);
-    if path.stem() == "_category" {
-        match &parsed {
-            Ok(document) => read.category = category(path, document),
-            Err(problem) => read.problems.push(FileProblem {
-                file: path.to_string(),
-                code: Code::ParseError,
-                message: problem.message.clone(),
-                line: Some(problem.position.line),
-                column: Some(problem.position.column),
-                unnamed: 0,
-            }),
-        }
-        return read;
-    }
-    let Checked { check, plans } = check(&parsed);
-    read.problems.extend(of_findings(&check.findings));
-    // What is let go of leaves gaps between what stays: among thousands of files the larger, the more is lost.
-    read.flows.reserve_exact(check.flows.len());
-    for (flow, plan) in check.flows.into_iter().zip(plans) {
-        read.problems.extend(of_findings(&flow.findings));
-        read.nests |= flow.flow.nodes.iter().any(|node| matches!(node.kind, NodeKind::Flow(_)));
-        let broken = flow.findings.iter().any(|finding| finding.severity == Severity::Error);
-        read.flows.push(FlowRow { broken, ..entry(&flow.flow, plan.as_ref(), oid.to_owned()) });
-    }
-    read
-}
-
-enum TemplateRead {
-    Whole(Vec<Arc<Template>>),
-    Broken { code: Code, message: String },
-}
-
-impl TemplateRead {
-    fn broken(finding: &Finding) -> Self {
-        let (code, message) = broken(finding);
-        Self::Broken { code, message }
-    }
-}
-
-/// A template file's first error, as the code and message of the steps that need it.
-pub(crate) fn broken(finding: &Finding) -> (Code, String) {
-    let message = format!(
-        "{} at line {}, column {}: {}",
-        finding.file, finding.position.line, finding.position.column, finding.message
-    );
-    (finding.code, message)
-}
-
-/// Whether a path lies below a top folder. What is no file of a catalog never gets here: the source
-/// leaves it out.
-pub(super) fn in_folder(path: &CatalogPath, folder: &str) -> bool {
-    path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+/// The entry of a flow that was checked. That others have its name too is no error of its own.
+fn listed(judged: &JudgedFlow, oid: String) -> FlowRow {
+    let shared = |finding: &Finding| finding.reach == Reach::None && finding.code == Code::AmbiguousName;
+    let broken = judged.findings.iter().any(|finding| finding.severity == Severity::Error && !shared(finding));
+    FlowRow { broken, ..entry(&judged.flow, judged.plan.as_deref(), oid) }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::Catalog;
-use crate::app::{Code, Error};
+use super::{Catalog, CatalogError};
+use crate::code::Code;
 use crate::discover::{DamagedIndex, FileProblem, FlowIndex, FlowRow, NameMatch};
 use crate::model::ToolAddress;
 use crate::names::quoted;
-use crate::validate::{Finding, MAX_DEPTH};
+use crate::validate::{Finding, MAX_DEPTH, UNAVAILABLE_TOOL};
 
-impl Catalog {
+impl<K: Send + Sync> Catalog<K> {
     /// The flows that call tools, by themselves or by flows within them, each with those tools.
     fn callers(&self) -> Result<Vec<(FlowRow, Vec<ToolAddress>)>, DamagedIndex> {
         let index = self.index();
@@ -42,8 +42,9 @@ impl Catalog {
             for call in calls {
                 let Some(why) = tools.trouble(&call.server) else { continue };
                 let message = format!("{} calls {call}, which is unavailable now: {why}", quoted(&entry.name));
-                let code = Code::ToolUnavailable;
-                problems.push(FileProblem::new(entry.file.clone(), code, message));
+                let problem = FileProblem::new(entry.file.clone(), Code::ToolUnavailable, message);
+                let hint = "`flowy servers list` shows how the servers stand".to_owned();
+                problems.push(FileProblem { rule: UNAVAILABLE_TOOL.to_owned(), hint, ..problem });
             }
         }
         Ok(problems)
@@ -54,13 +55,13 @@ impl Catalog {
     ///
     /// # Errors
     /// When the index is damaged.
-    pub async fn call_faults(&self) -> Result<Vec<Finding>, Error> {
+    pub async fn call_faults(&self) -> Result<Vec<Finding>, CatalogError> {
         let mut faults = Vec::new();
         let names: Vec<String> = self.callers()?.into_iter().map(|(flow, _)| flow.name).collect();
         for name in names {
             let prepared = match self.prepare(&name).await {
                 Ok(prepared) => prepared,
-                Err(error) if error.code == Code::InternalError => return Err(error),
+                Err(error) if error.is_internal() => return Err(error),
                 Err(_) => continue,
             };
             faults.extend(prepared.findings.iter().filter(|finding| finding.concerns_servers()).cloned());
@@ -73,7 +74,7 @@ impl Catalog {
 ///
 /// # Errors
 /// When the index is damaged.
-pub(crate) fn calls_of(index: &FlowIndex, flow: &FlowRow, row: usize) -> Result<Vec<ToolAddress>, DamagedIndex> {
+pub fn calls_of(index: &FlowIndex, flow: &FlowRow, row: usize) -> Result<Vec<ToolAddress>, DamagedIndex> {
     let mut calls: BTreeSet<ToolAddress> = BTreeSet::new();
     let mut seen = HashSet::from([row]);
     let mut layer = vec![flow.clone()];

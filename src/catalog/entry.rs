@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::app::prompts::in_sets;
+use super::inputs::in_sets;
 use crate::discover::{Category, FlowInput, FlowOutput, FlowRow};
 use crate::document::Document;
 use crate::model::{Flow, NodeKind, ToolAddress};
@@ -12,7 +12,7 @@ use crate::names::{CatalogPath, VariableName};
 use crate::plan::Plan;
 
 /// What a flow's listing entry shows: from its plan, or from the file alone where there is none.
-pub(crate) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> FlowRow {
+pub(super) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> FlowRow {
     let inputs = plan.map(Plan::inputs).unwrap_or_default();
     let steps = match plan {
         Some(plan) => plan.steps().iter().map(|step| step.label.clone()).collect(),

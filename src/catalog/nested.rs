@@ -8,108 +8,50 @@
 //! no deeper than an execution would go.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::build::broken;
+use super::stock::{Judge, JudgedFlow};
 use crate::code::Code;
-use crate::model::{Flow, KnownFlow, Lookup, Shelf};
-use crate::names::nearest;
+use crate::model::{KnownFlow, Lookup, Shelf, Unusable};
 use crate::plan::Plan;
-use crate::validate::{FileCheck, FlowCheck, MAX_DEPTH, Parsed, Reach, flow_references};
+use crate::validate::{Finding, FlowChecker, MAX_DEPTH, ParsedFlows, Reach};
 
 /// A flow by its file's number and its place in it.
-pub(crate) type FlowPlace = (usize, usize);
+pub(super) type FlowPlace = (usize, usize);
 
-/// What is known of the flows that one file's flows go through.
+/// What is known of the flows that one flow goes through.
 #[derive(Debug, Default)]
-pub(crate) struct Within {
+pub(super) struct Within {
     /// Their plans, by the names that nodes have for them.
-    pub(crate) plans: HashMap<String, Arc<Plan>>,
+    pub(super) plans: HashMap<String, Arc<Plan>>,
     lookups: Vec<(String, Lookup<KnownFlow>)>,
-    rings: Vec<(usize, String, Vec<String>)>,
+    rings: Vec<(String, Vec<String>)>,
 }
 
 impl Within {
-    /// Puts the answers where the checker looks.
-    pub(crate) fn put_on(&self, shelf: &mut Shelf) {
+    /// Puts the answers where the checker looks for those of the flow at this place of its file.
+    pub(super) fn put_on(&self, shelf: &mut Shelf, place: usize) {
         for (name, lookup) in &self.lookups {
             shelf.put_flow(name, lookup.clone());
         }
-        for (place, name, ring) in &self.rings {
-            shelf.put_ring(*place, name, ring.clone());
+        for (name, ring) in &self.rings {
+            shelf.put_ring(place, name, ring.clone());
         }
     }
 }
 
-/// What flows go by: exact name, file stem, given name, id, in this order.
-#[derive(Debug, Default)]
-pub(crate) struct FlowNames {
-    levels: [BTreeMap<String, Vec<(FlowPlace, String)>>; 4],
-}
-
-impl FlowNames {
-    /// Notes what one flow goes by.
-    pub(crate) fn note(&mut self, at: FlowPlace, flow: &Flow) {
-        self.note_names(
-            at,
-            flow.file.as_str(),
-            [Some(flow.name.as_str()), Some(flow.file.stem()), flow.given_name.as_deref(), flow.id.as_deref()],
-        );
-    }
-
-    /// Notes name, stem, given name and id of one flow.
-    pub(crate) fn note_names(&mut self, at: FlowPlace, file: &str, names: [Option<&str>; 4]) {
-        for (level, name) in self.levels.iter_mut().zip(names) {
-            if let Some(name) = name {
-                level.entry(name.to_owned()).or_default().push((at, file.to_owned()));
-            }
-        }
-    }
-
-    /// The flows that a name means, by the first of what flows go by that anything answers to.
-    fn meant(&self, name: &str) -> Option<&[(FlowPlace, String)]> {
-        self.levels.iter().find_map(|level| level.get(name)).map(Vec::as_slice)
-    }
-
-    /// Where the flow is that a name means, if it means one.
-    pub(crate) fn place(&self, name: &str) -> Option<FlowPlace> {
-        match self.meant(name) {
-            Some([(at, _)]) => Some(*at),
-            _ => None,
-        }
-    }
-
-    /// The flow that a name means.
-    pub(crate) fn find(&self, name: &str) -> Result<FlowPlace, Lookup<KnownFlow>> {
-        match self.meant(name) {
-            Some([(at, _)]) => Ok(*at),
-            Some(several) => Err(Lookup::Ambiguous { files: several.iter().map(|(_, file)| file.clone()).collect() }),
-            None => {
-                let names = self.levels.iter().take(3).flat_map(|level| level.keys().map(String::as_str));
-                let names: HashSet<&str> = names.collect();
-                let mut names: Vec<&str> = names.into_iter().collect();
-                names.sort_unstable();
-                Err(Lookup::Missing { nearest: nearest(name, names, 3).into_iter().map(str::to_owned).collect() })
-            }
-        }
-    }
-}
-
-/// Reads a file; none where it can't be read.
-type Load<'a> = dyn Fn(usize) -> Option<Parsed> + 'a;
-/// Checks a file, told of the flows within its flows.
-type CheckFile<'a> = dyn Fn(usize, &Parsed, &Within) -> FileCheck + 'a;
+/// A file of flows by its number, or why it can't be used; none where it was not read.
+type Files<'a> = dyn Fn(usize) -> Option<&'a Result<ParsedFlows, Unusable>> + 'a;
 /// The flow that a name means.
 type Find<'a> = dyn Fn(&str) -> Result<FlowPlace, Lookup<KnownFlow>> + 'a;
 
-/// Looks flows within flows up, and plans each of them once.
-pub(crate) struct Nesting<'a> {
-    pub(crate) load: &'a Load<'a>,
-    pub(crate) find: &'a Find<'a>,
-    pub(crate) check: &'a CheckFile<'a>,
-    known: RefCell<HashMap<usize, Arc<Read>>>,
-    planned: RefCell<HashMap<FlowPlace, Planned>>,
+/// Looks flows within flows up, and checks and plans each flow once.
+pub(super) struct Nesting<'a> {
+    files: &'a Files<'a>,
+    find: &'a Find<'a>,
+    judge: Judge<'a>,
+    judged: RefCell<HashMap<FlowPlace, Arc<JudgedFlow>>>,
     reaching: RefCell<HashMap<FlowPlace, Reaching>>,
 }
 
@@ -137,77 +79,102 @@ struct Looking {
     so_far: Reaching,
 }
 
-/// A file in hand.
-struct Read {
-    parsed: Option<Parsed>,
-    /// The names by which each of its flows asks for others.
-    uses: Vec<Vec<String>>,
-}
-
-#[derive(Clone)]
-enum Planned {
-    Whole(Arc<Plan>),
-    Broken { file: String, code: Code, message: String },
-}
-
 impl<'a> Nesting<'a> {
-    pub(crate) fn new(load: &'a Load<'a>, find: &'a Find<'a>, check: &'a CheckFile<'a>) -> Self {
-        Self { load, find, check, known: RefCell::default(), planned: RefCell::default(), reaching: RefCell::default() }
+    pub(super) fn new(files: &'a Files<'a>, find: &'a Find<'a>, judge: Judge<'a>) -> Self {
+        Self { files, find, judge, judged: RefCell::default(), reaching: RefCell::default() }
     }
 
-    fn read(&self, file: usize) -> Arc<Read> {
-        if let Some(read) = self.known.borrow().get(&file) {
-            return read.clone();
+    fn file(&self, file: usize) -> Option<&'a ParsedFlows> {
+        (self.files)(file)?.as_ref().ok()
+    }
+
+    /// The names by which a flow asks for others.
+    fn uses(&self, (file, place): FlowPlace) -> &'a [String] {
+        let names = self.file(file).and_then(|file| file.flows().get(place));
+        names.map(|(_, names)| names.flows.as_slice()).unwrap_or_default()
+    }
+
+    /// The flows of a file, checked; none where it can't be used.
+    pub(super) fn flows(&self, file: usize) -> Vec<Arc<JudgedFlow>> {
+        let Some(parsed) = self.file(file) else { return Vec::new() };
+        let checker = parsed.checker();
+        (0..parsed.flows().len()).filter_map(|place| self.flow_by(parsed, &checker, (file, place))).collect()
+    }
+
+    /// One flow, checked; none where there is none.
+    pub(super) fn flow(&self, at: FlowPlace) -> Option<Arc<JudgedFlow>> {
+        let parsed = self.file(at.0)?;
+        self.flow_by(parsed, &parsed.checker(), at)
+    }
+
+    fn flow_by(&self, parsed: &ParsedFlows, checker: &FlowChecker<'_>, at: FlowPlace) -> Option<Arc<JudgedFlow>> {
+        if let Some(judged) = self.judged.borrow().get(&at) {
+            return Some(judged.clone());
         }
-        let parsed = (self.load)(file);
-        let uses = parsed.as_ref().map(flow_references).unwrap_or_default();
-        let read = Arc::new(Read { parsed, uses });
-        self.known.borrow_mut().insert(file, read.clone());
-        read
+        let judged = Arc::new(self.judge.flow(parsed, checker, at.1, &self.within(at), &[])?);
+        self.judged.borrow_mut().insert(at, judged.clone());
+        Some(judged)
     }
 
-    /// What the flows of a file (or one of them) go through.
-    pub(crate) fn within(&self, file: usize, only: Option<usize>) -> Within {
+    /// What a flow goes through.
+    pub(super) fn within(&self, home: FlowPlace) -> Within {
         let mut within = Within::default();
-        let read = self.read(file);
-        for (place, uses) in read.uses.iter().enumerate().filter(|(place, _)| only.is_none_or(|only| only == *place)) {
-            for name in uses {
-                let found = (self.find)(name);
-                if let Ok(to) = &found
-                    && self.reaching(*to).ring
-                    && let Some(ring) = self.ring((file, place), name, *to)
-                {
-                    within.rings.push((place, name.clone(), ring));
-                    continue;
-                }
-                if within.lookups.iter().any(|(known, _)| known == name) {
-                    continue;
-                }
-                let lookup = match found {
-                    Err(lookup) => lookup,
-                    Ok(at) if self.reaching(at).too_deep() => {
-                        let depth = self.reaching(at).depth;
-                        Lookup::Found(Arc::new(KnownFlow { name: name.clone(), depth, ..KnownFlow::default() }))
-                    }
-                    Ok(at) => match self.planned(at) {
-                        Planned::Whole(plan) => {
-                            within.plans.insert(name.clone(), plan.clone());
-                            Lookup::Found(Arc::new(known(&plan)))
-                        }
-                        Planned::Broken { file, code, message } => Lookup::Broken { file, code, message },
-                    },
-                };
-                within.lookups.push((name.clone(), lookup));
+        for name in self.uses(home) {
+            let found = (self.find)(name);
+            if let Ok(to) = &found
+                && self.reaching(*to).ring
+                && let Some(ring) = self.ring(home, name, *to)
+            {
+                within.rings.push((name.clone(), ring));
+                continue;
             }
+            let lookup = match found {
+                Err(lookup) => lookup,
+                Ok(at) if self.reaching(at).too_deep() => {
+                    let depth = self.reaching(at).depth;
+                    Lookup::Found(Arc::new(KnownFlow { name: name.clone(), depth, ..KnownFlow::default() }))
+                }
+                Ok(at) => match self.plan(at) {
+                    Ok(plan) => {
+                        within.plans.insert(name.clone(), plan.clone());
+                        Lookup::Found(Arc::new(known(&plan)))
+                    }
+                    Err(unusable) => Lookup::Broken(unusable),
+                },
+            };
+            within.lookups.push((name.clone(), lookup));
         }
         within
     }
 
+    /// The plan of a flow, or why it has none.
+    fn plan(&self, at: FlowPlace) -> Result<Arc<Plan>, Unusable> {
+        if let Some(Err(unusable)) = (self.files)(at.0) {
+            return Err(unusable.clone());
+        }
+        let judged = self.flow(at);
+        if let Some(plan) = judged.as_ref().and_then(|judged| judged.plan.clone()) {
+            return Ok(plan);
+        }
+        let of_file = || self.file(at.0).map(ParsedFlows::findings).unwrap_or_default();
+        let findings = judged.map_or_else(of_file, |judged| judged.findings.clone());
+        let worst = findings.iter().find(|finding| finding.reach == Reach::Flow);
+        Err(worst.map_or_else(|| self.gone(at.0), Finding::as_unusable))
+    }
+
+    fn gone(&self, file: usize) -> Unusable {
+        Unusable {
+            file: self.file(file).map(|file| file.path().to_string()).unwrap_or_default(),
+            code: Code::FlowNotFound,
+            message: "it no longer holds that flow".to_owned(),
+            at: None,
+            hints: vec!["call flows_list with refresh: true to see what there is now".to_owned()],
+        }
+    }
+
     /// The flows that a flow goes through, as far as their names mean any.
     fn below(&self, at: FlowPlace) -> Vec<FlowPlace> {
-        let read = self.read(at.0);
-        let uses = read.uses.get(at.1).map(Vec::as_slice).unwrap_or_default();
-        uses.iter().filter_map(|name| (self.find)(name).ok()).collect()
+        self.uses(at).iter().filter_map(|name| (self.find)(name).ok()).collect()
     }
 
     /// Where the flows within a flow lead; found without going deeper on the stack.
@@ -266,8 +233,7 @@ impl<'a> Nesting<'a> {
             if !seen.insert(at) {
                 continue;
             }
-            let read = self.read(at.0);
-            for name in read.uses.get(at.1).map(Vec::as_slice).unwrap_or_default() {
+            for name in self.uses(at) {
                 if let Ok(to) = (self.find)(name) {
                     next.push(met.len());
                     met.push((to, name.clone(), Some(number)));
@@ -275,47 +241,6 @@ impl<'a> Nesting<'a> {
             }
         }
         None
-    }
-
-    fn planned(&self, at: FlowPlace) -> Planned {
-        if let Some(planned) = self.planned.borrow().get(&at) {
-            return planned.clone();
-        }
-        let planned = self.plan(at);
-        self.planned.borrow_mut().insert(at, planned.clone());
-        planned
-    }
-
-    fn plan(&self, (file, place): FlowPlace) -> Planned {
-        let unreadable = |message: &str| Planned::Broken {
-            file: String::new(),
-            code: Code::GithubError,
-            message: message.to_owned(),
-        };
-        let read = self.read(file);
-        let Some(parsed) = &read.parsed else { return unreadable("its file can't be read now") };
-        let within = self.within(file, Some(place));
-        let check = (self.check)(file, parsed, &within);
-        let whole = check.findings.iter().find(|finding| finding.reach == Reach::Flow);
-        match check.flows.get(place) {
-            Some(FlowCheck { checked: Some(checked), .. }) => {
-                Planned::Whole(Arc::new(Plan::of(checked, &within.plans)))
-            }
-            Some(flow) => {
-                let worst = flow.findings.iter().find(|finding| finding.reach == Reach::Flow);
-                let Some(finding) = worst else { return unreadable("it can't be planned") };
-                let (_, message) = broken(finding);
-                let code = finding.code;
-                Planned::Broken { file: flow.flow.file.to_string(), code, message }
-            }
-            None => match whole {
-                Some(finding) => {
-                    let (code, message) = broken(finding);
-                    Planned::Broken { file: finding.file.to_string(), code, message }
-                }
-                None => unreadable("its file no longer holds it"),
-            },
-        }
     }
 }
 

@@ -1,18 +1,20 @@
-//! One flow made ready: its file and its templates read, checked and planned.
+//! One flow made ready: its file and what it names are read, and it is checked and planned.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
-use super::build::{broken, guidance, in_folder};
-use super::nested::{FlowPlace, Nesting, Within};
-use super::{Catalog, READY_FLOWS};
-use crate::app::failure::code_of;
-use crate::app::{Code, Error};
-use crate::discover::{DamagedIndex, FlowRow};
-use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Shelf, Template, Toolbox};
+use super::build::not_among;
+use super::error::ItemKind;
+use super::names::near;
+use super::nested::{FlowPlace, Nesting};
+use super::problems::{left_out, unreadable};
+use super::stock::{Judge, Manner, Stock, TemplatesOfFile};
+use super::{Catalog, CatalogError, READY_FLOWS, in_folder, is_category};
+use crate::discover::FlowRow;
+use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Unusable};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
-use crate::validate::{self, FileCheck, Finding, Guidance, GuidanceReferences, Known, Options, Parsed, Severity};
+use crate::validate::{Finding, Guidance, ParsedFlows, References};
 
 /// A flow with everything it needs.
 #[derive(Debug)]
@@ -34,124 +36,37 @@ impl Prepared {
     /// The plan, or why the flow can't be executed.
     ///
     /// # Errors
-    /// `PARSE_ERROR`, `CIRCULAR_DEPENDENCY` or `VALIDATION_ERROR`, with every finding.
-    pub fn plan(&self) -> Result<&Arc<Plan>, Error> {
-        self.plan.as_ref().ok_or_else(|| refusal(&self.flow, &self.findings))
+    /// [`CatalogError::Refused`], with every finding.
+    pub fn plan(&self) -> Result<&Arc<Plan>, CatalogError> {
+        let refused = || CatalogError::Refused { flow: self.flow.name.to_string(), findings: self.findings.clone() };
+        self.plan.as_ref().ok_or_else(refused)
     }
 }
 
-/// A flow file in hand, with what its nodes name.
-struct File {
-    path: CatalogPath,
-    parsed: Option<Parsed>,
-    shelf: Shelf,
-}
-
-/// A flow's file, and the files of every flow that it goes through.
-struct FilesWithin {
-    files: Vec<File>,
+/// A flow's file and everything that the flow leads to, read.
+struct Gathered {
+    files: Vec<Result<ParsedFlows, Unusable>>,
     numbers: HashMap<String, usize>,
     named: HashMap<String, Result<FlowPlace, Lookup<KnownFlow>>>,
-    /// Whether all of them could be read.
+    stock: Stock,
+    has_guidance: bool,
+    /// Whether all of it could be read: what could not be fetched may be there next time.
     lasting: bool,
 }
 
-impl FilesWithin {
-    /// Takes a file in; the names by which one of its flows asks for others.
-    fn note(&mut self, file: File, place: usize) -> Vec<String> {
-        self.numbers.insert(file.path.to_string(), self.files.len());
-        self.files.push(file);
-        self.uses_of((self.files.len() - 1, place))
-    }
-
-    fn uses_of(&self, (file, place): FlowPlace) -> Vec<String> {
-        let parsed = self.files.get(file).and_then(|file| file.parsed.as_ref());
-        parsed.and_then(|parsed| validate::flow_references(parsed).into_iter().nth(place)).unwrap_or_default()
-    }
-
-    /// What is known of the flows within one of the first file's flows.
-    fn within(&self, place: usize, lenient: bool, tools: &Toolbox) -> Within {
-        let load = |file: usize| self.files.get(file).and_then(|file| file.parsed.clone());
-        let find =
-            |name: &str| self.named.get(name).cloned().unwrap_or_else(|| Err(Lookup::Missing { nearest: Vec::new() }));
-        let check = |file: usize, parsed: &Parsed, within: &Within| match self.files.get(file) {
-            Some(file) => check_file(&file.path, parsed, &file.shelf, within, lenient, tools),
-            None => FileCheck { findings: Vec::new(), flows: Vec::new() },
-        };
-        Nesting::new(&load, &find, &check).within(0, Some(place))
+impl Gathered {
+    fn names(&self, (file, place): FlowPlace) -> Option<References> {
+        let (_, names) = self.files.get(file)?.as_ref().ok()?.flows().get(place)?;
+        Some(names.clone())
     }
 }
 
-/// Why there is no flow of a name, for the step that asks for it.
-fn not_found(error: &Error) -> Lookup<KnownFlow> {
-    let texts = |key: &str| {
-        let list = error
-            .details
-            .as_ref()
-            .and_then(|details| details.get(key))
-            .and_then(serde_json::Value::as_array)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        list.iter().filter_map(|text| Some(text.as_str()?.to_owned())).collect::<Vec<_>>()
-    };
-    match error.code {
-        Code::FlowNotFound => Lookup::Missing { nearest: texts("nearest") },
-        Code::AmbiguousName => Lookup::Ambiguous { files: texts("files") },
-        code => Lookup::Broken { file: String::new(), code, message: error.message.clone() },
-    }
-}
-
-fn check_file(
-    path: &CatalogPath,
-    parsed: &Parsed,
-    shelf: &Shelf,
-    within: &Within,
-    lenient: bool,
-    tools: &Toolbox,
-) -> FileCheck {
-    let mut shelf = shelf.clone();
-    within.put_on(&mut shelf);
-    let options = Options { lenient, ..Options::default() };
-    validate::flow_file(path, parsed, Known { shelf: &shelf, twins: &[], strays: &[], tools: Some(tools), options })
-}
-
-fn refusal(flow: &Flow, findings: &[Finding]) -> Error {
-    let errors: Vec<&Finding> = findings.iter().filter(|finding| finding.reach == validate::Reach::Flow).collect();
-    let first = |code: Code| errors.iter().find(|finding| finding.code == code);
-    let ring = first(Code::CircularDependency);
-    let worst = ring.or_else(|| first(Code::ParseError)).or(errors.first());
-    let code = worst.map_or(Code::ValidationError, |finding| finding.code);
-    let more = if errors.len() > 1 { format!(" (and {} more)", errors.len() - 1) } else { String::new() };
-    let message = worst.map_or_else(
-        || format!("flow {} can't be executed", crate::names::quoted(flow.name.as_str())),
-        |finding| {
-            format!(
-                "flow {}: {} ({} line {}, column {}){more}",
-                crate::names::quoted(flow.name.as_str()),
-                finding.message,
-                finding.file,
-                finding.position.line,
-                finding.position.column
-            )
-        },
-    );
-    let mut error =
-        Error::new(code, message).next("mend the file; `flowy validate` shows every finding with its place");
-    if let Some(ring) = ring {
-        let closed =
-            ring.ring.iter().chain(ring.ring.first()).map(|id| serde_json::Value::String(id.clone())).collect();
-        error = error.detail("cycle", closed);
-    }
-    error.findings = findings.to_vec();
-    error
-}
-
-impl Catalog {
+impl<K: Send + Sync> Catalog<K> {
     /// Makes a flow ready, from memory where it is.
     ///
     /// # Errors
     /// As [`Catalog::find`], or when the flow's file can't be read.
-    pub async fn prepare(&self, name: &str) -> Result<Arc<Prepared>, Error> {
+    pub async fn prepare(&self, name: &str) -> Result<Arc<Prepared>, CatalogError> {
         let row = self.find(name)?;
         let entry = self.index().row(row)?;
         let (file, place) = (entry.file.clone(), entry.place_in_file);
@@ -177,171 +92,158 @@ impl Catalog {
         Ok(prepared)
     }
 
-    /// Reads and checks a flow. The second value says whether that will stay so: a template that
-    /// could not be fetched may be there next time.
-    async fn read(&self, entry: FlowRow) -> Result<(Prepared, bool), Error> {
-        let path = CatalogPath::new(&entry.file).map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
-        let bytes = self.snapshot.read(&path).await?;
-        let parsed = validate::parse(&path, &bytes);
-        let (shelf, mut lasting) = self.whole_shelf(&parsed).await?;
-        let uses = validate::flow_references(&parsed);
-        let within = if uses.get(entry.place_in_file).is_none_or(Vec::is_empty) {
-            Within::default()
-        } else {
-            let home = File { path: path.clone(), parsed: Some(parsed.clone()), shelf: shelf.clone() };
-            let files = self.files_within(home, entry.place_in_file).await?;
-            lasting &= files.lasting;
-            files.within(entry.place_in_file, self.lenient, &self.tools)
-        };
-        let mut check = check_file(&path, &parsed, &shelf, &within, self.lenient, &self.tools);
-        if entry.place_in_file >= check.flows.len() {
-            let finding = check.findings.first();
-            let message = finding
-                .map_or_else(|| "the file no longer holds this flow".to_owned(), |finding| finding.message.clone());
-            return Err(Error::about_file(Code::ParseError, format!("{}: {message}", entry.file)));
-        }
-        let flow = check.flows.swap_remove(entry.place_in_file);
-        let plan = flow.checked.as_ref().map(|checked| Arc::new(Plan::of(checked, &within.plans)));
-        let calls = flow.flow.nodes.iter().any(|node| matches!(node.kind, NodeKind::Tool(_) | NodeKind::Flow(_)));
+    /// Reads and checks a flow; the second value says whether that will stay so.
+    async fn read(&self, entry: FlowRow) -> Result<(Prepared, bool), CatalogError> {
+        let home = (0, entry.place_in_file);
+        let gathered = self.gather(&entry.file, entry.place_in_file).await?;
+        let files = |file: usize| gathered.files.get(file);
+        let missing = || Lookup::Missing { nearest: Vec::new() };
+        let find = |name: &str| gathered.named.get(name).cloned().unwrap_or_else(|| Err(missing()));
+        let manner = Manner { lenient: self.lenient, tools: Some(&self.tools), ..Manner::default() };
+        let judge = Judge { directory: self.directory()?, stock: &gathered.stock, manner };
+        let judged = Nesting::new(&files, &find, judge).flow(home);
+        let gone = || CatalogError::Gone { kind: ItemKind::Flow, file: entry.file.clone() };
+        let judged = Arc::unwrap_or_clone(judged.ok_or_else(gone)?);
+        let calls = judged.flow.nodes.iter().any(|node| matches!(node.kind, NodeKind::Tool(_) | NodeKind::Flow(_)));
         let tools = calls.then_some(self.tools.revision);
-        Ok((Prepared { entry, flow: flow.flow, findings: flow.findings, plan, tools }, lasting))
+        let prepared = Prepared { entry, flow: judged.flow, findings: judged.findings, plan: judged.plan, tools };
+        Ok((prepared, gathered.lasting))
     }
 
-    /// Everything that a file's nodes name, other flows left out; whether that will stay so.
-    async fn whole_shelf(&self, parsed: &Parsed) -> Result<(Shelf, bool), Error> {
-        let (mut shelf, mut lasting) = self.shelf(&validate::template_references(parsed)).await?;
-        let names = GuidanceReferences::of(parsed);
-        if !names.is_empty() {
-            lasting &= self.put_guidance(&mut shelf, &names).await?;
+    /// Reads a flow's file and everything that it and the flows that it goes through name.
+    async fn gather(&self, file: &str, place: usize) -> Result<Gathered, CatalogError> {
+        let mut gathered = Gathered {
+            files: Vec::new(),
+            numbers: HashMap::new(),
+            named: HashMap::new(),
+            stock: Stock::default(),
+            has_guidance: false,
+            lasting: true,
+        };
+        let home = self.take_flows(&mut gathered, file).await;
+        if let Some(Err(unusable)) = gathered.files.get(home) {
+            return Err(CatalogError::Unusable(unusable.clone()));
         }
-        Ok((shelf, lasting))
-    }
-
-    /// Reads the files of every flow that a flow goes through, and of those that these go through.
-    async fn files_within(&self, home: File, place: usize) -> Result<FilesWithin, Error> {
-        let mut files =
-            FilesWithin { lasting: true, numbers: HashMap::new(), named: HashMap::new(), files: Vec::new() };
-        let mut next = files.note(home, place);
-        while let Some(name) = next.pop() {
-            if files.named.contains_key(&name) {
-                continue;
-            }
-            let entry = match self.find(&name) {
-                Ok(row) => self.index().row(row)?,
-                Err(error) if error.code == Code::InternalError => return Err(error),
-                Err(error) => {
-                    files.named.insert(name, Err(not_found(&error)));
+        let mut next = vec![(home, place)];
+        while let Some(at) = next.pop() {
+            let Some(names) = gathered.names(at) else { continue };
+            self.take_named(&mut gathered, &names).await?;
+            for name in names.flows {
+                if gathered.named.contains_key(&name) {
                     continue;
                 }
-            };
-            let number = match files.numbers.get(&entry.file).copied() {
-                Some(number) => {
-                    next.extend(files.uses_of((number, entry.place_in_file)));
-                    number
-                }
-                None => {
-                    let path = CatalogPath::new(&entry.file)
-                        .map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
-                    let bytes = self.snapshot.read(&path).await;
-                    files.lasting &= bytes.is_ok();
-                    let parsed = bytes.ok().map(|bytes| validate::parse(&path, &bytes));
-                    let shelf = match &parsed {
-                        Some(parsed) => {
-                            let (shelf, lasting) = self.whole_shelf(parsed).await?;
-                            files.lasting &= lasting;
-                            shelf
-                        }
-                        None => Shelf::default(),
-                    };
-                    let number = files.files.len();
-                    next.extend(files.note(File { path, parsed, shelf }, entry.place_in_file));
-                    number
-                }
-            };
-            files.named.insert(name, Ok((number, entry.place_in_file)));
-        }
-        Ok(files)
-    }
-
-    /// Looks up and reads the templates of these names.
-    async fn shelf(&self, references: &[String]) -> Result<(Shelf, bool), DamagedIndex> {
-        let mut shelf = Shelf::default();
-        let mut lasting = true;
-        for reference in references {
-            let lookup = match self.directory()?.resolve(reference) {
-                Err(lookup) => lookup,
-                Ok((listed, place)) => {
-                    let (lookup, lasts) = self.template(&listed.file, place).await;
-                    lasting &= lasts;
-                    lookup
-                }
-            };
-            shelf.put(reference, lookup);
-        }
-        Ok((shelf, lasting))
-    }
-
-    /// Looks up and reads the personas and contracts of these names; whether that will stay so.
-    async fn put_guidance(&self, shelf: &mut Shelf, names: &GuidanceReferences) -> Result<bool, Error> {
-        let files = self.snapshot.files().await?;
-        let mut texts = Vec::new();
-        for (path, _) in files.iter().filter(|(path, _)| Guidance::is_guidance(path)) {
-            texts.push((path.clone(), self.snapshot.read(path).await));
-        }
-        guidance(texts.iter().map(|(path, bytes)| (path, bytes))).put_on(shelf, names);
-        Ok(texts.iter().all(|(_, bytes)| bytes.is_ok()))
-    }
-
-    /// Reads one template of a file.
-    pub(crate) async fn template(&self, file: &str, place: usize) -> (Lookup, bool) {
-        let Ok(path) = CatalogPath::new(file) else { return (Lookup::Missing { nearest: Vec::new() }, true) };
-        match self.snapshot.read(&path).await {
-            Err(error) => {
-                (Lookup::Broken { file: file.to_owned(), code: code_of(&error), message: error.to_string() }, false)
-            }
-            Ok(bytes) => {
-                let check = validate::template_file(&path, &validate::parse(&path, &bytes));
-                let found: Option<Arc<Template>> = check.templates.get(place).cloned();
-                let lookup = match (found, check.findings.iter().find(|finding| finding.severity == Severity::Error)) {
-                    (Some(template), _) => Lookup::Found(template),
-                    (None, Some(finding)) => {
-                        let (code, message) = broken(finding);
-                        Lookup::Broken { file: file.to_owned(), code, message }
+                let found = match self.find(&name) {
+                    Ok(row) => {
+                        let entry = self.index().row(row)?;
+                        Ok((self.take_flows(&mut gathered, &entry.file).await, entry.place_in_file))
                     }
-                    (None, None) => Lookup::Missing { nearest: Vec::new() },
+                    Err(error) => Err(self.not_found(&name, error)?),
                 };
-                (lookup, true)
+                next.extend(found.as_ref().ok());
+                gathered.named.insert(name, found);
             }
+        }
+        Ok(gathered)
+    }
+
+    /// Reads a file of flows, once; its number.
+    async fn take_flows(&self, gathered: &mut Gathered, file: &str) -> usize {
+        if let Some(number) = gathered.numbers.get(file) {
+            return *number;
+        }
+        let number = gathered.files.len();
+        gathered.numbers.insert(file.to_owned(), number);
+        let bytes = self.bytes(file).await;
+        gathered.lasting &= bytes.is_ok();
+        let read = bytes.map(|(path, bytes)| ParsedFlows::read(&path, &bytes));
+        gathered.files.push(read);
+        number
+    }
+
+    /// Reads the templates, personas and contracts that a flow names, each once.
+    async fn take_named(&self, gathered: &mut Gathered, names: &References) -> Result<(), CatalogError> {
+        let directory = self.directory()?;
+        let meant = names.templates.iter().filter_map(|name| directory.resolve(name).ok());
+        for file in meant.map(|(listed, _)| listed.file.as_str()) {
+            if !gathered.stock.templates.contains_key(file) {
+                let (templates, lasts) = self.templates_of(file).await;
+                gathered.lasting &= lasts;
+                gathered.stock.templates.insert(file.to_owned(), templates);
+            }
+        }
+        if names.has_guidance() && !gathered.has_guidance {
+            gathered.has_guidance = true;
+            let files = self.snapshot.files().await?;
+            let problems = self.snapshot.problems().await?;
+            for unusable in not_among(&files, &problems).map(left_out) {
+                if let Ok(path) = CatalogPath::new(&unusable.file) {
+                    gathered.stock.take_guidance(&path, Err(unusable));
+                }
+            }
+            for (path, _) in files.iter().filter(|(path, _)| Guidance::is_guidance(path)) {
+                let bytes = self.snapshot.read(path).await;
+                gathered.lasting &= bytes.is_ok();
+                let bytes = bytes.map_err(|error| unreadable(path.as_str(), &error));
+                gathered.stock.take_guidance(path, bytes.as_deref().map_err(Clone::clone));
+            }
+        }
+        Ok(())
+    }
+
+    async fn bytes(&self, file: &str) -> Result<(CatalogPath, Arc<[u8]>), Unusable> {
+        let path = CatalogPath::new(file).map_err(|error| Unusable {
+            file: file.to_owned(),
+            code: crate::code::Code::InternalError,
+            message: error.to_string(),
+            at: None,
+            hints: Vec::new(),
+        })?;
+        let bytes = self.snapshot.read(&path).await.map_err(|error| unreadable(file, &error))?;
+        Ok((path, bytes))
+    }
+
+    /// Reads a template file; whether that will stay so.
+    pub(super) async fn templates_of(&self, file: &str) -> (TemplatesOfFile, bool) {
+        match self.bytes(file).await {
+            Ok((path, bytes)) => (TemplatesOfFile::read(&path, Ok(&bytes)), true),
+            Err(unusable) => (TemplatesOfFile { templates: Err(unusable), findings: Vec::new() }, false),
         }
     }
 
     /// The flows that use a template file, by name; from the flows' files.
-    pub(crate) async fn users_of(&self, file: &str) -> Result<Vec<String>, Error> {
+    ///
+    /// # Errors
+    /// When the source does not answer.
+    pub async fn users_of(&self, file: &str) -> Result<Vec<String>, CatalogError> {
         let mut users = Vec::new();
         let directory = self.directory()?;
-        let mut reading = self.snapshot.reading(|path| in_folder(path, "flows")).await?;
+        let means = |name: &String| directory.resolve(name).is_ok_and(|(listed, _)| listed.file == file);
+        let of_flows = |path: &CatalogPath| in_folder(path.as_str(), "flows") && !is_category(path);
+        let mut reading = self.snapshot.reading(of_flows).await?;
         while let Some(texts) = reading.next().await? {
-            for (path, bytes) in &texts {
+            for (path, bytes) in texts.iter().filter(|(path, _)| of_flows(path)) {
                 let Ok(bytes) = bytes else { continue };
-                if !in_folder(path, "flows") || path.stem() == "_category" {
-                    continue;
-                }
-                let Ok(document) = validate::parse(path, bytes) else { continue };
-                for flow in crate::model::wire::read_flows(&document).flows {
-                    let uses = flow.nodes.iter().any(|node| match &node.kind {
-                        crate::model::NodeKind::Template(step) => step.selected.as_deref().is_some_and(|selected| {
-                            directory.resolve(selected).is_ok_and(|(listed, _)| listed.file == file)
-                        }),
-                        _ => false,
-                    });
-                    if uses {
-                        users.push(flow.name.to_string());
-                    }
-                }
+                let file = ParsedFlows::read(path, bytes);
+                let using = file.flows().iter().filter(|(_, names)| names.templates.iter().any(means));
+                users.extend(using.map(|(flow, _)| flow.name.to_string()));
             }
         }
         users.sort_unstable();
         users.dedup();
         Ok(users)
+    }
+
+    /// Why there is no flow of a name, for the step that asks for it.
+    fn not_found(&self, name: &str, error: CatalogError) -> Result<Lookup<KnownFlow>, CatalogError> {
+        Ok(match error {
+            CatalogError::NotFound { .. } | CatalogError::IsTemplate { .. } | CatalogError::ForbiddenName { .. } => {
+                Lookup::Missing { nearest: near(name, self.index().names()?) }
+            }
+            CatalogError::AmbiguousFlow { candidates, .. } => {
+                Lookup::Ambiguous { files: candidates.into_iter().map(|candidate| candidate.file).collect() }
+            }
+            CatalogError::Unusable(unusable) => Lookup::Broken(unusable),
+            other => return Err(other),
+        })
     }
 }

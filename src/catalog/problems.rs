@@ -1,15 +1,16 @@
-//! What is wrong with a catalog's files, as a listing names it.
+//! What is wrong with a catalog's files: why one can't be used, and how a listing names it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use crate::app::Code;
-use crate::app::failure::code_of;
-use crate::discover::{FileProblem, FlowRow};
-use crate::names::{CatalogPath, quoted};
+use crate::code::Code;
+use crate::discover::FileProblem;
+use crate::model::Unusable;
 use crate::source::{Problem, ProblemKind, SourceError};
 use crate::validate::{Finding, Severity};
 
+/// What stands in the place of a rule where a file could not be read.
+const UNREADABLE: &str = "unreadable-file";
 /// The most problems of one file that are named: the first ones are the ones to mend. The others are counted.
 const PROBLEMS_A_FILE: usize = 3;
 
@@ -29,7 +30,7 @@ struct OfFile {
 }
 
 impl Problems {
-    pub(super) fn note(&mut self, problem: FileProblem) {
+    fn note(&mut self, problem: FileProblem) {
         let mut hash = DefaultHasher::new();
         (&problem.code, &problem.message, problem.line, problem.column).hash(&mut hash);
         let first = self.all.len();
@@ -44,70 +45,86 @@ impl Problems {
         }
     }
 
-    pub(super) fn note_all(&mut self, problems: Vec<FileProblem>) {
-        for problem in problems {
-            self.note(problem);
-        }
+    /// Notes a file that can't be read.
+    pub(super) fn note_unreadable(&mut self, unusable: &Unusable) {
+        self.note(FileProblem { rule: UNREADABLE.to_owned(), ..problem(unusable) });
     }
 
-    /// Names that flows of several files go by: asking for them can't tell them apart.
-    pub(super) fn note_twins(&mut self, flows: &[FlowRow]) {
-        let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for flow in flows {
-            files.entry(&flow.name).or_default().push(&flow.file);
-        }
-        for (name, files) in files.into_iter().filter(|(_, files)| files.len() > 1) {
-            for file in &files {
-                let others: Vec<&str> = files.iter().copied().filter(|other| other != file).collect();
-                let also = if others.is_empty() {
-                    "twice in this file".to_owned()
-                } else {
-                    format!("also in {}", others.join(", "))
-                };
-                let message =
-                    format!("the name {} is used {also}: asking for it can't tell the flows apart", quoted(name));
-                self.note(FileProblem::new(*file, Code::AmbiguousName, message));
-            }
+    /// Notes the errors among findings.
+    pub(super) fn note_errors(&mut self, findings: &[Finding]) {
+        for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
+            let rule = finding.rule.to_owned();
+            self.note(FileProblem { rule, files: finding.files.clone(), ..problem(&finding.as_unusable()) });
         }
     }
 }
 
-/// The errors among findings.
-pub(super) fn of_findings(findings: &[Finding]) -> Vec<FileProblem> {
-    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
-    let problem = |finding: &Finding| FileProblem {
-        file: finding.file.to_string(),
-        code: finding.code,
-        message: finding.message.clone(),
-        line: Some(finding.position.line),
-        column: Some(finding.position.column),
+fn problem(unusable: &Unusable) -> FileProblem {
+    FileProblem {
+        file: unusable.file.clone(),
+        code: unusable.code,
+        rule: String::new(),
+        message: unusable.message.clone(),
+        hint: unusable.hints.join("; "),
+        files: Vec::new(),
+        line: unusable.at.map(|at| at.line),
+        column: unusable.at.map(|at| at.column),
         unnamed: 0,
+    }
+}
+
+/// Why a file can't be had, and what helps.
+pub(super) fn unreadable(file: &str, error: &SourceError) -> Unusable {
+    let message = match error {
+        SourceError::FileTooLarge { size, limit, .. } => too_large(*size, *limit),
+        SourceError::NotRead { reason, .. } => format!("the file is not read: {reason}"),
+        SourceError::Unreadable { reason, .. } => format!("it can't be read: {reason}"),
+        other => other.to_string(),
     };
-    errors.map(problem).collect()
-}
-
-pub(super) fn unreadable(path: &CatalogPath, error: &SourceError) -> FileProblem {
-    FileProblem::new(path.to_string(), code_of(error), error.to_string())
-}
-
-pub(crate) fn problem(left_out: &Problem) -> Option<FileProblem> {
-    let (code, message) = match &left_out.kind {
-        // It is among the files, and reading it says the same.
-        ProblemKind::Failed(_) => return None,
-        ProblemKind::TooLarge { size, limit } => {
-            (Code::FileTooLarge, format!("the file is too large: {size} bytes, the limit is {limit}"))
+    let hint = match error {
+        SourceError::FileTooLarge { .. } => SMALLER,
+        SourceError::NotRead { .. } => PLAIN,
+        SourceError::Unreadable { .. } => "check that it can be read by the user who runs flowy",
+        SourceError::Unauthorized { .. } | SourceError::Forbidden { .. } => {
+            "check the token's permissions (Contents: read)"
         }
+        _ => "try again in a minute: flows_list with refresh: true fetches it anew",
+    };
+    Unusable { file: file.to_owned(), code: error.code(), message, at: None, hints: vec![hint.to_owned()] }
+}
+
+const SMALLER: &str = "make the file smaller, or raise MAX_FILE_SIZE";
+const PLAIN: &str = "put a plain file of that content into the catalog";
+
+fn too_large(size: u64, limit: u64) -> String {
+    format!("the file is too large: {size} bytes, the limit is {limit}")
+}
+
+/// Why an entry of the catalog is not among its files.
+pub(super) fn left_out(left_out: &Problem) -> Unusable {
+    let of = |code, message, hint: &str| Unusable {
+        file: left_out.path.clone(),
+        code,
+        message,
+        at: None,
+        hints: vec![hint.to_owned()],
+    };
+    let kind = &left_out.kind;
+    match kind {
+        ProblemKind::Failed(error) => unreadable(&left_out.path, error),
+        ProblemKind::TooLarge { size, limit } => of(Code::FileTooLarge, too_large(*size, *limit), SMALLER),
         ProblemKind::Symlink
         | ProblemKind::Submodule
         | ProblemKind::LfsPointer
         | ProblemKind::NotAFile
-        | ProblemKind::BadPath(_) => {
-            // In the words of who asks for the file alone.
-            (Code::ValidationError, format!("{} is not read: {}", left_out.path, left_out.kind))
+        | ProblemKind::BadPath(_) => of(Code::ValidationError, format!("the file is not read: {kind}"), PLAIN),
+        ProblemKind::TooDeep { .. } => {
+            of(Code::ValidationError, format!("the folder is not read: {kind}"), "put its files further up")
         }
-        ProblemKind::ListingCutOff => {
-            (Code::GithubError, "the listing was cut off here: there may be more files".to_owned())
-        }
-    };
-    Some(FileProblem::new(left_out.path.clone(), code, message))
+        ProblemKind::ListingCutOff => of(
+            Code::GithubError,
+            "the listing was cut off here: there may be more files".to_owned(),
+            "keep fewer files in this folder",
+        ),
+    }
 }

@@ -1,17 +1,22 @@
-//! The templates as listings show them: a template is like a flow without steps and results.
+//! The templates by name, and as listings show them: a template is like a flow without steps and results.
 
-use super::{Catalog, PoisonError};
-use crate::app::prompts::{inputs_of, passing};
-use crate::app::{Code, Error};
-use crate::discover::{FlowIndex, FlowRow, IndexRows};
+use std::sync::{Arc, PoisonError};
 
-impl Catalog {
+use super::error::ItemKind;
+use super::inputs::inputs_of;
+use super::names::near;
+use super::{Catalog, CatalogError};
+use crate::discover::{DamagedIndex, FlowIndex, FlowRow, IndexRows};
+use crate::model::{Lookup, Template};
+use crate::names::ItemName;
+
+impl<K: Send + Sync> Catalog<K> {
     /// The templates by name, made when first asked for: every template file is read then. One that can't be
     /// read is left out, and named among the problems.
     ///
     /// # Errors
     /// When the catalog's own index is damaged, or this one can't be made, which is a bug.
-    pub async fn template_index(&self) -> Result<FlowIndex, Error> {
+    pub async fn template_index(&self) -> Result<FlowIndex, CatalogError> {
         let kept = || self.shared.templates.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = kept().as_ref() {
             return Ok(index.clone());
@@ -29,16 +34,67 @@ impl Catalog {
                     name,
                     ..FlowRow::default()
                 }),
-                Err(error) if error.code == Code::InternalError => return Err(error),
-                Err(error) => lasting &= !passing(error.code),
+                Err(error) if error.is_internal() => return Err(error),
+                Err(error) => lasting &= !error.is_passing(),
             }
         }
         let records = IndexRows::new(entries, Vec::new(), Vec::new(), Vec::new()).records();
-        let unread = || Error::new(Code::InternalError, "the index of templates could not be read back");
-        let index = FlowIndex::in_memory(records).ok_or_else(unread)?;
+        let index = FlowIndex::in_memory(records).ok_or(CatalogError::IndexUnreadable)?;
         if lasting {
             *kept() = Some(index.clone());
         }
         Ok(index)
+    }
+
+    /// A name for every template that one can be asked for by, sorted: the file's stem, or the
+    /// title or id where the file holds several.
+    ///
+    /// # Errors
+    /// When the index is damaged.
+    pub fn template_names(&self) -> Result<Vec<String>, DamagedIndex> {
+        let directory = self.directory()?;
+        let mut names = Vec::new();
+        for listed in directory.listed() {
+            let several = listed.entries.len() > 1;
+            for (place, (id, title)) in listed.entries.iter().enumerate() {
+                let stem = Some(listed.stem.as_str());
+                let own = [title.as_deref(), id.as_deref(), stem.filter(|_| place == 0)];
+                let alone = [stem.filter(|_| place == 0), id.as_deref(), title.as_deref()];
+                let wanted = if several { own } else { alone };
+                let leads_here = |name: &&str| {
+                    ItemName::new(name).is_ok()
+                        && directory.resolve(name).is_ok_and(|(found, at)| found.file == listed.file && at == place)
+                };
+                names.extend(wanted.into_iter().flatten().find(leads_here).map(str::to_owned));
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// Reads a template by a name it goes by.
+    ///
+    /// # Errors
+    /// A forbidden name, no template of that name, several, or a file that can't be used.
+    pub async fn template_named(&self, name: &str) -> Result<Arc<Template>, CatalogError> {
+        let kind = ItemKind::Template;
+        ItemName::new(name).map_err(|why| CatalogError::ForbiddenName { kind, why })?;
+        let (file, place) = match self.directory()?.resolve(name) {
+            Ok((listed, place)) => (listed.file.as_str(), place),
+            Err(Lookup::Ambiguous { files }) => {
+                return Err(CatalogError::AmbiguousTemplate { name: name.to_owned(), files });
+            }
+            Err(_) => {
+                let names = self.template_names()?;
+                let nearest = near(name, names.iter().map(String::as_str));
+                return Err(CatalogError::NotFound { kind, name: name.to_owned(), nearest });
+            }
+        };
+        match self.templates_of(file).await.0.get(place) {
+            Lookup::Found(template) => Ok(template),
+            Lookup::Broken(unusable) => Err(CatalogError::Unusable(unusable)),
+            _ => Err(CatalogError::Gone { kind, file: file.to_owned() }),
+        }
     }
 }

@@ -144,8 +144,14 @@ pub struct FileProblem {
     pub file: String,
     /// The error code, for example `PARSE_ERROR`.
     pub code: Code,
+    /// The rule that found it, or `unreadable-file`.
+    pub rule: String,
     /// The fact, in one sentence.
     pub message: String,
+    /// How to mend it.
+    pub hint: String,
+    /// The files that have to be mended, where that is not (only) the file itself.
+    pub files: Vec<String>,
     /// From 1.
     pub line: Option<usize>,
     /// From 1, in characters.
@@ -157,7 +163,17 @@ pub struct FileProblem {
 impl FileProblem {
     /// A problem of a file as a whole.
     pub fn new(file: impl Into<String>, code: Code, message: impl Into<String>) -> Self {
-        Self { file: file.into(), code, message: message.into(), line: None, column: None, unnamed: 0 }
+        Self {
+            file: file.into(),
+            code,
+            rule: String::new(),
+            message: message.into(),
+            hint: String::new(),
+            files: Vec::new(),
+            line: None,
+            column: None,
+            unnamed: 0,
+        }
     }
 
     /// How many there are of these in all, those that are named nowhere included.
@@ -194,6 +210,7 @@ impl IndexRows {
         templates.sort_by(|a, b| a.file.cmp(&b.file));
         for problem in &mut problems {
             clean(&mut problem.message);
+            clean(&mut problem.hint);
         }
         let place = |problem: &FileProblem| (problem.line, problem.column, problem.code.word());
         problems.sort_by(|a, b| (&a.file, place(a)).cmp(&(&b.file, place(b))));

@@ -4,11 +4,13 @@
 //! `selectedTemplateId` means; the answers, read, come to the checker as a [`Shelf`].
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::code::Code;
+use crate::document::Position;
 use crate::model::{Contract, Persona, Template};
-use crate::names::{CatalogPath, nearest};
+use crate::names::{CatalogPath, nearest, shown};
 
 /// What is known of one template file without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,16 +39,34 @@ pub enum Lookup<T = Template> {
         files: Vec<String>,
     },
     /// The file can't be used.
-    Broken {
-        /// The file.
-        file: String,
-        /// The error's code, as callers see it.
-        code: Code,
-        /// What is wrong.
-        message: String,
-    },
+    Broken(Unusable),
     /// There is no catalog to look in: a single file is being checked.
     NotChecked,
+}
+
+/// A file of a catalog that can't be used, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unusable {
+    /// The file, as a path of the catalog.
+    pub file: String,
+    /// The error's code, as callers see it.
+    pub code: Code,
+    /// The fact, in one sentence that does not name the file.
+    pub message: String,
+    /// Where in the file, where it could be read so far.
+    pub at: Option<Position>,
+    /// How to mend it.
+    pub hints: Vec<String>,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", shown(&self.file, 200), self.message)?;
+        match self.at {
+            Some(at) => write!(f, " (line {}, column {})", at.line, at.column),
+            None => Ok(()),
+        }
+    }
 }
 
 // By hand, because what is found is shared and need not be `Clone` itself.
@@ -56,9 +76,7 @@ impl<T> Clone for Lookup<T> {
             Self::Found(found) => Self::Found(found.clone()),
             Self::Missing { nearest } => Self::Missing { nearest: nearest.clone() },
             Self::Ambiguous { files } => Self::Ambiguous { files: files.clone() },
-            Self::Broken { file, code, message } => {
-                Self::Broken { file: file.clone(), code: *code, message: message.clone() }
-            }
+            Self::Broken(unusable) => Self::Broken(unusable.clone()),
             Self::NotChecked => Self::NotChecked,
         }
     }

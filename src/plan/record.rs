@@ -18,7 +18,7 @@ use crate::model::{Contract, Persona, ValueType};
 use crate::names::{CatalogPath, NameError};
 use crate::plan::{Input, Open, Plan, Rendering, ResultMark, Slot, Source, Step, Work};
 use crate::render::{Outline, Placeholder};
-use crate::validate::{Intent, MappedBy, OutputPart};
+use crate::validate::{Intent, MappedBy, Mending, OutputPart};
 use doing::{CallRecord, GatherRecord, LinkedRecord, PassedRecord};
 use flow::{FlowRecord, SetRecord};
 
@@ -116,6 +116,10 @@ enum WorkRecord {
         call: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flow: Option<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hints: Vec<String>,
     },
 }
 
@@ -263,13 +267,14 @@ struct Parts {
 impl Parts {
     fn step(&mut self, step: &Step) -> StepRecord {
         let work = match &step.work {
-            Work::Faulty { code, message, meant } => {
+            Work::Faulty { code, message, meant, mending } => {
                 let (call, flow) = match meant {
                     Intent::Text => (None, None),
                     Intent::Call(call) => (Some(call.clone()), None),
                     Intent::Flow(flow) => (None, Some(flow.clone())),
                 };
-                WorkRecord::Faulty { code: *code, message: message.clone(), call, flow }
+                let Mending { files, hints } = mending.clone();
+                WorkRecord::Faulty { code: *code, message: message.clone(), call, flow, files, hints }
             }
             Work::Render(rendering) => WorkRecord::Render(Box::new(self.rendering(rendering))),
             Work::Call(call) => WorkRecord::Call(Box::new(CallRecord::of(call))),
@@ -361,9 +366,9 @@ impl Shelves {
             children: Vec::new(),
             within: record.within,
             work: match record.work {
-                WorkRecord::Faulty { code, message, call, flow } => {
+                WorkRecord::Faulty { code, message, call, flow, files, hints } => {
                     let meant = call.map(Intent::Call).or_else(|| flow.map(Intent::Flow)).unwrap_or_default();
-                    Work::Faulty { code, message, meant }
+                    Work::Faulty { code, message, meant, mending: Mending { files, hints } }
                 }
                 WorkRecord::Render(rendering) => Work::Render(self.rendering(*rendering)?),
                 WorkRecord::Call(call) => Work::Call(Box::new(call.back()?)),

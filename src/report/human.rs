@@ -154,8 +154,10 @@ mod tests {
 
     #[test]
     fn an_error_speaks_of_commands_and_not_of_tools() {
-        let told =
-            error(&Error::not_found(Code::FlowNotFound, "flow", "Marketing", ["Marketing_Strategy"]), Look::default());
+        let told = error(
+            &Error::not_found(Code::FlowNotFound, "flow", "Marketing", &["Marketing_Strategy".to_owned()]),
+            Look::default(),
+        );
         assert_eq!(
             told,
             "error[FLOW_NOT_FOUND]: there is no flow \"Marketing\"\n  hint: did you mean \"Marketing_Strategy\"? `flowy list` shows all names\n"

@@ -64,8 +64,13 @@ fn flow(name: &str, description: &str, script: &Script) -> String {
                 }
                 fenced(&mut out, text);
             }
+            (Work::Faulty { code, message, mending, .. }, _) => {
+                not_done(&mut out, &format!("{code}: {message}"), number, plan);
+                let files: Vec<String> = mending.files.iter().map(|file| shown(file, LONGEST_LABEL)).collect();
+                let hint = shown(&mending.hints.join("; "), LONGEST_DESCRIPTION);
+                let _ = writeln!(out, "What helps ({}): {}", files.join(", "), sentence(&hint));
+            }
             (_, Some(Err(error))) => not_done(&mut out, &error.message, number, plan),
-            (Work::Faulty { message, .. }, None) => not_done(&mut out, message, number, plan),
             _ => {}
         }
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use crate::cache::Failure;
+use crate::code::Code;
 use crate::names::CatalogPath;
 
 /// Why a source, or one of its files, cannot be had.
@@ -216,6 +217,25 @@ impl Failure for SourceError {
 }
 
 impl SourceError {
+    /// The code by which callers know it.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Unauthorized { .. } => Code::Unauthorized,
+            Self::Forbidden { .. } => Code::Forbidden,
+            Self::RateLimited { .. } => Code::RateLimited,
+            Self::RepoNotFound { .. } => Code::RepoNotFound,
+            Self::RefNotFound { .. } | Self::CommitNotOnDefaultBranch { .. } => Code::RefNotFound,
+            Self::GitHub { .. } | Self::MovedAway { .. } | Self::Corrupt { .. } => Code::GithubError,
+            Self::Network { .. } => Code::NetworkError,
+            Self::TimedOut { .. } => Code::Timeout,
+            Self::FileTooLarge { .. } => Code::FileTooLarge,
+            Self::NotRead { .. } | Self::Unreadable { .. } => Code::ValidationError,
+            Self::NotAFolder { .. } | Self::BadSource { .. } | Self::NotAsked { .. } | Self::NoSuchFile { .. } => {
+                Code::InvalidRequest
+            }
+        }
+    }
+
     /// Whether this error is about everything, so that going on with other files is of no use.
     pub(super) fn is_about_everything(&self) -> bool {
         matches!(self, Self::Unauthorized { .. } | Self::Forbidden { .. } | Self::RateLimited { .. })

@@ -99,6 +99,11 @@ pub enum ProblemKind {
     BadPath(String),
     /// The listing was cut off here: there may be more.
     ListingCutOff,
+    /// Folders lie too deep one within the other: this one is not looked into.
+    TooDeep {
+        /// How deep folders are looked into.
+        limit: usize,
+    },
     /// It could not be had; it is among the files and reading it tries again.
     Failed(SourceError),
 }
@@ -130,6 +135,7 @@ impl std::fmt::Display for ProblemKind {
             Self::NotAFile => f.write_str("it is not a regular file"),
             Self::BadPath(why) => write!(f, "its path is not allowed: {why}"),
             Self::ListingCutOff => f.write_str("the listing was cut off here, it may be incomplete"),
+            Self::TooDeep { limit } => write!(f, "it lies more than {limit} folders deep"),
             Self::Failed(error) => error.fmt(f),
         }
     }

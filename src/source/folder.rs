@@ -19,7 +19,7 @@ use crate::cache::lock;
 use crate::config::system_says;
 use crate::names::{CatalogPath, quoted, shown};
 
-/// How deep folders are followed; deeper ones are reported as cut off.
+/// How deep folders are followed; deeper ones are reported.
 const DEEPEST: usize = 32;
 
 /// A folder that is read.
@@ -240,7 +240,7 @@ impl Walk {
             return self.problem(name, ProblemKind::Symlink);
         }
         if depth >= DEEPEST {
-            return self.problem(name, ProblemKind::ListingCutOff);
+            return self.problem(name, ProblemKind::TooDeep { limit: DEEPEST });
         }
         let mut entries = match fs::read_dir(real) {
             // Asked of the entry: looked up from the open folder, not from the root of the disk.

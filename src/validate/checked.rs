@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::graph::{Graph, Order};
 use crate::model::{Flow, Node};
-use crate::validate::{Known, Scope};
+use crate::validate::{Body, Finding, Known, Mending, Reach, Scope};
 
 /// A flow that no finding reaches. Made by the checker alone, so that an unchecked flow can't be
 /// executed: that doesn't compile.
@@ -62,7 +62,17 @@ impl View {
         Self { graph, order, scope }
     }
 
-    pub(super) fn into_checked(self, flow: Arc<Flow>) -> Option<CheckedFlow> {
-        Some(CheckedFlow { flow, graph: self.graph, order: self.order?, scope: self.scope })
+    /// The checked flow; a step that can't be done says what its finding says of mending it.
+    pub(super) fn into_checked(self, flow: Arc<Flow>, findings: &[Finding]) -> Option<CheckedFlow> {
+        let mut scope = self.scope;
+        for step in &mut scope.steps {
+            let Body::Faulty { mending, .. } = &mut step.body else { continue };
+            let id = flow.nodes.get(step.node).map(|node| &node.id);
+            let found = findings.iter().find(|finding| finding.reach == Reach::Step && finding.node.as_ref() == id);
+            if let Some(finding) = found {
+                *mending = Mending::of(finding);
+            }
+        }
+        Some(CheckedFlow { flow, graph: self.graph, order: self.order?, scope })
     }
 }

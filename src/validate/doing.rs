@@ -10,12 +10,14 @@ use crate::document::Pointer;
 use crate::model::{Contract, FlowNode, KnownFlow, Lookup, Shelf, Syntax, ToolAddress, ToolLookup, ToolNode, Toolbox};
 use crate::names::{VariableName, nearest, quoted, shown};
 use crate::render::{Outline, Placeholder, Stencil};
-use crate::validate::{Body, DeclaredName};
+use crate::validate::{Body, DeclaredName, Mending};
 
 /// How many flows may be one within the other, the outermost included.
 pub const MAX_DEPTH: usize = 8;
 /// The most steps of a flow with every flow within it unfolded.
 pub const MAX_STEPS: usize = 10_000;
+/// How to mend that several flows go by one name.
+pub const TELL_FLOWS_APART: &str = "rename one of the files (or, in a file of several flows, one `meta.name`)";
 /// What chooses a variable set.
 const SET_SELECTOR: &str = "_variableSet";
 
@@ -28,6 +30,8 @@ pub(super) struct Fault {
     pub(super) at: Pointer,
     /// A misspelt name and what is there instead.
     pub(super) meant: Option<(String, Vec<String>)>,
+    /// What has to be mended, where that is not the node.
+    pub(super) mending: Option<Box<Mending>>,
 }
 
 /// The kinds of faults.
@@ -76,7 +80,7 @@ impl FaultKind {
 
 impl Fault {
     pub(super) fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), at: Pointer::root(), meant: None }
+        Self { kind, message: message.into(), at: Pointer::root(), meant: None, mending: None }
     }
 
     fn at(self, key: &str) -> Self {
@@ -93,6 +97,10 @@ impl Fault {
             }
             _ => self.message.clone(),
         }
+    }
+
+    fn mended_by(self, files: Vec<String>, hints: Vec<String>) -> Self {
+        Self { mending: Some(Box::new(Mending { files, hints })), ..self }
     }
 
     fn meant(self, wanted: &str, nearest: &[String]) -> Self {
@@ -285,12 +293,15 @@ fn flow_of(name: &str, place_in_file: usize, shelf: &Shelf) -> Result<Option<Arc
         Lookup::Missing { nearest } => Err(Fault::new(FaultKind::NoFlow, format!("there is no flow {}", quoted(name)))
             .at("flow")
             .meant(name, &nearest)),
-        Lookup::Ambiguous { files } => fault(
-            FaultKind::BrokenFlow(Code::AmbiguousName),
-            format!("several flows go by {}: {}", quoted(name), files.join(", ")),
-        ),
-        Lookup::Broken { code, message, .. } => {
-            fault(FaultKind::BrokenFlow(code), format!("flow {} can't be executed: {message}", quoted(name)))
+        Lookup::Ambiguous { files } => {
+            let message = format!("several flows go by {}: {}", quoted(name), files.join(", "));
+            let fault = Fault::new(FaultKind::BrokenFlow(Code::AmbiguousName), message).at("flow");
+            Err(fault.mended_by(files, vec![TELL_FLOWS_APART.to_owned()]))
+        }
+        Lookup::Broken(unusable) => {
+            let message = format!("flow {} can't be executed: {unusable}", quoted(name));
+            let fault = Fault::new(FaultKind::BrokenFlow(unusable.code), message).at("flow");
+            Err(fault.mended_by(vec![unusable.file], unusable.hints))
         }
     }
 }

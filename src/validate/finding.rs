@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::code::{Code, WarningCode};
 use crate::document::{Locator, Place, Position, Span, SyntaxProblem};
-use crate::model::Template;
+use crate::model::{Template, Unusable};
 use crate::names::CatalogPath;
-use crate::validate::Rule;
+use crate::validate::{Mending, Rule};
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,6 +66,8 @@ pub struct Finding {
     pub warning: Option<WarningCode>,
     /// The file.
     pub file: CatalogPath,
+    /// The files that have to be mended, where that is not (only) the file itself.
+    pub files: Vec<String>,
     /// The text of the file, for showing the lines around.
     pub text: Arc<str>,
     /// Where, symbolically.
@@ -98,6 +100,7 @@ impl Finding {
             code: rule.code,
             warning: rule.warning,
             file,
+            files: Vec::new(),
             text,
             place: Place::default(),
             span: Span::default(),
@@ -108,6 +111,17 @@ impl Finding {
             node: None,
             flow: None,
             ring: Vec::new(),
+        }
+    }
+
+    /// The file as one that can't be used.
+    pub fn as_unusable(&self) -> Unusable {
+        Unusable {
+            file: self.file.to_string(),
+            code: self.code,
+            message: self.message.clone(),
+            at: Some(self.position),
+            hints: self.hints.clone(),
         }
     }
 
@@ -274,6 +288,22 @@ impl Draft<'_> {
         self.with(|finding| finding.code = code)
     }
 
+    /// These files have to be mended instead of the one it stands in, and how.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn mended_by(self, mending: &Mending) -> Self {
+        self.with(|finding| {
+            finding.files.clone_from(&mending.files);
+            finding.hints.clone_from(&mending.hints);
+        })
+    }
+
+    /// It comes of a file that can't be used: its code, and what helps against that.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn because_of(self, unusable: &Unusable) -> Self {
+        let mending = Mending { files: vec![unusable.file.clone()], hints: unusable.hints.clone() };
+        self.code(unusable.code).mended_by(&mending)
+    }
+
     /// The nodes of the ring it is about.
     #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn ring(self, ids: Vec<String>) -> Self {
@@ -302,7 +332,7 @@ pub(super) fn syntax(file: &CatalogPath, problem: &SyntaxProblem) -> Finding {
     Finding {
         span: problem.span,
         position: problem.position,
-        hints: problem.hint.map(str::to_owned).into_iter().collect(),
+        hints: vec![problem.hint.unwrap_or("repair the JSON there").to_owned()],
         ..Finding::of(&super::rules::syntax::RULE, file.clone(), problem.text.clone(), problem.message.clone())
     }
 }

@@ -3,47 +3,9 @@
 use std::sync::Arc;
 
 use crate::code::Code;
-use crate::model::{Contract, Lookup, NodeKind, Persona, Shelf, by_name, wire};
+use crate::model::{Contract, Lookup, Persona, Shelf, Unusable, by_name};
 use crate::names::CatalogPath;
-use crate::validate::Parsed;
-
-/// The names by which a flow file's nodes ask for personas and contracts, each once, in file order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GuidanceReferences {
-    /// What `persona` names.
-    pub personas: Vec<String>,
-    /// What `contract` names; inline schemas are not among them.
-    pub contracts: Vec<String>,
-}
-
-impl GuidanceReferences {
-    /// Reads them from a flow file.
-    pub fn of(parsed: &Parsed) -> Self {
-        let mut names = Self::default();
-        let Ok(document) = parsed else { return names };
-        let note = |list: &mut Vec<String>, name: &str| {
-            if !list.iter().any(|other| other == name) {
-                list.push(name.to_owned());
-            }
-        };
-        for node in wire::read_flows(document).flows.iter().flat_map(|flow| &flow.nodes) {
-            if let NodeKind::Template(step) = &node.kind {
-                if let Some(persona) = &step.persona {
-                    note(&mut names.personas, persona);
-                }
-                if let Some(contract) = step.contract.as_ref().and_then(serde_json::Value::as_str) {
-                    note(&mut names.contracts, contract);
-                }
-            }
-        }
-        names
-    }
-
-    /// Whether nothing is named.
-    pub fn is_empty(&self) -> bool {
-        self.personas.is_empty() && self.contracts.is_empty()
-    }
-}
+use crate::validate::References;
 
 /// The personas and contracts of a catalog: each file, and what became of reading it.
 #[derive(Debug, Clone, Default)]
@@ -58,43 +20,22 @@ impl Guidance {
         is_persona(path) || is_contract(path)
     }
 
-    /// Takes a file in, where it is a persona or a contract.
-    pub fn read(&mut self, path: &CatalogPath, bytes: &[u8]) {
-        let broken = |code: Code, message| (path.to_string(), code, message);
+    /// Takes a file in, where it is a persona or a contract: its bytes, or why they can't be had.
+    pub fn take(&mut self, path: &CatalogPath, bytes: Result<&[u8], Unusable>) {
         if is_persona(path) {
-            let lookup = match Persona::read(path.clone(), bytes) {
-                Ok(persona) => Lookup::Found(Arc::new(persona)),
-                Err(error) => lookup(broken(Code::ValidationError, error.to_string())),
-            };
-            self.personas.push((path.clone(), lookup));
+            let read = bytes.and_then(|bytes| persona(path, bytes));
+            self.personas.push((path.clone(), lookup(read)));
         } else if is_contract(path) {
-            let lookup = match super::parse(path, bytes) {
-                Ok(document) => match Contract::compile(Some(path.stem().to_owned()), document.value.clone()) {
-                    Ok(contract) => Lookup::Found(Arc::new(contract)),
-                    Err(error) => lookup(broken(Code::ValidationError, error.to_string())),
-                },
-                Err(problem) => {
-                    let at = format!("line {}, column {}", problem.position.line, problem.position.column);
-                    lookup(broken(Code::ParseError, format!("{at}: {}", problem.message)))
-                }
-            };
-            self.contracts.push((path.clone(), lookup));
-        }
-    }
-
-    /// Takes note of a persona or a contract that could not be read.
-    pub fn unreadable(&mut self, path: &CatalogPath, code: Code, message: &str) {
-        if is_persona(path) {
-            let lookup = lookup((path.to_string(), code, message.to_owned()));
-            self.personas.push((path.clone(), lookup));
-        } else if is_contract(path) {
-            let lookup = lookup((path.to_string(), code, message.to_owned()));
-            self.contracts.push((path.clone(), lookup));
+            let read = bytes.and_then(|bytes| contract(path, bytes));
+            self.contracts.push((path.clone(), lookup(read)));
         }
     }
 
     /// Puts what these names mean on the shelf.
-    pub fn put_on(&self, shelf: &mut Shelf, names: &GuidanceReferences) {
+    pub fn put_on(&self, shelf: &mut Shelf, names: &References) {
+        if !names.has_guidance() {
+            return;
+        }
         let personas: Vec<(&CatalogPath, Option<&str>)> = self
             .personas
             .iter()
@@ -121,8 +62,29 @@ fn found<T>(place: Result<usize, Lookup<T>>, read: &[(CatalogPath, Lookup<T>)]) 
     }
 }
 
-fn lookup<T>((file, code, message): (String, Code, String)) -> Lookup<T> {
-    Lookup::Broken { file, code, message }
+fn lookup<T>(read: Result<T, Unusable>) -> Lookup<T> {
+    read.map_or_else(Lookup::Broken, |read| Lookup::Found(Arc::new(read)))
+}
+
+fn persona(path: &CatalogPath, bytes: &[u8]) -> Result<Persona, Unusable> {
+    Persona::read(path.clone(), bytes).map_err(|error| Unusable {
+        file: path.to_string(),
+        code: Code::ValidationError,
+        message: error.to_string(),
+        at: None,
+        hints: vec!["mend the file: plain text in UTF-8, after a front matter that ends with ---".to_owned()],
+    })
+}
+
+fn contract(path: &CatalogPath, bytes: &[u8]) -> Result<Contract, Unusable> {
+    let document = super::parse(path, bytes).map_err(|problem| super::finding::syntax(path, &problem).as_unusable())?;
+    Contract::compile(Some(path.stem().to_owned()), document.value.clone()).map_err(|error| Unusable {
+        file: path.to_string(),
+        code: Code::ValidationError,
+        message: error.to_string(),
+        at: None,
+        hints: vec!["mend the file: it holds one JSON Schema (2020-12) that stands alone".to_owned()],
+    })
 }
 
 fn is_persona(path: &CatalogPath) -> bool {

@@ -117,11 +117,13 @@ impl FlowSubject<'_> {
             let place = Place::value(Pointer::spelt(&format!("{}{}", data.as_str(), fault.at.as_str())));
             let draft = drafts.find(place, format!("node {}: {}", quoted(id), fault.message)).node(id);
             let draft = draft.code(fault.kind.code());
-            let draft = match &fault.meant {
-                Some((wanted, nearest)) => draft.did_you_mean(wanted, nearest.iter().map(String::as_str)),
-                None => draft,
+            match (&fault.mending, &fault.meant) {
+                (Some(mending), _) => draft.mended_by(mending),
+                (None, Some((wanted, nearest))) => {
+                    draft.did_you_mean(wanted, nearest.iter().map(String::as_str)).hint(hint)
+                }
+                (None, None) => draft.hint(hint),
             };
-            draft.hint(hint);
         }
     }
 

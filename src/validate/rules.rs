@@ -2,7 +2,7 @@
 
 use crate::validate::Rule;
 
-mod ambiguous_name;
+pub(super) mod ambiguous_name;
 mod ambiguous_output;
 mod bad_call;
 mod bad_contract;
@@ -46,6 +46,9 @@ mod useless_mapping;
 /// The rules about what the operator's servers offer.
 pub(super) const OF_TOOLS: [&str; 4] =
     [unknown_tool::RULE.id, tool_not_allowed::RULE.id, unavailable_tool::RULE.id, misfit_arguments::RULE.id];
+
+/// The rule about servers that can't be reached.
+pub const UNAVAILABLE_TOOL: &str = unavailable_tool::RULE.id;
 
 /// Every rule, in the order in which they look.
 pub static REGISTRY: &[Rule] = &[

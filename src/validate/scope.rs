@@ -14,11 +14,11 @@ use crate::code::Code;
 use crate::document::Pointer;
 use crate::graph::{Ancestors, Graph, Order};
 use crate::model::{
-    Contract, Flow, KnownFlow, Lookup, Node, NodeKind, Persona, Shelf, Template, ToolAddress, ValueType,
+    Contract, Flow, KnownFlow, Lookup, Node, NodeKind, Persona, Shelf, Template, ToolAddress, Unusable, ValueType,
 };
 use crate::names::VariableName;
 use crate::render::{Outline, Placeholder, Stencil};
-use crate::validate::{Known, doing};
+use crate::validate::{Finding, Known, doing};
 use texts::Texts;
 
 /// The names of one flow.
@@ -136,6 +136,8 @@ pub enum Body {
         message: String,
         /// What it was to do.
         meant: Intent,
+        /// What has to be mended.
+        mending: Mending,
     },
     /// A file is checked without its catalog: its template is somewhere else.
     Elsewhere,
@@ -151,6 +153,24 @@ pub enum Intent {
     Call(String),
     /// To go through another flow.
     Flow(String),
+}
+
+/// What has to be mended so that a step can be done; the same as its finding says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mending {
+    /// The files.
+    pub files: Vec<String>,
+    /// How.
+    pub hints: Vec<String>,
+}
+
+impl Mending {
+    /// What a finding says.
+    pub fn of(finding: &Finding) -> Self {
+        let own = || vec![finding.file.to_string()];
+        let files = if finding.files.is_empty() { own() } else { finding.files.clone() };
+        Self { files, hints: finding.hints.clone() }
+    }
 }
 
 impl Intent {
@@ -358,7 +378,12 @@ impl Scope {
             _ => None,
         };
         if let Some(message) = texts.too_many_of(step, template, &outline) {
-            let body = Body::Faulty { code: Code::LimitExceeded, message, meant: Intent::of(node) };
+            let body = Body::Faulty {
+                code: Code::LimitExceeded,
+                message,
+                meant: Intent::of(node),
+                mending: Mending::default(),
+            };
             return StepScope::without_text(reader.node, body);
         }
         let mut declared = names_of(&step.variables, true);
@@ -397,13 +422,18 @@ impl Scope {
             Ok(done) => done,
             Err(fault) => {
                 let (code, message) = (fault.kind.code(), fault.with_nearest());
-                let body = Body::Faulty { code, message, meant: Intent::of(node) };
+                let body = Body::Faulty { code, message, meant: Intent::of(node), mending: Mending::default() };
                 return StepScope { fault: Some(fault), ..StepScope::without_text(reader.node, body) };
             }
         };
         let outline = Arc::new(Outline::made_of(done.placeholders));
         if let Some(message) = texts.too_many(outline.placeholders.len()) {
-            let body = Body::Faulty { code: Code::LimitExceeded, message, meant: Intent::of(node) };
+            let body = Body::Faulty {
+                code: Code::LimitExceeded,
+                message,
+                meant: Intent::of(node),
+                mending: Mending::default(),
+            };
             return StepScope::without_text(reader.node, body);
         }
         let reads = self.reads(&outline, reader, &|name| {
@@ -451,9 +481,13 @@ fn contract_of(contract: &Value, flow: &Flow, shelf: &Shelf) -> Lookup<Contract>
         Value::String(name) => shelf.contract(name),
         schema => match Contract::compile(None, schema.clone()) {
             Ok(contract) => Lookup::Found(Arc::new(contract)),
-            Err(error) => {
-                Lookup::Broken { file: flow.file.to_string(), code: Code::ValidationError, message: error.to_string() }
-            }
+            Err(error) => Lookup::Broken(Unusable {
+                file: flow.file.to_string(),
+                code: Code::ValidationError,
+                message: error.to_string(),
+                at: None,
+                hints: Vec::new(),
+            }),
         },
     }
 }

@@ -19,4 +19,5 @@ mod surface;
 mod upstream;
 mod usage;
 mod validate;
+mod verdict;
 mod walk;

@@ -1,16 +1,16 @@
 //! Writing one prompt: values read, what is missing told, texts filled once.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Offer, PromptEntry, PromptKind, normal};
+use super::{Offer, PromptEntry, PromptKind};
 use crate::app::execute::refused;
 use crate::app::{App, Catalog, Code, Error, Origin};
-use crate::discover::{FlowInput, NameMatch};
-use crate::model::{Declared, Template, ValueType, text_of};
+use crate::catalog::{CatalogError, near, normal, variables};
+use crate::model::{Template, ValueType, text_of};
 use crate::plan::{Plan, Work};
 use crate::render::{Outline, Walked, fill, walk};
 use crate::run::{Given, Limits, Refusal, Run, StepError};
@@ -59,49 +59,6 @@ pub struct Script {
     pub texts: Vec<Result<String, StepError>>,
 }
 
-/// A variable that a template takes.
-pub(super) struct Variable<'t> {
-    /// Its name as names are compared.
-    pub(super) name: String,
-    /// What the template says of it.
-    pub(super) declared: &'t Declared,
-    /// Whether the text reads it and the template gives nothing for it.
-    pub(super) required: bool,
-}
-
-/// A template's variables, each once, in the order in which they are declared.
-pub(super) fn variables(template: &Template) -> Vec<Variable<'_>> {
-    let outline = Outline::of(&template.text, template.syntax);
-    let mut seen = HashSet::new();
-    let mut variables = Vec::new();
-    for declared in &template.variables {
-        let Some(name) = normal(&declared.name).filter(|name| seen.insert(name.clone())) else { continue };
-        let required =
-            outline.number(&name).is_some() && declared.default.is_none() && declared.required.unwrap_or(true);
-        variables.push(Variable { name, declared, required });
-    }
-    variables
-}
-
-/// What a template takes, as a listing shows it: what it declares, and what its text reads besides.
-pub(crate) fn inputs_of(template: &Template) -> Vec<FlowInput> {
-    let input = |variable: Variable<'_>| FlowInput {
-        name: variable.name,
-        kind: variable.declared.kind.map(|kind| kind.name().to_owned()),
-        description: variable.declared.description.clone(),
-        required: variable.required,
-        default: variable.declared.default.clone(),
-        ..FlowInput::default()
-    };
-    let mut inputs: Vec<FlowInput> = variables(template).into_iter().map(input).collect();
-    for placeholder in Outline::of(&template.text, template.syntax).placeholders {
-        if inputs.iter().all(|input| input.name != placeholder.name) {
-            inputs.push(FlowInput { name: placeholder.name, required: true, ..FlowInput::default() });
-        }
-    }
-    inputs
-}
-
 impl App {
     /// Writes a prompt.
     ///
@@ -147,21 +104,19 @@ impl Catalog {
             return Ok(offer.clone());
         }
         let named = |kind| Offer { slug: name.to_owned(), kind, name: name.to_owned() };
-        match self.index().find(name)? {
-            NameMatch::Nothing if self.directory()?.resolve(name).is_ok() => Ok(named(PromptKind::Template)),
-            NameMatch::Nothing => {
-                let slugs = offers.offers.iter().map(|offer| offer.slug.as_str());
-                let mut error = Error::not_found(Code::FlowNotFound, "prompt", name, slugs);
-                error.next_step = Some(match error.details.as_ref().and_then(|details| details.get("nearest")) {
-                    Some(Value::Array(near)) => {
-                        let near: Vec<&str> = near.iter().filter_map(Value::as_str).collect();
-                        format!("did you mean {}? prompts/list shows the names", near.join(" or "))
-                    }
-                    _ => "prompts/list shows the names".to_owned(),
-                });
-                Err(error)
+        match self.find(name) {
+            Ok(_) | Err(CatalogError::AmbiguousFlow { .. }) => Ok(named(PromptKind::Flow)),
+            Err(CatalogError::IsTemplate { .. }) => Ok(named(PromptKind::Template)),
+            Err(CatalogError::NotFound { .. } | CatalogError::ForbiddenName { .. }) => {
+                let nearest = near(name, offers.offers.iter().map(|offer| offer.slug.as_str()));
+                let step = if nearest.is_empty() {
+                    "prompts/list shows the names".to_owned()
+                } else {
+                    format!("did you mean {}? prompts/list shows the names", nearest.join(" or "))
+                };
+                Err(Error::not_found(Code::FlowNotFound, "prompt", name, &nearest).next(step))
             }
-            _ => Ok(named(PromptKind::Flow)),
+            Err(error) => Err(error.into()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `flowy schema`: what a flow is to be given, as JSON Schema.
 
 use super::{Done, World, wait};
-use crate::app::InputsRequest;
+use crate::app::{Error, InputsRequest};
 use crate::cli::args::SchemaArgs;
 use crate::report::wire;
 
@@ -11,6 +11,6 @@ pub(super) fn schema(args: &SchemaArgs, world: &World<'_>) -> Done {
     let request = InputsRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
     let (prepared, origin) = wait(world, &format!("reading {}", app.describe()), app.inputs(&request))??;
     world.warn_of(&origin);
-    world.printer.json(&wire::input_schema(prepared.plan()?));
+    world.printer.json(&wire::input_schema(prepared.plan().map_err(Error::from)?));
     Ok(0)
 }

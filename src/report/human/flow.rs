@@ -192,7 +192,7 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
         text.push_str(&wrapped(description, 5, look));
     }
     match &step.work {
-        Work::Faulty { code, message, meant } => {
+        Work::Faulty { code, message, meant, .. } => {
             match meant {
                 Intent::Call(call) => drop(writeln!(text, "     calls {}", one(call))),
                 Intent::Flow(flow) => drop(writeln!(text, "     goes through flow {}", one(flow))),

@@ -138,7 +138,7 @@ fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Value {
     object.insert("flowName".to_owned(), json!(flow));
     object.insert("executionId".to_owned(), json!(id));
     results(&mut object, run);
-    if let Some(details) = first.and_then(|(step, _)| tool_of(run, *step)) {
+    if let Some(details) = first.and_then(|(step, _)| details_of(run, *step)) {
         object.insert("details".to_owned(), details);
     }
     // What finished is never lost, however little was asked for.
@@ -245,15 +245,24 @@ pub(super) fn failed(run: &Run, number: usize, error: &StepError) -> Value {
     })
 }
 
-/// `{code, message, details?}`: of a tool, which it is and where its step stands.
+/// `{code, message, details?}`: of a tool, which it is and where its step stands; of a step that could
+/// not be begun, what has to be mended.
 fn error_of(run: &Run, step: usize, error: &StepError) -> Value {
     let mut object = Map::new();
     object.insert("code".to_owned(), json!(error.code));
     object.insert("message".to_owned(), json!(error.message));
-    if let Some(details) = tool_of(run, step) {
+    if let Some(details) = details_of(run, step) {
         object.insert("details".to_owned(), details);
     }
     Value::Object(object)
+}
+
+fn details_of(run: &Run, number: usize) -> Option<Value> {
+    let mended = || match &run.plan().step(number)?.work {
+        Work::Faulty { code, mending, .. } if !mending.files.is_empty() => Some(super::flow::mended(*code, mending)),
+        _ => None,
+    };
+    tool_of(run, number).or_else(mended)
 }
 
 /// `{tool, nodeId, step, of}` of a step that calls a tool.
@@ -573,12 +582,17 @@ pub(super) fn warnings(noted: &[Warning], findings: &[Finding], origin: &Origin)
 mod tests {
     use super::*;
     use crate::names::grouped;
+    use crate::plan::Mending;
     use crate::validate::{MAX_DEPTH, MAX_STEPS};
 
     #[test]
     fn the_limit_of_flows_within_flows_is_told_as_it_is() {
-        let work =
-            Work::Faulty { code: Code::LimitExceeded, message: String::new(), meant: Intent::Flow("N2".to_owned()) };
+        let work = Work::Faulty {
+            code: Code::LimitExceeded,
+            message: String::new(),
+            meant: Intent::Flow("N2".to_owned()),
+            mending: Mending::default(),
+        };
         let told = over_limit(Some(&work), None);
         assert!(told.contains(&format!("at most {MAX_DEPTH} deep")), "{told}");
         assert!(told.contains(&format!("{} steps in all", grouped(MAX_STEPS))), "{told}");

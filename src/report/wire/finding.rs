@@ -9,6 +9,9 @@ use crate::validate::{Finding, Severity};
 pub fn finding(finding: &Finding) -> Value {
     let mut object = Map::new();
     object.insert("rule".to_owned(), json!(finding.rule));
+    if finding.severity == Severity::Error {
+        object.insert("code".to_owned(), json!(finding.code));
+    }
     object.insert("severity".to_owned(), json!(finding.severity.to_string()));
     object.insert("reach".to_owned(), json!(finding.reach.to_string()));
     object.insert("file".to_owned(), json!(finding.file.as_str()));
@@ -17,6 +20,9 @@ pub fn finding(finding: &Finding) -> Value {
     object.insert("column".to_owned(), json!(finding.position.column));
     object.insert("span".to_owned(), json!({"start": finding.span.start, "end": finding.span.end}));
     object.insert("message".to_owned(), json!(finding.message));
+    if !finding.files.is_empty() {
+        object.insert("files".to_owned(), json!(finding.files));
+    }
     if !finding.hints.is_empty() {
         object.insert("hints".to_owned(), json!(finding.hints));
     }

@@ -6,10 +6,11 @@ use super::finding::finding;
 use super::listing::origin;
 use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
+use crate::code::Code;
 use crate::discover::{property, set_property};
 use crate::model::{Flow, NodeKind, Toolbox};
 use crate::names::shown as safe;
-use crate::plan::{Input, Intent, Plan, Slot, Source, Step, Work};
+use crate::plan::{Input, Intent, Mending, Plan, Slot, Source, Step, Work};
 use crate::validate::OutputPart;
 
 /// A flow or a template. `full` adds texts, contracts and variable sets.
@@ -202,15 +203,29 @@ fn step(step: &Step, plan: &Plan, tools: &Toolbox, full: bool) -> Value {
             object.insert("flow".to_owned(), json!(gather.flow));
             object.insert("reads".to_owned(), reads_by_name(&gather.slots, plan));
         }
-        Work::Faulty { code, message, meant } => {
+        Work::Faulty { code, message, meant, mending } => {
             match meant {
                 Intent::Call(call) => object.insert("call".to_owned(), json!(call)),
                 Intent::Flow(flow) => object.insert("flow".to_owned(), json!(flow)),
                 Intent::Text => None,
             };
             object.insert("reads".to_owned(), json!([]));
-            object.insert("faulty".to_owned(), json!({"code": code, "message": message}));
+            object.insert(
+                "faulty".to_owned(),
+                json!({"code": code, "message": message, "details": mended(*code, mending)}),
+            );
         }
+    }
+    Value::Object(object)
+}
+
+/// What has to be mended, and how.
+pub(super) fn mended(code: Code, mending: &Mending) -> Value {
+    let mut object = Map::new();
+    object.insert("files".to_owned(), json!(mending.files));
+    object.insert("hint".to_owned(), json!(mending.hints.join("; ")));
+    if code.of_github() {
+        object.insert("family".to_owned(), json!(Code::GithubError));
     }
     Value::Object(object)
 }

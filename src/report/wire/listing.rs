@@ -195,7 +195,12 @@ fn problem(problem: &FileProblem) -> Value {
     let mut object = Map::new();
     object.insert("file".to_owned(), json!(problem.file));
     object.insert("code".to_owned(), json!(problem.code));
+    object.insert("rule".to_owned(), json!(problem.rule));
     object.insert("message".to_owned(), json!(problem.message));
+    object.insert("hint".to_owned(), json!(problem.hint));
+    if !problem.files.is_empty() {
+        object.insert("files".to_owned(), json!(problem.files));
+    }
     if let Some(line) = problem.line {
         object.insert("line".to_owned(), json!(line));
     }

@@ -4,7 +4,7 @@ use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
 use crate::names::{quoted, shown};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
+use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity, TELL_FLOWS_APART, Verdict};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -27,31 +27,26 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let NodeKind::Template(step) = &node.kind else { continue };
         let Some(selected) = &step.selected else { continue };
         if let Lookup::Ambiguous { files } = subject.known.shelf.get(selected) {
-            let files: Vec<String> = files.iter().map(|file| shown(file, 200)).collect();
-            drafts
-                .find(
-                    Place::value(subject.flow.node_pointer(number).key("data").key("selectedTemplateId")),
-                    format!("several templates go by {}: {}", quoted(selected), files.join(", ")),
-                )
-                .node(&node.id)
-                .hint("name the file instead, or give one of the templates another id and title");
+            let place = Place::value(subject.flow.node_pointer(number).key("data").key("selectedTemplateId"));
+            let named: Vec<String> = files.iter().map(|file| shown(file, 200)).collect();
+            let message = format!("several templates go by {}: {}", quoted(selected), named.join(", "));
+            let hint = "name the file instead, or give one of the templates another id and title";
+            drafts.find(place, message).node(&node.id).mended_by(&Mending { files, hints: vec![hint.to_owned()] });
         }
     }
     let name = subject.flow.name.as_str();
     if let Some((_, files)) = subject.known.twins.iter().find(|(twin, _)| twin == name) {
-        let files: Vec<String> = files.iter().map(|file| shown(file, 200)).collect();
         let place =
             if subject.flow.given_name.is_some() { subject.flow.meta().key("name") } else { subject.flow.base.clone() };
         drafts
-            .find(
-                Place::value(place),
-                format!(
-                    "several flows go by {}: {}; asking for the name can't tell them apart",
-                    quoted(name),
-                    files.join(", ")
-                ),
-            )
+            .find(Place::value(place), ambiguous_flow(name, files))
             .error(Reach::None)
-            .hint("rename one of the files (or, in a file of several flows, one `meta.name`)");
+            .mended_by(&Mending { files: files.clone(), hints: vec![TELL_FLOWS_APART.to_owned()] });
     }
+}
+
+/// The fact that several flows go by a name.
+pub fn ambiguous_flow(name: &str, files: &[String]) -> String {
+    let files: Vec<String> = files.iter().map(|file| shown(file, 200)).collect();
+    format!("several flows go by {}: {}; asking for the name can't tell them apart", quoted(name), files.join(", "))
 }

@@ -4,7 +4,7 @@ use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
 use crate::names::{quoted, shown};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity};
 
 /// The rule. A direct execution holds no output to a contract; a guided one does not begin on an
 /// error.
@@ -39,21 +39,19 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .hint("add it to contracts/, write the schema into the node, or mend the name");
             }
             Lookup::Ambiguous { files } => {
-                let files: Vec<String> = files.iter().map(|file| shown(file, 100)).collect();
+                let shown: Vec<String> = files.iter().map(|file| shown(file, 100)).collect();
+                let hints = vec!["give each contract a file name of its own".to_owned()];
                 drafts
-                    .find(place, format!("{named}, and several go by that name: {}", files.join(", ")))
+                    .find(place, format!("{named}, and several go by that name: {}", shown.join(", ")))
                     .node(id)
-                    .hint("give each contract a file name of its own");
+                    .mended_by(&Mending { files: files.clone(), hints });
             }
-            Lookup::Broken { file, message, .. } if name.is_some() => {
-                drafts
-                    .find(place, format!("{named}, whose file {} can't be used: {message}", shown(file, 200)))
-                    .node(id)
-                    .hint("mend that file: it holds one JSON Schema (2020-12) that stands alone");
+            Lookup::Broken(unusable) if name.is_some() => {
+                drafts.find(place, format!("{named}, which can't be used: {unusable}")).node(id).because_of(unusable);
             }
-            Lookup::Broken { message, .. } => {
+            Lookup::Broken(unusable) => {
                 drafts
-                    .find(place, format!("{named} is no schema: {message}"))
+                    .find(place, format!("{named} is no schema: {}", unusable.message))
                     .node(id)
                     .hint("write a JSON Schema (2020-12) that stands alone");
             }

@@ -4,7 +4,7 @@ use crate::code::Code;
 use crate::document::Place;
 use crate::model::Lookup;
 use crate::names::{quoted, shown};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity};
 
 /// The rule. A direct execution needs no persona; a guided one does not begin on an error.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -33,17 +33,15 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .hint("add it to personas/ as a Markdown file, or mend the name");
             }
             Lookup::Ambiguous { files } => {
-                let files: Vec<String> = files.iter().map(|file| shown(file, 100)).collect();
+                let shown: Vec<String> = files.iter().map(|file| shown(file, 100)).collect();
+                let hints = vec!["give each persona a file name of its own".to_owned()];
                 drafts
-                    .find(place, format!("{named}, and several go by that name: {}", files.join(", ")))
+                    .find(place, format!("{named}, and several go by that name: {}", shown.join(", ")))
                     .node(id)
-                    .hint("give each persona a file name of its own");
+                    .mended_by(&Mending { files: files.clone(), hints });
             }
-            Lookup::Broken { file, message, .. } => {
-                drafts
-                    .find(place, format!("{named}, whose file {} can't be used: {message}", shown(file, 200)))
-                    .node(id)
-                    .hint("mend that file");
+            Lookup::Broken(unusable) => {
+                drafts.find(place, format!("{named}, which can't be used: {unusable}")).node(id).because_of(unusable);
             }
             Lookup::Found(_) | Lookup::NotChecked => {}
         }

@@ -3,7 +3,7 @@
 use crate::code::{Code, WarningCode};
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
-use crate::names::{quoted, shown};
+use crate::names::quoted;
 use crate::validate::scope::app_internal;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
@@ -50,20 +50,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     draft.hint("add the template to templates/, or mend the name");
                 }
             }
-            Lookup::Broken { file, code, message } => {
-                drafts
-                    .find(
-                        place(),
-                        format!(
-                            "node {} names template {}, whose file {} can't be used: {message}",
-                            quoted(&node.id),
-                            quoted(selected),
-                            shown(&file, 200)
-                        ),
-                    )
-                    .node(&node.id)
-                    .code(code)
-                    .hint("mend that file; checking it shows where");
+            Lookup::Broken(unusable) => {
+                let named = format!("node {} names template {}", quoted(&node.id), quoted(selected));
+                let message = format!("{named}, which can't be used: {unusable}");
+                drafts.find(place(), message).node(&node.id).because_of(&unusable);
             }
             Lookup::Found(_) | Lookup::Ambiguous { .. } | Lookup::NotChecked => {}
         }

@@ -41,15 +41,19 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         {
             let place = Place::value(subject.flow.node_pointer(step.node).key("id"));
             let id = subject.id(step.node);
+            let hint = if step.fault.is_some() {
+                "take a flow out of the chain, or put the steps of one into another"
+            } else {
+                "split the flow: its steps name more values than one flow may"
+            };
             let draft = drafts.find(place, format!("node {}: {message}", quoted(id))).error(Reach::Step).node(id);
-            if step.fault.is_some() {
-                draft.hint("take a flow out of the chain, or put the steps of one into another");
-            }
+            draft.code(*code).hint(hint);
         }
     }
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         if let Err(error) = NodeId::new(&node.id) {
-            drafts.find(Place::value(subject.flow.node_pointer(number).key("id")), error.to_string()).node(&node.id);
+            let place = Place::value(subject.flow.node_pointer(number).key("id"));
+            drafts.find(place, error.to_string()).node(&node.id).hint("give the node a shorter id");
         }
     }
 }

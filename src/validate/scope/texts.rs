@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Body, Intent, app_internal};
+use super::{Body, Intent, Mending, app_internal};
 use crate::code::Code;
 use crate::model::Syntax;
 use crate::model::{Lookup, Node, Shelf, Template, TemplateNode};
@@ -34,7 +34,9 @@ impl<'a> Texts<'a> {
             let body = Body::Text { text: Arc::from(text), template: None, template_name: node.caption().to_owned() };
             (body, Arc::new(Outline::of(text, Syntax::Single)))
         };
-        let faulty = |code: Code, message| (Body::Faulty { code, message, meant: Intent::Text }, Arc::default());
+        let faulty = |code: Code, message| {
+            (Body::Faulty { code, message, meant: Intent::Text, mending: Mending::default() }, Arc::default())
+        };
         let Some(selected) = &step.selected else {
             return match inline() {
                 Some(text) => of_node(text),
@@ -65,11 +67,7 @@ impl<'a> Texts<'a> {
             Lookup::Ambiguous { files } => {
                 faulty(Code::AmbiguousName, format!("several templates go by {}: {}", shown(), files.join(", ")))
             }
-            Lookup::Broken { file, code, message } => {
-                let file = crate::names::shown(&file, 200);
-                let named = message.contains(&file);
-                faulty(code, if named { message } else { format!("template file {file}: {message}") })
-            }
+            Lookup::Broken(unusable) => faulty(unusable.code, unusable.to_string()),
             Lookup::NotChecked => inline().map_or((Body::Elsewhere, Arc::default()), of_node),
         }
     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use flowy::internals::code::Code;
 use flowy::internals::model::{
-    Contract, Directory, KnownFlow, KnownServer, KnownTool, Listed, Lookup, ServerStanding, Shelf, Toolbox,
+    Contract, Directory, KnownFlow, KnownServer, KnownTool, Listed, Lookup, ServerStanding, Shelf, Toolbox, Unusable,
 };
 use flowy::internals::names::CatalogPath;
 use flowy::internals::validate::{
-    FileCheck, Finding, FlowCheck, Guidance, GuidanceReferences, Known, Options, Parsed, StrayExample, TemplateCheck,
-    flow_file, parse, template_file, template_references,
+    FileCheck, Finding, FlowCheck, Guidance, Known, Options, ParsedFlows, StrayExample, TemplateCheck, flow_file,
+    parse, template_file,
 };
 use serde_json::Value;
 
@@ -69,15 +69,15 @@ pub(crate) fn check_against(
     options: Options,
 ) -> FileCheck {
     let path = CatalogPath::new(path).unwrap();
-    let parsed = parse(&path, bytes);
-    let mut shelf = shelf(&parsed, templates);
+    let file = ParsedFlows::read(&path, bytes);
+    let mut shelf = shelf(&file, templates);
     put_flows(&mut shelf, outside, path.stem());
     let tools = outside.get("tools").map(toolbox);
     let tools = tools.as_ref();
-    let check = flow_file(&path, &parsed, Known { shelf: &shelf, twins, strays: &[], tools, options });
+    let check = flow_file(&file, Known { shelf: &shelf, twins, strays: &[], tools, options });
     // The file is the whole catalog here.
     let strays = strays(&check);
-    flow_file(&path, &parsed, Known { shelf: &shelf, twins, strays: &strays, tools, options })
+    flow_file(&file, Known { shelf: &shelf, twins, strays: &strays, tools, options })
 }
 
 fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
@@ -117,7 +117,7 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
     for (name, flow) in members(&outside["flows"]) {
         let lookup = if let Some(why) = flow["broken"].as_str() {
             let file = format!("flows/{name}.json");
-            Lookup::Broken { file, code: Code::ParseError, message: why.to_owned() }
+            Lookup::Broken(unusable(file, Code::ParseError, why))
         } else if flow["unchecked"] == true {
             Lookup::NotChecked
         } else if flow.get("missing").is_some() {
@@ -131,6 +131,10 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
     for (name, ring) in members(&outside["rings"][stem]) {
         shelf.put_ring(0, name, texts(ring));
     }
+}
+
+fn unusable(file: String, code: Code, message: &str) -> Unusable {
+    Unusable { file, code, message: message.to_owned(), at: None, hints: vec!["mend it".to_owned()] }
 }
 
 /// The examples of a file's flows that don't find their flow among the others of the file.
@@ -153,7 +157,7 @@ fn strays(check: &FileCheck) -> Vec<StrayExample> {
 
 /// Looks up every template, persona and contract that the flows of a file name; `templates` are told
 /// from the others by their folder.
-pub(crate) fn shelf(flow: &Parsed, templates: &[Entry]) -> Shelf {
+pub(crate) fn shelf(file: &ParsedFlows, templates: &[Entry]) -> Shelf {
     let checked: Vec<(CatalogPath, TemplateCheck)> = templates
         .iter()
         .filter(|(path, _)| !path.starts_with("personas/") && !path.starts_with("contracts/"))
@@ -170,18 +174,14 @@ pub(crate) fn shelf(flow: &Parsed, templates: &[Entry]) -> Shelf {
     });
     let directory = Directory::new(listed.collect());
     let mut shelf = Shelf::default();
-    for reference in template_references(flow) {
+    for reference in file.flows().iter().flat_map(|(_, names)| names.templates.clone()) {
         let lookup = match directory.resolve(&reference) {
             Err(lookup) => lookup,
             Ok((listed, place)) => {
                 let (_, check) = checked.iter().find(|(path, _)| path.as_str() == listed.file).unwrap();
                 match check.templates.get(place) {
                     Some(template) => Lookup::Found(template.clone()),
-                    None => Lookup::Broken {
-                        file: listed.file.clone(),
-                        code: Code::ParseError,
-                        message: check.findings.first().map(|finding| finding.message.clone()).unwrap_or_default(),
-                    },
+                    None => Lookup::Broken(check.findings[0].as_unusable()),
                 }
             }
         };
@@ -189,9 +189,11 @@ pub(crate) fn shelf(flow: &Parsed, templates: &[Entry]) -> Shelf {
     }
     let mut guidance = Guidance::default();
     for (path, bytes) in templates {
-        guidance.read(&CatalogPath::new(path).unwrap(), bytes);
+        guidance.take(&CatalogPath::new(path).unwrap(), Ok(bytes));
     }
-    guidance.put_on(&mut shelf, &GuidanceReferences::of(flow));
+    for (_, names) in file.flows() {
+        guidance.put_on(&mut shelf, names);
+    }
     shelf
 }
 

@@ -20,14 +20,14 @@ async fn a_thousand_calls_leave_no_process_and_no_descriptor() {
     let registry = ground.registry(&json!({"p": ground.peer("", json!({})), "h": address.entry()}));
     echo(&registry, "p").await.unwrap();
     echo(&registry, "h").await.unwrap();
-    // Other tests run in this process; theirs come and go.
+    // Other tests run in this process; theirs come and go, and are fewer than those that a hundred calls would leave.
     let before = descriptors();
     for n in 0..1_000 {
         let alias = if n % 10 == 0 { "h" } else { "p" };
         let said = call(&registry, &format!("{alias}:echo"), json!({"text": n.to_string()})).await;
         assert_eq!(text(&said), n.to_string());
     }
-    until("descriptors are as they were", || descriptors() <= before + 8).await;
+    until("descriptors are as they were", || descriptors() <= before + 64).await;
     assert_eq!(ground.noted("started").len(), 1);
     let process = process_of(&ground.noted("started")[0]);
     registry.shut_down(ENDING).await;

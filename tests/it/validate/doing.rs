@@ -92,8 +92,8 @@ error step bad.json:12:17 /nodes/0/data/flow `"Birth"`
   hint: did you mean "Berth"?
   hint: name a flow of this catalog in `data.flow`, and mend what keeps it from running
 error step bad.json:23:17 /nodes/1/data/flow `"Quay"`
-  node "quay": flow "Quay" can't be executed: flows/Quay.json at line 3, column 5: a comma is missing
-  hint: name a flow of this catalog in `data.flow`, and mend what keeps it from running
+  node "quay": flow "Quay" can't be executed: flows/Quay.json: a comma is missing
+  hint: mend it
 "#,
     );
 }

@@ -132,6 +132,7 @@ fn an_id_of_more_than_fifty_characters_is_refused_once() {
         r#"
 error flow bad.json:8:13 /nodes/0/id `"a-node-whose-id-goes-on-and-on-until-nobody-wants-i"`
   node id "a-node-whose-id-goes-on-and-on-until-nobody-wants-i" is not allowed: it is longer than 50 characters
+  hint: give the node a shorter id
 "#,
     );
 }

@@ -18,8 +18,8 @@ error none bad.json:22:20 /nodes/1/data/persona `"Pilot"`
   node "moor" names persona "Pilot", and there is none by that file name or name
   hint: add it to personas/ as a Markdown file, or mend the name
 error none bad.json:31:20 /nodes/2/data/persona `"ghost"`
-  node "land" names persona "ghost", whose file personas/ghost.md can't be used: line 1 holds a control or bidirectional character (U+001B)
-  hint: mend that file
+  node "land" names persona "ghost", which can't be used: personas/ghost.md: line 1 holds a control or bidirectional character (U+001B)
+  hint: mend the file: plain text in UTF-8, after a front matter that ends with ---
 error none bad.json:40:20 /nodes/3/data/persona `"mate"`
   node "rest" names persona "mate", and several go by that name: personas/a/mate.md, personas/b/mate.md
   hint: give each persona a file name of its own
@@ -37,8 +37,8 @@ error none bad.json:13:21 /nodes/0/data/contract `"rout"`
   hint: did you mean "route"?
   hint: add it to contracts/, write the schema into the node, or mend the name
 error none bad.json:22:21 /nodes/1/data/contract `"berth"`
-  node "moor" names contract "berth", whose file contracts/berth.json can't be used: /required: "berth" is not of type "array"
-  hint: mend that file: it holds one JSON Schema (2020-12) that stands alone
+  node "moor" names contract "berth", which can't be used: contracts/berth.json: /required: "berth" is not of type "array"
+  hint: mend the file: it holds one JSON Schema (2020-12) that stands alone
 error none bad.json:31:21 /nodes/2/data/contract `{
           "type": "text"
         }`

@@ -15,8 +15,8 @@ warning none bad.json:22:31 /nodes/1/data/selectedTemplateId `"1712345678901"`
   node "moor" names template "1712345678901", and there is none by that file name, id or title; the node's own text stands in
   hint: save the template to templates/, or clear `selectedTemplateId`
 error step bad.json:30:31 /nodes/2/data/selectedTemplateId `"Broken"`
-  node "land" names template "Broken", whose file templates/Broken.json can't be used: this list is never closed
-  hint: mend that file; checking it shows where
+  node "land" names template "Broken", which can't be used: templates/Broken.json: this list is never closed (line 1, column 15)
+  hint: the file may have been cut off; add the missing ]
 "#,
     );
 }

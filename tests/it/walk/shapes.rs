@@ -71,7 +71,7 @@ fn two_templates_of_one_title_and_a_broken_file_fail_their_step_with_its_error()
         .template("A", &saved(&[("1", "Same", "a")]))
         .template("B", &saved(&[("2", "Same", "b")]));
     assert_eq!(text_of(&drawing), "AMBIGUOUS_NAME");
-    assert_eq!(text_of(&flow().saved("n", "Bad").template("Bad", &json!({"templates": 3}))), "PARSE_ERROR");
+    assert_eq!(text_of(&flow().saved("n", "Bad").template("Bad", &json!({"templates": 3}))), "VALIDATION_ERROR");
 }
 
 #[test]

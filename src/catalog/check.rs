@@ -1,0 +1,190 @@
+//! Checking the files of a whole catalog: what `flowy validate` shows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::build::not_among;
+use super::findable::stray_examples;
+use super::names::FlowNames;
+use super::nested::Nesting;
+use super::problems::{left_out, unreadable};
+use super::stock::{Judge, JudgedFlow, Manner, Stock};
+use super::{CatalogError, in_folder, is_category};
+use crate::model::{Flow, Toolbox, Unusable};
+use crate::names::CatalogPath;
+use crate::source::Snapshot;
+use crate::validate::{Finding, ParsedFlows};
+
+/// Which files are checked, and how.
+#[derive(Clone, Copy)]
+pub struct CheckOptions<'a> {
+    /// The files that are asked about.
+    pub wanted: &'a (dyn Fn(&CatalogPath) -> bool + Sync),
+    /// Whether these are all flows of the catalog.
+    pub whole: bool,
+    /// Whether edges to nodes that do not exist are ignored.
+    pub lenient: bool,
+    /// What is known of the operator's external tools; none where calls are not looked at.
+    pub tools: Option<&'a Toolbox>,
+}
+
+/// A file that is asked about, or that something was found in while one of these was checked.
+#[derive(Debug, Clone)]
+pub struct ReportedFile {
+    /// The file, as a path of the catalog.
+    pub file: String,
+    /// What was found in it, in its order.
+    pub findings: Vec<Finding>,
+    /// Its flows, where it is asked about.
+    pub flows: Vec<Arc<Flow>>,
+    /// How many templates it holds, where it is asked about.
+    pub templates: usize,
+    /// Why it could not be read, where it couldn't.
+    pub unusable: Option<Unusable>,
+}
+
+/// Everything that checking a catalog found.
+#[derive(Debug, Clone, Default)]
+pub struct CatalogCheck {
+    /// The files of flows and templates, sorted; behind them what is not among the catalog's files.
+    pub files: Vec<ReportedFile>,
+}
+
+/// The flow files of a catalog, by number.
+type FlowFiles = Vec<(CatalogPath, Result<ParsedFlows, Unusable>)>;
+
+/// Reads every file of a revision, and checks its flows.
+///
+/// # Errors
+/// When the source does not answer.
+pub async fn check(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<CatalogCheck, CatalogError> {
+    let texts = snapshot.read_all().await?;
+    let (files, problems) = (snapshot.files().await?, snapshot.problems().await?);
+    let (mut stock, mut names, mut flow_files) = (Stock::default(), FlowNames::default(), FlowFiles::new());
+    let left_out: Vec<Unusable> = not_among(&files, &problems).map(left_out).collect();
+    for unusable in &left_out {
+        match CatalogPath::new(&unusable.file) {
+            Ok(path) if !in_folder(path.as_str(), "flows") => stock.take(&path, Err(unusable.clone())),
+            _ => names.note_unusable(unusable),
+        }
+    }
+    for (path, bytes) in &texts {
+        let bytes = bytes.as_deref().map_err(|error| unreadable(path.as_str(), error));
+        if in_folder(path.as_str(), "flows") {
+            flow_files.push((path.clone(), bytes.map(|bytes| ParsedFlows::read(path, bytes))));
+        } else {
+            stock.take(path, bytes);
+        }
+    }
+    note_names(&mut names, &flow_files);
+    let twins = names.twins();
+    let directory = stock.directory();
+    let manner = Manner { lenient: options.lenient, unchecked_calls: true, tools: options.tools, twins: &twins };
+    let judged = judge(&flow_files, &names, Judge { directory: &directory, stock: &stock, manner }, options.whole);
+    Ok(report(flow_files, &judged, &stock, left_out, options))
+}
+
+fn note_names(names: &mut FlowNames, files: &FlowFiles) {
+    for (number, (path, file)) in files.iter().enumerate().filter(|(_, (path, _))| !is_category(path)) {
+        match file {
+            Err(unusable) => names.note_unusable(unusable),
+            Ok(file) => {
+                for (flow, _) in file.flows() {
+                    let (name, stem) = (Some(flow.name.as_str()), Some(path.stem()));
+                    let names_of = [name, stem, flow.given_name.as_deref(), flow.id.as_deref()];
+                    names.note((number, flow.place_in_file), path.as_str(), names_of);
+                }
+                if let Some(unusable) = file.unusable() {
+                    names.note_unusable(&unusable);
+                }
+            }
+        }
+    }
+}
+
+/// Checks the flows of every file, each after the flows within it.
+fn judge(files: &FlowFiles, names: &FlowNames, judge: Judge<'_>, whole: bool) -> Vec<Vec<Arc<JudgedFlow>>> {
+    let (by_number, find) = (|file: usize| files.get(file).map(|(_, file)| file), |name: &str| names.find(name));
+    let nesting = Nesting::new(&by_number, &find, judge);
+    let flows = |(number, (path, _)): (usize, &(CatalogPath, _))| {
+        if is_category(path) { Vec::new() } else { nesting.flows(number) }
+    };
+    let mut judged: Vec<Vec<Arc<JudgedFlow>>> = files.iter().enumerate().map(flows).collect();
+    if whole {
+        // What an example finds is known when every flow is; the few flows with one that strays are checked again.
+        for ((number, place), strays) in stray_examples(&judged) {
+            let Some((_, Ok(file))) = files.get(number) else { continue };
+            let within = nesting.within((number, place));
+            let again = judge.flow(file, &file.checker(), place, &within, &strays);
+            if let (Some(flow), Some(again)) = (judged.get_mut(number).and_then(|flows| flows.get_mut(place)), again) {
+                *flow = Arc::new(again);
+            }
+        }
+    }
+    judged
+}
+
+fn report(
+    flow_files: FlowFiles,
+    judged: &[Vec<Arc<JudgedFlow>>],
+    stock: &Stock,
+    left_out: Vec<Unusable>,
+    options: CheckOptions<'_>,
+) -> CatalogCheck {
+    let wanted = |path: &str| CatalogPath::new(path).is_ok_and(|path| (options.wanted)(&path));
+    // What is found in a template while a flow is checked is told with the template, once.
+    let mut found: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+    for ((path, file), flows) in flow_files.iter().zip(judged) {
+        // Whatever JSON a folder's description holds, it is no flow.
+        let read = file.as_ref().ok().filter(|file| !is_category(path) || file.document().is_none());
+        let of_file = read.map(ParsedFlows::findings).unwrap_or_default();
+        let of_flows = flows.iter().flat_map(|judged| judged.findings.iter().cloned());
+        let asked_about = (options.wanted)(path);
+        for finding in of_file.into_iter().chain(of_flows) {
+            if asked_about || finding.file != *path && (options.wanted)(&finding.file) {
+                found.entry(finding.file.to_string()).or_default().push(finding);
+            }
+        }
+    }
+    let left: BTreeSet<String> = left_out.iter().map(|unusable| unusable.file.clone()).collect();
+    let mut files: BTreeMap<String, ReportedFile> = BTreeMap::new();
+    for ((path, file), flows) in flow_files.into_iter().zip(judged) {
+        let flows = flows.iter().map(|judged| judged.flow.clone()).collect();
+        let unusable = file.err();
+        let file = path.to_string();
+        files.insert(file.clone(), ReportedFile { file, findings: Vec::new(), flows, templates: 0, unusable });
+    }
+    for (file, read) in stock.templates.iter().filter(|(file, _)| !left.contains(*file)) {
+        if wanted(file) {
+            found.entry(file.clone()).or_default().extend(read.findings.iter().cloned());
+        }
+        let unusable = read.templates.as_ref().err().filter(|_| read.findings.is_empty()).cloned();
+        let (templates, flows) = (read.all().len(), Vec::new());
+        let reported = ReportedFile { file: file.clone(), findings: Vec::new(), flows, templates, unusable };
+        files.insert(file.clone(), reported);
+    }
+    let mut files: Vec<ReportedFile> = files.into_values().collect();
+    for file in &mut files {
+        file.findings = found.remove(&file.file).map(in_order).unwrap_or_default();
+    }
+    files.retain(|file| !file.findings.is_empty() || wanted(&file.file));
+    for file in files.iter_mut().filter(|file| !wanted(&file.file)) {
+        (file.flows, file.templates) = (Vec::new(), 0);
+    }
+    let of_left = |unusable: Unusable| ReportedFile {
+        file: unusable.file.clone(),
+        findings: Vec::new(),
+        flows: Vec::new(),
+        templates: 0,
+        unusable: Some(unusable),
+    };
+    files.extend(left_out.into_iter().filter(|unusable| wanted(&unusable.file)).map(of_left));
+    CatalogCheck { files }
+}
+
+/// Findings of one file, each once, in the order of the file.
+pub fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by(|a, b| (a.span.start, a.rule, &a.message).cmp(&(b.span.start, b.rule, &b.message)));
+    findings.dedup_by(|a, b| (a.rule, a.span, &a.message) == (b.rule, b.span, &b.message));
+    findings
+}

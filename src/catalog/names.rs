@@ -1,0 +1,70 @@
+//! What the flows of a catalog go by, while there is no index of them yet.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::nested::FlowPlace;
+use super::stem;
+use crate::model::{KnownFlow, Lookup, Unusable};
+use crate::names::nearest;
+
+/// What flows go by: exact name, file stem, given name, id, in this order; behind these the stems of
+/// files that hold no flow because they can't be used.
+#[derive(Debug, Default)]
+pub(super) struct FlowNames {
+    levels: [BTreeMap<String, Vec<(FlowPlace, String)>>; 4],
+    unusable: BTreeMap<String, Unusable>,
+}
+
+impl FlowNames {
+    /// Notes name, stem, given name and id of one flow.
+    pub(super) fn note(&mut self, at: FlowPlace, file: &str, names: [Option<&str>; 4]) {
+        for (level, name) in self.levels.iter_mut().zip(names) {
+            if let Some(name) = name {
+                level.entry(name.to_owned()).or_default().push((at, file.to_owned()));
+            }
+        }
+    }
+
+    /// Notes a file of flows that can't be used; asked for by its stem it says why.
+    pub(super) fn note_unusable(&mut self, unusable: &Unusable) {
+        if unusable.file.starts_with("flows/") {
+            self.unusable.entry(stem(&unusable.file).to_owned()).or_insert_with(|| unusable.clone());
+        }
+    }
+
+    /// The flow that a name means: the first of what flows go by that anything answers to decides.
+    pub(super) fn find(&self, name: &str) -> Result<FlowPlace, Lookup<KnownFlow>> {
+        match self.levels.iter().find_map(|level| level.get(name)).map(Vec::as_slice) {
+            Some([(at, _)]) => Ok(*at),
+            Some(several) => Err(Lookup::Ambiguous { files: several.iter().map(|(_, file)| file.clone()).collect() }),
+            None => Err(match self.unusable.get(name) {
+                Some(unusable) => Lookup::Broken(unusable.clone()),
+                None => Lookup::Missing { nearest: near(name, self.own_names()) },
+            }),
+        }
+    }
+
+    fn own_names(&self) -> impl Iterator<Item = &str> {
+        self.levels.iter().take(1).flat_map(|level| level.keys().map(String::as_str))
+    }
+
+    /// Names that several flows have, with the files of these.
+    pub(super) fn twins(&self) -> Vec<(String, Vec<String>)> {
+        let several = self.levels.iter().take(1).flatten().filter(|(_, flows)| flows.len() > 1);
+        several.map(|(name, flows)| (name.clone(), flows.iter().map(|(_, file)| file.clone()).collect())).collect()
+    }
+
+    /// The files of such flows, by number.
+    pub(super) fn files_of_twins(&self) -> impl Iterator<Item = usize> {
+        let several = self.levels.iter().take(1).flatten().map(|(_, flows)| flows).filter(|flows| flows.len() > 1);
+        several.flatten().map(|((file, _), _)| *file)
+    }
+}
+
+/// The names that are spelt alike, each once.
+pub fn near<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let names: HashSet<&str> = names.collect();
+    let mut names: Vec<&str> = names.into_iter().collect();
+    names.sort_unstable();
+    nearest(name, names, 3).into_iter().map(str::to_owned).collect()
+}

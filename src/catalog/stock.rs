@@ -1,0 +1,155 @@
+//! The templates, personas and contracts of a revision, as far as they were read: what a flow names is
+//! looked up here, and the flow checked against it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::in_folder;
+use super::nested::Within;
+use crate::model::{Directory, Flow, Listed, Lookup, Shelf, Template, Toolbox, Unusable};
+use crate::names::CatalogPath;
+use crate::plan::Plan;
+use crate::validate::{
+    self, Finding, FlowChecker, Guidance, Known, Options, ParsedFlows, References, Severity, StrayExample,
+};
+
+/// How flows are checked.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Manner<'a> {
+    pub(super) lenient: bool,
+    /// Whether calls of tools that nobody knows are found.
+    pub(super) unchecked_calls: bool,
+    pub(super) tools: Option<&'a Toolbox>,
+    /// Names that several flows have, with their files.
+    pub(super) twins: &'a [(String, Vec<String>)],
+}
+
+/// A flow that was checked and, where nothing reaches it, planned.
+#[derive(Debug, Clone)]
+pub(super) struct JudgedFlow {
+    pub(super) flow: Arc<Flow>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) plan: Option<Arc<Plan>>,
+}
+
+/// A template file that was read.
+#[derive(Debug)]
+pub(super) struct TemplatesOfFile {
+    pub(super) templates: Result<Vec<Arc<Template>>, Unusable>,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl TemplatesOfFile {
+    pub(super) fn read(path: &CatalogPath, bytes: Result<&[u8], Unusable>) -> Self {
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(unusable) => return Self { templates: Err(unusable), findings: Vec::new() },
+        };
+        let check = validate::template_file(path, &validate::parse(path, bytes));
+        let error = check.findings.iter().find(|finding| finding.severity == Severity::Error);
+        let templates = match error.filter(|_| check.templates.is_empty()) {
+            Some(error) => Err(error.as_unusable()),
+            None => Ok(check.templates),
+        };
+        Self { templates, findings: check.findings }
+    }
+
+    /// The templates in it; none where it can't be used.
+    pub(super) fn all(&self) -> &[Arc<Template>] {
+        self.templates.as_deref().unwrap_or_default()
+    }
+
+    /// One of them, by its place.
+    pub(super) fn get(&self, place: usize) -> Lookup {
+        match &self.templates {
+            Err(unusable) => Lookup::Broken(unusable.clone()),
+            Ok(templates) => templates
+                .get(place)
+                .map_or(Lookup::Missing { nearest: Vec::new() }, |template| Lookup::Found(template.clone())),
+        }
+    }
+
+    /// What it goes by.
+    fn listed(&self, file: &str) -> Listed {
+        Listed {
+            file: file.to_owned(),
+            stem: super::stem(file).to_owned(),
+            entries: self.all().iter().map(|template| (template.id.clone(), template.title.clone())).collect(),
+        }
+    }
+}
+
+/// What flows look up what they name in.
+#[derive(Debug, Default)]
+pub(super) struct Stock {
+    pub(super) templates: BTreeMap<String, TemplatesOfFile>,
+    guidance: Guidance,
+}
+
+impl Stock {
+    /// Takes a file in that is no flow: its bytes, or why they can't be had.
+    pub(super) fn take(&mut self, path: &CatalogPath, bytes: Result<&[u8], Unusable>) {
+        if in_folder(path.as_str(), "templates") {
+            self.templates.insert(path.to_string(), TemplatesOfFile::read(path, bytes));
+        } else {
+            self.take_guidance(path, bytes);
+        }
+    }
+
+    /// Takes a file in, where it is a persona or a contract.
+    pub(super) fn take_guidance(&mut self, path: &CatalogPath, bytes: Result<&[u8], Unusable>) {
+        self.guidance.take(path, bytes);
+    }
+
+    /// The templates by what they go by, where all of them were taken in.
+    pub(super) fn directory(&self) -> Directory {
+        Directory::new(self.templates.iter().map(|(file, templates)| templates.listed(file)).collect())
+    }
+
+    /// Everything that a flow names, other flows left out.
+    fn shelf(&self, directory: &Directory, names: &References) -> Shelf {
+        let mut shelf = Shelf::default();
+        for name in &names.templates {
+            let lookup = match directory.resolve(name) {
+                Err(lookup) => lookup,
+                Ok((listed, place)) => match self.templates.get(&listed.file) {
+                    Some(templates) => templates.get(place),
+                    None => Lookup::Missing { nearest: Vec::new() },
+                },
+            };
+            shelf.put(name, lookup);
+        }
+        self.guidance.put_on(&mut shelf, names);
+        shelf
+    }
+}
+
+/// What flows are checked against, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Judge<'a> {
+    pub(super) directory: &'a Directory,
+    pub(super) stock: &'a Stock,
+    pub(super) manner: Manner<'a>,
+}
+
+impl Judge<'_> {
+    /// Checks and plans one flow of a file, told of the flows within it and of examples that stray; none
+    /// where the file holds no such flow.
+    pub(super) fn flow(
+        &self,
+        file: &ParsedFlows,
+        checker: &FlowChecker<'_>,
+        place: usize,
+        within: &Within,
+        strays: &[StrayExample],
+    ) -> Option<JudgedFlow> {
+        let (_, names) = file.flows().get(place)?;
+        let mut shelf = self.stock.shelf(self.directory, names);
+        within.put_on(&mut shelf, place);
+        let Manner { lenient, unchecked_calls, tools, twins } = self.manner;
+        let options = Options { lenient, unchecked_calls, ..Options::default() };
+        let check = checker.check(place, Known { shelf: &shelf, twins, strays, tools, options })?;
+        let plan = check.checked.map(|checked| Arc::new(Plan::of(&checked, &within.plans)));
+        Some(JudgedFlow { flow: check.flow, findings: check.findings, plan })
+    }
+}

@@ -1,0 +1,181 @@
+//! A flow file, read once: its document, its flows as the model has them, and what they name.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+
+use super::finding::{self, Drafts, Finding};
+use super::{FlowCheck, Known, Reach, rules};
+use crate::document::{Document, Locator, Place, SyntaxProblem};
+use crate::model::wire::{self, Unread};
+use crate::model::{Flow, NodeKind, Unusable};
+use crate::names::CatalogPath;
+use crate::validate::FileSubject;
+
+/// A flow file after reading. Checking it, however often, reads nothing again.
+#[derive(Debug, Clone)]
+pub struct ParsedFlows {
+    path: CatalogPath,
+    contents: Result<Arc<Contents>, Arc<SyntaxProblem>>,
+}
+
+#[derive(Debug)]
+struct Contents {
+    document: Arc<Document>,
+    flows: Vec<(Arc<Flow>, References)>,
+    unread: Vec<(Option<usize>, Unread)>,
+    /// What is found in the file as a whole, looked for once.
+    findings: OnceLock<Vec<Finding>>,
+}
+
+/// The names by which a flow's nodes ask for other files, each once, in file order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct References {
+    /// What `selectedTemplateId` names.
+    pub templates: Vec<String>,
+    /// What `persona` names.
+    pub personas: Vec<String>,
+    /// What `contract` names; inline schemas are not among them.
+    pub contracts: Vec<String>,
+    /// What `flow` names.
+    pub flows: Vec<String>,
+}
+
+impl References {
+    /// Collects them from a flow.
+    pub fn of(flow: &Flow) -> Self {
+        let mut names = Self::default();
+        let note = |list: &mut Vec<String>, name: Option<&str>| {
+            if let Some(name) = name
+                && !list.iter().any(|other| other == name)
+            {
+                list.push(name.to_owned());
+            }
+        };
+        for node in &flow.nodes {
+            match &node.kind {
+                NodeKind::Template(step) => {
+                    note(&mut names.templates, step.selected.as_deref());
+                    note(&mut names.personas, step.persona.as_deref());
+                    note(&mut names.contracts, step.contract.as_ref().and_then(Value::as_str));
+                }
+                NodeKind::Flow(link) => note(&mut names.flows, link.flow.as_deref()),
+                _ => {}
+            }
+        }
+        names
+    }
+
+    /// Whether a persona or a contract is named.
+    pub fn has_guidance(&self) -> bool {
+        !self.personas.is_empty() || !self.contracts.is_empty()
+    }
+}
+
+impl ParsedFlows {
+    /// Reads a file.
+    pub fn read(path: &CatalogPath, bytes: &[u8]) -> Self {
+        let contents = super::parse(path, bytes).map(|document| {
+            let read = wire::read_flows(&document);
+            let with_names = |flow: Flow| {
+                let references = References::of(&flow);
+                (Arc::new(flow), references)
+            };
+            let flows = read.flows.into_iter().map(with_names).collect();
+            Arc::new(Contents { document, flows, unread: read.unread, findings: OnceLock::new() })
+        });
+        Self { path: path.clone(), contents }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &CatalogPath {
+        &self.path
+    }
+
+    /// Its document, where it is one.
+    pub fn document(&self) -> Option<&Arc<Document>> {
+        self.contents.as_ref().ok().map(|contents| &contents.document)
+    }
+
+    /// Its flows and what each names, in file order; none where it can't be read.
+    pub fn flows(&self) -> &[(Arc<Flow>, References)] {
+        self.contents.as_ref().map_or(&[], |contents| &contents.flows)
+    }
+
+    /// What was found in the file as a whole; what is found in a flow comes with the flow.
+    pub fn findings(&self) -> Vec<Finding> {
+        match &self.contents {
+            Ok(contents) => contents.findings(&self.path).to_vec(),
+            Err(problem) => vec![finding::syntax(&self.path, problem)],
+        }
+    }
+
+    /// Why it holds no flow, where it holds none and should.
+    pub fn unusable(&self) -> Option<Unusable> {
+        let findings = if self.flows().is_empty() { self.findings() } else { Vec::new() };
+        findings.iter().find(|finding| finding.reach == Reach::Flow).map(Finding::as_unusable)
+    }
+
+    /// What checks its flows, one after the other.
+    pub fn checker(&self) -> FlowChecker<'_> {
+        let contents = self.contents.as_ref().ok();
+        FlowChecker {
+            checked: contents.map(|contents| (&**contents, Locator::new(&contents.document.text))),
+            file: self,
+        }
+    }
+}
+
+impl Contents {
+    fn findings(&self, path: &CatalogPath) -> &[Finding] {
+        self.findings.get_or_init(|| {
+            let document = &self.document;
+            let whole: Vec<Unread> =
+                self.unread.iter().filter(|(flow, _)| flow.is_none()).map(|(_, unread)| unread.clone()).collect();
+            let violations = rules::schema::violations(document, &rules::schema::FLOW);
+            let locator = Locator::new(&document.text);
+            let mut drafts = Drafts::new(path, &document.text, &locator);
+            let subject = FileSubject { document, unread: &whole, violations: &violations, flows: self.flows.len() };
+            super::run_file_rules(&subject, &mut drafts);
+            drafts.finish()
+        })
+    }
+}
+
+/// Checks the flows of one file by every rule of the registry.
+pub struct FlowChecker<'p> {
+    checked: Option<(&'p Contents, Locator<'p>)>,
+    file: &'p ParsedFlows,
+}
+
+impl FlowChecker<'_> {
+    /// Checks one flow, by its place in the file; none where there is none.
+    pub fn check(&self, place: usize, known: Known<'_>) -> Option<FlowCheck> {
+        let (contents, locator) = self.checked.as_ref()?;
+        let (flow, _) = contents.flows.get(place)?;
+        let of_flow = contents.unread.iter().filter(|(of, _)| *of == Some(place));
+        let unread: Vec<Unread> = of_flow.map(|(_, unread)| unread.clone()).collect();
+        let (mut findings, view) = super::look_at(flow, &unread, &contents.document, locator, known);
+        // What was found in the file concerns each of its flows, unless it lies in another one.
+        let own = |finding: &&Finding| {
+            flow.base.as_str().is_empty()
+                || !finding.place.pointer.as_str().starts_with("/flows/")
+                || within(&finding.place, flow.base.as_str())
+        };
+        let of_file = contents.findings(&self.file.path).iter().filter(own).cloned();
+        findings.splice(0..0, of_file);
+        for finding in &mut findings {
+            finding.flow.get_or_insert_with(|| flow.name.to_string());
+        }
+        findings.sort_by(|a, b| {
+            (a.file != flow.file, &a.file, a.span.start).cmp(&(b.file != flow.file, &b.file, b.span.start))
+        });
+        let refused = findings.iter().any(|finding| finding.reach == Reach::Flow);
+        let checked = if refused { None } else { view.into_checked(flow.clone(), &findings) };
+        Some(FlowCheck { flow: flow.clone(), findings, checked })
+    }
+}
+
+fn within(place: &Place, base: &str) -> bool {
+    place.pointer.as_str().strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
