@@ -6,6 +6,7 @@
 
 mod contract;
 mod edge;
+mod effort;
 mod example;
 mod flow;
 mod node;

@@ -22,7 +22,7 @@ use chrono::{DateTime, Utc};
 
 pub use self::failure::SourceError;
 pub use self::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind};
-pub use self::github::Pace;
+pub use self::github::{Pace, remove_kept};
 pub use self::reading::{Reading, Text};
 
 use self::examples::Examples;

@@ -45,6 +45,8 @@ pub struct Store {
     /// Whether what is written is to survive a loss of power.
     lasting: bool,
     connection: Arc<Mutex<Option<Opened>>>,
+    /// For reading alone: it does not wait for who writes.
+    reader: Arc<Mutex<Option<Opened>>>,
 }
 
 /// Which executions are wanted.
@@ -69,6 +71,15 @@ pub struct Page {
     pub total: usize,
 }
 
+/// What became of forgetting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forgotten {
+    /// How many executions are gone.
+    pub executions: usize,
+    /// Whether nothing of them is left in the file, which has given back what it had for them.
+    pub compact: bool,
+}
+
 /// What became of an attempt to add to a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
@@ -86,7 +97,13 @@ impl Store {
 
     /// The same with another patience for other processes.
     pub fn patient(folder: &Path, busy: Duration) -> Self {
-        Self { file: Arc::new(folder.join(FILE)), busy, lasting: true, connection: Arc::default() }
+        Self {
+            file: Arc::new(folder.join(FILE)),
+            busy,
+            lasting: true,
+            connection: Arc::default(),
+            reader: Arc::default(),
+        }
     }
 
     /// The same file for counts, on a connection of their own: other processes are waited for a
@@ -135,7 +152,7 @@ impl Store {
         entries: Vec<Entry>,
         guided: &Guided,
     ) -> Result<Appended, StoreError> {
-        if !self.file.exists() {
+        if !self.is_there()? {
             return Ok(Appended::Outrun);
         }
         let summary = Summary::of(guided);
@@ -238,27 +255,37 @@ impl Store {
         Ok(self.read(move |opened| Tally::all(&opened.connection, idle_since)).await?.unwrap_or_default())
     }
 
-    /// Forgets the executions of these ids, with their logs; says how many there were.
+    /// Forgets the executions of these ids, with their logs, and leaves nothing of them in the file.
     ///
     /// # Errors
     /// When they can't be deleted; then all are still there.
-    pub async fn forget(&self, ids: Vec<String>) -> Result<usize, StoreError> {
-        if !self.file.exists() {
-            return Ok(0);
+    pub async fn forget(&self, ids: Vec<String>) -> Result<Forgotten, StoreError> {
+        if !self.is_there()? {
+            return Ok(Forgotten { executions: 0, compact: true });
         }
         self.write(move |opened| {
             let transaction = opened.writing()?;
-            let mut gone = 0;
+            let mut executions = 0;
             {
                 let mut statement = transaction.prepare_cached("DELETE FROM executions WHERE id = ?1")?;
                 for id in &ids {
-                    gone += statement.execute([id])?;
+                    executions += statement.execute([id])?;
                 }
             }
             transaction.commit()?;
-            Ok(gone)
+            let compact = opened.compact();
+            if let Err(error) = &compact {
+                tracing::warn!(%error, "the file could not be made smaller");
+            }
+            Ok(Forgotten { executions, compact: compact.is_ok() })
         })
         .await
+    }
+
+    /// Whether there is a file. One that can't be looked at may well be there.
+    fn is_there(&self) -> Result<bool, StoreError> {
+        let there = self.file.try_exists();
+        there.map_err(|error| StoreError::Closed { file: self.file.to_path_buf(), why: error.to_string() })
     }
 
     /// Reads; nothing where there is no file, which reading does not make.
@@ -267,10 +294,12 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Opened) -> Result<T, StoreError> + Send + 'static,
     {
-        if !self.file.exists() {
+        if !self.is_there()? {
             return Ok(None);
         }
-        self.write(work).await.map(Some)
+        let store = self.clone();
+        let done = tokio::task::spawn_blocking(move || store.work_on(&store.reader, Opened::to_read, work));
+        done.await.map_err(|_| stopped())?.map(Some)
     }
 
     /// Works on the file, on a thread that may block.
@@ -281,12 +310,21 @@ impl Store {
     {
         let store = self.clone();
         let done = tokio::task::spawn_blocking(move || store.write_here(work));
-        done.await.map_err(|_| StoreError::Other("the store was stopped by an internal error".to_owned()))?
+        done.await.map_err(|_| stopped())?
     }
 
     /// Works on the file, on this thread, which may block.
     fn write_here<T>(&self, work: impl FnOnce(&Opened) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let mut held = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        self.work_on(&self.connection, |file, busy| Opened::at(file, busy, self.lasting), work)
+    }
+
+    fn work_on<T>(
+        &self,
+        connection: &Mutex<Option<Opened>>,
+        open: impl FnOnce(&Path, Duration) -> Result<Opened, StoreError>,
+        work: impl FnOnce(&Opened) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut held = connection.lock().unwrap_or_else(PoisonError::into_inner);
         // A file that was moved away or deleted meanwhile is no place to keep anything.
         if held.as_ref().is_some_and(|opened| !opened.is_still_at(&self.file)) {
             *held = None;
@@ -294,7 +332,7 @@ impl Store {
         let work_on = || {
             let opened = match held.as_ref() {
                 Some(opened) => opened,
-                None => held.insert(Opened::at(&self.file, self.busy, self.lasting)?),
+                None => held.insert(open(&self.file, self.busy)?),
             };
             let done = work(opened);
             if done.as_ref().is_err_and(StoreError::is_of_the_file) {
@@ -304,6 +342,10 @@ impl Store {
         };
         work_on().map_err(|error| error.at(&self.file))
     }
+}
+
+fn stopped() -> StoreError {
+    StoreError::Other("the store was stopped by an internal error".to_owned())
 }
 
 /// A position in a log as SQLite counts.

@@ -12,6 +12,7 @@ use crate::guide::{Asker, Closure, Guide, GuideError, News, OnNews, Order, Quest
 use crate::model::Contract;
 use crate::names::{ItemName, quoted};
 use crate::run::{EscalationId, ExecutionId, Given, GuidedState, Outcome, Run, Ticket, Warning};
+use crate::source::remove_kept;
 use crate::store::{Filter, StoreError, Summary, Tally};
 use crate::validate::{Finding, Severity};
 
@@ -104,6 +105,8 @@ pub struct Pruned {
     pub executions: Vec<Summary>,
     /// Whether nothing was done.
     pub rehearsed: bool,
+    /// Whether nothing of them is left in the file.
+    pub compact: bool,
 }
 
 /// The longest task that is kept, in bytes.
@@ -301,9 +304,31 @@ impl App {
         }
         if !request.rehearse {
             let ids: Vec<String> = executions.iter().map(|summary| summary.id.clone()).collect();
-            self.guide.store().forget(ids).await.map_err(|error| unkept(&error))?;
+            let compact = self.forget(ids).await?;
+            return Ok(Pruned { executions, rehearsed: false, compact });
         }
-        Ok(Pruned { executions, rehearsed: request.rehearse })
+        Ok(Pruned { executions, rehearsed: true, compact: true })
+    }
+
+    /// Forgets executions for ever; whether nothing of them is left in the file. On a full disk our own
+    /// cache gives way: it can be fetched again.
+    async fn forget(&self, ids: Vec<String>) -> Result<bool, Error> {
+        let store = self.guide.store();
+        let forgotten = match store.forget(ids.clone()).await {
+            Err(StoreError::Full { .. }) => {
+                let cache = self.settings.cache_dir.clone();
+                // What can't be removed stays; whether that was enough is seen at once.
+                drop(tokio::task::spawn_blocking(move || remove_kept(&cache)).await);
+                store.forget(ids).await
+            }
+            other => other,
+        };
+        forgotten.map(|forgotten| forgotten.compact).map_err(|error| match error {
+            StoreError::Full { .. } => unkept(&error).next(
+                "make room on the disk, a few hundred kilobytes: forgetting takes room at first, and the cache is gone already",
+            ),
+            other => unkept(&other),
+        })
     }
 
     /// How each flow's guided executions went. One that goes on counts as abandoned when nothing

@@ -152,10 +152,26 @@ fn wait_with<F: Future>(progress: &Progress, answer: F) -> Result<F::Output, Sto
     }))
 }
 
+/// A file that may not grow any more is an error of whoever writes it, and not the end of all.
+fn outlive_file_limits(runtime: &tokio::runtime::Runtime) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        /// SIGXFSZ, on Linux and macOS alike.
+        const FILE_TOO_LARGE: i32 = 25;
+        let _within = runtime.enter();
+        // Once there is somebody to hear it, the signal ends nothing, whether it is listened to or not.
+        drop(signal(SignalKind::from_raw(FILE_TOO_LARGE)));
+    }
+    #[cfg(not(unix))]
+    let _ = runtime;
+}
+
 fn runtime() -> Result<tokio::runtime::Runtime, Stop> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|cause| Stop::failed(Error::new(Code::InternalError, format!("no threads can be made: {cause}")), 1))
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|cause| {
+            Stop::failed(Error::new(Code::InternalError, format!("no threads can be made: {cause}")), 1)
+        })?;
+    outlive_file_limits(&runtime);
+    Ok(runtime)
 }

@@ -4,12 +4,14 @@
 //! show (colour, width) is found out once.
 
 use std::cell::Cell;
-use std::io::{self, IsTerminal, Write};
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
 
 use super::args::Color;
 use crate::app::Error;
+use crate::names::unprintable;
 use crate::report::human::{self, Look};
 
 /// Stdout for results, stderr for everything else.
@@ -124,7 +126,8 @@ impl Printer {
 
     /// A result for programs.
     pub(super) fn json(&self, value: &serde_json::Value) {
-        self.out(&format!("{value:#}"));
+        let text = format!("{value:#}");
+        self.out(&if self.out_terminal { escaped(&text) } else { text });
     }
 
     /// A note; not when quiet.
@@ -143,6 +146,23 @@ impl Printer {
     pub(super) fn missing(&self, tell: impl FnOnce(Look) -> String) {
         write_err(&tell(self.err_look));
     }
+}
+
+/// JSON in which characters that a terminal would obey are escaped: the same values, and nothing that
+/// changes how the text around them is shown. Outside of its texts JSON has none of them but line ends.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || !unprintable(c) {
+            out.push(c);
+            continue;
+        }
+        let mut units = [0; 2];
+        for unit in c.encode_utf16(&mut units) {
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    }
+    out
 }
 
 fn write_err(text: &str) {

@@ -10,6 +10,7 @@ use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use crate::document::Pointer;
+use crate::model::effort::{Effort, effort, too_intricate};
 use crate::model::example::example_of;
 use crate::names::{quoted, shown};
 
@@ -107,14 +108,20 @@ impl Contract {
     /// An output that meets it; none where none could be made up.
     pub fn example(&self) -> Option<&Value> {
         let made = self.example.get_or_init(|| {
+            // First of all whether there is anything to be made up from.
+            let validator = self.validator().ok()?;
             let example = example_of(&self.schema);
-            self.validator().is_ok_and(|validator| validator.is_valid(&example)).then_some(example)
+            let meets = effort(&self.schema, &example) != Effort::TooLarge && validator.is_valid(&example);
+            meets.then_some(example)
         });
         made.as_ref()
     }
 
     fn validator(&self) -> Result<&Validator, &str> {
         let compiled = self.validator.get_or_init(|| {
+            if let Some(why) = too_intricate(&self.schema) {
+                return Err(why);
+            }
             let options = match self.dialect {
                 Dialect::Newest => jsonschema::draft202012::options(),
                 Dialect::Declared => jsonschema::options().should_validate_formats(false),
@@ -127,17 +134,27 @@ impl Contract {
     /// Every way in which an output does not meet it, at most [`MOST_BREACHES`]; none when it does.
     pub fn breaches(&self, output: &Value) -> Vec<Breach> {
         match self.validator() {
-            Ok(validator) => OUTPUT.breaches(validator, output, &[]),
+            Ok(validator) => match effort(&self.schema, output) {
+                Effort::Small => OUTPUT.breaches(validator, output, &[]),
+                Effort::Large if validator.is_valid(output) => Vec::new(),
+                Effort::Large => OUTPUT.whole("does not meet the contract, and is too large to say where"),
+                Effort::TooLarge => OUTPUT.whole("is too large to be compared with what the contract says of it"),
+            },
             Err(why) => vec![Breach { path: "output".to_owned(), message: format!("the contract: {why}") }],
         }
     }
 
     /// Every way in which arguments don't fit a tool's schema, with paths from `args`, at most
     /// [`MOST_BREACHES`]; none when they do. What stands at or below one of `unknown` is not known
-    /// yet, and nothing is said that may depend on it. Nor is anything of a schema that is none: it
-    /// is the tool's, and the tool has the last word.
+    /// yet, and nothing is said that may depend on it. Nor is anything of a schema that is none or makes
+    /// too much work: it is the tool's, and the tool has the last word.
     pub fn misfits(&self, arguments: &Value, unknown: &[&Pointer]) -> Vec<Breach> {
-        self.validator().map(|validator| ARGUMENTS.breaches(validator, arguments, unknown)).unwrap_or_default()
+        match self.validator() {
+            Ok(validator) if effort(&self.schema, arguments) == Effort::Small => {
+                ARGUMENTS.breaches(validator, arguments, unknown)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Why it is no schema, if it is none.
@@ -169,6 +186,11 @@ impl Telling {
         }
         breaches.truncate(MOST_BREACHES);
         breaches
+    }
+
+    /// One breach of the whole.
+    fn whole(&self, message: &str) -> Vec<Breach> {
+        vec![Breach { path: self.subject.to_owned(), message: message.to_owned() }]
     }
 
     fn tell(&self, error: &ValidationError<'_>, breaches: &mut Vec<Breach>) {
@@ -401,6 +423,32 @@ mod tests {
                 "args.y is not a field of the tool; leave it out",
             ]
         );
+    }
+
+    #[test]
+    fn what_stands_for_millions_of_schemas_is_no_contract_and_nothing_is_compared_with_it() {
+        let mut definitions = serde_json::Map::new();
+        for level in 0..22 {
+            let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+            definitions.insert(format!("d{level}"), json!({"oneOf": [next, next]}));
+        }
+        definitions.insert("d22".to_owned(), json!({"type": "integer"}));
+        let schema = json!({"$defs": definitions, "properties": {"a": {"$ref": "#/$defs/d0"}}});
+        let refused = Contract::compile(None, schema.clone()).expect_err("refused").to_string();
+        assert!(refused.contains("stands for more than 10000 schemas"), "{refused}");
+        let tool = Contract::of_tool(schema.clone());
+        assert!(tool.trouble().is_some() && tool.misfits(&json!({"a": "x"}), &[]).is_empty());
+        assert_eq!(Contract::stored(None, schema).example(), None);
+    }
+
+    #[test]
+    fn what_is_too_large_to_be_told_piece_by_piece_is_told_as_a_whole() {
+        let twice = |key: &str| json!({"required": [key], "properties": {"a": {"$ref": "#"}}});
+        let contract = contract(json!({"anyOf": [twice("x"), twice("y")]}));
+        let nested = |depth: usize| (0..depth).fold(json!({}), |inner, _| json!({"a": inner}));
+        for depth in [17, 60] {
+            assert_eq!(contract.breaches(&nested(depth)).len(), 1, "{depth}");
+        }
     }
 
     #[test]

@@ -3,23 +3,39 @@
 //! It is made from what the schema says (constants, examples, defaults, choices, types, lengths) and
 //! knows nothing of conditions; whoever shows it checks it first.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Number, Value};
 
 /// How deep references and nesting are followed.
 const DEEPEST: usize = 12;
+/// How many values an example is made of at most: a few lines of schema can ask for millions.
+const MOST: usize = 2_000;
 
 /// A value that probably meets a schema, small rather than complete: required fields, and those
 /// whose value the schema itself gives.
 pub(super) fn example_of(schema: &Value) -> Value {
-    made(schema, schema, DEEPEST)
+    made(schema, &Root { schema, left: Cell::new(MOST) }, DEEPEST)
 }
 
-fn made(schema: &Value, root: &Value, depth: usize) -> Value {
-    let Some(schema) = schema.as_object().filter(|_| depth > 0) else { return Value::from("text") };
+/// What an example is made from.
+struct Root<'s> {
+    schema: &'s Value,
+    /// How many more values may be made.
+    left: Cell<usize>,
+}
+
+fn made(schema: &Value, root: &Root<'_>, depth: usize) -> Value {
+    let left = root.left.get();
+    root.left.set(left.saturating_sub(1));
+    let Some(schema) = schema.as_object().filter(|_| depth > 0 && left > 0) else { return Value::from("text") };
     if let Some(given) = given(schema) {
-        return given.clone();
+        let left = root.left.get();
+        let weight = weight_of(given);
+        root.left.set(left.saturating_sub(weight));
+        return if weight <= left { given.clone() } else { Value::from("text") };
     }
-    if let Some(target) = schema.get("$ref").and_then(Value::as_str).and_then(|to| referred(to, root)) {
+    if let Some(target) = schema.get("$ref").and_then(Value::as_str).and_then(|to| referred(to, root.schema)) {
         return made(target, root, depth - 1);
     }
     for key in ["anyOf", "oneOf"] {
@@ -43,6 +59,18 @@ fn made(schema: &Value, root: &Value, depth: usize) -> Value {
         "boolean" => Value::Bool(true),
         "null" => Value::Null,
         _ => Value::String(text(schema)),
+    }
+}
+
+/// For how many values a given one counts; long texts count for several.
+fn weight_of(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 1 + text.len() / 64,
+        Value::Array(items) => 1 + items.iter().map(weight_of).sum::<usize>(),
+        Value::Object(members) => {
+            1 + members.iter().map(|(name, member)| name.len() / 64 + weight_of(member)).sum::<usize>()
+        }
+        _ => 1,
     }
 }
 
@@ -75,7 +103,7 @@ fn kind(schema: &Map<String, Value>) -> &str {
     })
 }
 
-fn object(schema: &Map<String, Value>, root: &Value, depth: usize) -> Value {
+fn object(schema: &Map<String, Value>, root: &Root<'_>, depth: usize) -> Value {
     let mut example = Map::new();
     for part in schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default() {
         if let Value::Object(fields) = made(part, root, depth - 1) {
@@ -137,15 +165,14 @@ fn text(schema: &Map<String, Value>) -> String {
     let (least, most) = (length("minLength").unwrap_or(0).min(2_000), length("maxLength").unwrap_or(usize::MAX));
     let said = schema.get("description").and_then(Value::as_str).filter(|text| text.chars().count() <= 120);
     let mut text: String = fixed.or(said).unwrap_or("text").chars().take(most).collect();
-    while text.chars().count() < least {
-        text.push('.');
-    }
+    let length = text.chars().count();
+    text.extend(std::iter::repeat_n('.', least.saturating_sub(length)));
     text
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, Value, json};
 
     use crate::model::Contract;
 
@@ -162,6 +189,17 @@ mod tests {
         ] {
             let contract = Contract::compile(None, schema.clone()).expect("a schema");
             assert!(contract.example().is_some(), "{schema}: {}", super::example_of(&schema));
+        }
+    }
+
+    #[test]
+    fn an_example_is_small_whatever_the_schema_asks_for() {
+        let wide: Vec<String> = (0..30).map(|n| format!("p{n}")).collect();
+        let properties: Map<String, Value> = wide.iter().map(|name| (name.clone(), json!({"$ref": "#"}))).collect();
+        let schema = json!({"required": wide, "properties": properties});
+        let large = json!({"type": "array", "minItems": 20, "items": {"type": "array", "minItems": 20, "items": {"default": "x".repeat(10_000)}}});
+        for schema in [schema, large] {
+            assert!(super::example_of(&schema).to_string().len() < 1 << 20, "{schema}");
         }
     }
 

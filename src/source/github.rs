@@ -50,6 +50,14 @@ const LONG: Duration = Duration::from_hours(365 * 24);
 /// The version of everything below the cache folder: another format, another folder.
 const FORMAT: &str = "v1";
 
+/// Removes whatever is kept of GitHub below a cache folder; all of it can be fetched again.
+///
+/// # Errors
+/// When something can't be removed.
+pub fn remove_kept(cache: &std::path::Path) -> std::io::Result<()> {
+    std::fs::remove_dir_all(cache.join(FORMAT))
+}
+
 /// A repository that is read.
 pub(super) struct Repository {
     ground: Arc<Ground>,

@@ -4,8 +4,9 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
@@ -39,6 +40,8 @@ impl Opened {
         write_ahead(&connection, busy)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        // What is deleted is overwritten: it may have been private.
+        connection.pragma_update(None, "secure_delete", true)?;
         // One plan for every value: else SQLite plans each range anew for the value it is given.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let opened = Self { connection, busy, identity: identity(file) };
@@ -47,6 +50,53 @@ impl Opened {
             opened.connection.pragma_update(None, "synchronous", "NORMAL")?;
         }
         Ok(opened)
+    }
+
+    /// Opens a file that is there, for reading. Where nothing can be written, it is read as it stands.
+    pub(super) fn to_read(file: &Path, busy: Duration) -> Result<Self, StoreError> {
+        match Self::at(file, busy, true) {
+            Err(StoreError::ReadOnly { .. } | StoreError::Closed { .. } | StoreError::Full { .. }) => {
+                Self::as_it_stands(file, busy)
+            }
+            opened => opened,
+        }
+    }
+
+    fn as_it_stands(file: &Path, busy: Duration) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = |connection: Connection| {
+            connection.busy_timeout(busy)?;
+            schema::recognize(&connection)?;
+            Ok(Self { connection, busy, identity: identity(file) })
+        };
+        let opened = Connection::open_with_flags(file, flags).map_err(StoreError::from).and_then(open);
+        let mut journal = file.as_os_str().to_owned();
+        journal.push("-wal");
+        // SQLite wants files of its own beside one with a write-ahead log, also for reading. Where that
+        // log is empty, the file is all there is.
+        let whole = std::fs::metadata(Path::new(&journal)).map_or(true, |log| log.len() == 0);
+        match opened {
+            Err(error @ (StoreError::ReadOnly { .. } | StoreError::Closed { .. })) if !whole => Err(error),
+            Err(StoreError::ReadOnly { .. } | StoreError::Closed { .. }) => {
+                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+                let place = utf8_percent_encode(&file.to_string_lossy(), PATH).to_string();
+                open(Connection::open_with_flags(format!("file:{place}?immutable=1"), flags)?)
+            }
+            other => other,
+        }
+    }
+
+    /// Gives back the room that nothing needs any more, and empties the write-ahead log, in which
+    /// what was deleted still stands.
+    pub(super) fn compact(&self) -> Result<(), StoreError> {
+        let emptied = || {
+            let busy: i64 = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+            if busy == 0 { Ok(()) } else { Err(StoreError::Locked { file: PathBuf::new() }) }
+        };
+        // Before and after: making it smaller takes room, too.
+        emptied()?;
+        self.connection.execute_batch("VACUUM")?;
+        emptied()
     }
 
     /// A transaction that may write, as soon as no other process is in one.
@@ -70,6 +120,9 @@ impl Opened {
     }
 }
 
+/// What stands for itself in the path of an address.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
+
 /// While another process does the same, SQLite may refuse at once instead of waiting.
 fn write_ahead(connection: &Connection, busy: Duration) -> Result<(), StoreError> {
     connection.busy_timeout(Duration::ZERO)?;
@@ -85,13 +138,14 @@ fn write_ahead(connection: &Connection, busy: Duration) -> Result<(), StoreError
     Err(StoreError::Closed { file: PathBuf::new(), why })
 }
 
-/// Tries until no other process is in the way, for at least as long as `patience`.
+/// Tries until no other process is in the way, for as long as `patience`: by the system's time, for it
+/// is the system that others hold the file by.
+#[allow(clippy::disallowed_methods, reason = "a busy machine makes each pause longer, and the whole must not be")]
 fn patiently<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
-    let mut pauses = patience.as_millis() / u128::from(PAUSE_MS);
+    let begun = Instant::now();
     loop {
         match attempt() {
-            Err(StoreError::Locked { .. }) if pauses > 0 => {
-                pauses -= 1;
+            Err(StoreError::Locked { .. }) if begun.elapsed() < patience => {
                 std::thread::sleep(Duration::from_millis(PAUSE_MS));
             }
             done => return done,

@@ -30,6 +30,8 @@ use crate::web;
 
 /// Who we say we are.
 const AGENT: &str = concat!("flowy-mcp/", env!("CARGO_PKG_VERSION"));
+/// How many connections are kept open for the next calls.
+const IDLE: usize = 2;
 /// How many redirects one request follows.
 const HOPS: usize = 5;
 /// The header that names a session.
@@ -54,6 +56,7 @@ impl Line {
                 .user_agent(AGENT)
                 .connect_timeout(connect_timeout)
                 .gzip(true)
+                .pool_max_idle_per_host(IDLE)
                 .redirect(Policy::custom(follow))
                 .retry(reqwest::retry::never())
         };

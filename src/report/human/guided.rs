@@ -181,7 +181,9 @@ fn time(at: DateTime<Utc>) -> String {
 pub fn pruned(pruned: &Pruned) -> String {
     let many = count(pruned.executions.len(), "execution", "executions");
     if !pruned.rehearsed {
-        return format!("forgot {many}");
+        let left = "; the file could not be made smaller: another process reads it or the disk has no room, and until \
+             the next prune parts of them may still be found in it";
+        return format!("forgot {many}{}", if pruned.compact { "" } else { left });
     }
     let mut text = format!("would forget {many}");
     for summary in &pruned.executions {

@@ -323,6 +323,7 @@ pub fn pruned(pruned: &Pruned) -> Value {
     json!({
         "pruned": if pruned.rehearsed { 0 } else { pruned.executions.len() },
         "dryRun": pruned.rehearsed,
+        "compact": pruned.compact,
         "executions": pruned.executions.iter().map(guided_summary).collect::<Vec<_>>(),
     })
 }

@@ -133,6 +133,58 @@ async fn reading_makes_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(&folder.path().join("state"));
     assert_eq!(store.log(&ExecutionId::named("x")).await.unwrap(), None);
-    assert_eq!(store.forget(vec!["x".to_owned()]).await.unwrap(), 0);
+    assert_eq!(store.forget(vec!["x".to_owned()]).await.unwrap().executions, 0);
     assert!(!folder.path().join("state").exists());
+}
+
+#[tokio::test]
+async fn what_is_forgotten_is_in_no_file_any_more_and_gives_its_room_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let guide = Guide::new(Store::at(folder.path()), clock());
+    let private = "CONFIDENTIAL".repeat(50_000);
+    for id in ["first", "second"] {
+        let order = Order { task: Some(private.clone()), ..order() };
+        guide.begin(order, &|| ExecutionId::named(id)).await.unwrap();
+    }
+    let size = || folder.path().join(FILE).metadata().unwrap().len();
+    guide.begin(order(), &|| ExecutionId::named("third")).await.unwrap();
+    let store = Store::at(folder.path());
+    let forgotten = store.forget(vec!["first".to_owned(), "second".to_owned()]).await.unwrap();
+    assert_eq!((forgotten.executions, forgotten.compact), (2, true));
+    assert!(size() < 200_000, "{}", size());
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        assert!(!bytes.windows(12).any(|part| part == b"CONFIDENTIAL"));
+    }
+    assert!(guide.story(&ExecutionId::named("third")).await.is_ok());
+}
+
+#[tokio::test]
+async fn who_reads_does_not_wait_for_who_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let guide = Guide::new(Store::patient(folder.path(), Duration::from_mins(5)), clock());
+    let first = ExecutionId::named("first");
+    guide.begin(order(), &|| first.clone()).await.unwrap();
+    let other = Connection::open(folder.path().join(FILE)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let waiting = guide.begin(order(), &|| ExecutionId::named("second"));
+    tokio::pin!(waiting);
+    tokio::select! {
+        biased;
+        _ = &mut waiting => panic!("the other one holds the file"),
+        story = guide.store().log(&first) => assert!(story.unwrap().is_some()),
+    }
+    other.execute_batch("ROLLBACK").unwrap();
+    waiting.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_folder_that_can_not_be_looked_into_is_not_an_empty_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("no-folder");
+    std::fs::write(&file, "").unwrap();
+    let store = Store::at(&file);
+    let closed = |error: StoreError| matches!(error, StoreError::Closed { .. });
+    assert!(store.log(&ExecutionId::named("x")).await.is_err_and(closed));
+    assert!(store.forget(vec!["x".to_owned()]).await.is_err_and(closed));
 }
