@@ -45,6 +45,7 @@ pub use crate::execute::StepEnd;
 pub use crate::guide::{Answering, Asker, Story, Turn};
 pub use crate::model::{KnownTool, ServerStanding};
 pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome};
+pub use crate::source::READING;
 pub use crate::store::{ListingTotals, Summary, Tally};
 pub use crate::upstream::{ServerRow, TOLD};
 pub use crate::validate::{REGISTRY as RULES, Severity};
@@ -59,7 +60,7 @@ pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};
 pub use failure::{EXIT_CODES, Error};
 pub use graph::{GraphRequest, InputsRequest};
 pub use guide::{BeginRequest, Begun, CompleteRequest, EscalateRequest, PruneRequest, Pruned, ResumeRequest};
-pub use list::{ListRequest, Listing};
+pub use list::{ListRequest, Listing, UNASKED_EXAMPLES};
 pub use memory::{Finished, Memory, Recorded};
 pub use prompts::{PromptArgument, PromptEntry, PromptKind, PromptRequest, Prompts, Script, Written, WrittenBody};
 pub use resources::{FlowEntry, FlowNames, ResourcePage};
@@ -87,6 +88,8 @@ pub struct App {
     source: Source,
     /// Whether the source has branches, tags and commits.
     has_refs: bool,
+    /// Whether the built-in examples are served because nobody named a source.
+    unasked_examples: bool,
     clock: Arc<dyn Clock>,
     catalogs: Catalogs<Derived>,
     revisions: changes::Revisions,
@@ -106,7 +109,8 @@ impl App {
     /// When the source can't be understood.
     pub fn open(settings: Settings, environment: &Environment, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let spec = Self::choose(&settings, environment)?;
-        Self::open_at(spec, settings, clock, Pace::Real)
+        let unasked_examples = settings.source.is_none() && matches!(spec, SourceSpec::Examples(_));
+        Ok(Self { unasked_examples, ..Self::open_at(spec, settings, clock, Pace::Real)? })
     }
 
     /// Opens a source, with pauses between tries of another length: for tests.
@@ -126,7 +130,26 @@ impl App {
         let revisions = changes::Revisions::new();
         let memory = Arc::new(Memory::new(clock.clone()));
         let tools = Arc::new(NoTools);
-        Ok(Self { settings, source, has_refs, clock, catalogs, revisions, memory, guide, tools, counting })
+        let unasked_examples = false;
+        Ok(Self {
+            settings,
+            source,
+            has_refs,
+            unasked_examples,
+            clock,
+            catalogs,
+            revisions,
+            memory,
+            guide,
+            tools,
+            counting,
+        })
+    }
+
+    /// Whether the built-in examples are served because nobody named a source: a variable of a
+    /// client's file may be misspelt.
+    pub fn unasked_examples(&self) -> bool {
+        self.unasked_examples
     }
 
     /// Whether flows may call external tools that change things.

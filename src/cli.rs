@@ -90,7 +90,6 @@ fn open_with_servers(world: &World<'_>) -> Result<(Arc<crate::app::App>, Servers
     let settings = world.settings()?;
     let program = commands::own_program();
     let servers = Servers::open(&settings, world.environment, world.clock.clone(), program)?;
-    servers.warn();
     let app = crate::app::App::open(settings, world.environment, world.clock.clone())?.with_tools(servers.tools());
     Ok((Arc::new(app), servers))
 }

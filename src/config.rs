@@ -37,7 +37,7 @@ pub use self::error::{Origin, Place, SettingsError, system_says};
 pub use self::exposing::{Expose, ExposeList, reserved_tool_name};
 pub use self::file::CONFIG_FILE;
 pub use self::load::Flags;
-pub use self::passing::Passed;
+pub use self::passing::{Audience, Passed};
 pub use self::rows::SETTINGS;
 pub use self::secret::{REDACTED, Secret, redact};
 pub use self::servers::{

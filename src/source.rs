@@ -33,6 +33,9 @@ use crate::clock::Clock;
 use crate::config::Settings;
 use crate::names::{CatalogPath, ObjectId, RefName, RepoSlug};
 
+/// The target of the log lines that say how many `files` are being read, for whoever shows that.
+pub const READING: &str = "flowy::reading";
+
 /// What is to be read, not yet opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceSpec {

@@ -1,8 +1,9 @@
-//! Putting this program into a client's configuration: Claude Desktop's and Claude Code's.
+//! Putting this program into a client's configuration: Claude Desktop's and Claude Code's; for any
+//! other client, the entry that most of them understand.
 //!
-//! The entry holds absolute paths and arguments only. A client starts the program in another
-//! folder and with another environment, so what was set here is written out as flags; the token
-//! is not, because such files get copied, synchronised and committed.
+//! A client starts the program in another folder and with another environment, so what was set here
+//! is written out as absolute paths and flags; the token is not, because such files get copied,
+//! synchronised and committed. Claude Code's file is a team's: it gets no path of this machine.
 
 mod merging;
 mod placing;
@@ -13,12 +14,14 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-use self::merging::{MergeError, Merged, merged};
+use self::merging::{Entry, MARK, Merged, merged};
 use self::placing::Placed;
-use crate::config::{CONFIG_FILE, Environment, Folders, Platform, ServersFile, ServersPlace, Settings};
+use crate::config::{Audience, CONFIG_FILE, Environment, Folders, Platform, ServersFile, ServersPlace, Settings};
 use crate::names::quoted;
 
-/// The name under which the program stands in a client's list of servers.
+pub use self::merging::MergeError;
+
+/// The name under which the program stands in a client's list of servers, unless another is given.
 pub const SERVER: &str = "flowy";
 
 /// A program that can start this one as an MCP server.
@@ -28,35 +31,62 @@ pub enum Client {
     ClaudeDesktop,
     /// The command line tool; `.mcp.json` in the project's folder.
     ClaudeCode,
+    /// Any other, whose file is not known.
+    Other,
 }
 
 impl Client {
+    /// The clients whose file is known, by what is typed.
+    pub const KNOWN: [(Self, &'static str); 2] =
+        [(Self::ClaudeDesktop, "claude-desktop"), (Self::ClaudeCode, "claude-code")];
+
+    /// The client of this name.
+    pub fn named(word: &str) -> Self {
+        Self::KNOWN
+            .iter()
+            .find(|(_, known)| known.eq_ignore_ascii_case(word))
+            .map_or(Self::Other, |(client, _)| *client)
+    }
+
+    /// Who reads its file.
+    const fn audience(self) -> Audience {
+        match self {
+            Self::ClaudeDesktop | Self::Other => Audience::User,
+            Self::ClaudeCode => Audience::Team,
+        }
+    }
+
     /// What people call it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "Claude Desktop",
             Self::ClaudeCode => "Claude Code",
+            Self::Other => "the client",
         }
     }
 
-    /// The file it reads its servers from.
+    /// The file it reads its servers from; none where that is not known.
     ///
     /// Sources: "Connect to local MCP servers" in the MCP documentation, and Claude Code's
     /// documentation of project scope. The build from Windows' store has its own roaming folder.
     ///
     /// # Errors
     /// `NoUserFolder` when the file would be in a user's folder and there is none.
-    pub fn file(self, environment: &Environment) -> Result<PathBuf, ClientError> {
+    pub fn file(self, environment: &Environment) -> Result<Option<PathBuf>, ClientError> {
         const FILE: &str = "claude_desktop_config.json";
         const STORE: &str = "Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude";
         match self {
-            Self::ClaudeCode => Ok(environment.current_folder().join(".mcp.json")),
+            Self::Other => Ok(None),
+            Self::ClaudeCode => Ok(Some(environment.current_folder().join(".mcp.json"))),
             Self::ClaudeDesktop => {
                 let usual = environment.programs_folder().map(|folder| folder.join("Claude"));
                 let store = environment.packages_folder().map(|folder| folder.join(STORE));
                 let there = |folder: &Option<PathBuf>| folder.as_ref().is_some_and(|folder| folder.is_dir());
                 let folder = if there(&store) && !there(&usual) { store } else { usual };
-                folder.map(|folder| folder.join(FILE)).ok_or(ClientError::NoUserFolder { client: self.name() })
+                match folder {
+                    Some(folder) => Ok(Some(folder.join(FILE))),
+                    None => Err(ClientError::NoUserFolder { client: self.name() }),
+                }
             }
         }
     }
@@ -67,6 +97,10 @@ impl Client {
 pub struct ClientRequest<'a> {
     /// Whose configuration.
     pub client: Client,
+    /// The name under which the entry stands.
+    pub server: &'a str,
+    /// Whether an entry of that name that serves another catalog may be overwritten.
+    pub replace: bool,
     /// This program, by its absolute path.
     pub program: &'a Path,
     /// The settings in force, which the client's program is to have too.
@@ -84,8 +118,8 @@ pub enum Change {
     Created,
     /// The entry was put into it.
     Merged {
-        /// The file as it was before.
-        backup: PathBuf,
+        /// The file as it was before; none for a file that a team shares, whose history has it.
+        backup: Option<PathBuf>,
     },
     /// The entry was already there; nothing was written.
     Unchanged,
@@ -96,8 +130,8 @@ pub enum Change {
 pub struct ClientSetup {
     /// Whose configuration.
     pub client: Client,
-    /// The client's file.
-    pub file: PathBuf,
+    /// The client's file, where that is known.
+    pub file: Option<PathBuf>,
     /// The entry as it stands in an otherwise empty file: JSON, indented by two blanks.
     pub snippet: String,
     /// What was done.
@@ -120,6 +154,21 @@ pub enum ClientError {
     NotAbsolute {
         /// The path.
         path: PathBuf,
+    },
+    /// Clients drop every tool of a server whose name they don't like.
+    #[error("a server can't be called {shown}")]
+    BadName {
+        /// The name, made safe to show.
+        shown: String,
+    },
+    /// Nobody knows where that client keeps its settings.
+    #[error("the file in which this client keeps its servers is not known")]
+    UnknownFile,
+    /// A team's file can't name a folder of one machine.
+    #[error("the folder {} is not inside this project, so a file that a team shares can't name it", folder.display())]
+    OutsideProject {
+        /// The folder.
+        folder: PathBuf,
     },
     /// JSON is Unicode.
     #[error("the path {} is not Unicode text, so a JSON file cannot hold it", path.display())]
@@ -157,7 +206,16 @@ impl ClientError {
     /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Content { .. } => Some("the file was left alone; mend it, or add the entry by hand"),
+            Self::Content { fault: MergeError::OtherSource { .. }, .. } => {
+                Some("the file was left alone; --name NAME adds a second entry beside it, --replace overwrites it")
+            }
+            Self::Content { .. } => Some("the file was left alone; fix it, or add the entry by hand"),
+            Self::BadName { .. } => Some("use 1 to 64 letters, digits, _ and -"),
+            Self::UnknownFile => Some("leave --write out, and put the entry into the client's settings by hand"),
+            Self::OutsideProject { .. } => Some(
+                "name a repository (owner/repo) or a folder inside the project; for yourself alone, `claude mcp add --scope \
+                 local NAME -- flowy serve --source FOLDER` keeps the path out of the project",
+            ),
             Self::NoUserFolder { .. } => Some("set HOME (on Windows: APPDATA)"),
             Self::NoSuchFolder { .. } => Some("name a folder that is there, or owner/repo"),
             Self::NotAbsolute { .. } | Self::NotUnicode { .. } | Self::File { .. } => None,
@@ -172,8 +230,15 @@ impl ClientError {
 pub fn show_entry(request: ClientRequest<'_>) -> Result<ClientSetup, ClientError> {
     let file = request.client.file(request.environment)?;
     let (command, arguments) = entry(request)?;
-    let whole = json!({ "mcpServers": { SERVER: { "command": command, "args": arguments } } });
-    let next = vec![format!("Put this into {}, or let flowy do it with --write.", file.display())];
+    let whole = json!({ "mcpServers": { request.server: { "command": command, "args": arguments } } });
+    let next = vec![match &file {
+        Some(file) => format!("Put this into {}, or let flowy do it with --write.", file.display()),
+        None => {
+            "Put this where the client keeps its MCP servers. Most clients read this form; some call the outer key \
+                 `servers`, or ask for command and arguments one by one."
+                .to_owned()
+        }
+    }];
     Ok(ClientSetup {
         client: request.client,
         file,
@@ -193,47 +258,77 @@ pub fn show_entry(request: ClientRequest<'_>) -> Result<ClientSetup, ClientError
 /// case it is left as it was.
 pub fn write_entry(request: ClientRequest<'_>, now: DateTime<Utc>) -> Result<ClientSetup, ClientError> {
     let shown = show_entry(request)?;
+    let Some(file) = shown.file.clone() else { return Err(ClientError::UnknownFile) };
     let (command, arguments) = entry(request)?;
     let failed = |verb| {
-        let file = shown.file.clone();
+        let file = file.clone();
         move |cause| ClientError::File { file, verb, cause }
     };
-    let place = Placed::at(&shown.file).map_err(failed("read"))?;
+    let place = Placed::at(&file).map_err(failed("read"))?;
     let old = place.text().map_err(failed("read"))?;
-    let change = match merged(old.as_deref().unwrap_or_default(), SERVER, &command, &arguments) {
-        Err(fault) => return Err(ClientError::Content { file: shown.file, fault }),
+    let marked = old.as_ref().is_some_and(|text| text.starts_with(MARK));
+    let entry = Entry { server: request.server, command: &command, arguments: &arguments };
+    let change = match merged(old.as_deref().unwrap_or_default(), &entry, request.replace) {
+        Err(fault) => return Err(ClientError::Content { file, fault }),
         Ok(Merged::Same) => Change::Unchanged,
-        Ok(Merged::Changed(text)) => match place.replace(&text, now).map_err(failed("written"))? {
-            Some(backup) => Change::Merged { backup },
-            None => Change::Created,
-        },
+        Ok(Merged::Changed(text)) => {
+            let was_there = place.is_there();
+            let keep = request.client.audience() == Audience::User;
+            let backup = place.replace(&text, keep, now).map_err(failed("written"))?;
+            if was_there { Change::Merged { backup } } else { Change::Created }
+        }
     };
     let first = match (&change, request.client) {
-        (Change::Unchanged, _) => None,
+        (Change::Unchanged, _) | (_, Client::Other) => None,
         (_, Client::ClaudeDesktop) => Some(
             "Quit Claude Desktop completely and start it again: it reads this file only when it starts.".to_owned(),
         ),
         (_, Client::ClaudeCode) => Some(format!(
-            "Start Claude Code in {} and approve the server {SERVER} when it asks; /mcp shows whether it runs.",
-            request.environment.current_folder().display()
+            "Start Claude Code in {} and approve the server {} when it asks; /mcp shows whether it runs. Everybody who \
+             opens this folder needs flowy on their PATH.",
+            request.environment.current_folder().display(),
+            request.server
         )),
     };
-    let next = first.into_iter().chain(notes(request)).collect();
+    let unmarked = marked
+        .then(|| "The file began with a byte-order mark, which the client can't read; it was taken out.".to_owned());
+    let next = unmarked.into_iter().chain(first).chain(notes(request)).collect();
     Ok(ClientSetup { change, next, ..shown })
 }
 
 /// The command and its arguments.
 fn entry(request: ClientRequest<'_>) -> Result<(String, Vec<String>), ClientError> {
-    if !request.program.is_absolute() {
-        return Err(ClientError::NotAbsolute { path: request.program.to_owned() });
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !(1..=64).contains(&request.server.len()) || !request.server.chars().all(plain) {
+        return Err(ClientError::BadName { shown: quoted(request.server) });
     }
-    let command = unicode(request.program)?;
+    let audience = request.client.audience();
+    let command = match audience {
+        Audience::Team => SERVER.to_owned(),
+        Audience::User if !request.program.is_absolute() => {
+            return Err(ClientError::NotAbsolute { path: request.program.to_owned() });
+        }
+        Audience::User => unicode(request.program)?,
+    };
     let mut arguments = vec!["serve".to_owned()];
     if let Some(source) = source(request)? {
         arguments.extend(["--source".to_owned(), source.argument]);
     }
-    arguments.extend(request.settings.passed_on(request.environment).arguments);
+    arguments.extend(request.settings.passed_on(request.environment, audience).arguments);
     Ok((command, arguments))
+}
+
+/// A folder as the client's file names it: from the project's folder in a team's file, in which
+/// Claude Code starts the program.
+fn named(request: ClientRequest<'_>, folder: &Path) -> Result<String, ClientError> {
+    if request.client.audience() == Audience::User {
+        return unicode(folder);
+    }
+    match folder.strip_prefix(request.environment.current_folder()) {
+        Ok(inside) if inside.as_os_str().is_empty() => Ok(".".to_owned()),
+        Ok(inside) => Ok(format!("./{}", unicode(inside)?.replace('\\', "/"))),
+        Err(_) => Err(ClientError::OutsideProject { folder: folder.to_owned() }),
+    }
 }
 
 fn unicode(path: &Path) -> Result<String, ClientError> {
@@ -251,7 +346,7 @@ fn source(request: ClientRequest<'_>) -> Result<Option<Source>, ClientError> {
     let here = request.environment.current_folder();
     let Some(given) = request.settings.source.as_deref() else {
         // What `serve` would have taken here, it would not find there.
-        let folder = here.join("flows").is_dir().then(|| unicode(here)).transpose()?;
+        let folder = here.join("flows").is_dir().then(|| named(request, here)).transpose()?;
         return Ok(folder.map(|argument| Source { argument, is_local: true }));
     };
     if given.contains("://") || given.starts_with("git@") {
@@ -262,7 +357,7 @@ fn source(request: ClientRequest<'_>) -> Result<Option<Source>, ClientError> {
     }
     let folder = request.environment.resolved(given, here);
     if folder.is_dir() {
-        return Ok(Some(Source { argument: unicode(&folder)?, is_local: true }));
+        return Ok(Some(Source { argument: named(request, &folder)?, is_local: true }));
     }
     if given.starts_with(['.', '/', '~', '\\']) || Path::new(given).is_absolute() {
         return Err(ClientError::NoSuchFolder { shown: quoted(given) });
@@ -301,9 +396,9 @@ fn notes(request: ClientRequest<'_>) -> Vec<String> {
             ));
         }
     }
-    let left = request.settings.passed_on(request.environment).left;
+    let left = request.settings.passed_on(request.environment, request.client.audience()).left;
     if !left.is_empty() {
-        notes.push(format!("No flag carries these settings, put them into {own_file}: {}.", left.join(", ")));
+        notes.push(format!("The entry can't hold these settings; put them into {own_file}: {}.", left.join(", ")));
     }
     notes
 }

@@ -1,6 +1,7 @@
 //! Executing a flow, and rehearsing it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -97,16 +98,19 @@ impl StepDone {
         let far = format!("{} of {}", self.ended, counted(self.steps, "step", "steps"));
         if let Some(call) = &self.call {
             let words = call.message.as_deref().map(|words| format!(": {}", shown(words, said))).unwrap_or_default();
-            return format!("{far}: {}{words}", shown(&call.label, label));
+            return format!("{far}: {}{words}{}", shown(&call.label, label), self.skipped_words());
         }
         let end = match self.end {
             StepEnd::Done => "",
             StepEnd::Failed => " failed",
             StepEnd::WentOn => " failed, the flow goes on",
-            StepEnd::LeftOut => " was left out",
+            StepEnd::LeftOut => " was skipped",
         };
-        let skipped = if self.skipped > 0 { format!(" ({} skipped)", self.skipped) } else { String::new() };
-        format!("{far}: {}{end}{skipped}", shown(&self.label, label))
+        format!("{far}: {}{end}{}", shown(&self.label, label), self.skipped_words())
+    }
+
+    fn skipped_words(&self) -> String {
+        if self.skipped > 0 { format!(" ({} skipped)", self.skipped) } else { String::new() }
     }
 }
 
@@ -215,7 +219,8 @@ impl App {
         let counting = self.counting.clone();
         let (tools, execution) = (self.tools.clone(), id.clone());
         let mut work = tokio::spawn(async move {
-            let told = on_step.clone().map(|on_step| telling(&run, on_step));
+            let far = Arc::new(Far::default());
+            let told = on_step.clone().map(|on_step| telling(&run, far.clone(), on_step));
             let workers = Workers {
                 texts: &Rendered,
                 tools: Some(&*tools),
@@ -232,6 +237,7 @@ impl App {
                     skipped: step.skipped,
                     call: None,
                 };
+                far.reach(&done);
                 if let Some(on_step) = &on_step {
                     on_step(&done);
                 }
@@ -317,14 +323,29 @@ impl App {
     }
 }
 
+/// How far an execution is, for news that come from within a step.
+#[derive(Default)]
+struct Far {
+    ended: AtomicUsize,
+    skipped: AtomicUsize,
+}
+
+impl Far {
+    fn reach(&self, done: &StepDone) {
+        self.ended.store(done.ended, Ordering::Relaxed);
+        self.skipped.store(done.skipped, Ordering::Relaxed);
+    }
+}
+
 /// Passes on what calls say of themselves, with how far the whole is.
-fn telling(run: &Run, on_step: OnStep) -> OnCall {
+fn telling(run: &Run, far: Arc<Far>, on_step: OnStep) -> OnCall {
     let labels: Vec<String> = run.plan().steps().iter().map(|step| step.label.clone()).collect();
     let steps = run.counts().steps;
     Arc::new(move |step, progress: ToolProgress| {
         let label = labels.get(step).cloned().unwrap_or_default();
         let call = call_news(label.clone(), progress);
-        on_step(&StepDone { ended: 0, steps, label, end: StepEnd::Done, skipped: 0, call: Some(call) });
+        let (ended, skipped) = (far.ended.load(Ordering::Relaxed), far.skipped.load(Ordering::Relaxed));
+        on_step(&StepDone { ended, steps, label, end: StepEnd::Done, skipped, call: Some(call) });
     })
 }
 
@@ -407,7 +428,7 @@ mod tests {
             (StepEnd::Failed, 3, "4 of 4 steps: Weather failed (3 skipped)"),
             (StepEnd::Done, 1, "4 of 4 steps: Weather (1 skipped)"),
             (StepEnd::WentOn, 0, "4 of 4 steps: Weather failed, the flow goes on"),
-            (StepEnd::LeftOut, 0, "4 of 4 steps: Weather was left out"),
+            (StepEnd::LeftOut, 0, "4 of 4 steps: Weather was skipped"),
         ] {
             assert_eq!(step(end, skipped).words(80, 80), due);
         }

@@ -1,9 +1,13 @@
 //! Listing a catalog's flows.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::app::{App, Code, Error, Origin, UsageByFlow};
-use crate::discover::{DiscoverError, Figures, FileProblem, ListKind, Page, Selection};
+use crate::catalog::Catalog;
+use crate::discover::{
+    DamagedIndex, DiscoverError, Figures, FileProblem, ListEntry, ListKind, NameMatch, Page, Selection,
+};
 use crate::tokens;
 
 /// What is to be listed.
@@ -15,6 +19,8 @@ pub struct ListRequest {
     pub git_ref: Option<String>,
     /// Ask for the newest state even while a copy is fresh.
     pub refresh: bool,
+    /// Say how many errors each flow of the page has.
+    pub count_errors: bool,
 }
 
 /// A page of flows, and what could not be listed as it should.
@@ -32,6 +38,24 @@ pub struct Listing {
     pub problem_count: usize,
     /// How many of them are calls of tools that are unavailable now, which no file is to blame for.
     pub unavailable_count: usize,
+    /// How many errors the flows of the page have that have any, by name; empty unless asked for.
+    pub errors: BTreeMap<String, usize>,
+    /// Whether the catalog has no flow at all.
+    pub is_empty: bool,
+    /// Whether these are the built-in examples because nobody named a source.
+    pub unasked_examples: bool,
+}
+
+/// What is said where the built-in examples are served although nobody asked for them.
+pub const UNASKED_EXAMPLES: &str = "no source is set, so these are the built-in examples; set --source or GITHUB_REPO_URL, \
+                                    or --source examples if they are wanted";
+
+impl Listing {
+    /// What to do next, where there is something.
+    pub fn next_step(&self) -> Option<&str> {
+        const NONE_USABLE: &str = "no file of flows/ can be used as a flow; `errors` names each with its reason";
+        if self.is_empty && self.problem_count > 0 { Some(NONE_USABLE) } else { self.page.next_step.as_deref() }
+    }
 }
 
 /// The most problems that one listing names.
@@ -78,6 +102,7 @@ impl App {
         let key = self.source.key();
         let figures = Figures { source: short(&key), usage: Some(&usage) };
         let page = catalog.page(&index, &selection, &figures)?;
+        let errors = if request.count_errors { errors_of(&page, &catalog)? } else { BTreeMap::new() };
         let took = self.clock.reading().saturating_sub(begun);
         tracing::info!(
             mode = page.mode.as_str(),
@@ -87,8 +112,46 @@ impl App {
             ms = crate::discover::millis(took),
             "listed"
         );
-        Ok(Listing { page, selection, origin: catalog.origin().clone(), problems, problem_count, unavailable_count })
+        Ok(Listing {
+            page,
+            selection,
+            origin: catalog.origin().clone(),
+            problems,
+            problem_count,
+            unavailable_count,
+            errors,
+            is_empty: catalog.index().is_empty(),
+            unasked_examples: self.unasked_examples,
+        })
     }
+}
+
+/// How many errors the flows of a page have: those of their files.
+fn errors_of(page: &Page, catalog: &Catalog) -> Result<BTreeMap<String, usize>, DamagedIndex> {
+    let mut of_files: BTreeMap<&str, usize> = BTreeMap::new();
+    for problem in catalog.problems()? {
+        *of_files.entry(problem.file.as_str()).or_default() += FileProblem::count(std::slice::from_ref(problem));
+    }
+    let mut errors = BTreeMap::new();
+    if of_files.is_empty() {
+        return Ok(errors);
+    }
+    let index = catalog.index();
+    for entry in &page.entries {
+        let name = match entry {
+            ListEntry::Compact(entry) => &entry.name,
+            ListEntry::Brief(entry) => &entry.name,
+            ListEntry::Shortened(entry) => &entry.name,
+            _ => continue,
+        };
+        if let NameMatch::One(row) = index.find(name)? {
+            let row = index.row(row)?;
+            if row.broken {
+                errors.insert(name.clone(), of_files.get(row.file.as_str()).copied().unwrap_or(1));
+            }
+        }
+    }
+    Ok(errors)
 }
 
 /// A source as an entry names it: `owner/repo`, a folder's name, `built-in examples`.

@@ -167,6 +167,37 @@ const MOST_ENTRIES: i64 = 100;
 pub const MOST_CHARACTERS: i64 = 100_000;
 
 impl App {
+    /// The id of the guided execution that a person names by the whole id or by its end.
+    ///
+    /// # Errors
+    /// When several end like this, or executions can't be read.
+    pub async fn execution_named(&self, given: &str) -> Result<String, Error> {
+        // A whole id has the flow's name, the time and a random end, with `_` between them.
+        if given.contains('_') || given.is_empty() {
+            return Ok(given.to_owned());
+        }
+        let end = format!("_{given}");
+        let mut request = StatusRequest { limit: Some(MOST_ENTRIES), ..StatusRequest::default() };
+        let mut found = Vec::new();
+        loop {
+            let StatusAnswer::List { executions, next_cursor, .. } = self.status(&request).await? else { break };
+            found.extend(executions.into_iter().filter_map(|listed| match listed {
+                Listed::Guided(summary) if summary.id.ends_with(&end) => Some(summary.id),
+                Listed::Guided(_) | Listed::Direct { .. } => None,
+            }));
+            if next_cursor.is_none() {
+                break;
+            }
+            request.cursor = next_cursor;
+        }
+        match found.as_slice() {
+            [] => Ok(given.to_owned()),
+            [id] => Ok(id.clone()),
+            _ => Err(Error::new(Code::AmbiguousName, format!("{} executions end in {}", found.len(), quoted(given)))
+                .next(format!("give the whole id: {}", found.join(" or ")))),
+        }
+    }
+
     /// Where executions stand. Who asks for one goes on with it: of a guided one whose process ended
     /// while it called a tool, the call is made again or a person is asked; else nothing changes.
     ///

@@ -9,6 +9,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::settings::SettingFlags;
+use crate::app::clients::SERVER;
 use crate::app::{ListKind, Mode, STATES};
 
 /// List, show, check and execute prompt flows that are kept in a GitHub repository or a folder.
@@ -92,8 +93,9 @@ pub(super) enum Command {
     #[command(
         long_about = "Execute a flow: fill in all its steps, in the order of its edges.\n\nThe final result goes to \
                       stdout, byte for byte and with nothing around it, so `flowy run NAME > out.md` keeps just that. \
-                      A line for each step goes to stderr; on a terminal, the texts of the steps as well. If a step \
-                      fails, what had finished is printed, and the exit code is 1.",
+                      A line for each step goes to stderr; with --steps, the texts of the steps as well. If a step \
+                      fails, what had finished is printed, and the exit code is 1.\n\nNo model is called: the result of a \
+                      flow of texts is a prompt, to be given to a model.",
         after_help = "Examples:\n  flowy run Marketing_Strategy --var company=TechCorp --var market=AI --var budget=100K\n  \
                       flowy run Meeting_Follow_Up --var-file meeting_notes=notes.txt --var participants=Kim > follow-up.md\n  \
                       echo '{\"company\": \"TechCorp\"}' | flowy run Marketing_Strategy --vars - --dry-run"
@@ -154,9 +156,10 @@ pub(super) enum Command {
     /// Show or write the entry that makes an MCP client start flowy
     #[command(
         long_about = "Show the entry that makes an MCP client start flowy, and where it belongs; with --write, put it \
-                      there. Everything else in the file stays, and a copy of it is kept beside it. Source and settings \
-                      given here become part of the entry; a token never does.",
-        after_help = "Examples:\n  flowy config claude-desktop --source your-name/your-flows\n  flowy config claude-code --write"
+                      there. Everything else in the file stays. A copy of Claude Desktop's file is kept beside it; Claude Code's \
+                      .mcp.json is for a team, so it gets neither a copy nor a path of this machine. Source and settings given \
+                      here become part of the entry; a token never does.",
+        after_help = "Examples:\n  flowy config claude-desktop --source your-name/your-flows\n  flowy config claude-code --write\n  flowy config claude-desktop --source your-name/other-flows --name other-flows --write"
     )]
     Config(ConfigArgs),
     /// Print a completion script for a shell
@@ -263,7 +266,7 @@ pub(super) struct RunArgs {
     /// Print this result to stdout, for a flow that has several
     #[arg(long, value_name = "LABEL", conflicts_with = "json", value_parser = NonEmptyStringValueParser::new())]
     pub(super) result: Option<String>,
-    /// Print the texts of the steps to stderr, also where it is no terminal
+    /// Print the texts of the steps to stderr
     #[arg(long)]
     pub(super) steps: bool,
     /// Keep the files that tools gave in this folder
@@ -333,7 +336,7 @@ fn states() -> PossibleValuesParser {
 /// Arguments of `executions show`.
 #[derive(Debug, Args)]
 pub(super) struct ShowExecutionArgs {
-    /// The execution's id
+    /// The execution's id, or the end of it that the list shows
     #[arg(value_name = "ID")]
     pub(super) id: String,
     /// Print a page for a browser that stands alone: everything that happened, in order
@@ -361,14 +364,14 @@ pub(super) struct ListExecutionsArgs {
 /// Arguments that name one execution.
 #[derive(Debug, Args)]
 pub(super) struct ExecutionArgs {
-    /// The execution's id
+    /// The execution's id, or the end of it that the list shows
     pub(super) id: String,
 }
 
 /// Arguments of `executions cancel`.
 #[derive(Debug, Args)]
 pub(super) struct CancelArgs {
-    /// The execution's id
+    /// The execution's id, or the end of it that the list shows
     pub(super) id: String,
     /// Why, for the record
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
@@ -449,22 +452,21 @@ pub(super) struct UsageArgs {
     pub(super) days: Option<u32>,
 }
 
-/// The clients there is an entry for.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum ClientName {
-    ClaudeDesktop,
-    ClaudeCode,
-}
-
 /// Arguments of `config`.
 #[derive(Debug, Args)]
 pub(super) struct ConfigArgs {
-    /// The client
-    #[arg(value_name = "CLIENT")]
-    pub(super) client: ClientName,
+    /// The client: claude-desktop, claude-code, or another, for which the usual entry is shown
+    #[arg(value_name = "CLIENT", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) client: String,
     /// Put the entry into the client's file
     #[arg(long)]
     pub(super) write: bool,
+    /// The entry's name, so that a client can have several catalogs
+    #[arg(long, value_name = "NAME", default_value = SERVER)]
+    pub(super) name: String,
+    /// Overwrite an entry of that name that serves another catalog
+    #[arg(long, requires = "write")]
+    pub(super) replace: bool,
 }
 
 /// Arguments of `completions`.

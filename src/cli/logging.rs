@@ -2,15 +2,44 @@
 //!
 //! A server has nobody watching and logs in its own way. Nothing is ever logged to stdout.
 
-use std::io;
+use std::{fmt, io};
 
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{Layer as _, fmt};
 
-use super::progress::above;
-use crate::app::TOLD;
+use super::progress::{above, say};
+use crate::app::{READING, TOLD};
+use crate::names::counted;
+
+/// Tells the sign of life how many files are being read.
+struct FilesRead;
+
+impl<S: Subscriber> Layer<S> for FilesRead {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut number = NumberOfFiles(None);
+        event.record(&mut number);
+        if let Some(number) = number.0 {
+            say(&format!("reading {}", counted(number, "file", "files")));
+        }
+    }
+}
+
+/// The field of an event that counts files.
+struct NumberOfFiles(Option<usize>);
+
+impl Visit for NumberOfFiles {
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == "files" {
+            self.0 = usize::try_from(value).ok();
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
+}
 
 /// Standard error, above the sign of life that may be on it.
 struct Above;
@@ -39,7 +68,9 @@ pub(super) fn start(asked: Option<&str>) {
         .with_target(TOLD, told)
         .with_target("rmcp", protocol)
         .with_default(libraries);
-    let stderr = fmt::layer().with_writer(|| Above).with_ansi(false).with_target(false).without_time();
+    let reading = FilesRead.with_filter(Targets::new().with_target(READING, LevelFilter::INFO));
+    let stderr =
+        tracing_subscriber::fmt::layer().with_writer(|| Above).with_ansi(false).with_target(false).without_time();
     // A second start in one process (a test) keeps the first one's log.
-    drop(tracing_subscriber::registry().with(stderr.with_filter(wanted)).try_init());
+    drop(tracing_subscriber::registry().with(stderr.with_filter(wanted)).with(reading).try_init());
 }

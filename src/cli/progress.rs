@@ -15,7 +15,7 @@ const LONGEST: usize = 60;
 /// How often the sign moves.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The line that is shown now, if one is.
+/// The line that is shown now, or will be when patience ends.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Writes something to stderr without mixing it with the line that is shown there.
@@ -24,6 +24,13 @@ pub(super) fn above<T>(write: impl FnOnce() -> T) -> T {
     match bar {
         Some(bar) => bar.suspend(write),
         None => write(),
+    }
+}
+
+/// What the line that is shown now says from here on.
+pub(super) fn say(what: &str) {
+    if let Some(bar) = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        bar.set_message(crate::names::shown(what, LONGEST));
     }
 }
 
@@ -37,11 +44,15 @@ impl Progress {
     /// A line that is shown only on a terminal, and not when quiet.
     pub(super) fn of(printer: &Printer, what: &str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} · {elapsed}") {
             bar.set_style(style);
         }
         bar.set_message(crate::names::shown(what, LONGEST));
-        Self { bar, wanted: printer.err_is_terminal() && !printer.quiet() }
+        let wanted = printer.err_is_terminal() && !printer.quiet();
+        if wanted {
+            *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+        }
+        Self { bar, wanted }
     }
 
     /// The line, for whoever knows more than its owner.
@@ -53,7 +64,6 @@ impl Progress {
     pub(super) async fn run(&self) -> std::convert::Infallible {
         if self.wanted {
             tokio::time::sleep(PATIENCE).await;
-            *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.bar.clone());
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.bar.enable_steady_tick(TICK);
         }

@@ -259,7 +259,7 @@ pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResour
         }
         Address::Graph(name) => {
             let (prepared, origin) = app.graph(&graph(name)).await?;
-            (draw::Picture::of(&prepared.flow).mermaid(), origin.fresh_for_ms)
+            (draw::Picture::of(&prepared.flow, prepared.plan.as_deref()).mermaid(), origin.fresh_for_ms)
         }
         Address::Template(name) => {
             let (template, fresh_ms) = app.template(name).await?;

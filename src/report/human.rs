@@ -10,15 +10,20 @@ mod flow;
 mod guided;
 mod listing;
 mod missing;
+mod rows;
 mod servers;
 mod setup;
 mod table;
 mod usage;
 
+use std::time::Duration;
+
 use anstyle::{AnsiColor, Style};
+use chrono::{DateTime, Utc};
 
 use crate::app::Error;
 use crate::names::{counted as count, grouped, unprintable};
+use crate::run::Counts;
 
 pub use execution::{Texts, Told, Wish, execution, rehearsal, succeeded};
 pub use files::{GivenFile, about_file, files_notes, given_files};
@@ -31,6 +36,7 @@ pub use servers::{server_tools, server_tools_notes, servers, servers_notes};
 pub use setup::client_setup;
 pub use usage::{stats, stats_notes};
 
+use rows::{Cell, rows};
 use table::{prose, table, whole, words, wrapped};
 
 /// What a stream can show.
@@ -48,6 +54,9 @@ pub struct Look {
 const USUAL_WIDTH: usize = 100;
 /// Longer lines are hard to read, however wide the terminal.
 const WIDEST: usize = 140;
+
+/// What takes less time than this took none, for a person.
+const NOTICED: Duration = Duration::from_millis(10);
 
 const HEADING: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -75,32 +84,76 @@ pub fn safe_block(text: &str) -> String {
 
 /// An error: the code, the fact, and what to do.
 pub fn error(error: &Error, look: Look) -> String {
-    let mut text = format!(
-        "{}{} {}",
-        look.paint(BAD, &format!("error[{}]", error.code.word())),
-        look.paint(HEADING, ":"),
-        safe_block(&error.message)
-    );
+    let code = format!("error[{}]", error.code.word());
+    let head = format!("{}{}", look.paint(BAD, &code), look.paint(HEADING, ":"));
+    let mut text = hanging(&head, &format!(" {}", safe_block(&error.message)), 2, look);
     if let Some(step) = &error.next_step {
-        text.push('\n');
         text.push_str(&hint(&for_commands(step), look));
+        text.push('\n');
     }
-    text.push('\n');
     text
 }
 
 /// Something to know that is no error.
 pub fn warning(message: &str, look: Look) -> String {
-    format!("{} {}\n", look.paint(DOUBTFUL, "warning:"), safe_block(message))
+    hanging(&look.paint(DOUBTFUL, "warning:"), &format!(" {}", safe_block(message)), 2, look)
 }
 
 fn hint(text: &str, look: Look) -> String {
-    format!("  {} {}", look.paint(HELP, "hint:"), safe_block(text))
+    let head = format!("  {}", look.paint(HELP, "hint:"));
+    hanging(&head, &format!(" {}", safe_block(text)), 8, look).trim_end().to_owned()
+}
+
+/// A beginning and the text behind it, on a terminal in lines that fit: a line that goes on is
+/// indented. A text of several lines keeps them.
+fn hanging(head: &str, text: &str, indent: usize, look: Look) -> String {
+    if !look.terminal || text.contains('\n') {
+        return format!("{head}{text}\n");
+    }
+    let room = look.columns();
+    let lines = folded(text, room.saturating_sub(bare(head).chars().count()), room.saturating_sub(indent));
+    format!("{head}{}\n", lines.join(&format!("\n{}", " ".repeat(indent))))
+}
+
+/// A text in lines of whole words: the first has so many columns, the others so many.
+fn folded(text: &str, first: usize, others: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut left = first;
+    for word in text.split_inclusive(' ') {
+        let full = word.trim_end().chars().count() > left;
+        if full && lines.last().is_some_and(|line| !line.trim().is_empty()) {
+            lines.push(String::new());
+            left = others;
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(word);
+        }
+        left = left.saturating_sub(word.chars().count());
+    }
+    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// A text without the marks of its colours.
+fn bare(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.filter_map(|part| part.split_once('m')).fold(first, |bare, (_, rest)| bare + rest)
+}
+
+/// A text in one line that keeps to so many columns: cut at the end of a word where there is one.
+fn cut_to(text: &str, columns: usize) -> String {
+    if text.chars().count() <= columns {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
+    let kept = kept.trim_end().trim_end_matches('.');
+    format!("{}…", kept.trim_end())
 }
 
 /// A next step speaks of tools; here commands do the same.
 fn for_commands(step: &str) -> String {
-    const WORDS: [(&str, &str); 16] = [
+    const WORDS: [(&str, &str); 17] = [
+        ("flows_status without executionId lists the executions there are", "`flowy executions list` lists them"),
         ("call flows_list to", "run `flowy list` to"),
         ("call flows_execute again", "run it again"),
         ("what had finished is in partialResults", "what had finished is shown"),
@@ -132,6 +185,27 @@ fn age(seconds: u64) -> String {
         120..7_200 => count(number(seconds / 60), "minute", "minutes"),
         7_200..172_800 => count(number(seconds / 3_600), "hour", "hours"),
         _ => count(number(seconds / 86_400), "day", "days"),
+    }
+}
+
+/// How many steps ended how: the same words wherever they are counted.
+pub(in crate::report) fn counted(counts: Counts) -> String {
+    let skipped = counts.skipped + counts.omitted;
+    let failed = counts.ended.saturating_sub(counts.done + skipped);
+    let left = counts.steps.saturating_sub(counts.ended);
+    let parts = [(counts.done, "done"), (failed, "failed"), (skipped, "skipped"), (left, "to go")];
+    let parts = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
+    parts.collect::<Vec<_>>().join(" · ")
+}
+
+/// How long ago a moment is, in short.
+fn ago(moment: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    let seconds = u64::try_from((now - moment).num_seconds()).unwrap_or(0);
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} days ago", seconds / 86_400),
     }
 }
 

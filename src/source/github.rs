@@ -35,7 +35,7 @@ use self::resolve::{Asked, Resolved};
 use self::tree::{Listed, Listing, Other};
 use super::examples::Examples;
 use super::files::{FileEntry, is_lfs_pointer};
-use super::{Body, Snapshot, SourceError, Stale, View};
+use super::{Body, READING, Snapshot, SourceError, Stale, View};
 use crate::cache::{Flights, Folder, Kept, Loaded, Objects, Shelf, age};
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -218,6 +218,9 @@ impl Ground {
         let with_name = asked.is_default() && default_branch.is_none();
         let haul = Haul::default();
         let fetch = self.fetch(&commit, effort);
+        if !wanted.is_empty() {
+            tracing::info!(target: READING, files = wanted.len(), "reading files");
+        }
         let in_time = self.before(&mut alarm, async {
             fetch.many(&wanted, with_name, &haul).await;
             Ok(())

@@ -3,6 +3,7 @@
 //! Knows the shape `{"mcpServers": {NAME: {"command", "args"}}}` and nothing of files.
 
 use crate::document::STRICT;
+use crate::names::quoted;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use jsonc_parser::errors::ParseError;
 use jsonc_parser::{CollectOptions, parse_to_ast};
@@ -36,6 +37,14 @@ pub enum MergeError {
         /// The file's content, or the path of keys to the value.
         what: String,
     },
+    /// The entry is there already and serves another catalog.
+    #[error(": {what} is already there and serves {serves}")]
+    OtherSource {
+        /// The path of keys to the entry.
+        what: String,
+        /// Its source, made safe to show.
+        serves: String,
+    },
     /// The name is taken by a server that is reached by an address.
     #[error(": {what} is already there and is a server with an address, not a program")]
     Taken {
@@ -44,13 +53,27 @@ pub enum MergeError {
     },
 }
 
-/// Sets `command` and `args` of one server; an empty text counts as an empty object.
+/// The byte-order mark that some editors put first. Clients don't read a file that begins with it:
+/// one of them takes it for empty and overwrites it.
+pub(super) const MARK: char = '\u{FEFF}';
+
+/// An entry: what a client starts.
+#[derive(Debug)]
+pub(super) struct Entry<'a> {
+    /// The name under which it stands.
+    pub(super) server: &'a str,
+    pub(super) command: &'a str,
+    pub(super) arguments: &'a [String],
+}
+
+/// Sets `command` and `args` of one server; an empty text counts as an empty object. A byte-order
+/// mark is removed. `replace` allows an entry that serves another catalog to be overwritten.
 ///
 /// # Errors
-/// When the text is not JSON or not shaped as a client's configuration.
-pub(super) fn merged(text: &str, server: &str, command: &str, arguments: &[String]) -> Result<Merged, MergeError> {
-    const MARK: &str = "\u{FEFF}";
-    let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |rest| (MARK, rest));
+/// When the text is not JSON or not shaped as a client's configuration, or the entry is another's.
+pub(super) fn merged(text: &str, entry: &Entry<'_>, replace: bool) -> Result<Merged, MergeError> {
+    let Entry { server, command, arguments } = *entry;
+    let (marked, text) = text.strip_prefix(MARK).map_or((false, text), |rest| (true, rest));
     let root = strictly_read(text)?;
     let top = match root.value() {
         None => root.object_value_or_set(),
@@ -74,16 +97,25 @@ pub(super) fn merged(text: &str, server: &str, command: &str, arguments: &[Strin
             if last(&entry, "url").is_some() {
                 return Err(MergeError::Taken { what: path });
             }
-            if text_of(&entry, "command").as_deref() == Some(command)
-                && list_of(&entry, "args").as_deref() == Some(arguments)
-            {
-                return Ok(Merged::Same);
+            let there = list_of(&entry, "args");
+            if text_of(&entry, "command").as_deref() == Some(command) && there.as_deref() == Some(arguments) {
+                return Ok(if marked { Merged::Changed(root.to_string()) } else { Merged::Same });
+            }
+            let serves = there.as_deref().and_then(source_in);
+            if let Some(serves) = serves.filter(|serves| !replace && source_in(arguments) != Some(*serves)) {
+                return Err(MergeError::OtherSource { what: path, serves: quoted(serves) });
             }
             put(&entry, "command", CstInputValue::String(command.to_owned()));
             put(&entry, "args", list(arguments));
         }
     }
-    Ok(Merged::Changed(format!("{mark}{root}")))
+    Ok(Merged::Changed(root.to_string()))
+}
+
+/// The catalog that arguments of `flowy serve` name.
+fn source_in(arguments: &[String]) -> Option<&str> {
+    let at = arguments.iter().position(|word| word == "--source")?;
+    arguments.get(at + 1).map(String::as_str)
 }
 
 /// Reads a text that the clients would read too.
@@ -149,14 +181,18 @@ mod tests {
     use super::*;
 
     fn put_into(text: &str) -> Result<Merged, MergeError> {
-        merged(text, "flowy", "/bin/flowy", &["serve".to_owned(), "--source".to_owned(), "acme/flows".to_owned()])
+        put_over(text, false)
+    }
+
+    fn put_over(text: &str, replace: bool) -> Result<Merged, MergeError> {
+        let arguments = ["serve", "--source", "acme/flows"].map(str::to_owned);
+        merged(text, &Entry { server: "flowy", command: "/bin/flowy", arguments: &arguments }, replace)
     }
 
     fn changed(text: &str) -> String {
         match put_into(text) {
             Ok(Merged::Changed(text)) => {
-                let plain = text.trim_start_matches('\u{FEFF}');
-                let value: serde_json::Value = serde_json::from_str(plain).expect("still JSON");
+                let value: serde_json::Value = serde_json::from_str(&text).expect("still JSON");
                 assert_eq!(value["mcpServers"]["flowy"]["command"], "/bin/flowy", "{text}");
                 assert_eq!(value["mcpServers"]["flowy"]["args"][2], "acme/flows", "{text}");
                 assert_eq!(put_into(&text), Ok(Merged::Same), "a second time changes nothing");
@@ -186,13 +222,22 @@ mod tests {
     }
 
     #[test]
-    fn tabs_carriage_returns_and_a_byte_order_mark_stay() {
+    fn tabs_and_carriage_returns_stay_and_a_byte_order_mark_goes() {
         let after = changed("\u{FEFF}{\r\n\t\"a\": 1\r\n}\r\n");
-        assert!(
-            after.starts_with("\u{FEFF}{\r\n\t\"a\": 1,\r\n\t\"mcpServers\": {\r\n\t\t\"flowy\": {\r\n"),
-            "{after:?}"
-        );
+        assert!(after.starts_with("{\r\n\t\"a\": 1,\r\n\t\"mcpServers\": {\r\n\t\t\"flowy\": {\r\n"), "{after:?}");
         assert!(after.ends_with("}\r\n") && !after.replace("\r\n", "").contains(['\r', '\n']), "{after:?}");
+        // Also where the entry is there already: the client can't read it as long as the mark is.
+        assert_eq!(put_into(&format!("{MARK}{after}")), Ok(Merged::Changed(after)));
+    }
+
+    #[test]
+    fn an_entry_that_serves_another_catalog_is_only_overwritten_on_demand() {
+        let before = r#"{"mcpServers":{"flowy":{"command":"/old","args":["serve","--source","acme/others"]}}}"#;
+        let refused =
+            MergeError::OtherSource { what: "mcpServers.flowy".to_owned(), serves: "\"acme/others\"".to_owned() };
+        assert_eq!(put_into(before), Err(refused));
+        assert!(matches!(put_over(before, true), Ok(Merged::Changed(text)) if text.contains("acme/flows")));
+        changed(&before.replace("others", "flows"));
     }
 
     #[test]

@@ -53,17 +53,22 @@ impl Placed {
         self.old.as_ref().map(|old| String::from_utf8(old.bytes.clone()).map_err(not_text)).transpose()
     }
 
-    /// Puts another text there, and keeps what was there in a file beside it, whose path it
-    /// returns.
+    /// Whether a file is there.
+    pub(super) fn is_there(&self) -> bool {
+        self.old.is_some()
+    }
+
+    /// Puts another text there. With `keep`, what was there stays in a file beside it, whose path is
+    /// returned; `now` names it.
     ///
     /// # Errors
     /// What the system says; then the file is as it was.
-    pub(super) fn replace(self, text: &str, now: DateTime<Utc>) -> io::Result<Option<PathBuf>> {
+    pub(super) fn replace(self, text: &str, keep: bool, now: DateTime<Utc>) -> io::Result<Option<PathBuf>> {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)?;
         }
         let stamp = now.format("%Y%m%dT%H%M%SZ").to_string();
-        let backup = match &self.old {
+        let backup = match self.old.as_ref().filter(|_| keep) {
             None => None,
             Some(old) => Some(create(&self.path, "", &stamp, ".bak", &old.bytes, Some(&old.permissions))?),
         };

@@ -11,6 +11,8 @@ struct Desk {
     home: tempfile::TempDir,
     variables: Vec<(String, String)>,
     flags: Flags,
+    server: &'static str,
+    replace: bool,
 }
 
 impl Desk {
@@ -19,7 +21,7 @@ impl Desk {
         let home = tempfile::tempdir().unwrap();
         let variables = vec![("HOME".to_owned(), home.path().display().to_string())];
         let flags = if source.is_empty() { Flags::default() } else { Flags::default().with("--source", source) };
-        Self { home, variables, flags }
+        Self { home, variables, flags, server: "flowy", replace: false }
     }
 
     fn and(mut self, variable: &str, value: &str) -> Self {
@@ -66,7 +68,15 @@ impl Desk {
         let environment = self.environment();
         let settings = Settings::load(&self.flags, &environment).unwrap();
         let program = program();
-        then(ClientRequest { client, program: &program, settings: &settings, environment: &environment })
+        let (server, replace) = (self.server, self.replace);
+        then(ClientRequest {
+            client,
+            server,
+            replace,
+            program: &program,
+            settings: &settings,
+            environment: &environment,
+        })
     }
 }
 
@@ -88,7 +98,7 @@ fn arguments(setup: &ClientSetup) -> Vec<String> {
 #[test]
 fn the_desktops_file_is_where_each_platform_has_it() {
     let at = |environment: &Environment| {
-        Client::ClaudeDesktop.file(environment).unwrap().display().to_string().replace('\\', "/")
+        Client::ClaudeDesktop.file(environment).unwrap().unwrap().display().to_string().replace('\\', "/")
     };
     let linux = Environment::of([("HOME", "/home/kim")]);
     assert_eq!(at(&linux), "/home/kim/.config/Claude/claude_desktop_config.json");
@@ -99,7 +109,7 @@ fn the_desktops_file_is_where_each_platform_has_it() {
     let nobody = Environment::of([("HOME", "")]);
     assert!(matches!(Client::ClaudeDesktop.file(&nobody), Err(ClientError::NoUserFolder { .. })));
     let project = Environment::of([("HOME", "")]).in_folder("/project");
-    assert_eq!(Client::ClaudeCode.file(&project).unwrap(), Path::new("/project/.mcp.json"));
+    assert_eq!(Client::ClaudeCode.file(&project).unwrap().unwrap(), Path::new("/project/.mcp.json"));
 }
 
 #[test]
@@ -108,7 +118,7 @@ fn on_windows_the_stores_folder_is_taken_when_only_that_is_there() {
     let [roaming, local] = ["AppData/Roaming", "AppData/Local"].map(|place| user.path().join(place));
     let environment = Environment::of([("APPDATA", &roaming), ("LOCALAPPDATA", &local)]).on(Platform::Windows);
     let store = local.join("Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude");
-    let at = || Client::ClaudeDesktop.file(&environment).unwrap();
+    let at = || Client::ClaudeDesktop.file(&environment).unwrap().unwrap();
     assert!(at().starts_with(&roaming), "neither is there");
     fs::create_dir_all(&store).unwrap();
     assert!(at().starts_with(&store));
@@ -121,7 +131,7 @@ fn without_write_the_entry_and_its_place_are_returned_and_nothing_is_made() {
     let desk = Desk::with_source("acme/flows@v1");
     let setup = desk.show(Client::ClaudeDesktop).unwrap();
     assert_eq!(arguments(&setup), ["serve", "--source", "acme/flows@v1"]);
-    assert_eq!((setup.file, setup.change), (desk.desktop_file(), Change::Shown));
+    assert_eq!((setup.file, setup.change), (Some(desk.desktop_file()), Change::Shown));
     assert_eq!(fs::read_dir(desk.home.path()).unwrap().count(), 0);
     assert!(setup.next[0].contains("--write"), "{:?}", setup.next);
 }
@@ -151,7 +161,7 @@ fn a_folder_is_named_by_its_absolute_path() {
     for given in ["./mine", "mine", "~/mine", "mine/."] {
         let desk = Desk::with_source(given);
         fs::create_dir(desk.home.path().join("mine")).unwrap();
-        let setup = desk.show(Client::ClaudeCode).unwrap();
+        let setup = desk.show(Client::ClaudeDesktop).unwrap();
         assert_eq!(arguments(&setup)[2], desk.home.path().join("mine").to_str().unwrap(), "{given}");
         assert_eq!(setup.next.len(), 1, "no word about tokens: {:?}", setup.next);
     }
@@ -176,6 +186,8 @@ fn a_program_without_an_absolute_path_is_refused() {
     let settings = Settings::defaults(&environment);
     let request = ClientRequest {
         client: Client::ClaudeDesktop,
+        server: SERVER,
+        replace: false,
         program: Path::new("target/debug/flowy"),
         settings: &settings,
         environment: &environment,
@@ -199,7 +211,7 @@ fn a_merge_leaves_a_backup_and_a_second_one_changes_nothing() {
     let desk = Desk::with_source("acme/flows").holding(before);
     let setup = desk.write(Client::ClaudeDesktop).unwrap();
     let backup = desk.desktop_file().with_file_name("claude_desktop_config.json.20261128T090503Z.bak");
-    assert_eq!(setup.change, Change::Merged { backup: backup.clone() });
+    assert_eq!(setup.change, Change::Merged { backup: Some(backup.clone()) });
     assert_eq!(fs::read_to_string(&backup).unwrap(), before);
     let after = fs::read_to_string(desk.desktop_file()).unwrap();
     assert!(after.starts_with("{\n  \"theme\": \"dark\",\n") && after.contains("\"other\": {\"command\": \"x\"}"));
@@ -214,7 +226,10 @@ fn two_backups_of_one_second_do_not_overwrite_each_other() {
     let mut desk = Desk::with_source("acme/flows").holding("{}");
     desk.write(Client::ClaudeDesktop).unwrap();
     desk.flags = desk.flags.with("--source", "acme/others");
-    let Change::Merged { backup } = desk.write(Client::ClaudeDesktop).unwrap().change else { panic!("not merged") };
+    desk.replace = true;
+    let Change::Merged { backup: Some(backup) } = desk.write(Client::ClaudeDesktop).unwrap().change else {
+        panic!("not merged")
+    };
     assert!(backup.display().to_string().ends_with("Z-2.bak"), "{backup:?}");
     assert_eq!(desk.names_beside().len(), 3);
 }
@@ -251,7 +266,9 @@ fn permissions_are_kept_by_the_file_and_its_backup() {
     for mode in [0o600, 0o640, 0o644] {
         let desk = Desk::with_source("acme/flows").holding("{}");
         fs::set_permissions(desk.desktop_file(), fs::Permissions::from_mode(mode)).unwrap();
-        let Change::Merged { backup } = desk.write(Client::ClaudeDesktop).unwrap().change else { panic!("not merged") };
+        let Change::Merged { backup: Some(backup) } = desk.write(Client::ClaudeDesktop).unwrap().change else {
+            panic!("not merged")
+        };
         for file in [desk.desktop_file(), backup] {
             assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, mode, "{file:?}");
         }
@@ -282,10 +299,70 @@ fn links_are_followed_and_stay_links() {
 }
 
 #[test]
+fn a_teams_file_gets_no_path_of_this_machine_and_no_copy_beside_it() {
+    for (given, named) in [("", "."), ("./mine", "./mine"), ("~/mine/x", "./mine/x")] {
+        let desk = Desk::with_source(given).and("FLOWY_CACHE_DIR", "/var/cache/mine");
+        for folder in ["flows", "mine/x"] {
+            fs::create_dir_all(desk.home.path().join(folder)).unwrap();
+        }
+        fs::write(desk.home.path().join(".mcp.json"), "{\"mcpServers\": {}}").unwrap();
+        let setup = desk.write(Client::ClaudeCode).unwrap();
+        assert_eq!(setup.change, Change::Merged { backup: None });
+        let text = fs::read_to_string(desk.home.path().join(".mcp.json")).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let entry = &value["mcpServers"]["flowy"];
+        assert_eq!(entry, &json!({"command": "flowy", "args": ["serve", "--source", named]}), "{given}");
+        assert!(setup.next.iter().any(|step| step.contains("cache_dir")), "{:?}", setup.next);
+        let names = fs::read_dir(desk.home.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.filter(|name| name.to_str().unwrap().starts_with(".mcp.json")).count(), 1);
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let refused = Desk::with_source(elsewhere.path().to_str().unwrap()).show(Client::ClaudeCode);
+    assert!(matches!(refused, Err(ClientError::OutsideProject { .. })), "{refused:?}");
+}
+
+#[test]
+fn another_catalog_goes_beside_the_first_by_a_name_of_its_own() {
+    let mut desk = Desk::with_source("acme/flows");
+    desk.write(Client::ClaudeDesktop).unwrap();
+    desk.flags = desk.flags.with("--source", "acme/others");
+    let refused = desk.write(Client::ClaudeDesktop).unwrap_err();
+    assert!(matches!(&refused, ClientError::Content { fault: MergeError::OtherSource { .. }, .. }), "{refused:?}");
+    desk.server = "others";
+    desk.write(Client::ClaudeDesktop).unwrap();
+    let text = fs::read_to_string(desk.desktop_file()).unwrap();
+    let servers: serde_json::Value = serde_json::from_str::<serde_json::Value>(&text).unwrap()["mcpServers"].take();
+    let sources = ["flowy", "others"].map(|server| servers[server]["args"][2].clone());
+    assert_eq!(sources, [json!("acme/flows"), json!("acme/others")]);
+    desk.server = "my flows";
+    assert!(matches!(desk.show(Client::ClaudeDesktop), Err(ClientError::BadName { .. })));
+}
+
+#[test]
+fn a_client_that_is_not_known_gets_the_usual_entry_and_nothing_is_written_for_it() {
+    assert_eq!((Client::named("Claude-Code"), Client::named("cursor")), (Client::ClaudeCode, Client::Other));
+    let desk = Desk::with_source("acme/flows");
+    let shown = desk.show(Client::Other).unwrap();
+    assert_eq!((arguments(&shown).len(), shown.file), (3, None));
+    assert!(matches!(desk.write(Client::Other), Err(ClientError::UnknownFile)));
+    assert_eq!(fs::read_dir(desk.home.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_byte_order_mark_goes_from_the_file_and_stays_in_the_copy() {
+    let desk = Desk::with_source("acme/flows").holding("\u{FEFF}{\"mcpServers\": {}}");
+    let setup = desk.write(Client::ClaudeDesktop).unwrap();
+    let Change::Merged { backup: Some(backup) } = &setup.change else { panic!("{:?}", setup.change) };
+    assert!(fs::read_to_string(backup).unwrap().starts_with('\u{FEFF}'));
+    assert!(fs::read_to_string(desk.desktop_file()).unwrap().starts_with('{'));
+    assert!(setup.next[0].contains("byte-order mark"), "{:?}", setup.next);
+}
+
+#[test]
 fn claude_codes_file_is_the_projects_and_the_next_step_is_to_approve() {
     let desk = Desk::with_source("acme/flows");
     let setup = desk.write(Client::ClaudeCode).unwrap();
-    assert_eq!(setup.file, desk.home.path().join(".mcp.json"));
+    assert_eq!(setup.file, Some(desk.home.path().join(".mcp.json")));
     assert_eq!(setup.change, Change::Created);
     assert!(setup.next[0].starts_with("Start Claude Code in "), "{:?}", setup.next);
     let again = desk.write(Client::ClaudeCode).unwrap();

@@ -30,12 +30,12 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
             if json {
                 printer.json(&wire::status(&answer));
             } else {
-                printer.out(&human::executions(&answer, printer.out_look()));
+                printer.out(&human::executions(&answer, world.clock.now(), printer.out_look()));
                 printer.note(&human::executions_notes(&answer));
             }
         }
         ExecutionsCommand::Show(args) => {
-            let story = reading(world, app.story(&args.id))?;
+            let story = reading(world, app.story(&named(world, &app, &args.id)?))?;
             if args.html {
                 printer.out(&timeline::html(&story));
             } else if json {
@@ -45,19 +45,24 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
             }
         }
         ExecutionsCommand::Export(args) => {
-            let story = reading(world, app.story(&args.id))?;
+            let story = reading(world, app.story(&named(world, &app, &args.id)?))?;
             printer.json(&wire::exported(&story));
         }
         ExecutionsCommand::Cancel(args) => {
-            let turn = reading(world, app.cancel(&args.id, args.reason.as_deref()))?;
+            let id = named(world, &app, &args.id)?;
+            let turn = reading(world, app.cancel(&id, args.reason.as_deref()))?;
             if json {
                 printer.json(&wire::turn(&turn));
             } else {
-                printer.note(&format!("cancelled {}", args.id));
+                printer.note(&format!("cancelled {id}"));
             }
         }
         ExecutionsCommand::Prune(args) => {
-            let pruned = reading(world, app.prune(&chosen(args, &app)?))?;
+            let mut request = chosen(args, &app)?;
+            for id in &mut request.ids {
+                *id = named(world, &app, id)?;
+            }
+            let pruned = reading(world, app.prune(&request))?;
             if json {
                 printer.json(&wire::pruned(&pruned));
             } else {
@@ -78,6 +83,11 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
 
 fn reading<T>(world: &World<'_>, answer: impl Future<Output = Result<T, crate::app::Error>>) -> Result<T, Stop> {
     Ok(wait(world, "reading executions", answer)??)
+}
+
+/// The execution that is named by its id or by the end of it.
+fn named(world: &World<'_>, app: &App, given: &str) -> Result<String, Stop> {
+    reading(world, app.execution_named(given))
 }
 
 /// Which are to be forgotten. Nothing is forgotten by an empty command line.

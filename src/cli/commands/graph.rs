@@ -13,8 +13,9 @@ pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
     let request = GraphRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
     let (prepared, origin) = wait(world, &format!("reading {}", app.describe()), app.graph(&request))??;
     world.warn_of(&origin);
-    let plan = prepared.plan.as_deref().filter(|_| args.unfold);
-    let picture = draw::Picture::unfolded(&prepared.flow, plan);
+    let plan = prepared.plan.as_deref();
+    let drawn = if args.unfold { draw::Picture::unfolded } else { draw::Picture::of };
+    let picture = drawn(&prepared.flow, plan);
     let picture = match args.format.as_str() {
         "dot" => picture.dot(),
         _ => picture.mermaid(),

@@ -34,7 +34,7 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     let chosen = selection.mode == Mode::Hot || selection.mode == Mode::Full;
     selection.limit = args.limit.or((!chosen).then_some(all));
     selection.max_tokens = Some(LARGEST_BUDGET);
-    let request = ListRequest { selection, git_ref: None, refresh: world.everywhere.refresh };
+    let request = ListRequest { selection, git_ref: None, refresh: world.everywhere.refresh, count_errors: true };
     let begun = app.clock().reading();
     // Whoever serves these flows finds here, too, which of them are tools, and which can't be the tools
     // that they are meant to be.

@@ -76,7 +76,7 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
         keep()?;
         return Ok(u8::from(!human::succeeded(recorded)));
     }
-    let texts = if args.steps || printer.err_is_terminal() { Texts::Shown } else { Texts::Left };
+    let texts = if args.steps { Texts::Shown } else { Texts::Left };
     let wish = Wish { result: args.result.as_deref(), texts };
     let told = match human::execution((id, flow), recorded, &wish, printer.err_look()) {
         Ok(told) => told,
@@ -95,7 +95,9 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
         printer.out_text(result);
     }
     printer.note(&told.after);
-    if let Some(error) = &told.failure {
+    // The line of the failed step has told why, unless nobody wanted it.
+    let failure = if printer.quiet() { &told.failure } else { &told.failure_in_short };
+    if let Some(error) = failure {
         printer.error(error);
     }
     if args.keep.is_none() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Done, ENDING, Stop, World, own_program};
-use crate::app::{App, Code, Error, Servers};
+use crate::app::{App, Code, Error, Servers, UNASKED_EXAMPLES};
 use crate::cli::args::ServeArgs;
 use crate::config::{Environment, Settings};
 use crate::mcp;
@@ -43,6 +43,9 @@ fn serve_by(settings: Settings, args: &ServeArgs, world: &World<'_>) -> Done {
     servers.warn();
     let app = App::open(settings, world.environment, world.clock.clone())?.with_tools(servers.tools());
     let app = Arc::new(app);
+    if app.unasked_examples() {
+        tracing::warn!("{UNASKED_EXAMPLES}");
+    }
     if world.printer.err_is_terminal() {
         let from = crate::names::shown(&app.describe(), 300);
         world.printer.note(&format!("flowy serves {from} to an MCP client over stdin and stdout; Ctrl-C ends it."));

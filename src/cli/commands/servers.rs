@@ -8,7 +8,6 @@ use crate::report::{human, wire};
 /// Shows what is configured, or asks one server for its tools.
 pub(super) fn servers(command: &ServersCommand, world: &World<'_>) -> Done {
     let servers = Servers::open(&world.settings()?, world.environment, world.clock.clone(), own_program())?;
-    servers.all_set()?;
     let (printer, json) = (world.printer, world.everywhere.json);
     match command {
         ServersCommand::List => {
@@ -16,7 +15,7 @@ pub(super) fn servers(command: &ServersCommand, world: &World<'_>) -> Done {
             if json {
                 printer.json(&wire::servers(&list));
             } else {
-                printer.out(&human::servers(&list, printer.out_look()));
+                printer.out(&human::servers(&list, world.clock.now(), printer.out_look()));
                 printer.note(&human::servers_notes(&list, printer.err_look()));
             }
         }

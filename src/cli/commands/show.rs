@@ -14,7 +14,8 @@ pub(super) fn show(args: &ShowArgs, world: &World<'_>) -> Done {
         world.printer.json(&wire::shown(&shown, args.full));
     } else {
         world.warn_of(shown.origin());
-        world.printer.out(&human::shown(&shown, args.full, world.printer.out_look()));
+        let source = world.everywhere.settings.0.value("--source");
+        world.printer.out(&human::shown(&shown, args.full, source, world.printer.out_look()));
     }
     Ok(0)
 }

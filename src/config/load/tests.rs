@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::super::environment::SURROUNDINGS;
+use super::super::passing::Audience;
 use super::super::setting::{Concern, Fallback};
 use super::*;
 
@@ -248,7 +249,7 @@ fn settings_passed_on_as_arguments_come_back_the_same() {
         .collect();
     let environment = Environment::of(variables);
     let settings = Settings::load(&Flags::default(), &environment).unwrap();
-    let passed = settings.passed_on(&environment);
+    let passed = settings.passed_on(&environment, Audience::User);
     let mut flags = Flags::default();
     let mut arguments = passed.arguments.iter();
     while let Some(flag) = arguments.next() {
@@ -262,8 +263,18 @@ fn settings_passed_on_as_arguments_come_back_the_same() {
 #[test]
 fn a_token_is_never_passed_on_and_what_has_no_flag_is_named() {
     let environment = Environment::of([("GITHUB_PAT", "ghp_0123456789"), ("MCP_SERVER_NAME", "ours")]);
-    let passed = Settings::load(&Flags::default(), &environment).unwrap().passed_on(&environment);
+    let passed = Settings::load(&Flags::default(), &environment).unwrap().passed_on(&environment, Audience::User);
     assert_eq!((passed.arguments, passed.left), (vec![], vec!["server_name"]));
+}
+
+#[test]
+fn a_team_is_passed_no_path_of_this_machine() {
+    let variables =
+        [("FLOWY_CACHE_DIR", "/c"), ("FLOWY_STATE_DIR", "/s"), ("FLOWY_SERVERS", "/f"), ("GITHUB_REF", "v2")];
+    let environment = Environment::of(variables);
+    let passed = Settings::load(&Flags::default(), &environment).unwrap().passed_on(&environment, Audience::Team);
+    assert_eq!(passed.arguments, ["--ref", "v2"]);
+    assert_eq!(passed.left, ["cache_dir", "state_dir", "servers"]);
 }
 
 #[test]

@@ -91,6 +91,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             selection,
             git_ref: arguments.owned("ref"),
             refresh: arguments.flag("refresh").unwrap_or(false),
+            count_errors: false,
         };
         let begun = call.app.clock().reading();
         let count = |listing: &Listing, characters: usize| {

@@ -46,8 +46,9 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
         let shown = call.unless_cancelled(call.app.show(&request).boxed()).await?;
         match (&shown, arguments.text("format")) {
             (Shown::Flow { prepared, .. }, Some("mermaid")) => {
-                let plan = prepared.plan.as_deref().filter(|_| arguments.text("detail") == Some("full"));
-                Ok(Reply::text(draw::Picture::unfolded(&prepared.flow, plan).mermaid()))
+                let full = arguments.text("detail") == Some("full");
+                let drawn = if full { draw::Picture::unfolded } else { draw::Picture::of };
+                Ok(Reply::text(drawn(&prepared.flow, prepared.plan.as_deref()).mermaid()))
             }
             (Shown::Template { .. }, Some("mermaid")) => {
                 Err(Error::new(Code::InvalidRequest, "a template has no graph to draw")

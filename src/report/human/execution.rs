@@ -1,16 +1,20 @@
 //! Executions for people: a heading for each step, its text, what failed and why.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, count, grouped, safe_block, time};
+use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, grouped, hanging, safe_block, time};
 use crate::app::{Code, Detail, Error, Recorded, Rehearsal};
 use crate::names::{quoted, shown};
 use crate::plan::{Step, Work};
 use crate::report::wire;
 use crate::run::{Run, State, Status};
 use crate::tokens;
+
+/// The longest label, in characters.
+const LABEL: usize = 80;
 
 /// Whether the texts of the steps are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +45,8 @@ pub struct Told {
     pub after: String,
     /// Why it did not succeed.
     pub failure: Option<Error>,
+    /// The same in short, for whoever has read the line of the failed step.
+    pub failure_in_short: Option<Error>,
 }
 
 /// Whether every step finished.
@@ -72,13 +78,15 @@ pub fn execution(
     let mut before = String::new();
     let mut order: Vec<usize> = (0..plan.steps().len()).filter(|step| Some(*step) != chosen).collect();
     order.extend(chosen);
+    // Nobody does what only gathers; its failure is told where it happened.
+    let done_by_somebody =
+        |number: &usize| plan.step(*number).is_some_and(|step| !matches!(step.work, Work::Gather(_)));
+    order.retain(done_by_somebody);
+    let widest = order.iter().filter_map(|number| plan.step(*number)).map(|step| shown(&step.label, LABEL));
+    let widest = widest.map(|label| label.chars().count()).max().unwrap_or(0);
     for number in order {
         let Some(step) = plan.step(number) else { continue };
-        // Nobody does what only gathers; its failure is told where it happened.
-        if matches!(step.work, Work::Gather(_)) {
-            continue;
-        }
-        before.push_str(&heading(run, number, step, look));
+        before.push_str(&heading((number, step), run, if texts { 0 } else { widest }, look));
         before.push('\n');
         if texts
             && Some(number) != chosen
@@ -97,6 +105,10 @@ pub fn execution(
         error.next_step = text_of("nextStep");
         error
     });
+    let failure_in_short = failure.clone().map(|error| Error { message: short_of(run), ..error });
+    if let (Some(step), true) = (chosen.filter(|_| result.is_some()).and_then(|step| plan.step(step)), look.terminal) {
+        before.push_str(&rule(step, look));
+    }
     let mut after = String::new();
     let labels: Vec<String> = plan.results().iter().map(|mark| quoted(&mark.label)).collect();
     if labels.len() > 1 && wish.result.is_none() && result.is_some() {
@@ -109,49 +121,82 @@ pub fn execution(
         let _ = writeln!(after, "{} {}", look.paint(DOUBTFUL, "warning:"), shown(message, 500));
     }
     // On a terminal the result stands between, and its last line may be long gone.
-    if look.terminal && result.is_some() {
+    if look.terminal && result.is_some() && recorded.executed.took >= NOTICED {
         let line = format!("{} in {}", count(run.counts().done, "step", "steps"), time(recorded.executed.took));
         after = format!("\n{}\n{after}", look.paint(FAINT, &line));
     }
-    Ok(Told { before, result, after, failure })
+    Ok(Told { before, result, after, failure, failure_in_short })
 }
 
-fn heading(run: &Run, number: usize, step: &Step, look: Look) -> String {
+/// How many steps failed and were skipped: the lines of the steps say the rest.
+fn short_of(run: &Run) -> String {
+    let counts = run.counts();
+    let failed = run.failures().count();
+    let skipped = counts.ended.saturating_sub(counts.done + failed);
+    let skipped = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
+    format!("{failed} of {} failed{skipped}", count(counts.steps, "step", "steps"))
+}
+
+/// A line between the steps and the result that says what the result is.
+fn rule(step: &Step, look: Look) -> String {
+    const LEAST: usize = 2;
+    let label = shown(&step.label, LABEL);
+    let what = match &step.work {
+        Work::Render(_) => " a prompt: give it to your model",
+        Work::Call(_) => " the tool's answer",
+        Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => "",
+    };
+    let taken = LEAST + 2 + label.chars().count() + what.chars().count();
+    let line = "─".repeat(look.columns().saturating_sub(taken).max(LEAST));
+    format!(
+        "{} {} {}\n",
+        look.paint(FAINT, "──"),
+        look.paint(HEADING, &label),
+        look.paint(FAINT, &format!("{line}{what}"))
+    )
+}
+
+/// A step's line: its place, its label in a column of so many characters, and how it ended.
+fn heading((number, step): (usize, &Step), run: &Run, widest: usize, look: Look) -> String {
     let (place, all) = run.place_of(number);
-    let label = shown(&step.label, 80);
-    let mut parts = vec![format!("{place} of {all}"), label];
-    let gathers = step.within.and_then(|within| run.plan().step(within));
-    if let Some(gathers) = gathers {
-        parts.push(format!("in {}", shown(&gathers.label, 80)));
+    let label = shown(&step.label, LABEL);
+    let gap = " ".repeat(widest.saturating_sub(label.chars().count()));
+    let mut parts = Vec::new();
+    if let Some(gathers) = step.within.and_then(|within| run.plan().step(within)) {
+        parts.push(format!("in {}", shown(&gathers.label, LABEL)));
     }
-    match &step.work {
-        Work::Render(rendering) if rendering.template_name != step.label => {
-            parts.push(shown(&rendering.template_name, 80));
-        }
-        Work::Call(call) => parts.push(shown(&call.address.to_string(), 80)),
-        _ => {}
+    if let Work::Call(call) = &step.work {
+        parts.push(shown(&call.address.to_string(), LABEL));
     }
     let (mark, style, end) = match run.state(number) {
         Some(State::Done { output, timing }) => match output.failure() {
             Some((code, message)) => {
                 ("!", DOUBTFUL, format!("failed, and the flow went on: {code}: {}", shown(message, 300)))
             }
-            None => ("✓", GOOD, time(timing.took)),
+            None => ("✓", GOOD, done(step, output.text.chars().count(), timing.took)),
         },
         Some(State::Failed { error, .. }) => ("✗", BAD, format!("{}: {}", error.code, shown(&error.message, 300))),
         Some(State::Skipped { because }) => {
-            let because = run.plan().step(*because).map_or_else(String::new, |step| shown(&step.label, 80));
+            let because = run.plan().step(*because).map_or_else(String::new, |step| shown(&step.label, LABEL));
             ("–", DOUBTFUL, format!("skipped, because {because} failed"))
         }
         Some(State::Omitted { because, why }) => {
             let first = run.plan().step(*because).filter(|_| *because != number);
-            let why = first.map_or_else(|| why.to_string(), |step| format!("{} was", shown(&step.label, 80)));
-            ("–", DOUBTFUL, format!("left out, because {}", shown(&why, 200)))
+            let why = first.map_or_else(|| why.to_string(), |step| format!("{} was", shown(&step.label, LABEL)));
+            ("–", DOUBTFUL, format!("skipped, because {}", shown(&why, 200)))
         }
         _ => ("–", DOUBTFUL, "did not begin".to_owned()),
     };
     parts.push(end);
-    format!("{} {}", look.paint(style, mark), look.paint(HEADING, &parts.join(" · ")))
+    let line = format!("{} {place} of {all}  {}{gap}", look.paint(style, mark), look.paint(HEADING, &label));
+    let end = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
+    hanging(&line, &format!("  {end}"), 2, look).trim_end().to_owned()
+}
+
+/// What there is to say of a step that is done: the size of a text, the time of what took any.
+fn done(step: &Step, characters: usize, took: Duration) -> String {
+    let size = matches!(step.work, Work::Render(_)).then(|| format!("{} characters", grouped(characters)));
+    size.into_iter().chain((took >= NOTICED).then(|| time(took))).collect::<Vec<_>>().join(" · ")
 }
 
 /// What would run: each text as far as the values go, and what is missing.
@@ -188,7 +233,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
             continue;
         }
         let (place, all) = run.place_of(number);
-        let head = format!("{place} of {all} · {} · wave {}", shown(&step.label, 80), step.wave + 1);
+        let head = format!("{place} of {all} · {}", shown(&step.label, LABEL));
         if let (Work::Call(call), Some(_)) = (&step.work, run.output_of(number)) {
             let _ = writeln!(text, "\n{}", look.paint(HEADING, &format!("{head} · would call {}", call.address)));
             let arguments = run.arguments(number, call).map(Value::Object).unwrap_or_default();
@@ -208,7 +253,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
                 let why = match (&step.work, run.state(number)) {
                     (_, Some(State::Failed { error, .. })) => shown(&error.message, 300),
                     (_, Some(State::Skipped { because })) => {
-                        let because = plan.step(*because).map_or_else(String::new, |step| shown(&step.label, 80));
+                        let because = plan.step(*because).map_or_else(String::new, |step| shown(&step.label, LABEL));
                         format!("would be skipped, because {because} fails")
                     }
                     _ => "can't be filled in".to_owned(),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told};
+use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told, folded};
 use crate::app::{CheckedFile, Checkup};
 use crate::document::{Position, Span};
 use crate::names::shown;
@@ -16,6 +16,8 @@ const LONGEST: usize = 1_000;
 /// A line longer than this is cut around the place, in bytes: some exports are one single line of a
 /// megabyte.
 const LONGEST_LINE: usize = 2_000;
+/// What stands before a note: the margin of the frame, and `= help: `.
+const BEFORE_NOTE: usize = 14;
 /// The most findings of one file that are framed.
 const MOST_FRAMES: usize = 50;
 
@@ -142,7 +144,14 @@ fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
     };
     let window = Window::around(finding);
     let mut snippet = Snippet::source(window.text).line_start(window.first_line);
-    let mut group = Group::with_title(level.primary_title(shown(&finding.message, LONGEST)).id(finding.rule));
+    // What stands before a message, with a digit or two for the frame's margin.
+    let before_title = finding.severity.to_string().len() + finding.rule.len() + 4;
+    let fitting = |text: &str, taken: usize| {
+        let text = shown(text, LONGEST);
+        let room = look.columns().saturating_sub(taken);
+        if look.terminal { folded(&text, room, room).join("\n") } else { text }
+    };
+    let mut group = Group::with_title(level.primary_title(fitting(&finding.message, before_title)).id(finding.rule));
     if window.cut {
         // The snippet would count columns from where the window begins.
         let Position { line, column } = finding.position;
@@ -160,10 +169,10 @@ fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
     for related in finding.related.iter().filter(|related| window.holds(related.span).is_none()) {
         let Position { line, column } = related.position;
         let note = format!("line {line}, column {column}: {}", shown(&related.label, LONGEST));
-        group = group.element(Level::NOTE.message(note));
+        group = group.element(Level::NOTE.message(fitting(&note, BEFORE_NOTE)));
     }
     for hint in &finding.hints {
-        group = group.element(Level::HELP.message(shown(hint, LONGEST)));
+        group = group.element(Level::HELP.message(fitting(hint, BEFORE_NOTE)));
     }
     let renderer = if look.color { Renderer::styled() } else { Renderer::plain() };
     let text = renderer.decor_style(DecorStyle::Ascii).term_width(look.columns()).render(&[group]);

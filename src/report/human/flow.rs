@@ -2,9 +2,14 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Map;
+
 use super::listing::plain;
+use super::missing::command;
 use super::table::Column;
-use super::{BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, prose, safe_block, table, whole, words, wrapped};
+use super::{
+    BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, hanging, prose, safe_block, table, whole, words, wrapped,
+};
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
 use crate::model::Toolbox;
 use crate::names::shown as safe;
@@ -15,10 +20,20 @@ use crate::validate::{Finding, Severity};
 /// A placeholder, an arrow, and where its value comes from.
 const SLOTS: [Column; 3] = [whole(""), whole(""), prose("")];
 
-/// A flow or a template. `full` adds the texts of the steps.
-pub fn shown(shown: &Shown, full: bool, look: Look) -> String {
+/// A flow or a template. `full` adds the texts of the steps; `source` is what was given as the
+/// catalog, for the command that executes the flow.
+pub fn shown(shown: &Shown, full: bool, source: Option<&str>, look: Look) -> String {
     match shown {
-        Shown::Flow { prepared, origin, tools } => flow(prepared, origin, tools, full, look),
+        Shown::Flow { prepared, origin, tools } => {
+            let mut text = flow(prepared, origin, tools, full, look);
+            if let Some(plan) = prepared.plan.as_deref() {
+                let needed = plan.inputs().iter().filter(|input| input.required && input.default.is_none());
+                let needed: Vec<&str> = needed.map(|input| input.name.as_str()).collect();
+                let command = command(plan.flow().name.as_str(), &needed, &Map::new(), source);
+                let _ = write!(text, "{}  {command}\n", section("Execute it", look));
+            }
+            text
+        }
         Shown::Template { template, origin } => self::template(template, origin, look),
     }
 }
@@ -65,7 +80,13 @@ fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool, look:
             ("category", flow.category.as_deref().map(one).unwrap_or_default()),
             ("tags", tags.join(", ")),
             ("complexity", flow.complexity.as_deref().map(one).unwrap_or_default()),
-            ("takes", flow.estimated_duration.as_deref().map(one).unwrap_or_default()),
+            (
+                "duration",
+                flow.estimated_duration
+                    .as_deref()
+                    .map(|time| format!("{} (the author's estimate)", one(time)))
+                    .unwrap_or_default(),
+            ),
         ],
         look,
     ));
@@ -78,7 +99,12 @@ fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool, look:
     }
     if !prepared.findings.is_empty() {
         text.push_str(&section("Findings", look));
+        let mut file = flow.file.as_str();
         for finding in &prepared.findings {
+            if finding.file.as_str() != file {
+                file = finding.file.as_str();
+                let _ = writeln!(text, "  {}", one(file));
+            }
             text.push_str(&self::finding(finding, look));
         }
         text.push_str(&look.paint(FAINT, where_shown(&prepared.findings)));
@@ -113,7 +139,7 @@ fn planned(plan: &Plan, tools: &Toolbox, full: bool, look: Look) -> String {
         let _ = writeln!(text, "  Sets of values to choose from with --set: {}", sets.join(", "));
     }
     text.push_str(&section("Order", look));
-    text.push_str(&order(plan));
+    text.push_str(&order(plan, look));
     text.push_str(&section("Steps", look));
     for (number, step) in plan.steps().iter().enumerate() {
         text.push_str(&self::step((number, step), plan, tools, full, look));
@@ -146,30 +172,21 @@ fn input(input: &Input) -> Vec<String> {
     vec![one(&input.name), input.kind.map_or("string", crate::model::ValueType::name).to_owned(), needed, description]
 }
 
-/// The waves from top to bottom, steps that do not wait for each other side by side.
-fn order(plan: &Plan) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let required: Vec<String> = plan.inputs().iter().map(|input| safe(&input.name, 40)).collect();
-    if !required.is_empty() {
-        lines.push(format!("  ({})", required.join(", ")));
+/// The steps in order, each with those it waits for and the results that it gives.
+fn order(plan: &Plan, look: Look) -> String {
+    let mut text = String::new();
+    for (number, step) in plan.steps().iter().enumerate() {
+        let _ = write!(text, "  [{} {}]", number + 1, safe(&step.label, 60));
+        let after: Vec<String> = step.parents.iter().map(|parent| (parent + 1).to_string()).collect();
+        if !after.is_empty() {
+            text.push_str(&look.paint(FAINT, &format!(" ← {}", after.join(", "))));
+        }
+        for mark in plan.results().iter().filter(|mark| mark.step == Some(number)) {
+            let _ = write!(text, " → ({})", safe(&mark.label, 60));
+        }
+        text.push('\n');
     }
-    for wave in plan.waves() {
-        let steps: Vec<String> = wave
-            .iter()
-            .filter_map(|number| plan.step(*number).map(|step| (*number, step)))
-            .map(|(number, step)| {
-                let results: Vec<String> = plan
-                    .results()
-                    .iter()
-                    .filter(|mark| mark.step == Some(number))
-                    .map(|mark| format!(" → ({})", safe(&mark.label, 60)))
-                    .collect();
-                format!("[{} {}]{}", number + 1, safe(&step.label, 60), results.concat())
-            })
-            .collect();
-        lines.push(format!("  {}", steps.join("   ")));
-    }
-    lines.join("\n    ↓\n") + "\n"
+    text
 }
 
 fn read_by_name(slots: &[Slot], plan: &Plan, look: Look) -> String {
@@ -225,8 +242,12 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
             let _ = writeln!(text, "     takes over the result of flow {}", one(&gather.flow));
         }
         Work::Render(rendering) => {
-            let place = rendering.template_file.as_deref().map(|file| format!(", {}", one(file))).unwrap_or_default();
-            let _ = writeln!(text, "     template {}{place}", one(&rendering.template_name));
+            match rendering.template_file.as_deref() {
+                Some(file) => {
+                    let _ = writeln!(text, "     template {}, {}", one(&rendering.template_name), one(file));
+                }
+                None => text.push_str("     a text of its own\n"),
+            }
             if let Some(persona) = &rendering.persona {
                 let _ = writeln!(text, "     persona {}", one(persona));
             }
@@ -264,6 +285,7 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
     text
 }
 
+/// A finding behind its place in the file, which stands above all of them.
 fn finding(finding: &Finding, look: Look) -> String {
     let style = match finding.severity {
         Severity::Error => BAD,
@@ -271,8 +293,8 @@ fn finding(finding: &Finding, look: Look) -> String {
         Severity::Info => FAINT,
     };
     let head = look.paint(style, &format!("{}[{}]", finding.severity, finding.rule));
-    let place = format!("{}:{}:{}", finding.file, finding.position.line, finding.position.column);
-    format!("  {head} {} ({})\n", one(&finding.message), one(&place))
+    let place = format!("{}:{}", finding.position.line, finding.position.column);
+    hanging(&format!("  {place}  {head}"), &format!("  {}", one(&finding.message)), 4, look)
 }
 
 fn template(shown: &ShownTemplate, origin: &Origin, look: Look) -> String {

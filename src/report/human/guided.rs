@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use anstyle::Style;
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
-use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NAME, count, prose, safe_block, table, whole, wrapped};
+use super::{BAD, Cell, DOUBTFUL, FAINT, GOOD, HEADING, Look, NAME, count, prose, safe_block, table, whole, wrapped};
 use crate::app::{Listed, Pruned, StatusAnswer, Story, Summary, Tally};
 use crate::model::text_of;
 use crate::names::shown;
@@ -17,30 +19,53 @@ const LINE: usize = 300;
 const OUTPUT: usize = 2_000;
 
 /// The executions of a page.
-pub fn executions(answer: &StatusAnswer, look: Look) -> String {
+pub fn executions(answer: &StatusAnswer, now: DateTime<Utc>, look: Look) -> String {
     let StatusAnswer::List { executions, .. } = answer else { return String::new() };
-    let rows: Vec<Vec<String>> = executions
-        .iter()
-        .filter_map(|listed| match listed {
-            Listed::Guided(summary) => Some(row(summary)),
-            Listed::Direct { .. } => None,
-        })
-        .collect();
-    if rows.is_empty() {
-        return String::new();
+    let guided = executions.iter().filter_map(|listed| match listed {
+        Listed::Guided(summary) => Some(summary),
+        Listed::Direct { .. } => None,
+    });
+    if !look.terminal {
+        return guided.map(|summary| row(summary).join("\t") + "\n").collect();
     }
-    if look.terminal {
-        let columns = [
-            whole("id"),
-            whole("flow").spare(),
-            whole("state"),
-            whole("steps"),
-            whole("last change").spare(),
-            prose("task").spare(),
-        ];
-        return table(&columns, &rows, 0, look);
+    let rows: Vec<Vec<Cell>> = guided.map(|summary| line(summary, now)).collect();
+    super::rows(&rows, 1, &[5, 4, 2], look)
+}
+
+/// How a state looks: its mark, its colour, and the word for it.
+fn told(state: GuidedState) -> (&'static str, Style, &'static str) {
+    match state {
+        GuidedState::Running => ("▸", NAME, "running"),
+        GuidedState::AwaitingHuman => ("?", DOUBTFUL, "waits for you"),
+        GuidedState::Completed => ("✓", GOOD, "completed"),
+        GuidedState::Failed => ("✗", BAD, "failed"),
+        GuidedState::Cancelled => ("–", FAINT, "cancelled"),
     }
-    rows.into_iter().map(|row| row.join("\t") + "\n").collect()
+}
+
+/// The end of an id, which is enough to name an execution by.
+fn short(id: &str) -> String {
+    let id = shown(id, LINE);
+    id.rsplit('_').next().unwrap_or(&id).to_owned()
+}
+
+/// A line of the list: mark, task, flow, state, steps, age, and the short id.
+fn line(summary: &Summary, now: DateTime<Utc>) -> Vec<Cell> {
+    let (mark, style, word) = told(summary.state);
+    vec![
+        Cell::painted(mark, style),
+        Cell::plain(shown(summary.task.as_deref().unwrap_or_default(), LINE)),
+        Cell::painted(shown(&summary.flow, LINE), NAME),
+        Cell::painted(word, style),
+        Cell::plain(format!("{}/{}", summary.done, summary.steps)),
+        Cell::painted(super::ago(summary.updated_at, now), FAINT),
+        Cell::plain(short(&summary.id)),
+    ]
+}
+
+/// Where a question is answered: no command does that.
+fn where_answered(flow: &str, id: &str) -> String {
+    format!("answer it in your client: \"resume {} …{}\"", shown(flow, LINE), short(id))
 }
 
 fn row(summary: &Summary) -> Vec<String> {
@@ -60,7 +85,13 @@ pub fn executions_notes(answer: &StatusAnswer) -> String {
     match next_cursor {
         Some(cursor) => format!("{} of {total} shown; go on with --cursor {cursor}", executions.len()),
         None if *total == 0 => "no guided executions; an MCP client begins one with flows_begin".to_owned(),
-        None => String::new(),
+        None => {
+            let waiting = executions.iter().find_map(|listed| match listed {
+                Listed::Guided(summary) if summary.state == GuidedState::AwaitingHuman => Some(summary),
+                _ => None,
+            });
+            waiting.map(|summary| where_answered(&summary.flow, &summary.id)).unwrap_or_default()
+        }
     }
 }
 
@@ -69,16 +100,19 @@ pub fn guided(story: &Story, look: Look) -> String {
     let guided = &story.guided;
     let beginning = guided.beginning();
     let state = guided.state();
-    let style = if state == GuidedState::Failed { BAD } else { HEADING };
+    let (_, style, word) = told(state);
+    let open = guided.state() == GuidedState::AwaitingHuman;
     let mut text = format!(
         "{}  {}  {}\n",
         look.paint(NAME, &shown(beginning.plan.flow().name.as_str(), LINE)),
         look.paint(FAINT, &shown(beginning.id.as_str(), LINE)),
-        look.paint(style, state.word())
+        look.paint(style, word)
     );
+    let lasted = u64::try_from((guided.updated_at() - guided.begun_at()).num_seconds()).unwrap_or(0);
     let mut facts = vec![
         ("begun", time(guided.begun_at())),
-        ("last change", time(guided.updated_at())),
+        ("last change", format!("{} (after {})", time(guided.updated_at()), super::age(lasted))),
+        ("steps", super::counted(guided.run().counts())),
         ("commit", beginning.commit.clone().unwrap_or_default()),
         ("task", beginning.task.as_deref().map(|task| shown(task, LINE)).unwrap_or_default()),
     ];
@@ -88,6 +122,9 @@ pub fn guided(story: &Story, look: Look) -> String {
     facts.retain(|(_, value)| !value.is_empty());
     let facts: Vec<_> = facts.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
     text.push_str(&table(&[whole(""), prose("")], &facts, 2, look));
+    if open {
+        text.push_str(&wrapped(&where_answered(beginning.plan.flow().name.as_str(), beginning.id.as_str()), 2, look));
+    }
     for number in 0..beginning.plan.steps().len() {
         text.push_str(&step(guided, number, look));
     }
@@ -116,7 +153,7 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         }
         Some(State::Done { .. }) => ("✓", GOOD, "done"),
         Some(State::Failed { .. }) => ("✗", BAD, "failed"),
-        Some(State::Skipped { .. } | State::Omitted { .. }) => ("–", FAINT, "left out"),
+        Some(State::Skipped { .. } | State::Omitted { .. }) => ("–", FAINT, "skipped"),
         _ => ("·", FAINT, "not begun"),
     };
     let call = match &step.work {
@@ -145,8 +182,9 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         if closing.attempt > 1 {
             text.push_str(&look.paint(FAINT, &format!("    {} attempts\n", closing.attempt)));
         }
-        let said = closing.output.get("summary").map_or_else(|| text_of(&closing.output), text_of);
-        text.push_str(&wrapped(&cut(&said), 4, look));
+        if !is_result(guided, number) {
+            text.push_str(&wrapped(&cut(&said(&closing.output)), 4, look));
+        }
     } else if let (Work::Call(_), Some(output)) = (&step.work, guided.run().output_of(number)) {
         text.push_str(&wrapped(&cut(&output.text), 4, look));
         for file in &output.files {
@@ -158,11 +196,34 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
     text
 }
 
+/// Whether a step's output is shown below, as the result.
+fn is_result(guided: &Guided, number: usize) -> bool {
+    let ours = guided.run().output_of(number);
+    let result = guided.run().final_output().filter(|_| guided.state().ended());
+    guided.run().plan().last() == Some(number)
+        && ours.zip(result).is_some_and(|(ours, result)| ours.text == result.text)
+}
+
+/// What an output says: its summary, else its fields a line each.
+fn said(output: &Value) -> String {
+    match (output.get("summary"), output) {
+        (Some(summary), _) => text_of(summary).into_owned(),
+        (None, Value::Object(fields)) => {
+            fields.iter().map(|(name, value)| format!("{name}: {}", text_of(value))).collect::<Vec<_>>().join("\n")
+        }
+        (None, other) => text_of(other).into_owned(),
+    }
+}
+
 /// How long a tool took to answer.
 fn took(guided: &Guided, number: usize) -> String {
     match guided.run().state(number) {
         Some(State::Done { timing, .. } | State::Failed { timing, .. }) => {
-            format!(" · {}", super::time(timing.took))
+            if timing.took < super::NOTICED {
+                String::new()
+            } else {
+                format!(" · {}", super::time(timing.took))
+            }
         }
         _ => String::new(),
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::{FAINT, HEADING, Look, NAME, age, count, grouped, prose, table, whole, words, wrapped};
+use super::{BAD, Cell, FAINT, HEADING, Look, NAME, age, count, grouped, prose, table, whole, words, wrapped};
 use crate::app::{Code, Exposed, ExposedFlow, Listing, Origin};
 use crate::discover::{
     CategoryEntry, DetailedEntry, FileProblem, FullEntry, HotEntry, ListEntry, ListKind, Mode, StandardEntry,
@@ -12,19 +12,16 @@ use crate::discover::{
 };
 use crate::names::{quoted, shown};
 
-/// A table needs at least this many columns to be readable.
-const NARROWEST_TABLE: usize = 60;
 /// The longest one-line text, in characters.
 const LONGEST: usize = 4_000;
 
-/// The flows: on a terminal as a table, elsewhere as lines of
+/// The flows: on a terminal one line each, elsewhere as lines of
 /// name, description, inputs and tags between tabs.
 pub fn listing(listing: &Listing, look: Look) -> String {
     let entries = &listing.page.entries;
     match listing.page.mode {
         Mode::Index => entries.iter().map(|entry| line(entry) + "\n").collect(),
         Mode::Compact if !look.terminal => entries.iter().map(|entry| line(entry) + "\n").collect(),
-        Mode::Compact if look.columns() < NARROWEST_TABLE => entries.iter().map(|entry| narrow(entry, look)).collect(),
         Mode::Hot | Mode::Categories if !look.terminal => entries.iter().map(|entry| line(entry) + "\n").collect(),
         _ if entries.is_empty() => String::new(),
         Mode::Hot => {
@@ -43,16 +40,43 @@ pub fn listing(listing: &Listing, look: Look) -> String {
                 [words("category"), prose("what belongs into it").spare(), whole("flows"), words("most used")];
             table(&columns, &rows_of(entries), 0, look)
         }
-        Mode::Compact => {
-            // Without what they are for, flows can't be told apart: the tags go first.
-            let columns = [whole("name"), prose("what it is for"), words("inputs"), words("tags").spare()];
-            table(&columns, &rows_of(entries), 0, look)
-        }
+        Mode::Compact => in_lines(listing, look),
         _ => {
             let paragraphs: Vec<String> = entries.iter().map(|entry| paragraph(entry, look)).collect();
             paragraphs.join("\n")
         }
     }
+}
+
+/// One line a flow: its name, what it is for as far as there is room, and how many errors it has.
+fn in_lines(listing: &Listing, look: Look) -> String {
+    let entries = &listing.page.entries;
+    let rows: Vec<(String, String, usize)> = entries
+        .iter()
+        .map(|entry| {
+            let (name, about) = match entry {
+                ListEntry::Compact(entry) => (entry.name.as_str(), entry.description.as_str()),
+                ListEntry::Brief(entry) => (entry.name.as_str(), entry.description.as_str()),
+                ListEntry::Shortened(entry) => (entry.name.as_str(), entry.description.as_str()),
+                other => return (line(other), String::new(), 0),
+            };
+            (safe(name), safe(about), listing.errors.get(name).copied().unwrap_or(0))
+        })
+        .collect();
+    let marked = rows.iter().any(|(_, _, errors)| *errors > 0);
+    let rows: Vec<Vec<Cell>> = rows
+        .into_iter()
+        .map(|(name, about, errors)| {
+            let (mark, end) = match errors {
+                0 => ("", String::new()),
+                number => ("✗", count(number, "error", "errors")),
+            };
+            let row = [Cell::painted(name, NAME), Cell::plain(about), Cell::painted(end, BAD)];
+            let mark = marked.then(|| Cell::painted(mark, BAD));
+            mark.into_iter().chain(row).collect()
+        })
+        .collect();
+    super::rows(&rows, if marked { 2 } else { 1 }, &[], look)
 }
 
 fn rows_of(entries: &[ListEntry]) -> Vec<Vec<String>> {
@@ -63,30 +87,8 @@ fn safe(text: &str) -> String {
     shown(text, LONGEST)
 }
 
-/// `topic (string, required)` says no more than `topic`, and `tone (string, optional)` no more than
-/// `tone?`, where there is little room.
-fn short_inputs(summary: &str) -> String {
-    if !summary.contains('(') {
-        return "–".to_owned();
-    }
-    summary
-        .split("), ")
-        .map(|input| {
-            let (name, rest) = input.split_once(" (").unwrap_or((input, ""));
-            format!("{}{}", safe(name), if rest.contains("optional") { "?" } else { "" })
-        })
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
 fn cells(entry: &ListEntry) -> Vec<String> {
     match entry {
-        ListEntry::Compact(entry) => vec![
-            safe(&entry.name),
-            safe(&entry.description),
-            short_inputs(&entry.input_summary),
-            safe(&entry.tags.join(", ")),
-        ],
         ListEntry::Hot(entry) => hot(entry),
         ListEntry::Category(entry) => category(entry),
         other => vec![line(other)],
@@ -140,28 +142,13 @@ fn line(entry: &ListEntry) -> String {
     }
 }
 
-fn narrow(entry: &ListEntry, look: Look) -> String {
-    match entry {
-        ListEntry::Compact(entry) => {
-            let inputs = format!("inputs: {}", short_inputs(&entry.input_summary));
-            format!(
-                "{}\n{}{}",
-                look.paint(NAME, &safe(&entry.name)),
-                wrapped(&safe(&entry.description), 2, look),
-                wrapped(&inputs, 2, look)
-            )
-        }
-        other => line(other) + "\n",
-    }
-}
-
 fn paragraph(entry: &ListEntry, look: Look) -> String {
     match entry {
         ListEntry::Standard(entry) => standard(entry, look),
         ListEntry::Detailed(entry) => detailed(entry, look),
         ListEntry::Summary(entry) => summary(entry, look),
         ListEntry::Full(entry) => full(entry, look),
-        other => narrow(other, look),
+        other => line(other) + "\n",
     }
 }
 
@@ -304,7 +291,18 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     let flows = if page.returned == page.total { all } else { format!("{} of {all}", grouped(page.returned)) };
     text.push_str(&look.paint(
         FAINT,
-        &format!("{flows} from {}{}{}", shown(from, 300), git_ref.unwrap_or_default(), commit.unwrap_or_default()),
+        &format!(
+            "{flows} from {}{}{}{}",
+            shown(from, 300),
+            git_ref.unwrap_or_default(),
+            commit.unwrap_or_default(),
+            // Lines say no more than what a flow is for.
+            if look.terminal && page.mode == Mode::Compact && page.total > 0 {
+                " · `flowy show NAME` for inputs and steps"
+            } else {
+                ""
+            }
+        ),
     ));
     text.push('\n');
     text.push_str(&reasons(listing));
@@ -322,7 +320,7 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     let warn = |message: &str| super::warning(message, look);
     text.push_str(&origin_notes(&listing.origin, look));
     if page.total == 0
-        && let Some(step) = &page.next_step
+        && let Some(step) = listing.next_step()
     {
         text.push_str(&super::hint(&super::for_commands(step), look));
         text.push('\n');

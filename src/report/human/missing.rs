@@ -55,7 +55,8 @@ pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: O
     text
 }
 
-fn command(flow: &str, missing: &[&str], given: &Map<String, Value>, source: Option<&str>) -> String {
+/// The command that executes a flow, with what is given and what is still to be filled in.
+pub(super) fn command(flow: &str, missing: &[&str], given: &Map<String, Value>, source: Option<&str>) -> String {
     let mut words = vec!["flowy run".to_owned(), word(flow)];
     if let Some(source) = source {
         words.extend(["--source".to_owned(), word(source)]);

@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::{HEADING, Look, NAME, count, hint, prose, safe_block, table, warning, whole, words};
-use crate::app::{ServerList, ServerStanding, ServerTools};
+use chrono::{DateTime, Utc};
+
+use super::{BAD, Cell, FAINT, GOOD, HEADING, Look, NAME, ago, count, hint, prose, rows as rows_of, safe_block, table};
+use super::{warning, whole};
+use crate::app::{ServerList, ServerRow, ServerStanding, ServerTools};
 use crate::names::shown;
 
 /// The longest text in a line, in characters.
@@ -13,13 +16,14 @@ const SHORTEST: usize = 12;
 /// The blanks between two columns of a table.
 const BETWEEN: usize = 2;
 
-/// All servers, one in each line: on a terminal as a table, elsewhere with tabs between alias,
+/// All servers, one in each line: on a terminal with a mark, elsewhere with tabs between alias,
 /// transport, standing, tools, allowed tools and when the list was read.
-pub fn servers(list: &ServerList, look: Look) -> String {
-    if list.rows.is_empty() {
-        return String::new();
+pub fn servers(list: &ServerList, now: DateTime<Utc>, look: Look) -> String {
+    if look.terminal {
+        let rows: Vec<_> = list.rows.iter().map(|row| marked(row, now)).collect();
+        return rows_of(&rows, 3, &[], look);
     }
-    let row = |row: &crate::app::ServerRow| {
+    let row = |row: &ServerRow| {
         let standing = match &row.standing {
             ServerStanding::Unavailable(why) => format!("unavailable: {}", shown(why, LINE)),
             ServerStanding::Idle => "not connected".to_owned(),
@@ -31,19 +35,29 @@ pub fn servers(list: &ServerList, look: Look) -> String {
         let since = row.known_since.map_or_else(|| "–".to_owned(), |time| time.format("%Y-%m-%d %H:%M").to_string());
         vec![shown(&row.alias, LINE), row.transport.to_owned(), standing, known, allowed, since]
     };
-    let rows: Vec<Vec<String>> = list.rows.iter().map(row).collect();
-    if !look.terminal {
-        return lines(&rows);
-    }
-    let columns = [
-        whole("alias"),
-        whole("transport"),
-        prose("standing"),
-        words("tools"),
-        whole("allowed"),
-        whole("list read (UTC)").spare(),
-    ];
-    table(&columns, &rows, 0, look)
+    lines(&list.rows.iter().map(row).collect::<Vec<_>>())
+}
+
+/// A server's mark, name, transport, and what is known of it.
+fn marked(row: &ServerRow, now: DateTime<Utc>) -> Vec<Cell> {
+    let tools = row.tools.map(|tools| {
+        let read = row.known_since.map(|then| format!(" · read {}", ago(then, now))).unwrap_or_default();
+        format!("{} of {} allowed{read}", row.allowed, count(tools, "tool", "tools"))
+    });
+    let known =
+        tools.unwrap_or_else(|| format!("tools not read yet: `flowy servers tools {}`", shown(&row.alias, LINE)));
+    let (mark, style, told) = match &row.standing {
+        ServerStanding::Unavailable(why) => ("✗", BAD, shown(why, LINE)),
+        ServerStanding::Disabled => ("–", FAINT, "disabled".to_owned()),
+        ServerStanding::Idle | ServerStanding::Ready if row.tools.is_none() => ("·", FAINT, known),
+        ServerStanding::Idle | ServerStanding::Ready => ("✓", GOOD, known),
+    };
+    vec![
+        Cell::painted(mark, style),
+        Cell::painted(shown(&row.alias, LINE), NAME),
+        Cell::painted(row.transport, FAINT),
+        Cell::plain(told),
+    ]
 }
 
 fn lines(rows: &[Vec<String>]) -> String {
@@ -142,7 +156,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::app::{KnownTool, ServerRow};
+    use crate::app::KnownTool;
     use crate::model::Contract;
 
     fn asked(alias: &str) -> ServerTools {

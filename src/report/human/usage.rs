@@ -11,6 +11,8 @@ use crate::names::{quoted, shown};
 
 /// The longest name, in characters.
 const LINE: usize = 300;
+/// From how many uses on the class of a flow says something.
+const TELLING: u64 = 10;
 /// How many days a picture shows, today last.
 const PICTURED: u64 = 14;
 /// Bars from low to high.
@@ -76,7 +78,8 @@ fn row(flow: &FlowStats, today: NaiveDate, look: Look) -> Vec<String> {
         many(usage.last_7_days),
         many(usage.last_30_days),
         format!("{:.2}", score.value()),
-        score.popularity().word().to_owned(),
+        // What was hardly used is neither popular nor not.
+        if usage.uses < TELLING { "–".to_owned() } else { score.popularity().word().to_owned() },
     ];
     if look.terminal {
         row.push(picture(&flow.by_day, today));

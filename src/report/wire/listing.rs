@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::warning::{of_origin, warning};
 use super::written::Written;
-use crate::app::{Exposed, ExposedTool, Listing, NotExposed, Origin};
+use crate::app::{Exposed, ExposedTool, Listing, NotExposed, Origin, UNASKED_EXAMPLES};
 use crate::code::WarningCode;
 use crate::discover::{FileProblem, ListKind, Mode, Page, Reason};
 use crate::names::counted;
@@ -68,13 +68,14 @@ fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
     if !page.reasons.is_empty() {
         object.insert("reasons".to_owned(), page.reasons.iter().map(reason).collect());
     }
-    if let Some(step) = &page.next_step {
+    if let Some(step) = listing.next_step() {
         object.insert("nextStep".to_owned(), json!(step));
     }
     object.insert("estimatedTokens".to_owned(), json!(page.estimated_tokens));
     origin(&mut object, &listing.origin);
     let mut all: Vec<Value> = warnings.to_vec();
     all.extend(of_origin(&listing.origin));
+    all.extend(of_examples(listing));
     if !page.unknown_names.is_empty() {
         let names: Vec<String> = page.unknown_names.iter().map(|name| crate::names::quoted(name)).collect();
         let noun = listing.selection.kind.noun();
@@ -119,11 +120,16 @@ pub fn contract_listing(listing: &Listing) -> Value {
     }
     why_none(&mut object, page);
     origin(&mut object, &listing.origin);
-    if let Some(warning) = of_origin(&listing.origin) {
-        object.insert("warnings".to_owned(), json!([warning]));
+    let warnings: Vec<Value> = of_origin(&listing.origin).into_iter().chain(of_examples(listing)).collect();
+    if !warnings.is_empty() {
+        object.insert("warnings".to_owned(), warnings.into());
     }
     object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
     Value::Object(object)
+}
+
+fn of_examples(listing: &Listing) -> Option<Value> {
+    listing.unasked_examples.then(|| warning(WarningCode::Examples, UNASKED_EXAMPLES))
 }
 
 fn why_none(object: &mut Map<String, Value>, page: &Page) {

@@ -58,8 +58,24 @@ fn claude_code_gets_a_file_in_the_project() {
     let said = sandbox.run(["config", "claude-code", "--write"]);
     assert_eq!(said.code, 0, "{}", said.err);
     let written: Value = serde_json::from_str(&fs::read_to_string(sandbox.here().join(".mcp.json")).unwrap()).unwrap();
-    let source = &written["mcpServers"]["flowy"]["args"][2];
-    assert_eq!(source.as_str().unwrap(), sandbox.here().to_str().unwrap());
+    assert_eq!(written["mcpServers"]["flowy"], json!({"command": "flowy", "args": ["serve", "--source", "."]}));
+    let other = sandbox.run(["config", "claude-code", "--write", "--source", "acme/flows"]);
+    assert_eq!(other.code, 2, "{}", other.err);
+    let beside = sandbox.run(["config", "claude-code", "--write", "--source", "acme/flows", "--name", "acme"]);
+    assert_eq!(beside.code, 0, "{}", beside.err);
+    let replaced = sandbox.run(["config", "claude-code", "--write", "--source", "acme/flows", "--replace", "--json"]);
+    assert_eq!((replaced.json()["change"].as_str(), &replaced.json()["backup"]), (Some("merged"), &Value::Null));
+}
+
+#[test]
+fn a_client_that_is_not_known_gets_the_usual_entry() {
+    let sandbox = Sandbox::new();
+    let said = sandbox.run(["config", "cursor", "--source", "acme/flows"]);
+    assert_eq!((said.code, &said.json()["mcpServers"]["flowy"]["args"][2]), (0, &json!("acme/flows")));
+    let said = sandbox.run(["config", "claude-desktp", "--json"]);
+    assert_eq!((said.code, &said.json()["file"]), (0, &Value::Null));
+    assert!(said.err.contains("claude-desktop"), "{}", said.err);
+    assert_eq!(sandbox.run(["config", "cursor", "--write"]).code, 2);
 }
 
 #[test]

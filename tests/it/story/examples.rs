@@ -6,6 +6,7 @@ use std::path::Path;
 
 use flowy::internals::app::EXAMPLES;
 
+use crate::support::mcp::Program;
 use crate::support::program::{Sandbox, repository};
 
 const FLOW: &str = r#"{"metadata":{"name":"Mine","version":"1.0.0"},"nodes":[{"id":"a","type":"template","data":{"template":"mine"}}],"edges":[]}"#;
@@ -69,4 +70,35 @@ fn every_example_flow_shows_draws_and_rehearses() {
             assert!(!said.out.is_empty());
         }
     }
+}
+
+#[test]
+fn examples_that_nobody_asked_for_are_called_so_in_listings_and_in_the_log() {
+    for (variables, warned) in [(&[][..], true), (&[("GITHUB_REPO_URL", "examples")][..], false)] {
+        let mut served = Program::serving(variables);
+        served.shake_hands("2025-11-25");
+        for name in ["flows_list", "flows/list"] {
+            let answer = served.request(2, "tools/call", &serde_json::json!({"name": name, "arguments": {}}));
+            let warnings = &answer["result"]["structuredContent"]["warnings"];
+            let codes: Vec<&str> =
+                warnings.as_array().into_iter().flatten().filter_map(|warning| warning["code"].as_str()).collect();
+            assert_eq!(codes.contains(&"EXAMPLES"), warned, "{name}: {warnings}");
+        }
+        served.close_input();
+        let (_, _, log) = served.end();
+        assert_eq!(log.contains("GITHUB_REPO_URL"), warned, "{log}");
+    }
+}
+
+#[test]
+fn there_is_no_flow_yet_only_where_no_file_could_be_one() {
+    let next = |sandbox: Sandbox| {
+        let listed = sandbox.run(["list", "--json"]).json();
+        (listed["nextStep"].as_str().unwrap_or_default().to_owned(), listed["errors"].as_array().unwrap().len())
+    };
+    let (empty, none) = next(Sandbox::new().file("flows/README.md", "none"));
+    assert!(empty.contains("no flow yet") && none == 0, "{empty}");
+    let (broken, one) = next(Sandbox::new().file("flows/Mine.json", "version https://git-lfs.github.com/spec/v1\n"));
+    assert!(!broken.contains("no flow yet") && one == 1, "{broken}");
+    assert_eq!(next(Sandbox::new().file("flows/Mine.json", FLOW)).0, "");
 }

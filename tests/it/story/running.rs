@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use flowy::internals::names::grouped;
+
 use crate::support::program::{HALF, Sandbox, repository};
 
 const GIVEN: [&str; 8] =
@@ -34,11 +36,11 @@ fn the_first_command_of_the_readme_prints_the_final_result_and_nothing_else() {
     let said = Sandbox::new().run(GIVEN);
     assert_eq!((said.code, said.out.as_str()), (0, plan.as_str()));
     assert!(!said.err.contains(&positioning));
-    let headings: Vec<&str> =
-        said.err.lines().filter_map(|line| line.rsplit_once(" · ").map(|(head, _)| head)).collect();
+    let sizes = [positioning, plan].map(|text| format!("  {} characters", grouped(text.chars().count())));
+    let [first, last] = sizes;
     assert_eq!(
-        headings,
-        ["✓ 1 of 2 · Brand positioning · Brand_Positioning", "✓ 2 of 2 · Campaign plan · Campaign_Plan"]
+        said.err.lines().collect::<Vec<_>>(),
+        [format!("✓ 1 of 2  Brand positioning{first}"), format!("✓ 2 of 2  Campaign plan    {last}")]
     );
 }
 
@@ -130,9 +132,16 @@ fn a_failed_step_keeps_what_finished_and_exits_1() {
     let said = catalog.run(["run", "Half", "--var", "topic=tides"]);
     assert_eq!((said.code, said.out.as_str()), (1, "side About tides"));
     assert!(said.err.contains("About tides\n"), "{}", said.err);
-    assert!(said.err.contains("✗ 2 of 4 · Second · TEMPLATE_NOT_FOUND"), "{}", said.err);
-    assert!(said.err.contains("– 3 of 4 · Third · skipped, because Second failed"), "{}", said.err);
-    assert!(said.err.contains("error[TEMPLATE_NOT_FOUND]: "), "{}", said.err);
+    assert!(said.err.contains("✗ 2 of 4  Second  TEMPLATE_NOT_FOUND"), "{}", said.err);
+    assert!(said.err.contains("– 3 of 4  Third  skipped, because Second failed"), "{}", said.err);
+    // The line of the step says why; the error at the end counts, and does not say it again.
+    assert!(said.err.contains("error[TEMPLATE_NOT_FOUND]: 1 of 4 steps failed, 1 skipped\n"), "{}", said.err);
+    let quiet = catalog.run(["run", "Half", "--var", "topic=tides", "-q"]);
+    assert!(
+        quiet.err.starts_with("error[TEMPLATE_NOT_FOUND]: ") && !quiet.err.contains("1 of 4 steps"),
+        "{}",
+        quiet.err
+    );
     let json = catalog.run(["run", "Half", "--var", "topic=tides", "--json"]);
     assert_eq!(json.code, 1);
     let json = json.json();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use flowy::internals::cli::Cli;
-use flowy::internals::config::{Environment, Flags, SETTINGS, Settings};
+use flowy::internals::config::{Audience, Environment, Flags, SETTINGS, Settings};
 
 use crate::support::program::Sandbox;
 
@@ -138,7 +138,7 @@ fn what_is_passed_on_to_a_client_is_understood_behind_serve() {
     ];
     let flags = given.iter().fold(Flags::default(), |flags, (flag, text)| flags.with(flag, *text));
     let settings = Settings::load(&flags, &environment).unwrap();
-    let passed = settings.passed_on(&environment).arguments;
+    let passed = settings.passed_on(&environment, Audience::User).arguments;
     assert_eq!(passed.iter().filter(|word| word.starts_with("--")).count(), 15);
     assert!(passed.join(" ").contains("--expose-list * --expose-prefix none"), "{passed:?}");
     let line = ["flowy", "serve"].into_iter().map(str::to_owned).chain(passed);

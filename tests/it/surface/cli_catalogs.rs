@@ -231,7 +231,7 @@ fn what_is_written_for_a_client_is_its_owners_alone_and_has_plain_paths() {
     let sandbox = Sandbox::new().file("sub/flows/Fine.json", FINE);
     let line = [
         "config",
-        "claude-code",
+        "claude-desktop",
         "--source",
         "sub/../sub",
         "--cache-dir",
@@ -242,7 +242,7 @@ fn what_is_written_for_a_client_is_its_owners_alone_and_has_plain_paths() {
     ];
     let said = sandbox.run(line);
     assert_eq!(said.code, 0, "{}", said.err);
-    let file = sandbox.here().join(".mcp.json");
+    let file = sandbox.home().join(".config/Claude/claude_desktop_config.json");
     let written = std::fs::read_to_string(&file).unwrap();
     assert!(!written.contains("..") && !written.contains("/./"), "{written}");
     assert!(written.contains(&format!("\"{}\"", sandbox.here().join("sub").display())), "{written}");

@@ -56,6 +56,16 @@ fn every_json_example_of_the_authors_guide_is_a_file_that_passes_or_is_said_to_b
 }
 
 #[test]
+fn the_authors_guide_says_of_every_rule_what_to_do_about_it() {
+    let guide = std::fs::read_to_string(repository().join("docs/AUTHORING.md")).unwrap();
+    let rows: Vec<&str> = guide.lines().filter(|line| line.starts_with("| `")).collect();
+    for rule in flowy::internals::app::RULES {
+        let named = format!("`{}`", rule.id);
+        assert!(rows.iter().any(|row| row.split('|').nth(1).unwrap().contains(&named)), "{} has no row", rule.id);
+    }
+}
+
+#[test]
 fn the_page_about_moving_names_what_there_is_and_denies_nothing_of_it() {
     let page = std::fs::read_to_string(repository().join("docs/MIGRATION.md")).unwrap();
     let words = |from: &'static str| {

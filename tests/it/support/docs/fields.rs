@@ -43,6 +43,8 @@ pub(super) fn shapes() -> Vec<(&'static str, Vec<Field>)> {
         if let Some(schema) = root.pointer(place) {
             fields.of_object(schema, "", 0);
         }
+        // Templates are listed in the forms of flows, and are not described a second time.
+        fields.list.retain(|field| !field.path.starts_with("templates[]"));
         (name, fields.list)
     };
     SHAPES.into_iter().map(shape).collect()
