@@ -12,6 +12,10 @@ pub(super) fn servers(command: &ServersCommand, world: &World<'_>) -> Done {
     match command {
         ServersCommand::List => {
             let list = servers.list();
+            // Each mistake has its place in the file; the other servers can be used all the same.
+            if let Err(mistakes) = servers.all_set() {
+                printer.note(&human::warning(&mistakes.message, printer.err_look()));
+            }
             if json {
                 printer.json(&wire::servers(&list));
             } else {

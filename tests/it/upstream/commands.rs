@@ -82,7 +82,7 @@ fn a_bad_servers_file_is_a_usage_error_of_the_commands_that_need_it() {
         .file("bad.json", "{\"mcpServers\": {\n  \"a:b\": {\"command\": \"x\"}}}")
         .file("flows/A.json", r#"{"metadata":{"name":"A","version":"1.0.0"},"nodes":[{"id":"n","type":"template","data":{"template":"x"}}],"edges":[]}"#);
     for (command, code) in [
-        (&["servers", "list"][..], 2),
+        (&["servers", "list"][..], 0),
         (&["validate"], 2),
         (&["serve", "--strict"], 2),
         (&["run", "A"], 0),

@@ -96,7 +96,9 @@ fn an_entry_that_can_not_be_understood_troubles_the_flows_of_its_server_and_nobo
         }
         let failed = with_file(&sandbox, &["run", "Bad", "--json"]);
         assert_eq!((failed.code, &failed.json()["code"]), (1, &json!("TOOL_UNAVAILABLE")), "{bad}");
-        for command in [&["servers", "list"][..], &["serve", "--strict"]] {
+        let listed = with_file(&sandbox, &["servers", "list"]);
+        assert_eq!((listed.code, listed.err.contains(&format!("[{word}]"))), (0, !off), "{bad}: {}", listed.err);
+        for command in [&["validate"][..], &["serve", "--strict"]] {
             let said = with_file(&sandbox, command);
             assert_eq!((said.code == 2, said.err.contains(&format!("[{word}]"))), (!off, !off), "{bad}: {}", said.err);
         }
@@ -298,7 +300,7 @@ fn a_file_with_several_mistakes_is_told_whole_to_people_and_programs() {
         "{}",
         said.err
     );
-    let json = with_file(&sandbox, &["servers", "list", "--json"]).json();
+    let json = with_file(&sandbox, &["validate", "--json"]).json();
     let details = &json["details"];
     assert_eq!((&json["code"], &details["fault"]), (&json!("INVALID_REQUEST"), &json!("bad-alias")), "{json}");
     assert_eq!(details["faults"][1]["fault"], "bad-url", "{json}");
