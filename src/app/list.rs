@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::Catalog;
 use crate::app::{App, Code, Error, Origin, UsageByFlow};
-use crate::catalog::Catalog;
 use crate::discover::{
     DamagedIndex, DiscoverError, Figures, FileProblem, ListEntry, ListKind, NameMatch, Page, Selection,
 };

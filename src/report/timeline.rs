@@ -88,9 +88,8 @@ fn lasted(from: DateTime<Utc>, to: DateTime<Utc>) -> String {
 
 /// Whether a call of a tool is followed by its answer.
 fn is_answered_next(entries: &[Entry], place: usize) -> bool {
-    let called = match entries.get(place).map(|entry| &entry.moment) {
-        Some(Moment::ToolStarted { step, .. }) => step,
-        _ => return false,
+    let Some(Moment::ToolStarted { step: called, .. }) = entries.get(place).map(|entry| &entry.moment) else {
+        return false;
     };
     let next = entries.get(place + 1).map(|entry| &entry.moment);
     matches!(next, Some(Moment::ToolEnded { step, .. }) if step == called)

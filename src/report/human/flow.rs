@@ -30,7 +30,7 @@ pub fn shown(shown: &Shown, full: bool, source: Option<&str>, look: Look) -> Str
                 let needed = plan.inputs().iter().filter(|input| input.required && input.default.is_none());
                 let needed: Vec<&str> = needed.map(|input| input.name.as_str()).collect();
                 let command = command(plan.flow().name.as_str(), &needed, &Map::new(), source);
-                let _ = write!(text, "{}  {command}\n", section("Execute it", look));
+                let _ = writeln!(text, "{}  {command}", section("Execute it", look));
             }
             text
         }

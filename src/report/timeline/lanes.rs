@@ -28,7 +28,7 @@ fn bar(page: &mut String, (step, from, class): (usize, usize, &'static str), to:
     let (x, y) = (MARGIN + from * COLUMN, step * ROW + BAR);
     let width = (to.saturating_sub(from) * COLUMN).max(6);
     let _ =
-        writeln!(page, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" rx=\"4\" class=\"{class}\"/>", THICK);
+        writeln!(page, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{THICK}\" rx=\"4\" class=\"{class}\"/>");
 }
 
 /// The end of a bar, with a mark that says how.
