@@ -10,6 +10,9 @@ use super::definition::{Definition, Kind, Parameter};
 use crate::app::{Code, Error, ExposedFlow};
 use crate::names::{nearest, nfc, quoted};
 
+/// The most unknown arguments that are told of one call.
+const MOST_UNKNOWN: usize = 20;
+
 /// Arguments that fit their tool's table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Arguments {
@@ -163,17 +166,21 @@ fn nested(text: &str) -> Option<Value> {
 }
 
 fn unknown_names<'n>(tool: &str, names: impl Iterator<Item = &'n str> + Clone, unknown: &[String]) -> Error {
-    let meant = unknown.iter().filter_map(|name| {
+    let (told, more) = unknown.split_at(unknown.len().min(MOST_UNKNOWN));
+    let meant = told.iter().filter_map(|name| {
         nearest(name, names.clone(), 1).first().map(|near| format!("did you mean `{near}` by {}?", quoted(name)))
     });
     let meant: Vec<String> = meant.collect();
     let names = names.collect::<Vec<_>>().join(", ");
     let all = format!("{tool} takes {}", if names.is_empty() { "no arguments" } else { &names });
     let next = if meant.is_empty() { all } else { format!("{} {all}", meant.join(" ")) };
-    let listed: Vec<String> = unknown.iter().map(|name| quoted(name)).collect();
+    let mut listed: Vec<String> = told.iter().map(|name| quoted(name)).collect();
+    if !more.is_empty() {
+        listed.push(format!("{} more", more.len()));
+    }
     let arguments = if unknown.len() == 1 { "argument" } else { "arguments" };
     let message = format!("{tool} has no {arguments} {}", listed.join(", "));
-    Error::new(Code::InvalidRequest, message).next(next).detail("unknown", json!(unknown))
+    Error::new(Code::InvalidRequest, message).next(next).detail("unknown", json!(told))
 }
 
 impl Parameter {

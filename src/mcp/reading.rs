@@ -38,7 +38,7 @@ pub(super) fn read(line: &[u8]) -> Read {
         return Read::Nothing;
     }
     match serde_json::from_slice::<RxJsonRpcMessage<RoleServer>>(line) {
-        Ok(message) if !is_loose(&message) => return Read::Message(Box::new(message)),
+        Ok(message) if loose(&message).is_none() => return Read::Message(Box::new(message)),
         _ => {}
     }
     let value = match serde_json::from_slice::<Value>(line) {
@@ -53,7 +53,7 @@ pub(super) fn read(line: &[u8]) -> Read {
         Ok(mut value) => {
             mend(&mut value);
             match serde_json::from_str::<RxJsonRpcMessage<RoleServer>>(&value.to_string()) {
-                Ok(message) if !is_loose(&message) => Read::Message(Box::new(message)),
+                Ok(message) if loose(&message) != Some("initialize") => Read::Message(Box::new(message)),
                 Ok(_) => no_beginning(&value),
                 Err(error) => misshapen(&value, &error),
             }
@@ -65,11 +65,15 @@ pub(super) fn read(line: &[u8]) -> Read {
     }
 }
 
-/// Whether a message is an `initialize` that lacks something: rmcp takes it for a method of somebody's
-/// own.
-fn is_loose(message: &RxJsonRpcMessage<RoleServer>) -> bool {
-    let JsonRpcMessage::Request(request) = message else { return false };
-    matches!(&request.request, ClientRequest::CustomRequest(custom) if custom.method == "initialize")
+/// Methods whose parameters may be mended.
+const MENDED: [&str; 3] = ["initialize", "tools/call", "prompts/get"];
+
+/// The known method of a request whose parameters are not what the protocol says: rmcp takes it for a
+/// method of somebody's own.
+fn loose(message: &RxJsonRpcMessage<RoleServer>) -> Option<&str> {
+    let JsonRpcMessage::Request(request) = message else { return None };
+    let ClientRequest::CustomRequest(custom) = &request.request else { return None };
+    Some(custom.method.as_str()).filter(|method| MENDED.contains(method))
 }
 
 /// PHP writes `[]` for an object without members.
