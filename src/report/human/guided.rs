@@ -29,7 +29,7 @@ pub fn executions(answer: &StatusAnswer, now: DateTime<Utc>, look: Look) -> Stri
         return guided.map(|summary| row(summary).join("\t") + "\n").collect();
     }
     let rows: Vec<Vec<Cell>> = guided.map(|summary| line(summary, now)).collect();
-    super::rows(&rows, 1, &[5, 4, 2], look)
+    super::rows(&rows, 1, &[2, 5, 4], look)
 }
 
 /// How a state looks: its mark, its colour, and the word for it.

@@ -388,7 +388,8 @@ fn problems(listing: &Listing, look: Look) -> String {
                 (Some(line), Some(column)) => format!("{}:{line}:{column}", problem.file),
                 _ => problem.file.clone(),
             };
-            let _ = writeln!(text, "  {}: {}", look.paint(HEADING, &shown(&place, 300)), shown(&problem.message, 300));
+            let head = format!("  {}:", look.paint(HEADING, &shown(&place, 300)));
+            text.push_str(&super::hanging(&head, &format!(" {}", shown(&problem.message, 300)), 4, look));
             named += 1;
         }
         if number > named {
