@@ -164,7 +164,7 @@ fn outcome(page: &mut String, guided: &Guided) {
         .flat_map(|asked| asked.questions.iter().map(String::as_str))
         .collect();
     if guided.state() == GuidedState::AwaitingHuman && !open.is_empty() {
-        page.push_str("<h2>Waits for an answer</h2>\n<ol class=\"open\">\n");
+        page.push_str("<h2>Waits for an answer</h2>\n<ol class=\"questions\">\n");
         for question in open {
             let _ = writeln!(page, "<li>{}</li>", Shown(question));
         }
