@@ -6,8 +6,10 @@
 
 mod json;
 mod pointer;
+mod slips;
 mod span;
 
-pub use json::{Document, Duplicate, MAX_NESTING, STRICT, SyntaxProblem};
+pub use json::{Document, Duplicate, Hidden, MAX_NESTING, STRICT, SyntaxProblem};
 pub use pointer::{Part, Place, Pointer};
+pub use slips::merge_line;
 pub use span::{Locator, Position, Span};

@@ -8,6 +8,7 @@ mod contract;
 mod edge;
 mod effort;
 mod example;
+mod fields;
 mod flow;
 mod node;
 mod persona;
@@ -19,6 +20,7 @@ pub mod wire;
 
 pub use contract::{Breach, Contract, MOST_BREACHES, NoSchema};
 pub use edge::{Edge, EdgeKind};
+pub use fields::{Leads, OutputShape, Part, member_of};
 pub use flow::{Flow, Shape};
 pub use node::{FlowNode, InputNode, Node, NodeKind, TemplateNode, ToolNode};
 pub use persona::{Persona, PersonaError};

@@ -5,11 +5,17 @@
 //! two texts helpers everybody needs for names: the nearest spelling ("did you mean") and the
 //! safe form in which untrusted text is shown.
 
+mod alike;
+mod legible;
+
 use std::fmt;
 use std::sync::Arc;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use unicode_normalization::UnicodeNormalization as _;
+
+pub use alike::{folded, same_file};
+pub use legible::{hidden, invisible, legible, spelt_in_tags};
 
 /// Longest name of a flow or template, in characters.
 pub const LONGEST_NAME: usize = 200;
@@ -87,7 +93,7 @@ name!(
     ItemName, "name", item_name
 );
 name!(
-    /// A node's id within its flow: 1–50 characters, no control or bidirectional ones.
+    /// A node's id within its flow: 1–50 characters, no control, bidirectional or invisible ones.
     NodeId, "node id", node_id
 );
 name!(
@@ -182,7 +188,7 @@ fn item_name(text: &str) -> Result<(), &'static str> {
     } else if text.contains("..") {
         Err("it holds two dots in a row; a name is not a path")
     } else if text.chars().any(unprintable) {
-        Err("it holds control or bidirectional characters")
+        Err("it holds control, bidirectional or invisible characters")
     } else if text.trim().is_empty() {
         Err("it is blank")
     } else {
@@ -196,7 +202,7 @@ fn node_id(text: &str) -> Result<(), &'static str> {
     } else if text.chars().count() > LONGEST_NODE_ID {
         Err("it is longer than 50 characters")
     } else if text.chars().any(unprintable) {
-        Err("it holds control or bidirectional characters")
+        Err("it holds control, bidirectional or invisible characters")
     } else {
         Ok(())
     }
@@ -247,7 +253,7 @@ fn catalog_path(text: &str) -> Result<(), &'static str> {
     } else if text.len() > 1024 {
         Err("it is longer than 1,024 bytes")
     } else if text.chars().any(|c| unprintable(c) || c == '\\') {
-        Err("it holds control or bidirectional characters or a backslash")
+        Err("it holds control, bidirectional or invisible characters, or a backslash")
     } else if text.split('/').any(|part| part.is_empty() || part == "." || part == "..") {
         Err("it is not a plain relative path")
     } else {
@@ -265,9 +271,11 @@ pub fn nfc(text: &str) -> String {
     text.nfc().collect()
 }
 
-/// Control and bidirectional characters: they change how the text around them is shown.
+/// Control, bidirectional and invisible characters: they change how the text around them is shown, or
+/// are not shown at all.
 pub fn unprintable(c: char) -> bool {
     c.is_control()
+        || invisible(c)
         || matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
 }
 

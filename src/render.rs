@@ -4,6 +4,7 @@
 //! escapes: a brace group that nobody fills is text, byte for byte, and what is put in is never
 //! looked at again. This room knows texts, not where a value comes from.
 
+mod lookalike;
 mod stencil;
 
 use std::borrow::Cow;
@@ -12,9 +13,10 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::model::Syntax;
+use crate::model::{Syntax, Template, member_of};
 use crate::names::{nfc, variable_char};
 
+pub use lookalike::{Lookalike, LookalikeKind, lookalikes};
 pub use stencil::{Filling, Hole, Stencil};
 
 /// The longest text inside a pair of braces that is taken for a name, in bytes.
@@ -109,6 +111,18 @@ impl Outline {
         Self::made_of(placeholders(text, syntax))
     }
 
+    /// The same of a text of which some names stay text.
+    pub fn without(text: &str, syntax: Syntax, literal: &[String]) -> Self {
+        let literal: Vec<String> = literal.iter().map(|name| nfc(name)).collect();
+        let groups = placeholders(text, syntax).into_iter();
+        Self::made_of(groups.filter(|group| !literal.contains(&group.name)).collect())
+    }
+
+    /// A template's.
+    pub fn of_template(template: &Template) -> Self {
+        Self::without(&template.text, template.syntax, &template.literal)
+    }
+
     /// From brace groups that were found before.
     pub fn made_of(placeholders: Vec<Placeholder>) -> Self {
         let mut outline = Self { placeholders, ..Self::default() };
@@ -195,12 +209,13 @@ pub enum Walked<'v> {
     Absent,
 }
 
-/// Follows a dot path into a value: own keys of objects, digits for items of lists.
+/// Follows a dot path into a value: own keys of objects (`_` stands for a blank where no key is spelt
+/// so), digits for items of lists.
 pub fn walk<'v>(value: &'v Value, path: &[String]) -> Walked<'v> {
     let mut here = value;
     for (depth, step) in path.iter().enumerate() {
         let next = match here {
-            Value::Object(object) => object.get(step.as_str()),
+            Value::Object(object) => member_of(object, step),
             Value::Array(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
             _ if depth == 0 => return Walked::NoInside,
             _ => None,
@@ -277,6 +292,8 @@ mod tests {
         let value = json!({"rows": [{"id": 7}], "t": "x"});
         let path = |text: &str| text.split('.').map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(walk(&value, &path("rows.0.id")), Walked::Value(&json!(7)));
+        assert_eq!(walk(&json!({"Open questions": 1}), &path("Open_questions")), Walked::Value(&json!(1)));
+        assert_eq!(walk(&json!({"a b_c": 1, "a_b c": 2}), &path("a_b_c")), Walked::Absent);
         assert_eq!(walk(&value, &path("rows.9.id")), Walked::Absent);
         assert_eq!(walk(&value, &path("t.x")), Walked::Absent);
         assert_eq!(walk(&json!("text"), &path("x")), Walked::NoInside);

@@ -13,6 +13,7 @@ mod parsed;
 mod rule;
 mod rules;
 mod scope;
+mod spelling;
 
 use std::sync::Arc;
 

@@ -76,7 +76,12 @@ fn on_disk(kept: RecordFile) -> Option<FlowIndex> {
 /// with its error when it is read.
 pub(super) fn not_among<'p>(files: &Files, problems: &'p [Problem]) -> impl Iterator<Item = &'p Problem> {
     let is_file = |path: &str| CatalogPath::new(path).is_ok_and(|path| files.get(&path).is_some());
-    problems.iter().filter(move |problem| !matches!(problem.kind, ProblemKind::Failed(_)) || !is_file(&problem.path))
+    problems.iter().filter(move |problem| match &problem.kind {
+        ProblemKind::Failed(_) => !is_file(&problem.path),
+        // Nothing is read there.
+        ProblemKind::Overlooked { .. } => false,
+        _ => true,
+    })
 }
 
 /// An index in the making, of one batch of files after the other: all flows come after all that is no flow.

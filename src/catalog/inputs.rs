@@ -20,7 +20,7 @@ pub struct Variable<'t> {
 
 /// A template's variables, each once, in the order in which they are declared.
 pub fn variables(template: &Template) -> Vec<Variable<'_>> {
-    let outline = Outline::of(&template.text, template.syntax);
+    let outline = Outline::of_template(template);
     let mut seen = HashSet::new();
     let mut variables = Vec::new();
     for declared in &template.variables {
@@ -43,7 +43,7 @@ pub fn inputs_of(template: &Template) -> Vec<FlowInput> {
         ..FlowInput::default()
     };
     let mut inputs: Vec<FlowInput> = variables(template).into_iter().map(input).collect();
-    for placeholder in Outline::of(&template.text, template.syntax).placeholders {
+    for placeholder in Outline::of_template(template).placeholders {
         if inputs.iter().all(|input| input.name != placeholder.name) {
             inputs.push(FlowInput { name: placeholder.name, required: true, ..FlowInput::default() });
         }

@@ -259,5 +259,6 @@ fn known(plan: &Plan) -> KnownFlow {
         sets: plan.sets().to_vec(),
         depth: plan.depth(),
         steps: plan.unfolded_steps(),
+        output: plan.output_shape(),
     }
 }

@@ -118,6 +118,9 @@ pub(super) fn left_out(left_out: &Problem) -> Unusable {
         | ProblemKind::LfsPointer
         | ProblemKind::NotAFile
         | ProblemKind::BadPath(_) => of(Code::ValidationError, format!("the file is not read: {kind}"), PLAIN),
+        ProblemKind::Overlooked { meant } => {
+            of(Code::ValidationError, format!("the file is not read: {kind}"), &format!("move it to {meant}"))
+        }
         ProblemKind::TooDeep { .. } => {
             of(Code::ValidationError, format!("the folder is not read: {kind}"), "put its files further up")
         }

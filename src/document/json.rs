@@ -13,8 +13,9 @@ use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::{Map, Number, Value};
 
-use super::{Pointer, Position, Span};
-use crate::names::CatalogPath;
+use super::slips::slip;
+use super::{Place, Pointer, Position, Span};
+use crate::names::{CatalogPath, hidden, legible, spelt_in_tags};
 
 /// The deepest nesting of arrays and objects that is read.
 pub const MAX_NESTING: usize = 64;
@@ -44,6 +45,19 @@ pub struct Document {
     pub value: Value,
     /// Keys that stand twice in one object.
     pub duplicates: Vec<Duplicate>,
+    /// Texts and keys that held hidden characters, which are not in the value.
+    pub hidden: Vec<Hidden>,
+}
+
+/// A text or a key that held characters which nobody sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hidden {
+    /// Where.
+    pub place: Place,
+    /// How many.
+    pub count: usize,
+    /// What the tag characters among them spell.
+    pub spelt: String,
 }
 
 /// A key that an object holds twice.
@@ -90,6 +104,9 @@ impl Document {
             position: Position::of(text, start),
             text: Arc::from(text),
         };
+        let slipped = |at: usize| {
+            slip(text, at).map(|slip| problem(slip.message, Some(slip.hint), slip.span.start, slip.span.end))
+        };
         if let Some(at) = too_deep(text) {
             return Err(problem(
                 format!("nested deeper than {MAX_NESTING} levels"),
@@ -105,6 +122,9 @@ impl Document {
             }
             Err(error) => {
                 let range = error.range();
+                if let Some(slipped) = slipped(range.start) {
+                    return Err(slipped);
+                }
                 let (message, hint) = in_words(error.kind(), text, range.start, range.end);
                 return Err(problem(message, hint, range.start, range.end));
             }
@@ -114,13 +134,16 @@ impl Document {
             // Of a line break it is the character before that is told.
             let control = |at: &usize| text.as_bytes().get(*at).is_some_and(u8::is_ascii_control);
             let start = (start..=start + 1).find(control).unwrap_or(start);
+            if let Some(slipped) = slipped(start) {
+                return Err(slipped);
+            }
             let message = error.to_string();
             let (message, hint) = within_text(message.split(" at line ").next().unwrap_or(&message), text, start);
             return Err(problem(message, hint, start, start + 1));
         }
-        let mut duplicates = Vec::new();
-        let value = value_of(&ast, &Pointer::root(), &mut duplicates);
-        Ok(Self { path, text: Arc::from(text), value, duplicates })
+        let mut noted = Noted::default();
+        let value = value_of(&ast, &Pointer::root(), &mut noted);
+        Ok(Self { path, text: Arc::from(text), value, duplicates: noted.duplicates, hidden: noted.hidden })
     }
 }
 
@@ -159,9 +182,29 @@ fn too_deep(text: &str) -> Option<usize> {
     None
 }
 
-fn value_of(ast: &Ast<'_>, pointer: &Pointer, duplicates: &mut Vec<Duplicate>) -> Value {
+/// What is noticed while the value is made.
+#[derive(Default)]
+struct Noted {
+    duplicates: Vec<Duplicate>,
+    hidden: Vec<Hidden>,
+}
+
+impl Noted {
+    /// A text without hidden characters; what it held of them is noted.
+    fn legible(&mut self, text: &str, place: impl FnOnce() -> Place) -> String {
+        let ranges = hidden(text);
+        if ranges.is_empty() {
+            return text.to_owned();
+        }
+        let taken: String = ranges.into_iter().filter_map(|range| text.get(range)).collect();
+        self.hidden.push(Hidden { place: place(), count: taken.chars().count(), spelt: spelt_in_tags(&taken) });
+        legible(text).into_owned()
+    }
+}
+
+fn value_of(ast: &Ast<'_>, pointer: &Pointer, noted: &mut Noted) -> Value {
     match ast {
-        Ast::StringLit(text) => Value::String(text.value.as_ref().to_owned()),
+        Ast::StringLit(text) => Value::String(noted.legible(&text.value, || Place::value(pointer.clone()))),
         // The digits stay as they were written: 1.10 is not 1.1 to somebody who wrote a version.
         Ast::NumberLit(number) => Value::Number(Number::from_string_unchecked(number.value.to_owned())),
         Ast::BooleanLit(truth) => Value::Bool(truth.value),
@@ -171,7 +214,7 @@ fn value_of(ast: &Ast<'_>, pointer: &Pointer, duplicates: &mut Vec<Duplicate>) -
                 .elements
                 .iter()
                 .enumerate()
-                .map(|(index, item)| value_of(item, &item_pointer(pointer, index, item), duplicates))
+                .map(|(index, item)| value_of(item, &below(item, pointer, |pointer| pointer.item(index)), noted))
                 .collect(),
         ),
         Ast::Object(object) => {
@@ -182,28 +225,28 @@ fn value_of(ast: &Ast<'_>, pointer: &Pointer, duplicates: &mut Vec<Duplicate>) -
                 if !seen.insert(key)
                     && let Some(first) = object.properties.iter().find(|p| p.name.as_str() == key)
                 {
-                    duplicates.push(Duplicate {
+                    noted.duplicates.push(Duplicate {
                         pointer: pointer.key(key),
                         first: Span { start: first.name.start(), end: first.name.end() },
                         again: Span { start: property.name.start(), end: property.name.end() },
                     });
                 }
-                let inner: Cow<'_, Pointer> = match property.value {
-                    Ast::Object(_) | Ast::Array(_) => Cow::Owned(pointer.key(key)),
-                    _ => Cow::Borrowed(pointer),
-                };
-                map.insert(key.to_owned(), value_of(&property.value, &inner, duplicates));
+                let name = noted.legible(key, || Place::key(pointer.key(&legible(key))));
+                let inner = below(&property.value, pointer, |pointer| pointer.key(&name));
+                let value = value_of(&property.value, &inner, noted);
+                map.insert(name, value);
             }
             Value::Object(map)
         }
     }
 }
 
-/// Pointers are only spelt out where something below could need one.
-fn item_pointer(pointer: &Pointer, index: usize, item: &Ast<'_>) -> Pointer {
-    match item {
-        Ast::Object(_) | Ast::Array(_) => pointer.item(index),
-        _ => Pointer::root(),
+/// The pointer to a part: only spelt out where it, or something below it, could need one.
+fn below<'p>(part: &Ast<'_>, pointer: &'p Pointer, spell: impl FnOnce(&Pointer) -> Pointer) -> Cow<'p, Pointer> {
+    match part {
+        Ast::Object(_) | Ast::Array(_) => Cow::Owned(spell(pointer)),
+        Ast::StringLit(text) if !text.value.is_ascii() => Cow::Owned(spell(pointer)),
+        _ => Cow::Borrowed(pointer),
     }
 }
 
@@ -322,6 +365,16 @@ mod tests {
             ("{\"a\": \"x\u{1}y\"}", 1, 9, "a control character within a text"),
             ("{\"a\": \"C:\\x\"}", 1, 11, "a backslash"),
             ("{\"a\": \"\\u12\"}", 1, 8, "four hex digits"),
+            ("{\"a\":\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n}", 2, 1, "merge"),
+            ("<<<<<<< HEAD\n{}\n||||||| base\n{}\n=======\n{}\n>>>>>>> other\n", 1, 1, "merge"),
+            ("{\"a\": 1\r\n=======\r\n\"b\": 2\r\n>>>>>>> other\r\n}", 2, 1, "merge"),
+            ("{\u{201C}a\u{201D}: 1}", 1, 2, "U+201C"),
+            ("{\"a\": \"x\u{201D},\n\"b\": 1}", 1, 9, "U+201D"),
+            ("{\"a\": \"a \u{201C}b\u{201D},\n\"b\": 1}", 1, 7, "not closed"),
+            ("{\"a\"\u{FF1A} 1}", 1, 5, "colon"),
+            ("{\"a\": 1\u{FF0C} \"b\": 2}", 1, 8, "comma"),
+            ("{\u{A0}\"a\": 1}", 1, 2, "U+00A0"),
+            ("{\"a\": True}", 1, 7, "True"),
         ] {
             let problem = parse(text.as_bytes()).expect_err(text);
             assert_eq!(problem.position.line, line, "{text}: {problem:?}");
@@ -342,6 +395,16 @@ mod tests {
         let fine = format!("{}{}", "[".repeat(64), "]".repeat(64));
         assert!(parse(fine.as_bytes()).is_ok());
         assert!(parse(format!("[\"{}\"]", "[".repeat(100)).as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn hidden_characters_are_noted_where_they_stand_and_not_read() {
+        let text = "{\"a\u{E0061}\": [1, \"x\u{E0062}\u{E0063}\"], \"b\": \"\\udb40\\udc64\"}";
+        let document = parse(text.as_bytes()).expect("fine");
+        assert_eq!(document.value.to_string(), r#"{"a":[1,"x"],"b":""}"#);
+        let noted: Vec<_> =
+            document.hidden.iter().map(|h| (h.place.pointer.as_str(), h.count, h.spelt.as_str())).collect();
+        assert_eq!(noted, [("/a", 1, "a"), ("/a/1", 2, "bc"), ("/b", 1, "d")]);
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Byte ranges, lines and columns: the one place where a symbolic place becomes a range.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ops::Range;
 
 use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged as _;
 
 use super::json::parse_ast;
 use super::{Part, Place};
+use crate::names::{hidden, legible};
 
 /// A half-open byte range in a document's text (byte-order mark not counted).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,6 +60,9 @@ pub struct Locator<'a> {
     column: Cell<(usize, usize, usize)>,
     /// The last place within a text: literal, byte in it, decoded bytes before.
     within: Cell<(usize, usize, usize)>,
+    /// The last text in which hidden characters were looked for: where its literal begins, and where
+    /// they stand.
+    hidden: RefCell<(usize, Vec<Range<usize>>)>,
 }
 
 /// A value as far as places need it. Unlike the parser's own, it borrows nothing from the text.
@@ -84,7 +89,7 @@ impl Node {
                     .iter()
                     .map(|member| {
                         let name = Span { start: member.name.start(), end: member.name.end() };
-                        (member.name.as_str().to_owned(), name, Self::of(&member.value))
+                        (legible(member.name.as_str()).into_owned(), name, Self::of(&member.value))
                     })
                     .collect(),
             ),
@@ -99,7 +104,14 @@ impl Node {
 impl<'a> Locator<'a> {
     /// Reads `text` for positions. A text that is not JSON gives ranges at its start.
     pub fn new(text: &'a str) -> Self {
-        Self { text, root: OnceCell::new(), lines: OnceCell::new(), column: Cell::default(), within: Cell::default() }
+        Self {
+            text,
+            root: OnceCell::new(),
+            lines: OnceCell::new(),
+            column: Cell::default(),
+            within: Cell::default(),
+            hidden: RefCell::default(),
+        }
     }
 
     /// Where byte `offset` stands; past the end counts as the end.
@@ -156,6 +168,7 @@ impl<'a> Locator<'a> {
         let Span { start, end } = here.span;
         if let (true, Some((from, to)), NodeKind::Text) = (whole, place.within, &here.kind) {
             let raw = self.text.get(start..end).unwrap_or_default();
+            let (from, to) = self.with_hidden(start, raw, (from, to));
             let known = match self.within.get() {
                 (of, at, decoded) if of == start && at > 0 && decoded <= from => (at, decoded),
                 _ => (1, 0),
@@ -166,6 +179,22 @@ impl<'a> Locator<'a> {
             return Span { start: start + first.0, end: start + end };
         }
         here.span
+    }
+
+    /// The place in a text as it was read, counted in the text as it is written: hidden characters are
+    /// not read.
+    fn with_hidden(&self, start: usize, raw: &str, (from, to): (usize, usize)) -> (usize, usize) {
+        let mut last = self.hidden.borrow_mut();
+        if last.0 != start {
+            let plain = raw.is_ascii() && !raw.contains("\\u");
+            let text = if plain { None } else { serde_json::from_str::<String>(raw).ok() };
+            *last = (start, text.map(|text| hidden(&text)).unwrap_or_default());
+        }
+        let written = |read: usize, past: bool| {
+            let before = |range: &Range<usize>, at: usize| range.start < at || (range.start == at && !past);
+            last.1.iter().fold(read, |at, range| if before(range, at) { at + range.len() } else { at })
+        };
+        (written(from, false), written(to, true))
     }
 }
 
@@ -241,6 +270,15 @@ mod tests {
             let span = locator.span(&place);
             assert_eq!(&text[span.start..span.end], expected);
             assert_eq!(locator.position(span.start), Position::of(text, span.start));
+        }
+    }
+
+    #[test]
+    fn a_place_after_hidden_characters_is_where_it_is_written() {
+        let (tag, joiners) = ("\u{E0061}", "\u{200D}\u{200D}\u{200D}");
+        let text = format!(r#"{{"a{tag}": "x{tag}{{y}} \udb40\udc61{{z}}{joiners}!"}}"#);
+        for (bit, at) in [("{y}", 1), ("{z}", 5), ("!", 8)] {
+            assert_eq!(cut(&text, &Place::within(Pointer::root().key("a"), at..at + bit.len())), bit);
         }
     }
 

@@ -62,6 +62,8 @@ impl PartialEq for Contract {
     }
 }
 
+impl Eq for Contract {}
+
 impl Contract {
     /// A contract that is known to be a schema: `name` is the file's stem, none for an inline one.
     ///

@@ -54,6 +54,8 @@ pub struct TemplateNode {
     pub variables: Vec<Declared>,
     /// `variableValueSets`.
     pub sets: Vec<VariableSet>,
+    /// `literal`: names that stay text where they stand in braces.
+    pub literal: Vec<String>,
     /// `persona`: the role a model should take on.
     pub persona: Option<String>,
     /// `contract`: a name or an inline schema.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::names::{CatalogPath, unprintable};
+use crate::names::{CatalogPath, legible, unprintable};
 
 /// One role text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,14 +53,15 @@ impl Persona {
     pub fn read(file: CatalogPath, bytes: &[u8]) -> Result<Self, PersonaError> {
         let text = std::str::from_utf8(bytes).map_err(|error| PersonaError::NotUtf8 { at: error.valid_up_to() })?;
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).replace("\r\n", "\n");
+        let text = legible(&text);
         for (number, line) in text.split('\n').enumerate() {
             if let Some(character) = line.chars().find(|c| *c != '\t' && unprintable(*c)) {
                 return Err(PersonaError::Unprintable { line: number + 1, character });
             }
         }
-        let (front, body) = match text.strip_prefix("---\n") {
+        let (front, body) = match after_opening(&text) {
             Some(rest) => split_front(rest).ok_or(PersonaError::Unclosed)?,
-            None => ("", text.as_str()),
+            None => ("", &*text),
         };
         let body = body.trim();
         if body.is_empty() {
@@ -69,6 +70,13 @@ impl Persona {
         let name = front_value(front, "name").unwrap_or_else(|| file.stem().to_owned());
         Ok(Self { name, description: front_value(front, "description"), text: Arc::from(body), file })
     }
+}
+
+/// What follows the line of three hyphens that opens the front matter, where there is one. Nobody sees
+/// empty lines before it, or blanks after the hyphens.
+fn after_opening(text: &str) -> Option<&str> {
+    let (first, rest) = text.trim_start().split_once('\n')?;
+    (first.trim_end() == "---").then_some(rest)
 }
 
 /// The front matter and what follows it.
@@ -111,6 +119,25 @@ mod tests {
         let persona = read("---\r\nname: \"Reviewer\"\r\ndescription: >\r\n  Finds what\r\n  is wrong.\r\ntags: [a]\r\n---\r\n\r\nYou review.\r\n").expect("fine");
         assert_eq!((persona.name.as_str(), &*persona.text), ("Reviewer", "You review."));
         assert_eq!(persona.description.as_deref(), Some("Finds what is wrong."));
+    }
+
+    #[test]
+    fn blanks_around_the_opening_line_are_not_seen_and_change_nothing() {
+        for text in [
+            "--- \nname: Clerk\n---\t\nYou write.",
+            "\n \n---\nname: Clerk\n---\nYou write.",
+            "---\t \r\nname: Clerk\r\n---\r\nYou write.",
+        ] {
+            let persona = read(text).expect("fine");
+            assert_eq!((persona.name.as_str(), &*persona.text), ("Clerk", "You write."), "{text:?}");
+        }
+        let rule = read("----\nYou write.").expect("fine");
+        assert_eq!(&*rule.text, "----\nYou write.");
+    }
+
+    #[test]
+    fn hidden_characters_are_not_part_of_the_role() {
+        assert_eq!(&*read("You write.\u{E0061}\u{E0062}").expect("fine").text, "You write.");
     }
 
     #[test]

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::code::Code;
 use crate::document::Position;
-use crate::model::{Contract, Persona, Template};
-use crate::names::{CatalogPath, nearest, shown};
+use crate::model::{Contract, OutputShape, Persona, Template};
+use crate::names::{CatalogPath, folded, nearest, shown};
 
 /// What is known of one template file without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,6 +95,8 @@ pub struct KnownFlow {
     pub depth: usize,
     /// How many steps it has when every flow within it is unfolded.
     pub steps: usize,
+    /// What it gives.
+    pub output: OutputShape,
 }
 
 /// The templates, personas, contracts and flows that one flow names, looked up.
@@ -178,7 +180,8 @@ impl Shelf {
 type NamedFile<'n> = (&'n CatalogPath, Option<&'n str>);
 
 /// Which of these files goes by a name: `entries` gives each one's path and, where it has one, its
-/// other name. File stems come first; spaces and underscores are equal.
+/// other name. File stems come first; spaces and underscores are equal. Where none goes by that name, the only
+/// one that differs in case or normal form alone is meant.
 ///
 /// # Errors
 /// [`Lookup::Missing`] with the nearest names, or [`Lookup::Ambiguous`] with the files.
@@ -193,6 +196,13 @@ pub fn by_name<T>(name: &str, entries: &[NamedFile<'_>]) -> Result<usize, Lookup
     match found.as_slice() {
         [one] => Ok(*one),
         [] => {
+            let wanted = folded(name);
+            let alike = all(&|(path, other)| {
+                folded(path.stem()) == wanted || other.is_some_and(|other| folded(other) == wanted)
+            });
+            if let [one] = alike.as_slice() {
+                return Ok(*one);
+            }
             let names = entries.iter().flat_map(|(path, other)| std::iter::once(path.stem()).chain(*other));
             Err(Lookup::Missing { nearest: nearest(name, names, 3).into_iter().map(str::to_owned).collect() })
         }
@@ -239,7 +249,8 @@ impl Directory {
 
     /// Which file and which template in it a reference means.
     ///
-    /// Looked up as file stem, then id, then title; spaces and underscores are equal.
+    /// Looked up as file stem, then id, then title; spaces and underscores are equal. Where none goes by that
+    /// name, the only one that differs in case or normal form alone is meant.
     ///
     /// # Errors
     /// [`Lookup::Missing`] with the nearest names, or [`Lookup::Ambiguous`] with the files.
@@ -260,12 +271,37 @@ impl Directory {
                 files: several.iter().filter_map(|(file, _)| self.listed.get(*file)).map(|l| l.file.clone()).collect(),
             }),
             None => {
+                if let Some((file, place)) = self.alike(reference) {
+                    return Ok((file, place));
+                }
                 let names = self.listed.iter().flat_map(|file| {
                     std::iter::once(file.stem.as_str())
                         .chain(file.entries.iter().filter_map(|(_, title)| title.as_deref()))
                 });
                 Err(Lookup::Missing { nearest: nearest(reference, names, 3).into_iter().map(str::to_owned).collect() })
             }
+        }
+    }
+}
+
+impl Directory {
+    /// The only template whose stem or title differs from a name in case, normal form, blanks and hyphens alone.
+    fn alike(&self, name: &str) -> Option<(&Listed, usize)> {
+        let wanted = folded(name);
+        let by_title = |file: &'_ Listed| {
+            let titles = file.entries.iter().enumerate();
+            titles
+                .filter(|(_, (_, title))| title.as_deref().is_some_and(|title| folded(title) == wanted))
+                .map(|(place, _)| place)
+                .collect::<Vec<_>>()
+        };
+        let mut found = self.listed.iter().flat_map(|file| {
+            let places = if folded(&file.stem) == wanted { vec![0] } else { by_title(file) };
+            places.into_iter().map(move |place| (file, place))
+        });
+        match (found.next(), found.next()) {
+            (Some(one), None) => Some(one),
+            _ => None,
         }
     }
 }
@@ -316,5 +352,20 @@ mod tests {
         }
         let Err(Lookup::Missing { nearest }) = directory.resolve("Twoo") else { panic!("missing") };
         assert_eq!(nearest, ["Two"]);
+    }
+    #[test]
+    fn the_only_one_that_differs_in_case_or_normal_form_is_meant_and_one_of_two_is_not() {
+        let directory = Directory::new(vec![
+            listed("Cold_Email", &[("1", "Cold e-mail")]),
+            listed("Re\u{301}sume\u{301}", &[]),
+            listed("Tea", &[]),
+            listed("tea", &[]),
+        ]);
+        let of = |reference: &str| directory.resolve(reference).map(|(file, _)| file.stem.clone()).ok();
+        assert_eq!(of("cold-email").as_deref(), Some("Cold_Email"));
+        assert_eq!(of("COLD E MAIL").as_deref(), Some("Cold_Email"));
+        assert_eq!(of("R\u{E9}sum\u{E9}").as_deref(), Some("Re\u{301}sume\u{301}"));
+        assert_eq!((of("Tea").as_deref(), of("TEA")), (Some("Tea"), None));
+        assert_eq!(of("cold_emial"), None);
     }
 }

@@ -41,6 +41,8 @@ pub struct Template {
     pub syntax: Syntax,
     /// `variables`.
     pub variables: Vec<Declared>,
+    /// `literal`: names that stay text where they stand in braces.
+    pub literal: Vec<String>,
     /// `variableValueSets`.
     pub sets: Vec<VariableSet>,
 }

@@ -4,6 +4,7 @@
 //! names it with its place. What the schema can't say comes back as [`Unread`].
 
 mod flows;
+mod foreign;
 mod templates;
 
 use serde_json::{Map, Value};
@@ -31,6 +32,8 @@ pub struct Unread {
 pub enum UnreadKind {
     /// The file is neither an export nor a flat flow (or no template of any shape).
     UnknownShape,
+    /// The file is another program's.
+    Foreign,
     /// A flow has no nodes.
     EmptyFlow,
     /// A flow has no usable name; the file's stem stands in.

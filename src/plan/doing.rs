@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::{ToolAddress, ValueType};
-use crate::plan::{Plan, Slot};
+use crate::model::{OutputShape, ToolAddress, ValueType};
+use crate::plan::{Plan, Rendering, Slot, Step, Work};
 use crate::render::{Outline, Stencil};
 
 /// A call of an external tool, with its bindings.
@@ -108,6 +108,30 @@ pub enum Passing {
         /// Whether the step that reads it can't do without.
         required: bool,
     },
+}
+
+impl Plan {
+    /// What the flow gives, as far as the files say.
+    pub fn output_shape(&self) -> OutputShape {
+        let of =
+            |step: Option<usize>| step.and_then(|step| self.step(step)).map(Step::output_shape).unwrap_or_default();
+        if self.results().len() > 1 {
+            OutputShape::Labels(self.results().iter().map(|mark| (mark.label.clone(), of(mark.step))).collect())
+        } else {
+            of(self.last())
+        }
+    }
+}
+
+impl Step {
+    fn output_shape(&self) -> OutputShape {
+        match &self.work {
+            Work::Render(Rendering { terms: Some(terms), .. }) => OutputShape::Contract(terms.clone()),
+            Work::Render(Rendering { contract: None, .. }) => OutputShape::Text,
+            Work::Flow(linked) => linked.plan.output_shape(),
+            Work::Render(_) | Work::Call(_) | Work::Gather(_) | Work::Faulty { .. } => OutputShape::Unknown,
+        }
+    }
 }
 
 /// The pause before the first new try where the node doesn't say.

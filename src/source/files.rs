@@ -19,7 +19,44 @@ pub(super) fn in_catalog(path: &str) -> bool {
 pub(super) fn is_read(path: &str) -> bool {
     let wanted = if path.starts_with("personas/") { "md" } else { "json" };
     let name = path.rsplit('/').next().unwrap_or_default();
-    in_catalog(path) && name.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case(wanted))
+    in_catalog(path)
+        && !is_hidden(path)
+        && name.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case(wanted))
+}
+
+/// Whether a file or a folder on the way to it begins with a dot: systems and editors write such files, and a
+/// shell's `*.json` leaves them out, too.
+pub(super) fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|part| part.starts_with('.'))
+}
+
+/// The path under which a file would be read that is not, because its folder or its ending is slightly wrong.
+/// `has` says which of a catalog's folders are there: beside one, a folder of a similar name is another thing,
+/// unless it is for flows.
+pub(super) fn meant_path(path: &str, has: impl Fn(&str) -> bool) -> Option<String> {
+    if is_hidden(path) || is_read(path) {
+        return None;
+    }
+    let (folder, rest) = path.split_once('/')?;
+    if CATALOG_FOLDERS.contains(&folder) {
+        let (wanted, others): (_, &[&str]) = match folder {
+            "personas" => ("md", &[".txt", ".markdown", ".md.txt"]),
+            _ => ("json", &[".json.txt", ".yaml", ".yml", ".json5", ".jsonc"]),
+        };
+        let lower = rest.to_ascii_lowercase();
+        let ending = others.iter().filter(|ending| lower.ends_with(**ending)).max_by_key(|ending| ending.len())?;
+        return Some(format!("{folder}/{}.{wanted}", rest.get(..rest.len() - ending.len())?));
+    }
+    let right = meant_folder(folder)?;
+    let meant = format!("{right}/{rest}");
+    ((right == "flows" || !has(right)) && is_read(&meant)).then_some(meant)
+}
+
+/// The folder of a catalog whose name one beside it has in other letters, or in the singular.
+pub(super) fn meant_folder(folder: &str) -> Option<&'static str> {
+    let plain = folder.to_lowercase();
+    let alike = |right: &&str| plain == **right || right.strip_suffix('s') == Some(&plain);
+    CATALOG_FOLDERS.into_iter().find(alike).filter(|right| *right != folder)
 }
 
 /// One file of a snapshot.
@@ -104,6 +141,11 @@ pub enum ProblemKind {
         /// How deep folders are looked into.
         limit: usize,
     },
+    /// It lies where nothing is read, or has an ending of which nothing is read.
+    Overlooked {
+        /// The path under which it would be read.
+        meant: String,
+    },
     /// It could not be had; it is among the files and reading it tries again.
     Failed(SourceError),
 }
@@ -134,6 +176,7 @@ impl std::fmt::Display for ProblemKind {
             Self::LfsPointer => f.write_str("it is a Git LFS pointer, its content is stored elsewhere"),
             Self::NotAFile => f.write_str("it is not a regular file"),
             Self::BadPath(why) => write!(f, "its path is not allowed: {why}"),
+            Self::Overlooked { meant } => write!(f, "it would be read as {meant}"),
             Self::ListingCutOff => f.write_str("the listing was cut off here, it may be incomplete"),
             Self::TooDeep { limit } => write!(f, "it lies more than {limit} folders deep"),
             Self::Failed(error) => error.fmt(f),
@@ -153,4 +196,47 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_slightly_misplaced_has_a_right_place_and_others_have_none() {
+        let there = |folder: &str| matches!(folder, "flows" | "templates");
+        for (path, meant) in [
+            ("flow/Tea.json", "flows/Tea.json"),
+            ("Flows/a/Tea.json", "flows/a/Tea.json"),
+            ("flows/Tea.yaml", "flows/Tea.json"),
+            ("flows/Tea.json.txt", "flows/Tea.json"),
+            ("persona/clerk.md", "personas/clerk.md"),
+            ("personas/clerk.txt", "personas/clerk.md"),
+            ("Contracts/a.json", "contracts/a.json"),
+        ] {
+            assert_eq!(meant_path(path, there).as_deref(), Some(meant), "{path}");
+        }
+        for path in [
+            "flows/Tea.json",
+            "flows/README.md",
+            "flows/Tea.png",
+            "Templates/a.json",
+            "template/a.json",
+            "docs/flows/a.json",
+            "flow/README.md",
+            "flow",
+            ".flows/Tea.json",
+            "flows/.Tea.yaml",
+        ] {
+            assert_eq!(meant_path(path, there), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn files_that_begin_with_a_dot_are_not_read() {
+        for path in ["flows/._Tea.json", "flows/.Draft.json", "flows/.trash/Tea.json", "personas/.clerk.md"] {
+            assert!(!is_read(path), "{path}");
+        }
+        assert!(is_read("flows/a.b/Tea.json"));
+    }
 }

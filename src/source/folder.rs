@@ -13,7 +13,9 @@ use std::time::UNIX_EPOCH;
 
 use sha1::{Digest as _, Sha1};
 
-use super::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex, is_lfs_pointer, is_read};
+use super::files::{
+    CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex, is_lfs_pointer, is_read, meant_folder, meant_path,
+};
 use super::{Body, Snapshot, SourceError};
 use crate::cache::lock;
 use crate::config::system_says;
@@ -166,6 +168,7 @@ fn walk(given: &Path, largest: u64) -> io::Result<(Walked, String)> {
             Err(error) => walk.failed(folder, &error),
         }
     }
+    walk.beside(&root);
     let mut hash = Sha1::new();
     for ((path, entry), time) in walk.files.iter().zip(&walk.times) {
         hash.update(path.as_str());
@@ -219,6 +222,9 @@ impl Walk {
             return self.problem(name, ProblemKind::NotAFile);
         }
         if !is_read(name) {
+            if let Some(meant) = meant_path(name, |_| true) {
+                self.problem(name, ProblemKind::Overlooked { meant });
+            }
             return;
         }
         if about.len() > self.largest {
@@ -231,6 +237,33 @@ impl Walk {
                 self.files.push((catalog_path, FileEntry { oid: None, size: about.len() }));
             }
             Err(error) => self.problem(name, ProblemKind::BadPath(error.why.to_owned())),
+        }
+    }
+
+    /// Files in folders beside those of a catalog, whose names are slightly wrong.
+    fn beside(&mut self, root: &Path) {
+        // What is wrong with the root itself is told where its folders are read.
+        let Ok(entries) = fs::read_dir(root) else { return };
+        let mut names: Vec<String> =
+            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort_unstable();
+        let has = |folder: &str| names.iter().any(|name| name == folder);
+        for folder in &names {
+            // Where case does not tell names apart, it may be the folder itself.
+            let same =
+                |right: &str| fs::canonicalize(root.join(right)).ok() == fs::canonicalize(root.join(folder)).ok();
+            if meant_folder(folder).is_none_or(same) {
+                continue;
+            }
+            let Ok(within) = fs::read_dir(root.join(folder)) else { continue };
+            let mut files: Vec<String> =
+                within.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+            files.sort_unstable();
+            for path in files.iter().map(|file| format!("{folder}/{file}")) {
+                if let Some(meant) = meant_path(&path, has) {
+                    self.problem(&path, ProblemKind::Overlooked { meant });
+                }
+            }
         }
     }
 
@@ -250,7 +283,7 @@ impl Walk {
         entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         for (entry, about) in entries {
             let text = entry.to_string_lossy();
-            if text == ".git" {
+            if text.starts_with('.') {
                 continue;
             }
             self.entry(real, &entry, about, &format!("{name}/{text}"), depth + 1);

@@ -1,15 +1,21 @@
 //! What a rule is: an id, a severity, a reach, a sentence, and one function.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use crate::code::{Code, WarningCode};
 use crate::document::{Document, Place, Pointer};
 use crate::graph::{Graph, Order};
 use crate::model::wire::Unread;
-use crate::model::{Flow, NodeKind};
+use crate::model::{Flow, Lookup, Node, NodeKind, OutputShape};
 use crate::names::quoted;
 use crate::render::Placeholder;
 use crate::validate::doing::FaultKind;
 use crate::validate::rules::schema::Violation;
-use crate::validate::{Body, Draft, Drafts, Known, Reach, Scope, Severity, StepScope};
+use crate::validate::{Body, Draft, Drafts, Known, Reach, ReadSource, Scope, Severity, StepScope};
+
+/// How edges are written, for whoever has none.
+pub(in crate::validate) const EDGES: &str = "connect its nodes: \"edges\": [{\"source\": \"…\", \"target\": \"…\"}]";
 
 /// A check.
 #[derive(Debug)]
@@ -100,6 +106,92 @@ impl FlowSubject<'_> {
         self.flow.nodes.get(node).map_or("", |node| node.id.as_str())
     }
 
+    /// Whether anything of the flow can run.
+    pub(in crate::validate) fn has_steps(&self) -> bool {
+        self.flow.nodes.iter().any(Node::runnable)
+    }
+
+    /// Whether the file holds nodes that could not be read.
+    pub(in crate::validate) fn some_nodes_unread(&self) -> bool {
+        self.items("nodes") > self.flow.nodes.len()
+    }
+
+    /// Whether the flow has several steps, or a step and a result, and nothing connects any of them.
+    pub(in crate::validate) fn lacks_edges(&self) -> bool {
+        let steps = self.flow.nodes.iter().filter(|node| node.runnable()).count();
+        let results = self.flow.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Result)).count();
+        self.flow.edges.is_empty() && steps > 0 && steps + results > 1
+    }
+
+    /// Whether the file holds edges of which none could be read.
+    pub(in crate::validate) fn no_edge_read(&self) -> bool {
+        self.flow.edges.is_empty() && self.items("edges") > 0
+    }
+
+    fn items(&self, key: &str) -> usize {
+        let list = self.document.value.pointer(self.flow.base.key(key).as_str());
+        list.and_then(serde_json::Value::as_array).map_or(0, Vec::len)
+    }
+
+    /// Whether a step reads another's output that no edge brings to it.
+    pub(in crate::validate) fn reads_without_edges(&self) -> bool {
+        let mut reads = self.scope.steps.iter().flat_map(|step| step.reads.iter().map(move |read| (step.node, read)));
+        reads.any(|(reader, read)| matches!(read.source, ReadSource::Unreachable { node } if node != reader))
+    }
+
+    /// Whether a step leads to a node, through notes and other results too; true where there is a ring.
+    pub(in crate::validate) fn is_fed(&self, node: usize) -> bool {
+        self.order.is_none_or(|order| order.parents.get(node).is_some_and(|parents| !parents.is_empty()))
+    }
+
+    /// Where the flow's edges are, or would be.
+    pub(in crate::validate) fn place_of_edges(&self) -> Place {
+        let edges = self.flow.base.key("edges");
+        let there = self.document.value.pointer(edges.as_str()).is_some();
+        Place::key(if there { edges } else { self.flow.base.key("nodes") })
+    }
+
+    /// The steps whose outputs are the flow's results: of each result node the last that feeds it, else
+    /// the last step that has an edge.
+    pub(in crate::validate) fn shown_steps(&self) -> Vec<usize> {
+        let Some(order) = self.order else { return Vec::new() };
+        let places: HashMap<usize, usize> =
+            order.order.iter().enumerate().map(|(place, node)| (*node, place)).collect();
+        let place = |node: &usize| places.get(node).copied();
+        let feeder = |node: usize| order.parents.get(node)?.iter().copied().max_by_key(place);
+        let results = self.flow.nodes.iter().enumerate().filter(|(_, node)| matches!(node.kind, NodeKind::Result));
+        let fed: Vec<usize> = results.filter_map(|(number, _)| feeder(number)).collect();
+        if !fed.is_empty() {
+            return fed;
+        }
+        let connected = order.order.iter().rev().find(|node| self.graph.connected(**node));
+        connected.or(order.order.last()).copied().into_iter().collect()
+    }
+
+    /// What the output of a step can hold, as far as the files say.
+    pub(in crate::validate) fn output_shape(&self, node: usize) -> Cow<'_, OutputShape> {
+        let place = self.scope.steps.binary_search_by_key(&node, |step| step.node).ok();
+        let Some(step) = place.and_then(|place| self.scope.steps.get(place)) else {
+            return Cow::Owned(OutputShape::Unknown);
+        };
+        match (&step.body, &step.contract) {
+            (Body::Link { flow, .. }, _) => Cow::Borrowed(&flow.output),
+            (Body::Text { .. } | Body::Elsewhere, Some(Lookup::Found(contract))) => {
+                Cow::Owned(OutputShape::Contract(contract.clone()))
+            }
+            (Body::Text { .. }, None) => Cow::Owned(OutputShape::Text),
+            _ => Cow::Owned(OutputShape::Unknown),
+        }
+    }
+
+    /// The flow that a step goes through, by the name that the node has for it.
+    pub(in crate::validate) fn link(&self, node: usize) -> Option<&str> {
+        match &self.flow.nodes.get(node)?.kind {
+            NodeKind::Flow(link) => link.flow.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The persona that a node names.
     pub fn persona(&self, node: usize) -> Option<&str> {
         match &self.flow.nodes.get(node)?.kind {
@@ -155,5 +247,19 @@ impl FlowSubject<'_> {
                 drafts.find(Place::within(pointer, placeholder.range.clone()), message)
             }
         }
+    }
+}
+
+impl StepScope {
+    /// The steps whose outputs it reads by name, or by an edge.
+    pub(in crate::validate) fn givers(&self) -> impl Iterator<Item = usize> {
+        self.reads.iter().filter_map(|read| match &read.source {
+            ReadSource::Mapped(mapped) => Some(mapped.node),
+            ReadSource::Output { node, .. } | ReadSource::Set { node, .. } => Some(*node),
+            ReadSource::MappedInput { .. }
+            | ReadSource::Unreachable { .. }
+            | ReadSource::Ambiguous { .. }
+            | ReadSource::Open { .. } => None,
+        })
     }
 }

@@ -17,7 +17,11 @@ mod duplicate_node;
 mod empty_flow;
 mod empty_step;
 mod flow_ring;
+mod foreign_placeholder;
+mod hidden_text;
+mod inexact_name;
 mod invalid_variable_name;
+mod lost_result;
 mod misfit_arguments;
 mod misfit_default;
 mod missing_flow;
@@ -38,8 +42,11 @@ mod unbound_placeholder;
 mod unconnected_node;
 mod unknown_flow_input;
 mod unknown_node_kind;
+mod unknown_output_field;
+mod unknown_set_key;
 mod unknown_tool;
 mod unreachable_reference;
+mod unread_output;
 mod unused_variable;
 mod useless_mapping;
 
@@ -55,6 +62,7 @@ pub static REGISTRY: &[Rule] = &[
     syntax::RULE,
     schema::RULE,
     duplicate_key::RULE,
+    hidden_text::RULE,
     empty_flow::RULE,
     missing_name::RULE,
     bad_version::RULE,
@@ -68,6 +76,7 @@ pub static REGISTRY: &[Rule] = &[
     empty_step::RULE,
     missing_template::RULE,
     missing_persona::RULE,
+    inexact_name::RULE,
     bad_contract::RULE,
     bad_call::RULE,
     misspelt_field::RULE,
@@ -85,11 +94,16 @@ pub static REGISTRY: &[Rule] = &[
     unreachable_reference::RULE,
     invalid_variable_name::RULE,
     unbound_placeholder::RULE,
+    foreign_placeholder::RULE,
     unused_variable::RULE,
+    unknown_set_key::RULE,
     unconnected_node::RULE,
+    unread_output::RULE,
+    lost_result::RULE,
     differing_defaults::RULE,
     misfit_default::RULE,
     useless_mapping::RULE,
     path_into_text::RULE,
+    unknown_output_field::RULE,
     stray_example::RULE,
 ];

@@ -195,7 +195,7 @@ fn filled(template: &Template, name: &str, values: &Map<String, Value>) -> Resul
         }
         return Err(error);
     }
-    let outline = Outline::of(&template.text, template.syntax);
+    let outline = Outline::of_template(template);
     fill(&template.text, &outline.placeholders, LONGEST_TEXT, |number| {
         let placeholder = outline.placeholders.get(number)?;
         match value_of(&placeholder.name) {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::foreign::seems_to_be;
 use super::{Unread, UnreadKind, declared, given_default, said, text, texts, variable_sets};
 use crate::document::{Document, Place, Pointer};
 use crate::model::{
@@ -22,11 +23,27 @@ pub struct FlowFile {
 /// Reads every flow of a file.
 pub fn read_flows(document: &Document) -> FlowFile {
     let mut file = FlowFile::default();
+    if let Some(object) = document.value.as_object() {
+        read_object(document, object, &mut file);
+    } else {
+        file.unread.push((None, unknown_shape(&document.value, Pointer::root())));
+    }
+    if !file.flows.iter().flat_map(|flow| &flow.nodes).any(Node::runnable)
+        && let Some(seems) = seems_to_be(&document.value)
+    {
+        // What is wrong with it as a flow helps nobody.
+        let message = format!("not a flow file: it seems to be {seems}{}", with_keys(&document.value));
+        let place = Place::value(Pointer::root());
+        return FlowFile {
+            flows: Vec::new(),
+            unread: vec![(None, Unread { what: UnreadKind::Foreign, place, message })],
+        };
+    }
+    file
+}
+
+fn read_object(document: &Document, object: &Map<String, Value>, file: &mut FlowFile) {
     let root = Pointer::root();
-    let Some(object) = document.value.as_object() else {
-        file.unread.push((None, unknown_shape(&document.value, root)));
-        return file;
-    };
     if let Some(flows) = object.get("flows") {
         let items = flows.as_array().map(Vec::as_slice).unwrap_or_default();
         if flows.is_array() && items.is_empty() {
@@ -37,23 +54,27 @@ pub fn read_flows(document: &Document) -> FlowFile {
         for (place, item) in items.iter().enumerate() {
             if let Some(flow) = item.as_object() {
                 let base = root.key("flows").item(place);
-                read_one(document, flow, base, Shape::Export, (place, items.len()), &mut file);
+                read_one(document, flow, base, Shape::Export, (place, items.len()), file);
             }
         }
     } else if object.contains_key("nodes") {
-        read_one(document, object, root, Shape::Flat, (0, 1), &mut file);
+        read_one(document, object, root, Shape::Flat, (0, 1), file);
     } else {
         file.unread.push((None, unknown_shape(&document.value, root)));
     }
-    file
+}
+
+/// The first keys of an object, in brackets.
+fn with_keys(value: &Value) -> String {
+    let Value::Object(map) = value else { return String::new() };
+    let keys: Vec<String> = map.keys().take(5).map(|key| quoted(key)).collect();
+    if keys.is_empty() { " (it is empty)".to_owned() } else { format!(" (it has {})", keys.join(", ")) }
 }
 
 fn unknown_shape(value: &Value, root: Pointer) -> Unread {
     let message = match value {
-        Value::Object(map) => {
-            let keys: Vec<String> = map.keys().take(5).map(|key| quoted(key)).collect();
-            let has = if keys.is_empty() { "it is empty".to_owned() } else { format!("it has {}", keys.join(", ")) };
-            format!("not a flow file: neither `flows` nor `nodes` is there ({has})")
+        Value::Object(_) => {
+            format!("not a flow file: neither `flows` nor `nodes` is there{}", with_keys(value))
         }
         Value::Array(_) => "not a flow file: a list, where an object with `flows` or `nodes` is due".to_owned(),
         _ => "not a flow file: an object with `flows` or `nodes` is due".to_owned(),
@@ -277,6 +298,7 @@ fn template_node(data: &Map<String, Value>, pointer: &Pointer) -> TemplateNode {
         text: text(data, "template"),
         variables: declared(data, pointer),
         sets: variable_sets(data, pointer),
+        literal: texts(data, "literal"),
         persona: said(data, "persona"),
         contract: data.get("contract").filter(|contract| !contract.is_null()).cloned(),
         optional: data.get("optional").and_then(Value::as_bool).unwrap_or(false),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Unread, UnreadKind, declared, said, text, variable_sets};
+use super::{Unread, UnreadKind, declared, said, text, texts, variable_sets};
 use crate::document::{Document, Place, Pointer};
 use crate::model::{Syntax, Template};
 
@@ -86,6 +86,7 @@ fn one(document: &Document, template: &Map<String, Value>, base: &Pointer, one_o
         syntax: Syntax::Single,
         variables: declared(template, base),
         sets: variable_sets(template, base),
+        literal: texts(template, "literal"),
     })
 }
 
@@ -109,6 +110,7 @@ fn sections(document: &Document, object: &Map<String, Value>, results: &[Value])
         syntax: Syntax::Double,
         variables: declared(object, &Pointer::root()),
         sets: variable_sets(object, &Pointer::root()),
+        literal: texts(object, "literal"),
     }
 }
 

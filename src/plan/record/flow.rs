@@ -297,6 +297,7 @@ fn node_back(record: NodeRecord) -> Result<Node, RecordError> {
             selected: step.selected,
             text: step.text,
             variables: step.variables.into_iter().map(declared_back).collect::<Result<_, _>>()?,
+            literal: Vec::new(),
             sets: step.sets.into_iter().map(SetRecord::back).collect(),
             persona: step.persona,
             contract: step.contract,

@@ -1,5 +1,6 @@
 //! Findings as code frames: the lines of the file with the place underlined.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use annotate_snippets::renderer::DecorStyle;
@@ -8,7 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told, folded};
 use crate::app::{CheckedFile, Checkup};
 use crate::document::{Position, Span};
-use crate::names::shown;
+use crate::names::{invisible, shown};
 use crate::validate::{Finding, Severity};
 
 /// The longest message or hint, in characters.
@@ -143,7 +144,7 @@ fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
         Severity::Info => Level::INFO,
     };
     let window = Window::around(finding);
-    let mut snippet = Snippet::source(window.text).line_start(window.first_line);
+    let mut snippet = Snippet::source(visible(window.text)).line_start(window.first_line);
     // What stands before a message, with a digit or two for the frame's margin.
     let before_title = finding.severity.to_string().len() + finding.rule.len() + 4;
     let fitting = |text: &str, taken: usize| {
@@ -182,6 +183,20 @@ fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
     // A snippet without a path of its own is announced by a line that points nowhere.
     let lines: Vec<&str> = text.lines().filter(|line| !(line.contains("::: ") && line.len() < 40)).collect();
     lines.join("\n")
+}
+
+/// A text with signs in the place of invisible characters, each as long as what it stands for, so that
+/// places in it stay what they are.
+fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(invisible) {
+        return Cow::Borrowed(text);
+    }
+    let seen = |c: char| match c.len_utf8() {
+        _ if !invisible(c) => c.to_string(),
+        3 => "\u{FFFD}".to_owned(),
+        _ => "\u{B7}\u{B7}".to_owned(),
+    };
+    Cow::Owned(text.chars().map(seen).collect())
 }
 
 /// The part of a file that a frame shows: whole lines, unless one is very long.

@@ -4,7 +4,7 @@
 //! 7 MB), the catalog's folders are walked one by one. Only regular files become files; everything
 //! else is named as a problem.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,9 @@ use super::endpoints::segment;
 use super::wire::{Tree, TreeEntry};
 use crate::names::{CatalogPath, ObjectId, RepoSlug};
 use crate::source::SourceError;
-use crate::source::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, in_catalog, is_read};
+use crate::source::files::{
+    CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, in_catalog, is_hidden, is_read, meant_path,
+};
 
 /// The largest tree answer that is read: well above GitHub's own bound.
 const MOST: usize = 64 * 1024 * 1024;
@@ -39,6 +41,7 @@ pub(super) enum Other {
     LfsPointer,
     CutOff,
     Odd,
+    Overlooked,
 }
 
 /// The files that can be read, and the problems.
@@ -71,6 +74,10 @@ impl Listed {
                 Other::LfsPointer => ProblemKind::LfsPointer,
                 Other::CutOff => ProblemKind::ListingCutOff,
                 Other::Odd => ProblemKind::NotAFile,
+                Other::Overlooked => match meant_path(path, |_| false) {
+                    Some(meant) => ProblemKind::Overlooked { meant },
+                    None => continue,
+                },
             };
             problems.push(Problem::new(path, kind));
         }
@@ -79,10 +86,17 @@ impl Listed {
     }
 
     fn add(&mut self, entry: TreeEntry, path: String) {
+        if is_hidden(&path) {
+            return;
+        }
         match (entry.mode.as_str(), entry.kind.as_str()) {
             ("120000", _) => self.others.push((path, Other::Symlink)),
             ("160000", _) | (_, "commit") => self.others.push((path, Other::Submodule)),
-            ("100644" | "100755" | "100664", "blob") if !is_read(path.as_str()) => {}
+            ("100644" | "100755" | "100664", "blob") if !is_read(path.as_str()) => {
+                if meant_path(&path, |_| true).is_some() {
+                    self.others.push((path, Other::Overlooked));
+                }
+            }
             ("100644" | "100755" | "100664", "blob") => self.files.push((path, entry.sha, entry.size.unwrap_or(0))),
             (_, "tree") => {}
             _ => self.others.push((path, Other::Odd)),
@@ -100,12 +114,16 @@ pub(super) async fn list(
     let mut listed = Listed::default();
     let Some(whole) = tree(client, slug, commit.as_str(), true, effort).await? else { return Ok(None) };
     if !whole.truncated {
+        let has: HashSet<String> =
+            whole.tree.iter().filter_map(|entry| entry.path.split_once('/')).map(|(top, _)| top.to_owned()).collect();
         for entry in whole.tree {
             // A folder of the catalog that is a link or a submodule itself is named too.
             let instead = CATALOG_FOLDERS.contains(&entry.path.as_str()) && matches!(&*entry.mode, "120000" | "160000");
             if instead || in_catalog(&entry.path) {
                 let path = entry.path.clone();
                 listed.add(entry, path);
+            } else if entry.kind == "blob" && meant_path(&entry.path, |folder| has.contains(folder)).is_some() {
+                listed.others.push((entry.path, Other::Overlooked));
             }
         }
         return Ok(Some(listed));

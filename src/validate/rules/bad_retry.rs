@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::misspelt_field::steps;
+use super::misspelt_field::nodes;
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::{LONGEST_BACKOFF, MOST_RETRIES};
@@ -24,9 +24,9 @@ pub(in crate::validate) const RULE: Rule = Rule {
 const FIELDS: [&str; 2] = ["times", "backoffMs"];
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
-    for (data, id, _, fields) in steps(subject).filter(|(_, _, kind, _)| *kind == "tool") {
-        let Some(retry) = fields.get("retry").and_then(Value::as_object) else { continue };
-        let pointer = data.key("retry");
+    for node in nodes(subject).filter(|node| node.kind == "tool") {
+        let Some(retry) = node.data.and_then(|data| data.get("retry")).and_then(Value::as_object) else { continue };
+        let (id, pointer) = (node.id, node.at.key("data").key("retry"));
         for key in retry.keys().filter(|key| !FIELDS.contains(&key.as_str())) {
             let message = format!("node {}: nobody reads the field {} of `retry`", quoted(id), quoted(key));
             drafts.find(Place::key(pointer.key(key)), message).node(id).did_you_mean(key, FIELDS);

@@ -1,7 +1,12 @@
-//! `empty-flow`: nothing is in the flow.
+//! `empty-flow`: nothing of the flow can run.
+
+use std::collections::BTreeSet;
 
 use crate::code::Code;
+use crate::document::Place;
+use crate::model::NodeKind;
 use crate::model::wire::UnreadKind;
+use crate::names::{quoted, shown};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -12,12 +17,52 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "A flow has at least one node, and an export at least one flow.",
+    summary: "A flow has at least one step, and an export at least one flow.",
     check: Check::Flow(check),
 };
 
+/// The types of nodes that are steps.
+const STEPS: [&str; 4] = ["template", "tool", "flow", "flow-link"];
+/// The most types that a message names.
+const MOST_KINDS: usize = 5;
+
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let mut empty = false;
     for unread in subject.unread.iter().filter(|unread| unread.what == UnreadKind::EmptyFlow) {
         drafts.find(unread.place.clone(), unread.message.clone()).hint("add at least one template node");
+        empty = true;
     }
+    // A node that could not be read may be a step; the schema says what is wrong with it.
+    if empty || subject.has_steps() || subject.some_nodes_unread() {
+        return;
+    }
+    let name = quoted(subject.flow.name.as_str());
+    let others: Vec<(usize, &str)> = subject
+        .flow
+        .nodes
+        .iter()
+        .enumerate()
+        .filter_map(|(number, node)| match &node.kind {
+            NodeKind::Other(kind) => Some((number, kind.as_str())),
+            _ => None,
+        })
+        .collect();
+    let Some((first, kind)) = others.first() else {
+        drafts
+            .find(Place::key(subject.flow.base.key("nodes")), format!("flow {name} has no step: nothing of it runs"))
+            .hint("add at least one template node");
+        return;
+    };
+    let kinds: BTreeSet<&str> = others.iter().map(|(_, kind)| *kind).collect();
+    let mut listed: Vec<String> = kinds.iter().take(MOST_KINDS).map(|kind| shown(&quoted(kind), 60)).collect();
+    if kinds.len() > listed.len() {
+        listed.push(format!("{} more", kinds.len() - listed.len()));
+    }
+    let types = if listed.len() == 1 { "the type" } else { "the types" };
+    let place = Place::value(subject.flow.node_pointer(*first).key("type"));
+    drafts
+        .find(place, format!("flow {name} has no step: nothing runs at a node of {types} {}", listed.join(", ")))
+        .node(subject.id(*first))
+        .did_you_mean(kind, STEPS)
+        .hint("a step is a node of type `template`, `tool` or `flow`");
 }

@@ -1,9 +1,12 @@
 //! `empty-step`: a step without anything to run.
 
+use serde_json::Value;
+
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::quoted;
+use crate::validate::spelling::meant_to_do;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -37,12 +40,29 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             }
             _ => continue,
         };
-        drafts
-            .find(
-                Place::value(subject.flow.node_pointer(number).key("data")),
-                format!("node {} has nothing to run: {missing}", quoted(&node.id)),
-            )
-            .node(&node.id)
-            .hint(hint);
+        let pointer = subject.flow.node_pointer(number);
+        let written = subject.document.value.pointer(pointer.as_str()).and_then(Value::as_object);
+        let meant = written.and_then(|written| {
+            let kind = written.get("type").and_then(Value::as_str)?;
+            meant_to_do(kind, written)
+        });
+        let found = |drafts: &mut Drafts<'_>, place: Place, why: String, hint: &str| {
+            drafts
+                .find(place, format!("node {} has nothing to run: {why}", quoted(&node.id)))
+                .node(&node.id)
+                .hint(hint);
+        };
+        match meant {
+            Some((key, _, true)) => {
+                let why = format!("{} stands beside `data`, and nobody reads it there", quoted(&key));
+                found(drafts, Place::key(pointer.key(&key)), why, "move it into `data`");
+            }
+            Some((key, field, false)) => {
+                let why = format!("nobody reads the field {}", quoted(&key));
+                let place = Place::key(pointer.key("data").key(&key));
+                found(drafts, place, why, &format!("did you mean {}?", quoted(field)));
+            }
+            None => found(drafts, Place::value(pointer.key("data")), missing.to_owned(), hint),
+        }
     }
 }

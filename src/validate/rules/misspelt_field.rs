@@ -1,12 +1,11 @@
-//! `misspelt-field`: a field of a step that does something, which nobody reads because it is spelt otherwise.
-//!
-//! Exports carry many fields of their own, so only what is all but a field's name is told.
+//! `misspelt-field`: a field that nobody reads because it is spelt otherwise, or stands elsewhere.
 
 use serde_json::{Map, Value};
 
 use crate::code::Code;
 use crate::document::{Place, Pointer};
-use crate::names::{nearly_same, quoted};
+use crate::names::quoted;
+use crate::validate::spelling::{self, DOING, Meant, Spelling};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -17,85 +16,164 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "The fields of tool and flow nodes are spelt as they are read.",
+    summary: "The fields that make a difference are spelt as they are read, and stand where they are read.",
     check: Check::File(check),
 };
 
-/// The fields of a kind of nodes, and what people write instead.
-struct Spelling {
-    fields: &'static [&'static str],
-    instead: &'static [(&'static str, &'static str)],
-}
-
-const OF_TOOLS: Spelling = Spelling {
-    fields: &["label", "description", "call", "args", "requires", "onError", "retry", "timeoutMs", "delayMs", "set"],
-    instead: &[
-        ("timeout", "timeoutMs"),
-        ("delay", "delayMs"),
-        ("retries", "retry"),
-        ("arg", "args"),
-        ("arguments", "args"),
-        ("params", "args"),
-        ("parameters", "args"),
-        ("inputs", "args"),
-        ("tool", "call"),
-    ],
-};
-
-const OF_FLOWS: Spelling = Spelling {
-    fields: &["label", "description", "flow", "variables"],
-    instead: &[
-        ("inputs", "variables"),
-        ("args", "variables"),
-        ("arguments", "variables"),
-        ("params", "variables"),
-        ("parameters", "variables"),
-        ("flowName", "flow"),
-        ("flowId", "flow"),
-    ],
-};
-
-impl Spelling {
-    /// The field that is meant by a name which is none.
-    fn meant(&self, name: &str) -> Option<&'static str> {
-        let instead = self.instead.iter().find(|(other, _)| nearly_same(other, name)).map(|(_, field)| *field);
-        self.fields.iter().copied().find(|field| nearly_same(name, field)).or(instead)
-    }
+/// An object whose fields are looked at.
+struct Subject<'v> {
+    /// What it is, in words before "nobody reads".
+    of: String,
+    node: Option<&'v str>,
+    at: Pointer,
+    fields: &'v Map<String, Value>,
+    spelling: &'static Spelling,
 }
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
-    for (pointer, id, kind, data) in steps(subject) {
-        let spelling = if kind == "tool" { &OF_TOOLS } else { &OF_FLOWS };
-        for key in data.keys().filter(|key| !spelling.fields.contains(&key.as_str())) {
-            let Some(field) = spelling.meant(key).filter(|field| !data.contains_key(*field)) else { continue };
-            drafts
-                .find(
-                    Place::key(pointer.key(key)),
-                    format!("node {}: nobody reads the field {}", quoted(id), quoted(key)),
-                )
-                .node(id)
-                .hint(format!("did you mean {}?", quoted(field)));
+    let value = &subject.document.value;
+    if subject.flows == 0 {
+        if subject.document.path.as_str().starts_with("templates/") {
+            templates(value, drafts);
+        }
+        return;
+    }
+    for (base, flow) in flows(value) {
+        let Some(flow) = flow.as_object() else { continue };
+        tell(&plain(String::new(), base.clone(), flow, &spelling::OF_FLOW), drafts);
+        let exported = base != Pointer::root();
+        let key = if exported { "meta" } else { "metadata" };
+        if let Some(meta) = flow.get(key).and_then(Value::as_object) {
+            let at = base.key(key);
+            tell(&plain(String::new(), at.clone(), meta, &spelling::OF_META), drafts);
+            for (name, input) in meta.get("inputs").and_then(Value::as_object).into_iter().flatten() {
+                let Some(input) = input.as_object() else { continue };
+                let of = format!("input {}: ", quoted(name));
+                tell(&plain(of, at.key("inputs").key(name), input, &spelling::OF_INPUTS), drafts);
+            }
+        }
+    }
+    for step in nodes(subject) {
+        of_node(&step, drafts);
+    }
+}
+
+fn plain<'v>(of: String, at: Pointer, fields: &'v Map<String, Value>, spelling: &'static Spelling) -> Subject<'v> {
+    Subject { of, node: None, at, fields, spelling }
+}
+
+/// The templates of a template file.
+fn templates(value: &Value, drafts: &mut Drafts<'_>) {
+    let root = Pointer::root();
+    let several = value.get("templates").and_then(Value::as_array);
+    let all: Vec<(Pointer, &Value)> = match several {
+        Some(items) => {
+            items.iter().enumerate().map(|(place, item)| (root.key("templates").item(place), item)).collect()
+        }
+        None => vec![(root, value)],
+    };
+    for (at, template) in all {
+        let Some(template) = template.as_object() else { continue };
+        tell(&plain(String::new(), at.clone(), template, &spelling::OF_TEMPLATE_FILES), drafts);
+        variables_and_sets(("", None), &at, template, &spelling::OF_VARIABLES, drafts);
+    }
+}
+
+/// A node's fields, those of its `data`, and those of its variables and sets.
+fn of_node(node: &NodeFields<'_>, drafts: &mut Drafts<'_>) {
+    let Some(spelling) = spelling::of_node(node.kind) else { return };
+    let of = format!("node {}: ", quoted(node.id));
+    let empty = Map::new();
+    let data = node.data.unwrap_or(&empty);
+    let idle = !DOING.iter().any(|field| data.contains_key(*field));
+    for key in node.whole.keys() {
+        let field = spelling.fields.iter().find(|field| **field == key.as_str());
+        let described = matches!(key.as_str(), "label" | "description");
+        // That a step has nothing to run is an error, which tells where the field is.
+        let Some(field) = field.filter(|field| !described && !data.contains_key(**field)) else { continue };
+        if idle && DOING.contains(field) {
+            continue;
+        }
+        drafts
+            .find(Place::key(node.at.key(key)), format!("{of}nobody reads the field {} beside `data`", quoted(key)))
+            .node(node.id)
+            .hint("move it into `data`");
+    }
+    let at = node.at.key("data");
+    tell(&Subject { of: of.clone(), node: Some(node.id), at: at.clone(), fields: data, spelling }, drafts);
+    let of_variables = match node.kind {
+        "template" => &spelling::OF_VARIABLES,
+        "multi_input" | "input" => &spelling::OF_INPUT_VARIABLES,
+        _ => return,
+    };
+    variables_and_sets((&of, Some(node.id)), &at, data, of_variables, drafts);
+}
+
+fn variables_and_sets(
+    (of, node): (&str, Option<&str>),
+    at: &Pointer,
+    fields: &Map<String, Value>,
+    of_variables: &'static Spelling,
+    drafts: &mut Drafts<'_>,
+) {
+    for (key, spelling) in [("variables", of_variables), ("variableValueSets", &spelling::OF_SETS)] {
+        for (place, item) in fields.get(key).and_then(Value::as_array).into_iter().flatten().enumerate() {
+            let Some(fields) = item.as_object() else { continue };
+            let name = ["key", "name"].iter().find_map(|key| fields.get(*key)?.as_str());
+            let of = name.map_or_else(|| of.to_owned(), |name| format!("{of}{}: ", quoted(name)));
+            tell(&Subject { of, node, at: at.key(key).item(place), fields, spelling }, drafts);
         }
     }
 }
 
-/// The tool and flow nodes of a file: where their `data` is, their id, their type, and `data`.
-pub(super) fn steps<'f>(
-    subject: &'f FileSubject<'_>,
-) -> impl Iterator<Item = (Pointer, &'f str, &'f str, &'f Map<String, Value>)> {
-    let value = &subject.document.value;
+fn tell(subject: &Subject<'_>, drafts: &mut Drafts<'_>) {
+    let has = |field: &str| subject.fields.contains_key(field);
+    for key in subject.fields.keys() {
+        let Some(meant) = subject.spelling.meant(key, has) else { continue };
+        // That a step has nothing to run is an error, which tells what was meant.
+        if subject.node.is_some() && matches!(meant, Meant::Field(field) if DOING.contains(&field)) {
+            continue;
+        }
+        let message = format!("{}nobody reads the field {}", subject.of, quoted(key));
+        let mut draft = drafts.find(Place::key(subject.at.key(key)), message);
+        if let Some(node) = subject.node {
+            draft = draft.node(node);
+        }
+        match meant {
+            Meant::Field(field) => draft.hint(format!("did you mean {}?", quoted(field))),
+            Meant::Elsewhere(place) => draft.hint(place),
+        };
+    }
+}
+
+/// The flows of a file, where each stands.
+fn flows(value: &Value) -> Vec<(Pointer, &Value)> {
     let root = Pointer::root();
-    let flows: Vec<(Pointer, &Value)> = match value.get("flows").and_then(Value::as_array) {
+    match value.get("flows").and_then(Value::as_array) {
         Some(flows) => flows.iter().enumerate().map(|(place, flow)| (root.key("flows").item(place), flow)).collect(),
         None => vec![(root, value)],
-    };
-    flows.into_iter().filter(|_| subject.flows > 0).flat_map(|(base, flow)| {
+    }
+}
+
+/// A node as it is written.
+pub(super) struct NodeFields<'f> {
+    pub(super) at: Pointer,
+    pub(super) id: &'f str,
+    pub(super) kind: &'f str,
+    pub(super) whole: &'f Map<String, Value>,
+    pub(super) data: Option<&'f Map<String, Value>>,
+}
+
+/// The nodes of a flow file.
+pub(super) fn nodes<'f>(subject: &'f FileSubject<'_>) -> impl Iterator<Item = NodeFields<'f>> {
+    let of_file = flows(&subject.document.value).into_iter().filter(|_| subject.flows > 0);
+    of_file.flat_map(|(base, flow)| {
         let nodes = flow.get("nodes").and_then(Value::as_array).into_iter().flatten().enumerate();
         nodes.filter_map(move |(place, node)| {
-            let text = |key: &str| node.get(key).and_then(Value::as_str);
-            let kind = text("type").filter(|kind| matches!(*kind, "tool" | "flow" | "flow-link"))?;
-            let data = node.get("data").and_then(Value::as_object)?;
-            Some((base.key("nodes").item(place).key("data"), text("id")?, kind, data))
+            let whole = node.as_object()?;
+            let text = |key: &str| whole.get(key).and_then(Value::as_str);
+            let data = whole.get("data").and_then(Value::as_object);
+            Some(NodeFields { at: base.key("nodes").item(place), id: text("id")?, kind: text("type")?, whole, data })
         })
     })
 }

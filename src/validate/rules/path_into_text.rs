@@ -1,7 +1,7 @@
 //! `path-into-text`: a text has no fields to read.
 
 use crate::code::Code;
-use crate::model::NodeKind;
+use crate::model::OutputShape;
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 use crate::validate::{OutputPart, ReadSource};
@@ -42,6 +42,5 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
 
 fn is_text(subject: &FlowSubject<'_>, node: usize) -> bool {
     // With a contract the step's output may well have fields, once a model makes it.
-    let node = subject.flow.nodes.get(node);
-    node.is_some_and(|node| matches!(&node.kind, NodeKind::Template(step) if step.contract.is_none()))
+    *subject.output_shape(node) == OutputShape::Text
 }

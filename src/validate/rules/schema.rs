@@ -95,7 +95,17 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
             }
             _ => Place::value(pointer),
         };
-        let message = shown(&error.to_string(), 300);
+        let message = match error.kind() {
+            ValidationErrorKind::Enum { options } => {
+                let options: Vec<String> =
+                    options.as_array().into_iter().flatten().map(|option| shown(&option.to_string(), 60)).collect();
+                let (last, others) =
+                    options.split_last().map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
+                let given = shown(&error.instance().to_string(), 60);
+                format!("{given} is none of {} and {last}", others.join(", "))
+            }
+            _ => shown(&error.to_string(), 300),
+        };
         if !found.iter().any(|other| other.place == place && other.message == message) {
             let path = error.schema_path().as_str();
             let help = match error.kind() {
@@ -113,21 +123,24 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
     for unread in subject.unread {
-        if matches!(unread.what, UnreadKind::UnknownShape | UnreadKind::EmptyFlow) {
-            let hint = if unread.what == UnreadKind::EmptyFlow {
-                "add a flow to `flows`"
-            } else if unread.place.pointer != Pointer::root() {
+        let hint = match unread.what {
+            UnreadKind::EmptyFlow => "add a flow to `flows`",
+            UnreadKind::Foreign => "take it out of flows/, or write its prompts as a flow: nothing is converted",
+            UnreadKind::UnknownShape if unread.place.pointer != Pointer::root() => {
                 "write one text; \\n stands for a new line"
-            } else if subject.document.path.as_str().starts_with("templates/") {
+            }
+            UnreadKind::UnknownShape if subject.document.path.as_str().starts_with("templates/") => {
                 "for instance {\"title\": \"…\", \"template\": \"Write about {topic}.\", \"variables\": [\"topic\"]}"
-            } else {
+            }
+            UnreadKind::UnknownShape => {
                 "for instance {\"metadata\": {\"name\": \"…\"}, \"nodes\": […], \"edges\": […]}"
-            };
-            drafts.find(unread.place.clone(), unread.message.clone()).hint(hint);
-        }
+            }
+            UnreadKind::MissingName | UnreadKind::BadVersion => continue,
+        };
+        drafts.find(unread.place.clone(), unread.message.clone()).hint(hint);
     }
     // A file of an unknown shape departs from the schema in ways that help nobody.
-    if subject.unread.iter().any(|unread| unread.what == UnreadKind::UnknownShape) {
+    if subject.unread.iter().any(|unread| matches!(unread.what, UnreadKind::UnknownShape | UnreadKind::Foreign)) {
         return;
     }
     for violation in subject.violations {

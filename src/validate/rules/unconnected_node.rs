@@ -6,6 +6,7 @@ use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::quoted;
+use crate::validate::rule::EDGES;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -16,30 +17,43 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "Where a flow has several steps, each step and each result has an edge.",
+    summary: "Where a flow has several steps, each has an edge, and a step leads to each result.",
     check: Check::Flow(check),
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    // Where nothing runs, or no edge could be read, that is the trouble.
+    if !subject.has_steps() || subject.no_edge_read() {
+        return;
+    }
+    if subject.lacks_edges() {
+        if !subject.reads_without_edges() {
+            drafts
+                .find(subject.place_of_edges(), "the flow has no edges: nothing says in which order its steps run, or which of them gives the result")
+                .hint(EDGES);
+        }
+        return;
+    }
     let steps = subject.flow.nodes.iter().filter(|node| node.runnable()).count();
     let mut seen: HashSet<&str> = HashSet::with_capacity(subject.flow.nodes.len());
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         // The edges of a repeated id lead to its first node; that it is repeated is told elsewhere.
-        let repeated = !seen.insert(node.id.as_str());
-        let alone = !subject.graph.connected(number) && !repeated;
-        let is_result = matches!(node.kind, NodeKind::Result);
-        if !alone || !((node.runnable() && steps > 1) || is_result) {
+        if !seen.insert(node.id.as_str()) {
             continue;
         }
-        let what = if is_result {
-            "no step leads to it, so it marks nothing"
-        } else {
-            "it runs, but nothing comes before or after it"
+        let connected = subject.graph.connected(number);
+        let what = match &node.kind {
+            NodeKind::Result if !connected => "has no edge: no step leads to it, so it marks nothing",
+            NodeKind::Result if !subject.is_fed(number) => "is fed by no step, so it marks nothing",
+            _ if node.runnable() && !connected && steps > 1 => {
+                "has no edge: it runs, but nothing comes before or after it"
+            }
+            _ => continue,
         };
         drafts
             .find(
                 Place::value(subject.flow.node_pointer(number).key("id")),
-                format!("node {} has no edge: {what}", quoted(&node.id)),
+                format!("node {} {what}", quoted(&node.id)),
             )
             .node(&node.id)
             .hint("connect it, or remove it");

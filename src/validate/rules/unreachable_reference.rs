@@ -3,6 +3,7 @@
 use crate::code::Code;
 use crate::names::quoted;
 use crate::validate::ReadSource;
+use crate::validate::rule::EDGES;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -18,6 +19,16 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    // No edge could be read, and the schema says why.
+    if subject.no_edge_read() {
+        return;
+    }
+    if subject.lacks_edges() && subject.reads_without_edges() {
+        drafts
+            .find(subject.place_of_edges(), "the flow has no edges, and its steps read each other's outputs")
+            .hint(EDGES);
+        return;
+    }
     for step in &subject.scope.steps {
         for read in &step.reads {
             let ReadSource::Unreachable { node } = read.source else { continue };

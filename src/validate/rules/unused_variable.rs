@@ -48,8 +48,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             draft.node(id).hint(format!("use {{{}}} in the text, or remove the declaration", declared.name));
         }
     }
-    // Where a template is somewhere else, its text may use the input.
-    if subject.scope.steps.iter().any(|step| matches!(step.body, Body::Elsewhere | Body::Faulty { .. })) {
+    // Where a template is somewhere else, its text may use the input; where nothing runs, that is the trouble.
+    if !subject.has_steps()
+        || subject.scope.steps.iter().any(|step| matches!(step.body, Body::Elsewhere | Body::Faulty { .. }))
+    {
         return;
     }
     let mapped: HashSet<&str> = subject

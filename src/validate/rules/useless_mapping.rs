@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::document::Place;
-use crate::model::{Node, NodeKind};
+use crate::model::{Node, OutputShape};
 use crate::names::{VariableName, quoted};
 use crate::validate::scope::mapping_source;
 use crate::validate::{Body, ReadSource};
@@ -63,12 +63,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     draft.node(&edge.to).hint("take `result`, or the name of an input");
                 }
                 Some(ReadSource::Mapped(mapped))
-                    if !mapped.path.is_empty()
-                        && subject
-                            .flow
-                            .nodes
-                            .get(from)
-                            .is_some_and(|node| matches!(node.kind, NodeKind::Template(_))) =>
+                    if !mapped.path.is_empty() && *subject.output_shape(from) == OutputShape::Text =>
                 {
                     drafts
                         .find(

@@ -32,7 +32,7 @@ impl<'a> Texts<'a> {
         let inline = || step.text.as_deref().filter(|text| !text.trim().is_empty());
         let of_node = |text: &str| {
             let body = Body::Text { text: Arc::from(text), template: None, template_name: node.caption().to_owned() };
-            (body, Arc::new(Outline::of(text, Syntax::Single)))
+            (body, Arc::new(Outline::without(text, Syntax::Single, &step.literal)))
         };
         let faulty = |code: Code, message| {
             (Body::Faulty { code, message, meant: Intent::Text, mending: Mending::default() }, Arc::default())
@@ -46,11 +46,15 @@ impl<'a> Texts<'a> {
         let shown = || crate::names::quoted(selected);
         match self.shelf.get(selected) {
             Lookup::Found(template) => {
-                let (text, outline) = self.outlined.entry(Arc::as_ptr(&template)).or_insert_with(|| {
-                    let outline = Outline::of(&template.text, template.syntax);
-                    (Arc::from(template.text.as_str()), Arc::new(outline))
-                });
-                let (text, outline) = (text.clone(), outline.clone());
+                let (text, outline) = self
+                    .outlined
+                    .entry(Arc::as_ptr(&template))
+                    .or_insert_with(|| (Arc::from(template.text.as_str()), Arc::new(Outline::of_template(&template))));
+                let (text, mut outline) = (text.clone(), outline.clone());
+                if !step.literal.is_empty() {
+                    let literal: Vec<String> = template.literal.iter().chain(&step.literal).cloned().collect();
+                    outline = Arc::new(Outline::without(&text, template.syntax, &literal));
+                }
                 (Body::Text { text, template_name: template.name.clone(), template: Some(template) }, outline)
             }
             Lookup::Missing { nearest } => match inline() {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use flowy::internals::code::Code;
 use flowy::internals::model::{
-    Contract, Directory, KnownFlow, KnownServer, KnownTool, Listed, Lookup, ServerStanding, Shelf, Toolbox, Unusable,
+    Contract, Directory, KnownFlow, KnownServer, KnownTool, Listed, Lookup, OutputShape, ServerStanding, Shelf,
+    Toolbox, Unusable,
 };
 use flowy::internals::names::CatalogPath;
 use flowy::internals::validate::{
@@ -59,7 +60,8 @@ pub(crate) fn check_with(
 }
 
 /// The same where something is known of external tools and of other flows: `{tools: {server: {disabled?,
-/// unreachable?, tools: {name: {allowed, schema}}}}, flows: {name: {inputs: {name: required}} | {missing: [nearest]} |
+/// unreachable?, tools: {name: {allowed, schema}}}}, flows: {name: {inputs: {name: required},
+/// labels?: {label: null | schema}} | {missing: [nearest]} |
 /// {broken: why} | {unchecked: true}}, rings: {stem: {name: [flows]}}}`.
 pub(crate) fn check_against(
     (path, bytes): (&str, &[u8]),
@@ -124,7 +126,14 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
             Lookup::Missing { nearest: texts(&flow["missing"]) }
         } else {
             let inputs = members(&flow["inputs"]).map(|(name, required)| (name.clone(), *required == true)).collect();
-            Lookup::Found(Arc::new(KnownFlow { name: name.clone(), inputs, sets: Vec::new(), depth: 1, steps: 1 }))
+            let output = match flow["labels"].as_object() {
+                None => OutputShape::Unknown,
+                Some(labels) => {
+                    OutputShape::Labels(labels.iter().map(|(label, shape)| (label.clone(), output(shape))).collect())
+                }
+            };
+            let (name, sets) = (name.clone(), Vec::new());
+            Lookup::Found(Arc::new(KnownFlow { name, inputs, sets, depth: 1, steps: 1, output }))
         };
         shelf.put_flow(name, lookup);
     }
@@ -135,6 +144,14 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
 
 fn unusable(file: String, code: Code, message: &str) -> Unusable {
     Unusable { file, code, message: message.to_owned(), at: None, hints: vec!["mend it".to_owned()] }
+}
+
+/// What a result of another flow is: text, or what meets a contract.
+fn output(shape: &Value) -> OutputShape {
+    match shape {
+        Value::Object(_) => OutputShape::Contract(Arc::new(Contract::stored(None, shape.clone()))),
+        _ => OutputShape::Text,
+    }
 }
 
 /// The examples of a file's flows that don't find their flow among the others of the file.

@@ -1,6 +1,6 @@
 //! Steps that call tools or go through other flows.
 
-use super::says;
+use super::{finds, says};
 
 #[test]
 fn a_call_has_exactly_one_colon() {
@@ -139,28 +139,27 @@ warning none bad.json:15:11 /nodes/0/data/variables/lenght `"lenght"`
 
 #[test]
 fn a_field_that_is_all_but_one_that_is_read_is_told_and_every_other_is_not() {
-    says(
+    finds(
         "misspelt-field",
-        r#"
-warning none bad.json:16:9 /nodes/0/data/onerror `"onerror"`
-  node "tide": nobody reads the field "onerror"
-  hint: did you mean "onError"?
-warning none bad.json:17:9 /nodes/0/data/timeout `"timeout"`
-  node "tide": nobody reads the field "timeout"
-  hint: did you mean "timeoutMs"?
-warning none bad.json:18:9 /nodes/0/data/delay_ms `"delay_ms"`
-  node "tide": nobody reads the field "delay_ms"
-  hint: did you mean "delayMs"?
-warning none bad.json:27:9 /nodes/1/data/arguments `"arguments"`
-  node "moon": nobody reads the field "arguments"
-  hint: did you mean "args"?
-warning none bad.json:30:9 /nodes/1/data/requries `"requries"`
-  node "moon": nobody reads the field "requries"
-  hint: did you mean "requires"?
-warning none bad.json:41:9 /nodes/2/data/inputs `"inputs"`
-  node "berth": nobody reads the field "inputs"
-  hint: did you mean "variables"?
-"#,
+        &[
+            "warning none bad.json /metadata/variableSets",
+            "warning none bad.json /metadata/inputs/port/choices",
+            "warning none bad.json /metadata/inputs/port/defaultValue",
+            "warning none bad.json /nodes/0/data/onerror",
+            "warning none bad.json /nodes/0/data/timeout",
+            "warning none bad.json /nodes/0/data/delay_ms",
+            "warning none bad.json /nodes/1/data/arguments",
+            "warning none bad.json /nodes/1/data/requries",
+            "warning none bad.json /nodes/2/data/inputs",
+            "warning none bad.json /nodes/4/data/personna",
+            "warning none bad.json /nodes/4/data/contractt",
+            "warning none bad.json /nodes/4/data/varibles",
+            "warning none bad.json /nodes/4/data/variableSets",
+            "warning none bad.json /nodes/4/optional",
+            "warning none bad.json /nodes/5/data/variables/0/type",
+            "warning none bad.json /nodes/5/data/variables/0/required",
+            "warning none bad.json /inputs",
+        ],
     );
 }
 

@@ -1,6 +1,6 @@
 //! The drawing: nodes, edges, rings.
 
-use super::says;
+use super::{finds, says};
 
 #[test]
 fn two_nodes_of_one_id_are_told_with_both_places() {
@@ -110,4 +110,14 @@ warning none bad.json:32:13 /nodes/3/id `"out"`
   hint: connect it, or remove it
 "#,
     );
+}
+
+#[test]
+fn a_step_that_nobody_reads_and_no_result_shows_is_told() {
+    finds("unread-output", &["warning none bad.json /nodes/1/id", "warning none bad.json /nodes/3/id"]);
+}
+
+#[test]
+fn a_result_that_an_optional_step_can_take_away_is_told() {
+    finds("lost-result", &["warning none bad.json /nodes/1/data/optional"]);
 }

@@ -24,7 +24,7 @@ warning none bad.json:5:13 /metadata/tags `"harbour"`
   /metadata/tags: "harbour" is not of type "array"
   hint: the field only describes; what runs runs all the same
 warning none bad.json:6:19 /metadata/complexity `"huge"`
-  /metadata/complexity: "huge" is not one of "simple", "moderate" or 2 other candidates
+  /metadata/complexity: "huge" is none of "simple", "moderate", "high" and null
   hint: the field only describes; what runs runs all the same
 error flow bad.json:11:21 /metadata/inputs/port/required `"yes"`
   /metadata/inputs/port/required: "yes" is not of type "boolean"
@@ -44,7 +44,7 @@ error flow bad.json:48:17 /nodes/3/data/args `"hello"`
   node "tide": data.args: "hello" is not of types "null", "object"
   hint: what belongs there: Arguments of the call
 error flow bad.json:49:20 /nodes/3/data/onError `"ignore"`
-  node "tide": data.onError: "ignore" is not one of "stop", "continue" or null
+  node "tide": data.onError: "ignore" is none of "stop", "continue" and null
   hint: what belongs there: Whether a failure stops what depends on the step
 "#,
     );

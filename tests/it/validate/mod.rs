@@ -8,6 +8,7 @@ mod findable;
 mod guidance;
 mod names;
 mod registry;
+mod shapes;
 mod values;
 
 use flowy::internals::validate::{Finding, Options};
@@ -38,6 +39,22 @@ fn says(rule: &str, expected: &str) {
     let (all, own) = fixture(rule, "bad.json");
     let text: String = own.iter().map(told).collect();
     assert_eq!(text, expected.trim_start_matches('\n'), "{rule}");
+    let others: Vec<_> = all.iter().filter(|finding| finding.rule != rule).map(|f| (f.rule, &f.message)).collect();
+    assert!(others.is_empty(), "{rule}: {others:#?}");
+    let (all, _) = fixture(rule, "good.json");
+    assert!(all.is_empty(), "{rule}: {all:#?}");
+}
+
+/// Holds that a rule finds exactly this in its bad file (severity, reach, file, pointer), that no other rule
+/// speaks up there, and that the good file is silent.
+#[track_caller]
+fn finds(rule: &str, expected: &[&str]) {
+    let (all, own) = fixture(rule, "bad.json");
+    let place = |finding: &Finding| {
+        let file = finding.file.as_str().rsplit('/').next().unwrap_or_default().to_owned();
+        format!("{} {} {file} {}", finding.severity, finding.reach, finding.place.pointer)
+    };
+    assert_eq!(own.iter().map(place).collect::<Vec<_>>(), expected, "{rule}: {own:#?}");
     let others: Vec<_> = all.iter().filter(|finding| finding.rule != rule).map(|f| (f.rule, &f.message)).collect();
     assert!(others.is_empty(), "{rule}: {others:#?}");
     let (all, _) = fixture(rule, "good.json");

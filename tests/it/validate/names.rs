@@ -1,6 +1,6 @@
 //! Names of templates, outputs and variables, and what they mean.
 
-use super::says;
+use super::{finds, says};
 
 #[test]
 fn a_template_that_is_not_there_reaches_its_step_and_an_app_id_with_a_text_only_warns() {
@@ -141,4 +141,16 @@ fn a_name_that_flows_of_two_files_have_is_an_error_that_keeps_nothing_from_runni
     assert_eq!((found[0].rule, found[0].reach.to_string().as_str()), ("ambiguous-name", "none"));
     assert!(found[0].message.contains("flows/Boat.json, flows/old/Boat.json"), "{}", found[0].message);
     assert!(check.flows[0].checked.is_some());
+}
+
+#[test]
+fn a_name_that_is_spelt_otherwise_than_what_it_means_is_used_and_told() {
+    finds(
+        "inexact-name",
+        &[
+            "warning none bad.json /nodes/0/data/selectedTemplateId",
+            "warning none bad.json /nodes/0/data/persona",
+            "warning none bad.json /nodes/0/data/contract",
+        ],
+    );
 }

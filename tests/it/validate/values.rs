@@ -1,6 +1,6 @@
 //! Defaults, sets, mappings and paths.
 
-use super::says;
+use super::{finds, says};
 
 #[test]
 fn two_defaults_for_one_input_are_told_with_both_places() {
@@ -82,5 +82,52 @@ warning none bad.json:30:28 /nodes/2/data/template `{sail_result.title}`
   node "moor": {sail_result.title} asks for a field of a text (the output of node "sail"); it stays as it is
   hint: write {sail_result} for the whole text
 "#,
+    );
+}
+
+#[test]
+fn a_field_that_an_output_cannot_have_or_need_not_have_is_told() {
+    finds(
+        "unknown-output-field",
+        &[
+            "error none bad.json /nodes/2/data/variables/text",
+            "warning none bad.json /nodes/3/data/args/a",
+            "error none bad.json /nodes/3/data/args/b",
+            "error step bad.json /nodes/3/data/requires/0",
+            "error step bad.json /nodes/4/data/template",
+            "error step bad.json /nodes/4/data/template",
+            "warning none bad.json /nodes/4/data/template",
+            "warning none bad.json /nodes/4/data/template",
+            "error none bad.json /nodes/4/data/template",
+            "error none bad.json /edges/5/data/mapping/copy",
+        ],
+    );
+}
+
+#[test]
+fn braces_of_another_language_are_told_and_braces_that_are_text_are_not() {
+    finds(
+        "foreign-placeholder",
+        &[
+            "warning none bad.json /nodes/1/data/template",
+            "warning none bad.json /nodes/2/data/template",
+            "warning none bad.json /nodes/2/data/template",
+            "warning none bad.json /nodes/3/data/template",
+            "warning none bad.json /nodes/3/data/template",
+            "warning none bad.json /nodes/4/data/template",
+            "warning none bad.json /nodes/4/data/template",
+            "warning none bad.json /nodes/4/data/template",
+        ],
+    );
+}
+
+#[test]
+fn a_set_that_gives_what_no_text_uses_is_told_once() {
+    finds(
+        "unknown-set-key",
+        &[
+            "warning none bad.json /nodes/0/data/variableValueSets/0/values/prot",
+            "warning none Berth.json /variableValueSets/0/values/crwe",
+        ],
     );
 }

@@ -52,7 +52,6 @@ fn on_failure_stop_ends_what_has_not_begun() {
 fn nothing_failed_is_success_and_nothing_there_is_failed() {
     assert_eq!(flow().text("a", "A").run(json!({})).status().word(), "success");
     assert_eq!(flow().saved("a", "Gone").run(json!({})).status().word(), "failed");
-    assert_eq!(flow().input("i", json!(["x"])).result("r", "R").run(json!({"x": 1})).status().word(), "success");
 }
 
 #[test]
@@ -87,7 +86,6 @@ fn without_a_result_node_the_last_connected_step_counts_else_the_last() {
     let drawing = flow().text("a", "A").text("b", "B").text("draft", "D").edges("a > b");
     assert_eq!(drawing.run(json!({})).last(), Some("B"));
     assert_eq!(flow().text("a", "A").text("b", "B").run(json!({})).last(), Some("B"));
-    assert_eq!(flow().note("m").plan().last(), None);
 }
 
 #[test]

@@ -1,0 +1,148 @@
+//! `foreign-placeholder`: braces as another language has them, around a name or around code.
+
+use std::collections::HashSet;
+
+use crate::code::Code;
+use crate::document::Place;
+use crate::model::Syntax;
+use crate::names::quoted;
+use crate::render::{Lookalike, LookalikeKind, Placeholder, lookalikes};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, StepScope};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "foreign-placeholder",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
+    also: &[],
+    summary: "A placeholder is written {name}, and braces of code are not taken for one.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for step in &subject.scope.steps {
+        match &step.body {
+            Body::Text { text, template, .. } => {
+                if template.as_ref().is_none_or(|template| template.syntax == Syntax::Single) {
+                    of_text(subject, step, text, drafts);
+                }
+                code(subject, step, text, drafts);
+            }
+            Body::Link { variables, .. } => {
+                let data = subject.flow.node_pointer(step.node).key("data").key("variables");
+                let declared = HashSet::new();
+                for (name, text, _) in variables {
+                    for one in lookalikes(text).iter().filter(|one| known(subject, &declared, &one.name)) {
+                        let id = subject.id(step.node);
+                        let place = Place::within(data.key(name), one.range.clone());
+                        drafts.find(place, message(id, one)).node(id).hint(hint(one));
+                    }
+                }
+            }
+            Body::Call { .. } | Body::Faulty { .. } | Body::Elsewhere => {}
+        }
+    }
+}
+
+/// Whether a name means something to a step that declares these.
+fn known(subject: &FlowSubject<'_>, declared: &HashSet<&str>, name: &str) -> bool {
+    declared.contains(name) || subject.scope.inputs.contains_key(name) || subject.scope.givers(name).next().is_some()
+}
+
+fn of_text(subject: &FlowSubject<'_>, step: &StepScope, text: &str, drafts: &mut Drafts<'_>) {
+    // Where a text has no placeholder of ours and declares none, `{{ name }}` is how its author writes them.
+    let foreign = step.reads.is_empty() && step.declared.is_empty();
+    let declared: HashSet<&str> = step.declared.iter().map(|declared| declared.name.as_str()).collect();
+    let mut told: HashSet<(String, bool)> = HashSet::new();
+    let mut marks = Marks::default();
+    for one in lookalikes(text) {
+        let written_so = foreign && one.kind == LookalikeKind::DoubledApart && !marks.code_at(text, one.range.start);
+        if !(known(subject, &declared, &one.name) || written_so)
+            || !told.insert((one.name.clone(), one.kind == LookalikeKind::Doubled))
+        {
+            continue;
+        }
+        let id = subject.id(step.node);
+        let place = Placeholder { range: one.range.clone(), name: one.name.clone(), path: one.path.clone() };
+        subject.find_placeholder(drafts, step, &place, message(id, &one)).node(id).hint(hint(&one));
+    }
+}
+
+/// What marks a part of a text as code, as far as the text was looked through.
+#[derive(Default)]
+struct Marks {
+    done: usize,
+    /// Lines of three backticks.
+    fences: usize,
+    /// Backticks in the last line.
+    ticks: usize,
+    /// Whether anything else stands in the last line.
+    begun: bool,
+}
+
+impl Marks {
+    /// Whether what stands at a byte is marked as code: by the sign before it, or by backticks around it.
+    fn code_at(&mut self, text: &str, at: usize) -> bool {
+        for c in text.get(self.done..at).unwrap_or_default().chars() {
+            match c {
+                '\n' => (self.ticks, self.begun) = (0, false),
+                '`' => {
+                    self.ticks += 1;
+                    if self.ticks == 3 && !self.begun {
+                        self.fences += 1;
+                        self.ticks = 0;
+                    }
+                }
+                c => self.begun |= !c.is_whitespace(),
+            }
+        }
+        self.done = at;
+        let before = text.get(..at).unwrap_or_default();
+        before.ends_with(['$', '#', '%']) || self.ticks % 2 == 1 || self.fences % 2 == 1
+    }
+}
+
+fn message(id: &str, one: &Lookalike) -> String {
+    let id = quoted(id);
+    let spelt = spelt(one);
+    match one.kind {
+        LookalikeKind::Doubled => format!("node {id}: {{{{{spelt}}}}} gives the value inside one pair of braces"),
+        LookalikeKind::DoubledApart => format!("node {id}: {{{{ {spelt} }}}} is no placeholder here; it stays text"),
+        LookalikeKind::Apart => format!("node {id}: {{ {spelt} }} is no placeholder, for its blanks; it stays text"),
+    }
+}
+
+fn hint(one: &Lookalike) -> String {
+    format!("write {{{}}} for the value", spelt(one))
+}
+
+fn spelt(one: &Lookalike) -> String {
+    std::iter::once(&one.name).chain(&one.path).map(String::as_str).collect::<Vec<_>>().join(".")
+}
+
+/// Groups of code, as `\\frac{a}{b}` has them, that are taken for variables because the step declares none.
+fn code(subject: &FlowSubject<'_>, step: &StepScope, text: &str, drafts: &mut Drafts<'_>) {
+    if !step.declared.is_empty() {
+        return;
+    }
+    let groups = step.outline.placeholders.iter().zip(&step.outline.name_of);
+    let names: HashSet<usize> = groups.filter(|(group, _)| !group.is_code(text)).map(|(_, name)| *name).collect();
+    for (_, read) in step.reads.iter().enumerate().filter(|(number, _)| !names.contains(number)) {
+        if !matches!(read.source, ReadSource::Open { declared: true, input: false }) {
+            continue;
+        }
+        let Some(placeholder) = step.placeholder(read) else { continue };
+        let id = subject.id(step.node);
+        let name = placeholder.spelt();
+        let message = format!(
+            "node {}: {{{name}}} reads like code, and is taken for a variable that a caller must give",
+            quoted(id)
+        );
+        subject.find_placeholder(drafts, step, placeholder, message).node(id).hint(format!(
+            "list it as text, \"literal\": [{}], or list the variables of this text in `variables`",
+            quoted(&read.name)
+        ));
+    }
+}

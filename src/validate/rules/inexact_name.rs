@@ -1,0 +1,54 @@
+//! `inexact-name`: a name that is spelt otherwise than what it means.
+
+use crate::code::Code;
+use crate::document::Place;
+use crate::model::{Lookup, NodeKind, spaced};
+use crate::names::{nfc, quoted};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule. Blanks and underscores are one in these names, and so are the normal forms of a letter.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "inexact-name",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
+    also: &[],
+    summary: "What a node names is spelt as it is called.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    for (number, node) in subject.flow.nodes.iter().enumerate() {
+        let NodeKind::Template(step) = &node.kind else { continue };
+        let mut tell = |field: &str, what: &str, written: &str, called: &[&str]| {
+            let Some(first) = called.first().filter(|_| !called.iter().any(|name| same(name, written))) else { return };
+            let place = Place::value(subject.flow.node_pointer(number).key("data").key(field));
+            let (id, written) = (quoted(&node.id), quoted(written));
+            drafts
+                .find(place, format!("node {id} names {what} {written}, and {} is used", quoted(first)))
+                .node(&node.id)
+                .hint(format!("write {}", quoted(first)));
+        };
+        if let Some(selected) = &step.selected
+            && let Lookup::Found(template) = subject.known.shelf.get(selected)
+        {
+            let names = [Some(template.file.stem()), template.title.as_deref(), template.id.as_deref()];
+            tell("selectedTemplateId", "template", selected, &names.into_iter().flatten().collect::<Vec<_>>());
+        }
+        if let Some(name) = &step.persona
+            && let Lookup::Found(persona) = subject.known.shelf.persona(name)
+        {
+            tell("persona", "persona", name, &[persona.file.stem(), &persona.name]);
+        }
+        if let Some(name) = step.contract.as_ref().and_then(serde_json::Value::as_str)
+            && let Lookup::Found(contract) = subject.known.shelf.contract(name)
+        {
+            tell("contract", "contract", name, &contract.name().into_iter().collect::<Vec<_>>());
+        }
+    }
+}
+
+fn same(called: &str, written: &str) -> bool {
+    nfc(&spaced(called)) == nfc(&spaced(written))
+}

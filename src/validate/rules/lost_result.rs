@@ -1,0 +1,54 @@
+//! `lost-result`: a result that is gone when an optional step is left out.
+
+use std::collections::HashMap;
+
+use crate::code::Code;
+use crate::document::Place;
+use crate::model::NodeKind;
+use crate::names::quoted;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, StepScope};
+
+/// The rule. What reads a step that is left out is left out, too.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "lost-result",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
+    also: &[],
+    summary: "No result depends on a step that may be left out.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    // Each step that a result needs, and the step that gives that result.
+    let mut needed: HashMap<usize, usize> = HashMap::new();
+    let mut next: Vec<(usize, usize)> = subject.shown_steps().into_iter().map(|node| (node, node)).collect();
+    while let Some((node, result)) = next.pop() {
+        if needed.contains_key(&node) {
+            continue;
+        }
+        needed.insert(node, result);
+        let Ok(place) = subject.scope.steps.binary_search_by_key(&node, |step| step.node) else { continue };
+        next.extend(
+            subject.scope.steps.get(place).into_iter().flat_map(StepScope::givers).map(|giver| (giver, result)),
+        );
+    }
+    for (number, node) in subject.flow.nodes.iter().enumerate() {
+        if !matches!(&node.kind, NodeKind::Template(step) if step.optional) {
+            continue;
+        }
+        let why = match needed.get(&number) {
+            None => continue,
+            Some(result) if *result == number => "it gives a result".to_owned(),
+            Some(result) => format!("node {}, which gives a result, needs it", quoted(subject.id(*result))),
+        };
+        drafts
+            .find(
+                Place::value(subject.flow.node_pointer(number).key("data").key("optional")),
+                format!("node {} is optional, and {why}: where it is left out, that result is empty", quoted(&node.id)),
+            )
+            .node(&node.id)
+            .hint("let the result come from steps that are always done, or make the step obligatory");
+    }
+}

@@ -1,0 +1,69 @@
+//! `unknown-set-key`: a set gives a value to a name that its text does not have.
+
+use std::collections::HashSet;
+
+use crate::code::Code;
+use crate::document::{Place, Pointer};
+use crate::model::{NodeKind, VariableSet};
+use crate::names::{VariableName, quoted};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, StepScope};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "unknown-set-key",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
+    also: &[],
+    summary: "A set gives values to names that its text uses.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let mut told: HashSet<(String, Pointer)> = HashSet::new();
+    for step in &subject.scope.steps {
+        let Body::Text { template, .. } = &step.body else { continue };
+        let id = subject.id(step.node);
+        if let Some(NodeKind::Template(node)) = subject.flow.nodes.get(step.node).map(|node| &node.kind) {
+            for (place, key, message) in strangers(step, &node.sets) {
+                let draft = drafts.find(Place::key(place), format!("node {}: {message}", quoted(id)));
+                draft.node(id).did_you_mean(key, names(step)).hint(HINT);
+            }
+        }
+        let Some(template) = template else { continue };
+        for (place, key, message) in strangers(step, &template.sets) {
+            if told.insert((template.file.to_string(), place.clone())) {
+                let message = format!("template {}: {message}", quoted(&template.name));
+                let draft = drafts.find_in(template, Place::key(place), message);
+                draft.node(id).did_you_mean(key, names(step)).hint(HINT);
+            }
+        }
+    }
+}
+
+const HINT: &str = "use the name in the text, or remove it from the set";
+
+fn names(step: &StepScope) -> impl Iterator<Item = &str> {
+    let reads = step.reads.iter().map(|read| read.name.as_str());
+    reads.chain(step.declared.iter().map(|declared| declared.name.as_str()))
+}
+
+/// The keys of sets that a step has no use for, each with its place and the fact.
+fn strangers<'s>(
+    step: &'s StepScope,
+    sets: &'s [VariableSet],
+) -> impl Iterator<Item = (Pointer, &'s str, String)> + use<'s> {
+    let known: HashSet<&str> = names(step).collect();
+    let keys = sets.iter().flat_map(|set| set.values.iter().map(move |(key, _)| (set, key)));
+    keys.filter(move |(_, key)| !VariableName::normal(key).is_ok_and(|name| known.contains(name.as_str()))).map(
+        |(set, key)| {
+            let place = set.pointer.key("values").key(key);
+            (
+                place,
+                key.as_str(),
+                format!("set {} gives {}, which the text does not use", quoted(&set.name), quoted(key)),
+            )
+        },
+    )
+}

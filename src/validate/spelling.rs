@@ -1,0 +1,214 @@
+//! Fields as people misspell, misplace and mistake them.
+//!
+//! Exports carry many fields of their own, so only what is all but a field's name is told, and what is
+//! known to be written in its stead.
+
+use crate::names::nearly_same;
+
+/// The fields of one kind of object, and what people write instead.
+pub(super) struct Spelling {
+    /// The fields that are read.
+    pub(super) fields: &'static [&'static str],
+    /// Another name, and the field that is meant.
+    pub(super) instead: &'static [(&'static str, &'static str)],
+    /// Fields that are read somewhere else, and where.
+    pub(super) elsewhere: &'static [(&'static [&'static str], &'static str)],
+}
+
+/// What a field is that nobody reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meant {
+    /// Another field of the same object.
+    Field(&'static str),
+    /// A field of another object.
+    Elsewhere(&'static str),
+}
+
+impl Spelling {
+    /// What is meant by a field that is none; nothing where it may be anybody's.
+    pub(super) fn meant(&self, name: &str, has: impl Fn(&str) -> bool) -> Option<Meant> {
+        if self.fields.contains(&name) {
+            return None;
+        }
+        let instead = self.instead.iter().find(|(other, _)| nearly_same(other, name)).map(|(_, field)| *field);
+        let field = self.fields.iter().copied().find(|field| nearly_same(name, field)).or(instead);
+        let elsewhere = self.elsewhere.iter().find(|(names, _)| names.contains(&name)).map(|(_, place)| *place);
+        field.filter(|field| !has(field)).map(Meant::Field).or(elsewhere.map(Meant::Elsewhere))
+    }
+
+    const fn of(fields: &'static [&'static str], instead: &'static [(&'static str, &'static str)]) -> Self {
+        Self { fields, instead, elsewhere: &[] }
+    }
+}
+
+/// `data` of a tool node.
+pub(super) const OF_TOOLS: Spelling = Spelling::of(
+    &["label", "description", "call", "args", "requires", "onError", "retry", "timeoutMs", "delayMs", "set"],
+    &[
+        ("timeout", "timeoutMs"),
+        ("delay", "delayMs"),
+        ("retries", "retry"),
+        ("arg", "args"),
+        ("arguments", "args"),
+        ("params", "args"),
+        ("parameters", "args"),
+        ("inputs", "args"),
+        ("tool", "call"),
+    ],
+);
+
+/// `data` of a flow node.
+pub(super) const OF_FLOWS: Spelling = Spelling::of(
+    &["label", "description", "flow", "variables"],
+    &[
+        ("inputs", "variables"),
+        ("args", "variables"),
+        ("arguments", "variables"),
+        ("params", "variables"),
+        ("parameters", "variables"),
+        ("flowName", "flow"),
+        ("flowId", "flow"),
+    ],
+);
+
+/// `data` of a template node.
+pub(super) const OF_TEMPLATES: Spelling = Spelling::of(
+    &[
+        "label",
+        "description",
+        "selectedTemplateId",
+        "template",
+        "variables",
+        "variableValueSets",
+        "literal",
+        "persona",
+        "contract",
+        "optional",
+        "maxAttempts",
+    ],
+    &[
+        ("variableSets", "variableValueSets"),
+        ("valueSets", "variableValueSets"),
+        ("sets", "variableValueSets"),
+        ("inputs", "variables"),
+        ("templateId", "selectedTemplateId"),
+        ("prompt", "template"),
+        ("text", "template"),
+        ("role", "persona"),
+        ("schema", "contract"),
+        ("outputSchema", "contract"),
+    ],
+);
+
+/// `data` of an input node.
+pub(super) const OF_INPUT_NODES: Spelling =
+    Spelling::of(&["label", "description", "variables"], &[("inputs", "variables"), ("fields", "variables")]);
+
+/// One variable of an input node.
+pub(super) const OF_INPUT_VARIABLES: Spelling = Spelling {
+    fields: &["key", "name", "value", "default"],
+    instead: &[("defaultValue", "value")],
+    elsewhere: &[(
+        &["type", "required", "optional", "enum", "choices", "options", "description"],
+        "say it of this name in `inputs`, beside the flow's name",
+    )],
+};
+
+/// One variable of a template.
+pub(super) const OF_VARIABLES: Spelling = Spelling {
+    fields: &["key", "name", "value", "default", "type", "required", "description"],
+    instead: &[("defaultValue", "default"), ("optional", "required")],
+    elsewhere: &[(&["enum", "choices", "options"], "say it of this name in the `inputs` of the flow")],
+};
+
+/// One variable that `inputs` describes.
+pub(super) const OF_INPUTS: Spelling = Spelling::of(
+    &["type", "description", "required", "default", "enum"],
+    &[
+        ("choices", "enum"),
+        ("options", "enum"),
+        ("values", "enum"),
+        ("allowed", "enum"),
+        ("defaultValue", "default"),
+        ("value", "default"),
+        ("optional", "required"),
+    ],
+);
+
+const SETS: (&[&str], &str) = (
+    &["variableValueSets", "variableSets", "valueSets", "sets"],
+    "sets are `variableValueSets` of a template node or of a template's file",
+);
+
+/// What describes a flow: `meta`, or `metadata` of the flat shape.
+pub(super) const OF_META: Spelling = Spelling {
+    fields: &[
+        "id",
+        "name",
+        "version",
+        "description",
+        "tags",
+        "author",
+        "category",
+        "complexity",
+        "estimatedDuration",
+        "examples",
+        "expose",
+        "inputs",
+        "outputs",
+    ],
+    instead: &[("input", "inputs"), ("output", "outputs"), ("example", "examples"), ("tag", "tags")],
+    elsewhere: &[SETS],
+};
+
+/// A flow itself.
+pub(super) const OF_FLOW: Spelling = Spelling {
+    fields: &["meta", "metadata", "nodes", "edges"],
+    instead: &[("edge", "edges"), ("node", "nodes")],
+    elsewhere: &[SETS, (&["input", "inputs", "outputs", "examples", "expose"], "write it beside the flow's name")],
+};
+
+/// A template of a template file.
+pub(super) const OF_TEMPLATE_FILES: Spelling = Spelling::of(
+    &["id", "title", "template", "variables", "variableValueSets", "literal", "description"],
+    &[
+        ("variableSets", "variableValueSets"),
+        ("valueSets", "variableValueSets"),
+        ("sets", "variableValueSets"),
+        ("inputs", "variables"),
+    ],
+);
+
+/// A set of values.
+pub(super) const OF_SETS: Spelling = Spelling::of(&["id", "name", "description", "values"], &[("variables", "values")]);
+
+/// The spelling of a node's `data`, by its type.
+pub(super) fn of_node(kind: &str) -> Option<&'static Spelling> {
+    match kind {
+        "tool" => Some(&OF_TOOLS),
+        "flow" | "flow-link" => Some(&OF_FLOWS),
+        "template" => Some(&OF_TEMPLATES),
+        "multi_input" | "input" => Some(&OF_INPUT_NODES),
+        _ => None,
+    }
+}
+
+/// The fields that say what a step does: without all of them it has nothing to run.
+pub(super) const DOING: [&str; 4] = ["selectedTemplateId", "template", "call", "flow"];
+
+/// The field that was to say what a step does: misspelt in `data`, or beside it.
+pub(super) fn meant_to_do(
+    kind: &str,
+    node: &serde_json::Map<String, serde_json::Value>,
+) -> Option<(String, &'static str, bool)> {
+    let spelling = of_node(kind)?;
+    let data = node.get("data").and_then(serde_json::Value::as_object);
+    let beside = DOING.into_iter().find(|field| spelling.fields.contains(field) && node.contains_key(*field));
+    if let Some(field) = beside {
+        return Some((field.to_owned(), field, true));
+    }
+    data.into_iter().flatten().find_map(|(key, _)| match spelling.meant(key, |_| false) {
+        Some(Meant::Field(field)) if DOING.contains(&field) => Some((key.clone(), field, false)),
+        _ => None,
+    })
+}
