@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::nested::FlowPlace;
 use super::stem;
 use crate::model::{KnownFlow, Lookup, Unusable};
-use crate::names::nearest;
+use crate::names::{nearest, nfc};
 
 /// What flows go by: exact name, file stem, given name, id, in this order; behind these the stems of
 /// files that hold no flow because they can't be used.
@@ -34,7 +34,8 @@ impl FlowNames {
 
     /// The flow that a name means: the first of what flows go by that anything answers to decides.
     pub(super) fn find(&self, name: &str) -> Result<FlowPlace, Lookup<KnownFlow>> {
-        match self.levels.iter().find_map(|level| level.get(name)).map(Vec::as_slice) {
+        let exact = self.levels.iter().find_map(|level| level.get(name));
+        match exact.or_else(|| self.composed(name)).map(Vec::as_slice) {
             Some([(at, _)]) => Ok(*at),
             Some(several) => Err(Lookup::Ambiguous { files: several.iter().map(|(_, file)| file.clone()).collect() }),
             None => Err(match self.unusable.get(name) {
@@ -42,6 +43,13 @@ impl FlowNames {
                 None => Lookup::Missing { nearest: near(name, self.own_names()) },
             }),
         }
+    }
+
+    /// What a name means in another normal form of its letters.
+    fn composed(&self, name: &str) -> Option<&Vec<(FlowPlace, String)>> {
+        let wanted = (!name.is_ascii()).then(|| nfc(name))?;
+        let mut names = self.levels.iter().flatten();
+        names.find(|(name, _)| !name.is_ascii() && nfc(name) == wanted).map(|(_, flows)| flows)
     }
 
     fn own_names(&self) -> impl Iterator<Item = &str> {

@@ -16,6 +16,7 @@ use super::list_entry::compact_tokens;
 use super::rank::{Document, SearchIndex};
 use super::rows::stem_of;
 use super::{Category, FileProblem, FlowRow, IndexRows, TemplateRow};
+use crate::names::nfc;
 
 /// Raised with every change of what is stored; an index of another form is made anew.
 const FORM: u32 = 10;
@@ -145,6 +146,25 @@ impl Keys {
     }
 }
 
+impl Keys {
+    /// The flows whose name is the wanted one in another normal form of its letters.
+    fn composed(&self, wanted: &str) -> NameMatch {
+        if wanted.is_ascii() {
+            return NameMatch::Nothing;
+        }
+        let wanted = nfc(wanted);
+        let equal = |name: fn(&FlowKey) -> Option<&str>| -> Vec<usize> {
+            let is_it = |key: &FlowKey| name(key).is_some_and(|name| !name.is_ascii() && nfc(name) == wanted);
+            self.flows.iter().enumerate().filter(|(_, key)| is_it(key)).map(|(row, _)| row).collect()
+        };
+        match LEVELS.map(equal).into_iter().find(|rows| !rows.is_empty()).as_deref() {
+            None => NameMatch::Nothing,
+            Some([row]) => NameMatch::One(*row),
+            Some(rows) => NameMatch::Several(rows.to_vec()),
+        }
+    }
+}
+
 /// The records of an index, in the order of their numbers.
 pub(super) fn records(rows: IndexRows) -> Vec<Vec<u8>> {
     let exposed = rows.flows.iter().enumerate().filter(|(_, flow)| flow.expose).map(|(row, _)| row).collect();
@@ -228,7 +248,8 @@ impl FlowIndex {
         Ok(self.keys()?.iter().map(|key| key.name.as_str()))
     }
 
-    /// Looks a flow up: by exact name, else by file stem, else by `meta.name`, else by `meta.id`.
+    /// Looks a flow up: by exact name, else by file stem, else by `meta.name`, else by `meta.id`; where none is
+    /// spelt so, in the same order by the normal form of its letters.
     ///
     /// # Errors
     /// [`DamagedIndex`].
@@ -237,7 +258,7 @@ impl FlowIndex {
         let levels = keys.sorted.iter().zip(LEVELS);
         let found = levels.map(|(rows, name)| keys.equal(rows, name, wanted)).find(|rows| !rows.is_empty());
         Ok(match found {
-            None => NameMatch::Nothing,
+            None => keys.composed(wanted),
             Some([row]) => NameMatch::One(*row),
             Some(rows) => NameMatch::Several(rows.to_vec()),
         })

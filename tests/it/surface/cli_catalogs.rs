@@ -248,3 +248,24 @@ fn what_is_written_for_a_client_is_its_owners_alone_and_has_plain_paths() {
     assert!(written.contains(&format!("\"{}\"", sandbox.here().join("sub").display())), "{written}");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
 }
+
+#[test]
+fn a_flow_is_found_by_either_normal_form_of_its_letters_and_files_with_a_dot_are_none() {
+    let within = r#"{"metadata":{"name":"Out","version":"1.0.0"},"edges":[],
+"nodes":[{"id":"it","type":"flow","data":{"label":"It","flow":"Résumé","variables":{"who":"Kim"}}}]}"#;
+    let catalog = Sandbox::new()
+        .file("flows/Re\u{301}sume\u{301}.json", FINE)
+        .file("flows/Out.json", within)
+        .file("flows/._Out.json", "\u{0}")
+        .file("flows/.Draft.json", FINE);
+    for arguments in [
+        &["run", "R\u{E9}sum\u{E9}", "--var", "who=Kim"][..],
+        &["run", "Re\u{301}sume\u{301}", "--var", "who=Kim"],
+        &["run", "Out"],
+    ] {
+        let said = catalog.run(arguments.iter().copied().chain(["--source", ".", "--json"]));
+        assert_eq!((said.code, &said.json()["finalResult"]), (0, &json!("Hello Kim")), "{arguments:?} {}", said.err);
+    }
+    let listed = catalog.run(["list", "--source", ".", "--json"]).json();
+    assert_eq!((listed["flows"].as_array().unwrap().len(), &listed["errors"]), (2, &json!([])), "{listed}");
+}
