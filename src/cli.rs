@@ -77,7 +77,7 @@ fn run(command: Command, everywhere: &args::Everywhere, printer: &Printer) -> u8
         Ok(code) | Err(Stop::Printed(code)) => code,
         Err(Stop::Failed { error, exit }) => {
             if json && !serving {
-                printer.json(&crate::report::wire::error(&error, source));
+                printer.json(&crate::report::wire::ErrorAnswer::of(&error, source));
             }
             printer.error(&error);
             exit

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
+use serde::Serialize;
 
 use super::args::Color;
 use crate::app::Error;
@@ -125,8 +126,9 @@ impl Printer {
     }
 
     /// A result for programs.
-    pub(super) fn json(&self, value: &serde_json::Value) {
-        let text = format!("{value:#}");
+    pub(super) fn json(&self, answer: &impl Serialize) {
+        // None of our answers can refuse to be written.
+        let text = serde_json::to_string_pretty(answer).unwrap_or_default();
         self.out(&if self.out_terminal { escaped(&text) } else { text });
     }
 

@@ -11,7 +11,7 @@ use super::tools::ALL;
 use super::unknown::MCP;
 use crate::app::{Code, Error};
 use crate::names::{nearest, quoted};
-use crate::report::wire;
+use crate::report::wire::{self, ErrorAnswer};
 
 /// The JSON-RPC code of a failure of our own methods: the first that is free for servers.
 ///
@@ -23,8 +23,8 @@ const NAMED: usize = 20;
 /// The failure of a tool, in the tool's shape. `flow` is the flow it was about.
 pub(super) fn reply(tool: &Definition, error: &Error, flow: Option<&str>) -> Reply {
     Reply::failure(match tool.failure {
-        FailureShape::Error => wire::error(error, tool.source),
-        FailureShape::Execution => wire::refusal(error, flow, tool.source),
+        FailureShape::Error => wire::value(&ErrorAnswer::of(error, tool.source)),
+        FailureShape::Execution => wire::value(&wire::refusal(error, flow, tool.source)),
     })
 }
 
@@ -37,7 +37,7 @@ pub(super) fn method_error(failed: Value) -> ErrorData {
 /// Nothing can be read there, or it can't be read now. rmcp writes the code that the client's
 /// version has for a resource that isn't there: -32002, since 2026-07-28 -32602.
 pub(super) fn resource(error: &Error) -> ErrorData {
-    let data = Some(wire::error(error, "resources/read"));
+    let data = Some(wire::value(&ErrorAnswer::of(error, "resources/read")));
     match error.code {
         Code::InvalidRequest
         | Code::AmbiguousName
@@ -50,7 +50,7 @@ pub(super) fn resource(error: &Error) -> ErrorData {
 
 /// A failure of one of the protocol's own methods.
 pub(super) fn protocol(error: &Error, method: &'static str) -> ErrorData {
-    ErrorData::new(of(error), error.message.clone(), Some(wire::error(error, method)))
+    ErrorData::new(of(error), error.message.clone(), Some(wire::value(&ErrorAnswer::of(error, method))))
 }
 
 /// What is the caller's to mend, what is a bug, and what is neither.

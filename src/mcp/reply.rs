@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rmcp::model::{CallToolResult, ContentBlock, InputRequiredResult, Resource};
+use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -62,14 +63,15 @@ pub(super) struct Reply {
 
 impl Reply {
     /// A success.
-    pub(super) fn of(value: Value) -> Self {
-        Self { value, failed: false, text: None, written: None, asks: None, beside: Vec::new() }
+    pub(super) fn of(answer: &impl Serialize) -> Self {
+        Self { value: wire::value(answer), failed: false, text: None, written: None, asks: None, beside: Vec::new() }
     }
 
     /// How a guided execution stands, with the files that its tools gave since the call before.
-    pub(super) fn of_guided(value: Value, guided: &Guided) -> Self {
-        let files = wire::attached_to(guided, &value);
-        Self::of(value).with_files(&files)
+    pub(super) fn of_guided(answer: &impl Serialize, guided: &Guided) -> Self {
+        let reply = Self::of(answer);
+        let files = wire::attached_to(guided, &reply.value);
+        reply.with_files(&files)
     }
 
     /// A failure.

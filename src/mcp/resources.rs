@@ -10,7 +10,6 @@ use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
     ResourceTemplate,
 };
-use serde_json::Value;
 
 use self::address::Address;
 use super::exposed::{self, Exposing};
@@ -246,12 +245,12 @@ pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResour
     let (text, fresh_ms) = match &address {
         Address::List { tags } => {
             let names = app.flow_names(tags.clone()).await?;
-            let value = wire::flow_names(&names, &fits);
-            (value.to_string(), names.origin.fresh_for_ms)
+            let answer = wire::flow_names(&names, &|answer| wire::text_fits(&wire::json_of(answer)));
+            (wire::json_of(&answer), names.origin.fresh_for_ms)
         }
         Address::Metadata(name) => {
             let entry = app.flow_entry(name).await?;
-            (wire::flow_entry(&entry).to_string(), entry.origin.fresh_for_ms)
+            (wire::json_of(&wire::flow_entry(&entry)), entry.origin.fresh_for_ms)
         }
         Address::Schema(name) => {
             let (prepared, origin) = app.graph(&graph(name)).await?;
@@ -268,7 +267,7 @@ pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResour
         Address::Execution(id) => {
             let include = vec![Section::Steps];
             let request = StatusRequest { execution: Some(id.clone()), include, ..StatusRequest::default() };
-            let mut status = wire::status(&app.status(&request).await?);
+            let mut status = wire::value(&wire::status(&app.status(&request).await?));
             if alone {
                 exposed::alone(&mut status);
             }
@@ -298,10 +297,6 @@ async fn file(app: &App, uri: &str, (id, node, number): (&str, &str, usize)) -> 
     }
     let contents = ResourceContents::blob(blob, uri).with_mime_type(file.media_type);
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
-}
-
-fn fits(value: &Value) -> bool {
-    wire::text_fits(&value.to_string())
 }
 
 /// A step's whole text, or as much of it as fits, which says how to get the rest.

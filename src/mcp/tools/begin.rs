@@ -40,7 +40,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             git_ref: arguments.owned("ref"),
         };
         let begun = call.unless_cancelled(call.app.begin(&request, call.progress.as_ref()).boxed()).await?;
-        Ok(Reply::of_guided(wire::begun(&begun), &begun.turn.guided))
+        Ok(Reply::of_guided(&wire::begun(&begun), &begun.turn.guided))
     }
     .boxed()
 }

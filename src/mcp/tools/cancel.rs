@@ -33,7 +33,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
     async move {
         let id = arguments.text("executionId").unwrap_or_default();
         let turn = call.unless_cancelled(call.app.cancel(id, arguments.text("reason")).boxed()).await?;
-        Ok(Reply::of(wire::turn(&turn)))
+        Ok(Reply::of(&wire::turn(&turn)))
     }
     .boxed()
 }

@@ -44,7 +44,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             next: arguments.owned("next"),
         };
         let turn = call.unless_cancelled(call.app.complete_step(&request, call.progress.as_ref()).boxed()).await?;
-        Ok(Reply::of_guided(wire::turn(&turn), &turn.guided))
+        Ok(Reply::of_guided(&wire::turn(&turn), &turn.guided))
     }
     .boxed()
 }

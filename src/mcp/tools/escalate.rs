@@ -45,7 +45,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
         };
         let asker = call.person.as_ref().map(|person| person as &dyn Asker);
         let turn = call.unless_cancelled(call.app.escalate(&request, asker).boxed()).await?;
-        let mut reply = Reply::of(wire::turn(&turn));
+        let mut reply = Reply::of(&wire::turn(&turn));
         if matches!(call.person, Some(Person::AskedByResult)) && turn.asks() {
             reply.asks = input_required(&request.reason, &request.questions).map(Box::new);
         }

@@ -11,7 +11,7 @@ use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
-use crate::report::wire;
+use crate::report::wire::{self, OutcomeAnswer};
 
 /// How long a call waits for the end unless it says otherwise, in seconds: some clients drop calls
 /// after 60.
@@ -67,13 +67,15 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
         let caller = Caller { cancel: call.cancel.clone(), progress: call.progress.clone() };
         if arguments.flag("dryRun").unwrap_or(false) {
             let rehearsal = call.app.rehearse(&request, &caller).await?;
-            return Ok(Reply::of(wire::rehearsal(&rehearsal, most)));
+            return Ok(Reply::of(&wire::rehearsal(&rehearsal, most)));
         }
         let detail = arguments.text("detail").and_then(Detail::named).unwrap_or_default();
         let outcome = call.app.execute(request, &caller).await?;
-        let (value, failed) = wire::outcome(&outcome, detail, most);
-        let files = wire::attached(&outcome, detail, &value);
-        let reply = if failed { Reply::failure(value) } else { Reply::of(value) };
+        let reply = match wire::outcome(&outcome, detail, most) {
+            OutcomeAnswer::Fine(answer) => Reply::of(&answer),
+            OutcomeAnswer::Failed(answer) => Reply::failure(wire::value(&answer)),
+        };
+        let files = wire::attached(&outcome, detail, &reply.value);
         Ok(reply.with_files(&files))
     }
     .boxed()

@@ -10,7 +10,7 @@ use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, Selection, 
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
-use crate::report::wire::{self, Travels};
+use crate::report::wire::{self, Travels, WarningAnswer};
 
 const MODES: &[&str] = &Mode::WORDS;
 /// What answers to a query say as their mode.
@@ -67,7 +67,7 @@ pub(super) const TOOL: Definition = Definition {
 
 fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
-        let warnings: Vec<Value> = arguments.deprecated(&TOOL).into_iter().map(deprecated).collect();
+        let warnings: Vec<WarningAnswer> = arguments.deprecated(&TOOL).into_iter().map(deprecated).collect();
         let named = mode(arguments)?;
         let query = arguments.texts("query");
         let mut selection = Selection::all(match named {
@@ -127,7 +127,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             let text = value.to_string();
             let Some(room) = entries_with_room(&value, &text, call.travels) else {
                 count(&listing, text.chars().count());
-                return Ok(Reply::of(value));
+                return Ok(Reply::of(&value));
             };
             made_smaller = true;
             request.refresh = false;
@@ -138,7 +138,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
                 request.selection.max_tokens = Some(1);
             } else {
                 count(&listing, text.chars().count());
-                return Ok(Reply::of(value));
+                return Ok(Reply::of(&value));
             }
         }
     }
@@ -180,8 +180,8 @@ fn mode(arguments: &Arguments) -> Result<Option<Mode>, Error> {
     }
 }
 
-fn deprecated((name, instead): (&'static str, &'static str)) -> Value {
+fn deprecated((name, instead): (&'static str, &'static str)) -> WarningAnswer {
     tracing::warn!(argument = name, "a deprecated argument was used");
     let message = format!("`{name}` is deprecated and will be removed in 1.0: use {instead} (docs/MIGRATION.md)");
-    wire::warning(crate::code::WarningCode::Deprecated, &message)
+    wire::warning(crate::code::WarningCode::Deprecated, message)
 }

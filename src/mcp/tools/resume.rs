@@ -38,7 +38,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             answers: arguments.anything("answers").unwrap_or_default(),
         };
         let turn = call.unless_cancelled(call.app.resume(&request, call.progress.as_ref()).boxed()).await?;
-        Ok(Reply::of_guided(wire::turn(&turn), &turn.guided))
+        Ok(Reply::of_guided(&wire::turn(&turn), &turn.guided))
     }
     .boxed()
 }

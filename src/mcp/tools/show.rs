@@ -10,9 +10,6 @@ use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Call, Reply};
 use crate::report::{draw, wire};
 
-/// What is said where one message can't hold a flow.
-const TOO_LARGE: &str = "texts were cut to fit one message";
-
 pub(super) const TOOL: Definition = Definition {
     name: "flows_show",
     source: "flows/show",
@@ -56,7 +53,7 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             }
             _ => {
                 let whole = wire::shown(&shown, arguments.text("detail") == Some("full"));
-                Ok(Reply::of(wire::fit(whole, &wire::Limit::FRAME, TOO_LARGE)))
+                Ok(Reply::of(&whole.for_a_message()))
             }
         }
     }

@@ -59,12 +59,12 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
         };
         loop {
             let answer = call.unless_cancelled(call.app.status(&request).boxed()).await?;
-            let value = wire::status(&answer);
+            let told = wire::status(&answer);
             let returned = answer.returned();
-            if wire::frame_fits(&value) || returned <= 1 {
+            if wire::frame_fits(&told) || returned <= 1 {
                 return Ok(match &answer {
-                    StatusAnswer::Guided { story, .. } => Reply::of_guided(value, &story.guided),
-                    _ => Reply::of(value),
+                    StatusAnswer::Guided { story, .. } => Reply::of_guided(&told, &story.guided),
+                    _ => Reply::of(&told),
                 });
             }
             // A page that no client would take is made smaller; its cursor goes on from there.

@@ -9,7 +9,7 @@ use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, grouped, 
 use crate::app::{Code, Detail, Error, Recorded, Rehearsal};
 use crate::names::{quoted, shown};
 use crate::plan::{Step, Work};
-use crate::report::wire;
+use crate::report::wire::{self, EndedAnswer};
 use crate::run::{Run, State, Status};
 use crate::tokens;
 
@@ -98,13 +98,13 @@ pub fn execution(
     }
     let result = chosen.and_then(|step| run.output_of(step)).map(|output| output.text.to_string());
     let whole = wire::execution(id, flow, recorded, Detail::Final);
-    let text_of = |key: &str| whole.get(key).and_then(Value::as_str).map(str::to_owned);
-    let failure = (!succeeded).then(|| {
-        let code = text_of("code").and_then(|code| Code::named(&code)).unwrap_or(Code::ExecutionError);
-        let mut error = Error::new(code, text_of("message").unwrap_or_default());
-        error.next_step = text_of("nextStep");
-        error
-    });
+    let failure = match &whole {
+        EndedAnswer::Failed(failed) => {
+            let code = Code::named(&failed.code).unwrap_or(Code::ExecutionError);
+            Some(Error { next_step: failed.next_step.clone(), ..Error::new(code, failed.message.clone()) })
+        }
+        EndedAnswer::Succeeded(_) => None,
+    };
     let failure_in_short = failure.clone().map(|error| Error { message: short_of(run), ..error });
     if let (Some(step), true) = (chosen.filter(|_| result.is_some()).and_then(|step| plan.step(step)), look.terminal) {
         before.push_str(&rule(step, look));
@@ -116,9 +116,8 @@ pub fn execution(
         after.push_str(&look.paint(FAINT, &line));
         after.push('\n');
     }
-    for warning in whole.get("warnings").and_then(Value::as_array).into_iter().flatten() {
-        let message = warning.get("message").and_then(Value::as_str).unwrap_or_default();
-        let _ = writeln!(after, "{} {}", look.paint(DOUBTFUL, "warning:"), shown(message, 500));
+    for warning in whole.warnings() {
+        let _ = writeln!(after, "{} {}", look.paint(DOUBTFUL, "warning:"), shown(&warning.message, 500));
     }
     // On a terminal the result stands between, and its last line may be long gone.
     if look.terminal && result.is_some() && recorded.executed.took >= NOTICED {

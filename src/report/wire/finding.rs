@@ -1,75 +1,178 @@
 //! Findings, and what a check of files found.
 
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::common::{OriginAnswer, error_code};
+use super::error::ErrorAnswer;
 use crate::app::Checkup;
 use crate::validate::{Finding, Severity};
 
-/// One finding: rule, severity, reach, place, message, hints.
-pub fn finding(finding: &Finding) -> Value {
-    let mut object = Map::new();
-    object.insert("rule".to_owned(), json!(finding.rule));
-    if finding.severity == Severity::Error {
-        object.insert("code".to_owned(), json!(finding.code));
+/// What the checker noticed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FindingAnswer {
+    /// Id of the rule.
+    rule: &'static str,
+    /// Kind of error; only of errors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "error_code")]
+    code: Option<&'static str>,
+    /// How bad it is.
+    #[schemars(extend("enum" = ["error", "warning", "info"]))]
+    severity: String,
+    /// What it keeps from running.
+    #[schemars(extend("enum" = ["flow", "step", "none"]))]
+    reach: String,
+    /// File in the catalog.
+    file: String,
+    /// Place in the file, as a JSON pointer.
+    pointer: String,
+    /// Line, from 1.
+    line: usize,
+    /// Column in characters, from 1.
+    column: usize,
+    /// Bytes of the file that are meant.
+    span: SpanAnswer,
+    /// The fact.
+    message: String,
+    /// The files to be mended, where these are others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<String>,
+    /// What to do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hints: Vec<String>,
+    /// The node it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node_id: Option<String>,
+    /// The flow it is about, in a file of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flow: Option<String>,
+    /// Other places that belong to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related: Vec<RelatedPlace>,
+}
+
+/// Bytes of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct SpanAnswer {
+    /// First byte, from 0.
+    start: usize,
+    /// Byte behind the last one.
+    end: usize,
+}
+
+/// Another place that belongs to a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct RelatedPlace {
+    /// Line, from 1.
+    line: usize,
+    /// Column in characters, from 1.
+    column: usize,
+    /// What stands there.
+    label: String,
+}
+
+impl From<&Finding> for FindingAnswer {
+    fn from(finding: &Finding) -> Self {
+        let related = finding.related.iter().map(|related| RelatedPlace {
+            line: related.position.line,
+            column: related.position.column,
+            label: related.label.clone(),
+        });
+        Self {
+            rule: finding.rule,
+            code: (finding.severity == Severity::Error).then(|| finding.code.word()),
+            severity: finding.severity.to_string(),
+            reach: finding.reach.to_string(),
+            file: finding.file.to_string(),
+            pointer: finding.place.pointer.to_string(),
+            line: finding.position.line,
+            column: finding.position.column,
+            span: SpanAnswer { start: finding.span.start, end: finding.span.end },
+            message: finding.message.clone(),
+            files: finding.files.clone(),
+            hints: finding.hints.clone(),
+            node_id: finding.node.clone(),
+            flow: finding.flow.clone(),
+            related: related.collect(),
+        }
     }
-    object.insert("severity".to_owned(), json!(finding.severity.to_string()));
-    object.insert("reach".to_owned(), json!(finding.reach.to_string()));
-    object.insert("file".to_owned(), json!(finding.file.as_str()));
-    object.insert("pointer".to_owned(), json!(finding.place.pointer.as_str()));
-    object.insert("line".to_owned(), json!(finding.position.line));
-    object.insert("column".to_owned(), json!(finding.position.column));
-    object.insert("span".to_owned(), json!({"start": finding.span.start, "end": finding.span.end}));
-    object.insert("message".to_owned(), json!(finding.message));
-    if !finding.files.is_empty() {
-        object.insert("files".to_owned(), json!(finding.files));
-    }
-    if !finding.hints.is_empty() {
-        object.insert("hints".to_owned(), json!(finding.hints));
-    }
-    if let Some(node) = &finding.node {
-        object.insert("nodeId".to_owned(), json!(node));
-    }
-    if let Some(flow) = &finding.flow {
-        object.insert("flow".to_owned(), json!(flow));
-    }
-    if !finding.related.is_empty() {
-        let related = finding.related.iter().map(
-            |related| json!({"line": related.position.line, "column": related.position.column, "label": related.label}),
-        );
-        object.insert("related".to_owned(), related.collect());
-    }
-    Value::Object(object)
 }
 
 /// What `flowy validate --json` prints.
-pub fn checkup(checkup: &Checkup) -> Value {
-    let files = checkup.files.iter().map(|file| {
-        let mut object = Map::new();
-        object.insert("file".to_owned(), json!(file.shown));
-        object.insert("findings".to_owned(), file.findings.iter().map(finding).collect());
-        if file.alone {
-            object.insert("referencesChecked".to_owned(), json!(false));
-        }
-        if let Some(error) = &file.unreadable {
-            object.insert("error".to_owned(), super::error(error, "validate"));
-        }
-        Value::Object(object)
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckupAnswer {
+    /// The catalogs that the files belong to, in words.
+    catalogs: Vec<String>,
+    /// The files, in the order in which they were checked.
+    files: Vec<CheckedFileAnswer>,
+    /// How many flows were in them.
+    flows: usize,
+    /// How many templates were in them.
+    templates: usize,
+    /// Catalogs that were checked whole and hold no flow.
+    empty: Vec<String>,
+    /// Lists of tools that were not read for this check.
+    kept_tools: Vec<KeptToolList>,
+    /// How many calls of tools were not looked up, because no servers file was named.
+    calls_not_looked_up: usize,
+    /// How many errors there are.
+    errors: usize,
+    /// How many warnings there are.
+    warnings: usize,
+    #[serde(flatten)]
+    origin: Option<OriginAnswer>,
+}
+
+/// One file that was checked.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CheckedFileAnswer {
+    /// The path as it was given, or in the catalog.
+    file: String,
+    /// What the checker noticed.
+    findings: Vec<FindingAnswer>,
+    /// False where the file stands alone, and nothing can be looked up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    references_checked: Option<bool>,
+    /// Why the file could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorAnswer>,
+}
+
+/// A server's list of tools that was known from before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct KeptToolList {
+    /// The server, by its alias.
+    server: String,
+    /// Age of the list, in seconds.
+    age_seconds: u64,
+}
+
+/// What `flowy validate --json` prints.
+pub fn checkup(checkup: &Checkup) -> CheckupAnswer {
+    let files = checkup.files.iter().map(|file| CheckedFileAnswer {
+        file: file.shown.clone(),
+        findings: file.findings.iter().map(FindingAnswer::from).collect(),
+        references_checked: file.alone.then_some(false),
+        error: file.unreadable.as_ref().map(|error| ErrorAnswer::of(error, "validate")),
     });
-    let kept = checkup.kept_tools.iter().map(|kept| json!({"server": kept.server, "ageSeconds": kept.age_seconds}));
-    let value = json!({
-        "catalogs": checkup.catalogs,
-        "files": files.collect::<Vec<_>>(),
-        "flows": checkup.flows,
-        "templates": checkup.templates,
-        "empty": checkup.empty,
-        "keptTools": kept.collect::<Vec<_>>(),
-        "callsNotLookedUp": checkup.calls_left,
-        "errors": checkup.count(Severity::Error),
-        "warnings": checkup.count(Severity::Warning),
-    });
-    let Value::Object(mut object) = value else { return value };
-    if let Some(origin) = &checkup.origin {
-        super::listing::origin(&mut object, origin);
+    let kept = checkup.kept_tools.iter();
+    CheckupAnswer {
+        catalogs: checkup.catalogs.clone(),
+        files: files.collect(),
+        flows: checkup.flows,
+        templates: checkup.templates,
+        empty: checkup.empty.clone(),
+        kept_tools: kept
+            .map(|kept| KeptToolList { server: kept.server.clone(), age_seconds: kept.age_seconds })
+            .collect(),
+        calls_not_looked_up: checkup.calls_left,
+        errors: checkup.count(Severity::Error),
+        warnings: checkup.count(Severity::Warning),
+        origin: checkup.origin.as_ref().map(OriginAnswer::whole),
     }
-    Value::Object(object)
 }

@@ -1,6 +1,6 @@
 //! How large a reply may be, and how large it is: in tokens, in characters, and in bytes of its message.
 
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::tokens;
 
@@ -39,12 +39,12 @@ impl Travels {
 }
 
 /// How many bytes a reply takes as a tool's result.
-pub(super) fn bytes_of(value: &Value) -> usize {
+pub(super) fn bytes_of(value: &impl Serialize) -> usize {
     Counted::of(value).twice()
 }
 
 /// Whether a reply can be sent as a tool's result.
-pub fn frame_fits(value: &Value) -> bool {
+pub fn frame_fits(value: &impl Serialize) -> bool {
     bytes_of(value) <= Travels::room()
 }
 
@@ -99,7 +99,7 @@ impl Limit {
         size.characters <= self.0.characters && size.bytes <= self.0.bytes && size.tokens <= self.0.tokens
     }
 
-    pub(super) fn fits(&self, value: &Value) -> bool {
+    pub(super) fn fits(&self, value: &impl Serialize) -> bool {
         self.fits_at_once(Counted::of(value)) || self.holds(self.measure(&json_of(value)))
     }
 
@@ -110,8 +110,8 @@ impl Limit {
     }
 }
 
-/// A value as JSON. Its `Display` says the same, one small piece after the other, and slower.
-pub(super) fn json_of(value: &Value) -> String {
+/// A value as JSON.
+pub fn json_of(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
@@ -124,7 +124,7 @@ struct Counted {
 }
 
 impl Counted {
-    fn of(value: &Value) -> Self {
+    fn of(value: &impl Serialize) -> Self {
         let mut counted = Self::default();
         // Neither the value nor the counter can refuse.
         let _ = serde_json::to_writer(&mut counted, value);

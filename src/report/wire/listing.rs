@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::common::WarningAnswer;
 use super::warning::{of_origin, warning};
 use super::written::Written;
 use crate::app::{Exposed, ExposedTool, Listing, NotExposed, Origin, UNASKED_EXAMPLES};
@@ -10,7 +11,7 @@ use crate::discover::{FileProblem, ListKind, Mode, Page, Reason};
 use crate::names::counted;
 
 /// What `flows_list` answers. `warnings` are those of the call itself, in front of the listing's own.
-pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
+pub fn listing(listing: &Listing, warnings: &[WarningAnswer]) -> Value {
     let mut object = Map::new();
     object.insert(key(listing).to_owned(), json!(listing.page.entries));
     object.extend(around(listing, warnings));
@@ -18,7 +19,7 @@ pub fn listing(listing: &Listing, warnings: &[Value]) -> Value {
 }
 
 /// The same as [`listing`], written: the entries of a kept page are not written again.
-pub fn written_listing(listing: &Listing, warnings: &[Value]) -> Written {
+pub fn written_listing(listing: &Listing, warnings: &[WarningAnswer]) -> Written {
     let around = Value::Object(around(listing, warnings)).to_string();
     Written::of_page(&format!("{{\"{}\":", key(listing)), listing.page.clone(), &around.replacen('{', ",", 1))
 }
@@ -26,8 +27,8 @@ pub fn written_listing(listing: &Listing, warnings: &[Value]) -> Written {
 /// What `flowy list --json` prints: the same, with the flows that are tools of their own, and a warning for
 /// each that can't be one.
 pub fn listing_with_tools(listed: &Listing, exposed: &Exposed) -> Value {
-    let not_exposed = |why: &NotExposed| warning(WarningCode::NotExposed, &why.to_string());
-    let warnings: Vec<Value> = exposed.refused.iter().map(not_exposed).collect();
+    let not_exposed = |why: &NotExposed| warning(WarningCode::NotExposed, why.to_string());
+    let warnings: Vec<WarningAnswer> = exposed.refused.iter().map(not_exposed).collect();
     let mut value = listing(listed, &warnings);
     if let Some(object) = value.as_object_mut().filter(|_| !exposed.tools.is_empty()) {
         let tool = |tool: &ExposedTool| json!({"tool": tool.flow.tool, "flow": tool.flow.flow});
@@ -51,7 +52,7 @@ pub fn entries(value: &Value) -> Option<&Value> {
 }
 
 /// What stands around the entries.
-fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
+fn around(listing: &Listing, warnings: &[WarningAnswer]) -> Map<String, Value> {
     let page = &listing.page;
     let mut object = Map::new();
     object.insert("mode".to_owned(), json!(page.mode.as_str()));
@@ -73,13 +74,13 @@ fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
     }
     object.insert("estimatedTokens".to_owned(), json!(page.estimated_tokens));
     origin(&mut object, &listing.origin);
-    let mut all: Vec<Value> = warnings.to_vec();
+    let mut all: Vec<WarningAnswer> = warnings.to_vec();
     all.extend(of_origin(&listing.origin));
     all.extend(of_examples(listing));
     if !page.unknown_names.is_empty() {
         let names: Vec<String> = page.unknown_names.iter().map(|name| crate::names::quoted(name)).collect();
         let noun = listing.selection.kind.noun();
-        all.push(warning(WarningCode::UnknownName, &format!("no {noun} goes by {}", names.join(", "))));
+        all.push(warning(WarningCode::UnknownName, format!("no {noun} goes by {}", names.join(", "))));
     }
     if listing.problem_count > listing.problems.len() {
         let in_files = listing.problem_count.saturating_sub(listing.unavailable_count);
@@ -98,9 +99,9 @@ fn around(listing: &Listing, warnings: &[Value]) -> Map<String, Value> {
                  `flowy servers list` how the servers stand)"
             )
         };
-        all.push(warning(WarningCode::MoreErrors, &message));
+        all.push(warning(WarningCode::MoreErrors, message));
     }
-    object.insert("warnings".to_owned(), Value::Array(all));
+    object.insert("warnings".to_owned(), json!(all));
     object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
     object
 }
@@ -185,7 +186,7 @@ fn filter(listing: &Listing) -> Value {
 }
 
 /// Adds where an answer comes from, and how current that is.
-pub(super) fn origin(object: &mut Map<String, Value>, origin: &Origin) {
+fn origin(object: &mut Map<String, Value>, origin: &Origin) {
     object.insert("ref".to_owned(), json!(origin.git_ref));
     object.insert("commit".to_owned(), json!(origin.commit));
     object.insert("revision".to_owned(), json!(origin.revision));

@@ -1,39 +1,56 @@
 //! What resources hold that no tool answers in the same shape.
 
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
-use super::listing::origin;
+use super::common::OriginAnswer;
 use crate::app::{FlowEntry, FlowNames};
 
-/// `flow://list`: names, and where they come from. `fits` says how much may be shown; what is cut
-/// off is counted and says how to get it.
-pub fn flow_names(found: &FlowNames, fits: &dyn Fn(&Value) -> bool) -> Value {
-    let all = found.names.len();
-    let mut shown = all;
-    loop {
-        let mut object = Map::new();
-        object.insert("flows".to_owned(), json!(found.names.get(..shown).unwrap_or_default()));
-        object.insert("total".to_owned(), json!(all));
-        object.insert("returned".to_owned(), json!(shown));
-        if shown < all {
-            object.insert("nextStep".to_owned(), json!("flows_list pages them all, and narrows by category"));
-        }
-        origin(&mut object, &found.origin);
-        let value = Value::Object(object);
-        if shown == 0 || fits(&value) {
-            return value;
-        }
-        shown /= 2;
-    }
+/// `flow://list`: names, and where they come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FlowNamesAnswer {
+    /// Names of the flows.
+    flows: Vec<String>,
+    /// How many there are.
+    total: usize,
+    /// How many are named here.
+    returned: usize,
+    /// The call that helps further.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_step: Option<&'static str>,
+    #[serde(flatten)]
+    origin: OriginAnswer,
 }
 
 /// `flow://metadata/{name}`: the entry of the detailed listing, and where it comes from.
-pub fn flow_entry(found: &FlowEntry) -> Value {
-    let mut object = match json!(found.entry) {
-        Value::Object(object) => object,
-        other => Map::from_iter([("flow".to_owned(), other)]),
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlowEntryAnswer {
+    #[serde(flatten)]
+    entry: Value,
+    #[serde(flatten)]
+    origin: OriginAnswer,
+}
+
+/// `flow://list`. `fits` says how much may be shown; what is cut off is counted and says how to get it.
+pub fn flow_names(found: &FlowNames, fits: &dyn Fn(&FlowNamesAnswer) -> bool) -> FlowNamesAnswer {
+    let mut answer = FlowNamesAnswer {
+        flows: found.names.clone(),
+        total: found.names.len(),
+        returned: found.names.len(),
+        next_step: None,
+        origin: OriginAnswer::whole(&found.origin),
     };
-    origin(&mut object, &found.origin);
-    object.remove("revision");
-    Value::Object(object)
+    while answer.returned > 0 && !fits(&answer) {
+        answer.flows.truncate(answer.returned / 2);
+        answer.returned = answer.flows.len();
+        answer.next_step = Some("flows_list pages them all, and narrows by category");
+    }
+    answer
+}
+
+/// `flow://metadata/{name}`.
+pub fn flow_entry(found: &FlowEntry) -> FlowEntryAnswer {
+    FlowEntryAnswer { entry: super::value(&found.entry), origin: OriginAnswer::without_revision(&found.origin) }
 }

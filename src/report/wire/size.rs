@@ -7,8 +7,10 @@
 //! [`FLOOR`] too. Every cut is looked at once more as it will be sent, so a reply is within its limit
 //! or has nothing left to give; then it says so.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
+use super::common::{Cut, StepCut};
 use super::limit::{Limit, Size, json_of};
 
 /// The shortest beginning that a cut text keeps, in characters; with what is said behind it, about 120.
@@ -21,27 +23,131 @@ const SAID: usize = 40;
 /// What a cut adds to a reply, at the most: the words behind the text, and the marks at its step.
 const MARKS: Size = Size { characters: 120, bytes: 280, tokens: 40 };
 
-/// Cuts a reply until it is within its limit; `rest` is a sentence that says how the whole is had.
-pub fn fit(whole: Value, limit: &Limit, rest: &str) -> Value {
-    let mut value = whole;
-    if limit.fits(&value) {
-        return value;
+/// An answer whose texts and lists give way to a limit.
+pub(super) trait Cuttable: Serialize {
+    /// Where it is said what was cut.
+    fn cut(&mut self) -> &mut Cut;
+
+    /// The call that comes next.
+    fn next_step(&mut self) -> &mut Option<String>;
+
+    /// What its steps saw and put out, always in the same order.
+    fn steps(&mut self) -> Vec<StepPieces<'_>>;
+
+    /// What failures and warnings say; names, ids and codes beside that are left alone.
+    fn messages(&mut self) -> Vec<&mut String>;
+
+    /// What all came to.
+    fn finals(&mut self) -> Vec<Words<'_>>;
+
+    /// Leaves out the later entries of its lists, with [`shorten`]. Says whether that was enough.
+    fn shorten_lists(&mut self, limit: &Limit) -> bool;
+}
+
+/// What is cut together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The values that steps saw.
+    Seen,
+    /// What steps put out, and what failures and warnings say.
+    PutOut,
+    /// What all came to.
+    Final,
+}
+
+/// Something that holds texts.
+#[derive(Debug)]
+pub(super) enum Words<'a> {
+    /// One text.
+    Text(&'a mut String),
+    /// A value with the texts in it.
+    Value(&'a mut Value),
+    /// Values by name.
+    Values(&'a mut Map<String, Value>),
+}
+
+impl Words<'_> {
+    /// Does something to every text; the longest one's whole length where any is cut.
+    fn each(&mut self, act: &mut Act<'_>) -> Option<usize> {
+        match self {
+            Self::Text(text) => act(text),
+            Self::Value(value) => texts(value, act),
+            Self::Values(values) => values.values_mut().filter_map(|value| texts(value, act)).max(),
+        }
     }
-    mark(&mut value, rest);
-    let ways: [&dyn Fn(&mut Value) -> bool; 8] = [
-        &|value| squeeze(value, Part::Seen, limit, FLOOR),
-        &|value| squeeze(value, Part::PutOut, limit, FLOOR),
-        &|value| squeeze(value, Part::Final, limit, FINAL),
-        &|value| leave_out(value, "inputVariables", &json!({}), limit),
-        &|value| leave_out(value, "output", &Value::Null, limit),
-        &|value| shorten_lists(value, limit),
-        &|value| squeeze(value, Part::Final, limit, FLOOR),
-        &|value| squeeze_as_text(value, limit),
+
+    /// Leaves the values out; says whether there were any. A text is what its step is about, and stays.
+    fn leave_out(&mut self) -> bool {
+        match self {
+            Self::Text(_) => false,
+            Self::Value(value) => !std::mem::take(*value).is_null(),
+            Self::Values(values) => !std::mem::take(*values).is_empty(),
+        }
+    }
+
+    /// Writes lists and objects as texts, which can be cut.
+    fn into_texts(self) {
+        let as_text = |value: &mut Value| {
+            if value.is_object() || value.is_array() {
+                *value = Value::String(value.to_string());
+            }
+        };
+        match self {
+            Self::Text(_) => {}
+            Self::Value(value) => as_text(value),
+            Self::Values(values) => values.values_mut().for_each(as_text),
+        }
+    }
+}
+
+/// Something of a step that can give way.
+#[derive(Debug)]
+pub(super) struct Piece<'a> {
+    name: &'static str,
+    part: Part,
+    words: Words<'a>,
+}
+
+impl<'a> Piece<'a> {
+    /// The field of this name.
+    pub(super) fn new(name: &'static str, part: Part, words: Words<'a>) -> Self {
+        Self { name, part, words }
+    }
+}
+
+/// What can give way of one step, and where that is said.
+#[derive(Debug)]
+pub(super) struct StepPieces<'a> {
+    pub(super) pieces: Vec<Piece<'a>>,
+    pub(super) cut: &'a mut StepCut,
+}
+
+/// Cuts an answer until it is within its limit; `rest` is a sentence that says how the whole is had.
+pub(super) fn fit<A: Cuttable>(mut answer: A, limit: &Limit, rest: &str) -> A {
+    if limit.fits(&answer) {
+        return answer;
+    }
+    answer.cut().truncated = true;
+    if answer.next_step().is_none() {
+        *answer.next_step() = Some(rest.to_owned());
+    } else {
+        // What comes next is said already; this is beside it.
+        answer.cut().hint = Some(rest.to_owned());
+    }
+    let ways: [fn(&mut A, &Limit) -> bool; 8] = [
+        |answer, limit| squeeze(answer, Part::Seen, limit, FLOOR),
+        |answer, limit| squeeze(answer, Part::PutOut, limit, FLOOR),
+        |answer, limit| squeeze(answer, Part::Final, limit, FINAL),
+        |answer, limit| leave_out(answer, Part::Seen, limit),
+        |answer, limit| leave_out(answer, Part::PutOut, limit),
+        A::shorten_lists,
+        |answer, limit| squeeze(answer, Part::Final, limit, FLOOR),
+        squeeze_as_text,
     ];
-    if !ways.iter().any(|way| way(&mut value)) {
-        confess(&mut value);
+    if !ways.iter().any(|way| way(&mut answer, limit)) {
+        confess(answer.next_step());
     }
-    value
+    answer
 }
 
 /// Reading the whole of an execution's texts.
@@ -51,83 +157,38 @@ pub(super) fn rest_of_execution(id: &str) -> String {
     )
 }
 
-fn mark(value: &mut Value, rest: &str) {
-    if let Value::Object(object) = value {
-        object.insert("truncated".to_owned(), json!(true));
-        // What comes next is said already where there is a next step; this is beside it.
-        let key = if object.contains_key("code") || object.contains_key("nextStep") { "hint" } else { "nextStep" };
-        object.insert(key.to_owned(), json!(rest));
-    }
-}
-
 /// Nothing more can give way.
-fn confess(value: &mut Value) {
+fn confess(next_step: &mut Option<String>) {
     const WHY: &str = "the limit is smaller than the shortest answer: give a larger maxTokens";
-    if let Value::Object(object) = value {
-        let step = match object.get("nextStep").and_then(Value::as_str) {
-            Some(step) => format!("{step}; {WHY}"),
-            None => WHY.to_owned(),
-        };
-        object.insert("nextStep".to_owned(), json!(step));
-    }
-}
-
-/// The lists of steps that replies have.
-const STEPS: [&str; 3] = ["intermediateResults", "partialResults", "steps"];
-
-/// What is cut together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// The values that steps saw.
-    Seen,
-    /// What steps put out, and what failures and warnings say.
-    PutOut,
-    /// What all came to; also the text of a template that is shown.
-    Final,
-}
-
-impl Part {
-    fn of_step(self, key: &str) -> bool {
-        match self {
-            Self::Seen => matches!(key, "inputVariables" | "variableSets"),
-            Self::PutOut => matches!(key, "output" | "text"),
-            Self::Final => false,
-        }
-    }
+    *next_step = Some(match next_step.take() {
+        Some(step) => format!("{step}; {WHY}"),
+        None => WHY.to_owned(),
+    });
 }
 
 /// What is done to a text: the whole length, in characters, where that cuts it.
 type Act<'a> = dyn FnMut(&mut String) -> Option<usize> + 'a;
 
 /// Does something to every text of a part, always in the same order, and marks the steps whose texts are cut.
-fn each_text(value: &mut Value, part: Part, act: &mut Act<'_>) {
-    let Value::Object(object) = value else { return };
+fn each_text(answer: &mut impl Cuttable, part: Part, act: &mut Act<'_>) {
     if part == Part::Final {
-        for key in ["finalResult", "results", "text", "variableSets"] {
-            if let Some(value) = object.get_mut(key) {
-                texts(value, act);
-            }
+        for mut words in answer.finals() {
+            words.each(act);
         }
         return;
     }
-    for key in STEPS {
-        let Some(Value::Array(steps)) = object.get_mut(key) else { continue };
-        for step in steps.iter_mut().filter_map(Value::as_object_mut) {
-            let cut =
-                step.iter_mut().filter(|(key, _)| part.of_step(key)).filter_map(|(_, value)| texts(value, act)).max();
-            if let Some(whole) = cut {
-                step.insert("truncated".to_owned(), json!(true));
-                if part == Part::PutOut && step.get("output").is_some_and(Value::is_string) {
-                    step.insert("outputLength".to_owned(), json!(whole));
-                }
+    for step in answer.steps() {
+        for mut piece in step.pieces.into_iter().filter(|piece| piece.part == part) {
+            let Some(whole) = piece.words.each(act) else { continue };
+            step.cut.truncated = true;
+            if part == Part::PutOut && matches!(&piece.words, Words::Value(value) if value.is_string()) {
+                step.cut.output_length = Some(whole);
             }
         }
     }
     if part == Part::PutOut {
-        for key in ["failedAt", "failures", "warnings"] {
-            if let Some(value) = object.get_mut(key) {
-                messages(value, act);
-            }
+        for message in answer.messages() {
+            act(message);
         }
     }
 }
@@ -138,49 +199,31 @@ fn texts(value: &mut Value, act: &mut Act<'_>) -> Option<usize> {
         Value::String(text) => act(text),
         Value::Array(items) => items.iter_mut().filter_map(|item| texts(item, act)).max(),
         Value::Object(object) => object.values_mut().filter_map(|item| texts(item, act)).max(),
-        _ => None,
-    }
-}
-
-/// Every message within a value: names, ids and codes beside it are left alone.
-fn messages(value: &mut Value, act: &mut Act<'_>) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| messages(item, act)),
-        Value::Object(object) => {
-            for (key, value) in object.iter_mut() {
-                match value {
-                    Value::String(text) if key == "message" => {
-                        act(text);
-                    }
-                    other => messages(other, act),
-                }
-            }
-        }
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }
 
 /// Cuts every text of a part to the same length: the largest that is within the limit, but no
 /// shorter than `least` characters. Says whether that was enough.
-fn squeeze(value: &mut Value, part: Part, limit: &Limit, least: usize) -> bool {
+fn squeeze(answer: &mut impl Cuttable, part: Part, limit: &Limit, least: usize) -> bool {
     let mut wholes: Vec<String> = Vec::new();
-    each_text(value, part, &mut |text| {
+    each_text(answer, part, &mut |text| {
         wholes.push(std::mem::take(text));
         None
     });
-    let without = limit.measure(&json_of(value));
+    let without = limit.measure(&json_of(answer));
     // Where all else is too much already, nothing of these texts can help.
     let hopeless = !limit.holds(without);
     let mut kept = if hopeless { least } else { longest_fitting(&wholes, without, limit, least) };
     loop {
         let mut whole = wholes.iter();
-        each_text(value, part, &mut |text| {
+        each_text(answer, part, &mut |text| {
             let whole = whole.next()?;
             let (cut, length) = beginning(whole, kept);
             *text = cut;
             length
         });
-        let fits = !hopeless && limit.fits(value);
+        let fits = !hopeless && limit.fits(answer);
         if fits || kept <= least {
             return fits;
         }
@@ -262,92 +305,56 @@ fn beginning(whole: &str, kept: usize) -> (String, Option<usize>) {
 
 const SAID_BEHIND: &str = " characters in all]";
 
-/// Empties something in every step, and counts the steps that had it.
-fn leave_out(value: &mut Value, key: &str, empty: &Value, limit: &Limit) -> bool {
-    let Value::Object(object) = value else { return false };
-    let mut count = 0_usize;
-    for list in STEPS {
-        let steps = object.get_mut(list).and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
-        for there in steps.iter_mut().filter_map(|step| step.get_mut(key)).filter(|there| *there != empty) {
-            empty.clone_into(there);
-            count += 1;
-        }
+/// Empties a part in every step, and counts the steps that had it.
+fn leave_out(answer: &mut impl Cuttable, part: Part, limit: &Limit) -> bool {
+    let mut emptied: Vec<&'static str> = Vec::new();
+    for step in answer.steps() {
+        let pieces = step.pieces.into_iter().filter(|piece| piece.part == part);
+        emptied.extend(pieces.filter_map(|mut piece| piece.words.leave_out().then_some(piece.name)));
     }
-    if count > 0 {
-        left_out(object, key, count);
+    for name in emptied {
+        *answer.cut().left_out.entry(name).or_default() += 1;
     }
-    limit.fits(value)
+    limit.fits(answer)
 }
 
-fn left_out(object: &mut Map<String, Value>, what: &str, count: usize) {
-    if let Value::Object(left_out) = object.entry("leftOut").or_insert_with(|| json!({})) {
-        left_out.insert(what.to_owned(), json!(count));
-    }
-}
-
-/// For very many entries: the later ones are named no more, only counted.
-fn shorten_lists(value: &mut Value, limit: &Limit) -> bool {
-    const LISTS: [&str; 14] = [
-        "intermediateResults",
-        "partialResults",
-        "steps",
-        "completedSteps",
-        "skipped",
-        "mappings",
-        "warnings",
-        "missing",
-        "nodes",
-        "edges",
-        "findings",
-        "usedBy",
-        "inputs",
-        "failures",
-    ];
-    for key in LISTS {
-        let Some(items) = value.get_mut(key).and_then(Value::as_array_mut).filter(|items| items.len() > 1) else {
-            continue;
-        };
-        let mut items = std::mem::take(items);
-        let all = items.len();
-        let mut begun = limit.measure(&json_of(value)).plus(MARKS);
-        let mut keep = items.iter().take_while(|item| {
-            begun = begun.plus(limit.measure(&format!("{item},")));
-            limit.holds(begun)
-        });
-        let mut keep = keep.by_ref().count();
-        loop {
-            items.truncate(keep.max(1));
-            if let Value::Object(object) = value {
-                object.insert(key.to_owned(), Value::Array(items.clone()));
-                left_out(object, key, all - items.len());
-            }
-            let fits = limit.fits(value);
-            if fits {
-                return true;
-            }
-            if keep <= 1 {
-                break;
-            }
-            keep = shorter(keep.max(2)).min(keep - 1);
+/// Leaves out the later entries of a very long list: they are only counted. Says whether that was enough.
+pub(super) fn shorten<A: Cuttable, T: Serialize>(
+    answer: &mut A,
+    name: &'static str,
+    list: fn(&mut A) -> Option<&mut Vec<T>>,
+    limit: &Limit,
+) -> bool {
+    let Some(mut items) = list(answer).filter(|items| items.len() > 1).map(std::mem::take) else { return false };
+    let all = items.len();
+    let mut begun = limit.measure(&json_of(answer)).plus(MARKS);
+    let fitting = items.iter().take_while(|item| {
+        begun = begun.plus(limit.measure(&format!("{},", json_of(item))));
+        limit.holds(begun)
+    });
+    let mut keep = fitting.count().max(1);
+    loop {
+        items.truncate(keep);
+        answer.cut().left_out.insert(name, all - keep);
+        match list(answer) {
+            Some(place) => *place = items,
+            None => return false,
         }
+        if limit.fits(answer) {
+            return true;
+        }
+        if keep <= 1 {
+            return false;
+        }
+        keep = shorter(keep).min(keep - 1);
+        items = list(answer).map(std::mem::take).unwrap_or_default();
     }
-    false
 }
 
 /// The last to give way: a final result that is no text but a list or an object becomes one.
-fn squeeze_as_text(value: &mut Value, limit: &Limit) -> bool {
-    let as_text = |value: &mut Value| {
-        if value.is_object() || value.is_array() {
-            *value = Value::String(value.to_string());
-        }
-    };
-    if let Some(last) = value.get_mut("finalResult") {
-        as_text(last);
-    }
-    if let Some(Value::Object(results)) = value.get_mut("results") {
-        results.values_mut().for_each(as_text);
-    }
-    squeeze(value, Part::Final, limit, FLOOR)
+fn squeeze_as_text(answer: &mut impl Cuttable, limit: &Limit) -> bool {
+    answer.finals().into_iter().for_each(Words::into_texts);
+    squeeze(answer, Part::Final, limit, FLOOR)
 }
 
 #[cfg(test)]

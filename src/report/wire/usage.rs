@@ -1,48 +1,135 @@
 //! What was counted: how much flows are used, and what listings cost.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::app::{FlowStats, ListingTotals, Stats};
 use crate::discover::millis;
 
+/// What `flowy stats --json` prints: how much the catalog's flows are used, and what listings cost.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(title = "flowy stats")]
+pub struct StatsAnswer {
+    /// The source: `github.com/owner/repo`, `folder` and its whole path, or `built-in examples`.
+    source: String,
+    /// Whether anything is counted; false with the setting `no_usage`, and then nothing is read either.
+    counting: bool,
+    /// Of how many days the figures are, today (UTC) included; null for all.
+    days: Option<u32>,
+    /// Flows that were used, the highest score first, then by name.
+    flows: Vec<FlowFigures>,
+    /// What listings cost, by mode; none where one flow is asked for.
+    listings: Vec<ListingFigures>,
+    /// Other sources of which something was counted on this machine.
+    other_sources: Vec<String>,
+}
+
+/// How much a flow is used.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FlowFigures {
+    /// The flow's name.
+    name: String,
+    /// Executions that came to an end: direct ones, and guided ones that were completed or failed.
+    uses: u64,
+    /// Those in which no step failed.
+    successes: u64,
+    /// Successes in per cent of uses.
+    success_rate: Option<f64>,
+    /// How long a direct execution took on average, in milliseconds; null where there was none.
+    avg_latency_ms: Option<f64>,
+    /// What 95 per cent of the direct executions stayed within, in milliseconds, estimated from 32 classes of times;
+    /// null where there was none.
+    #[serde(rename = "p95LatencyMs")]
+    p95_latency_ms: Option<f64>,
+    /// Uses of the last 7 days, whatever `days` says.
+    #[serde(rename = "usesIn7Days")]
+    uses_in_7_days: u64,
+    /// Uses of the last 30 days, whatever `days` says.
+    #[serde(rename = "usesIn30Days")]
+    uses_in_30_days: u64,
+    /// From 0.00 to 1.00, of all uses whatever `days` says: 0.40 for many uses, 0.30 for successes, 0.20 for speed,
+    /// 0.10 for recent use.
+    score: f64,
+    /// What the score means: hot from 0.80, warm from 0.60, standard from 0.30, else cold.
+    #[schemars(extend("enum" = ["hot", "warm", "standard", "cold"]))]
+    popularity: &'static str,
+    /// The days that had any, the oldest first.
+    uses_by_day: Vec<DayFigures>,
+}
+
+/// How much a flow was used on one day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DayFigures {
+    /// The day, UTC.
+    day: String,
+    /// Uses on that day.
+    uses: u64,
+}
+
+/// What listings of one mode cost.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ListingFigures {
+    /// The mode; `contract` for the contract's own `flows/list`.
+    mode: String,
+    /// Listings that were answered.
+    calls: u64,
+    /// The entries of all of them.
+    entries: u64,
+    /// The characters of all replies, as written.
+    characters: u64,
+    /// The estimated tokens of all replies.
+    estimated_tokens: u64,
+    /// How long a listing took on average, in milliseconds.
+    avg_latency_ms: f64,
+    /// How many deprecated arguments they were given.
+    deprecated_uses: u64,
+}
+
 /// What `flowy stats` answers.
-pub fn stats(stats: &Stats) -> Value {
-    json!({
-        "source": stats.source,
-        "counting": stats.counting,
-        "days": stats.days,
-        "flows": stats.flows.iter().map(flow).collect::<Vec<_>>(),
-        "listings": stats.listings.iter().map(listing).collect::<Vec<_>>(),
-        "otherSources": stats.others,
-    })
+pub fn stats(stats: &Stats) -> StatsAnswer {
+    StatsAnswer {
+        source: stats.source.clone(),
+        counting: stats.counting,
+        days: stats.days,
+        flows: stats.flows.iter().map(FlowFigures::from).collect(),
+        listings: stats.listings.iter().map(ListingFigures::from).collect(),
+        other_sources: stats.others.clone(),
+    }
 }
 
-fn flow(flow: &FlowStats) -> Value {
-    let (usage, score) = (&flow.usage, flow.overall.score());
-    let by_day = flow.by_day.iter().map(|(day, uses)| json!({"day": day.to_string(), "uses": uses}));
-    json!({
-        "name": flow.name,
-        "uses": usage.uses,
-        "successes": usage.successes,
-        "successRate": usage.success_rate(),
-        "avgLatencyMs": usage.average().map(millis),
-        "p95LatencyMs": usage.p95().map(millis),
-        "usesIn7Days": usage.last_7_days,
-        "usesIn30Days": usage.last_30_days,
-        "score": score.value(),
-        "popularity": score.popularity().word(),
-        "usesByDay": by_day.collect::<Vec<_>>(),
-    })
+impl From<&FlowStats> for FlowFigures {
+    fn from(flow: &FlowStats) -> Self {
+        let (usage, score) = (&flow.usage, flow.overall.score());
+        let days = flow.by_day.iter();
+        Self {
+            name: flow.name.clone(),
+            uses: usage.uses,
+            successes: usage.successes,
+            success_rate: usage.success_rate(),
+            avg_latency_ms: usage.average().map(millis),
+            p95_latency_ms: usage.p95().map(millis),
+            uses_in_7_days: usage.last_7_days,
+            uses_in_30_days: usage.last_30_days,
+            score: score.value(),
+            popularity: score.popularity().word(),
+            uses_by_day: days.map(|(day, uses)| DayFigures { day: day.to_string(), uses: *uses }).collect(),
+        }
+    }
 }
 
-fn listing(listing: &ListingTotals) -> Value {
-    json!({
-        "mode": listing.mode,
-        "calls": listing.calls,
-        "entries": listing.entries,
-        "characters": listing.characters,
-        "estimatedTokens": listing.tokens,
-        "avgLatencyMs": millis(listing.average()),
-        "deprecatedUses": listing.deprecated,
-    })
+impl From<&ListingTotals> for ListingFigures {
+    fn from(listing: &ListingTotals) -> Self {
+        Self {
+            mode: listing.mode.clone(),
+            calls: listing.calls,
+            entries: listing.entries,
+            characters: listing.characters,
+            estimated_tokens: listing.tokens,
+            avg_latency_ms: millis(listing.average()),
+            deprecated_uses: listing.deprecated,
+        }
+    }
 }

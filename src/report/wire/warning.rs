@@ -1,33 +1,47 @@
 //! Warnings as they are written: what a caller should know although the answer stands.
 
-use serde_json::{Map, Value, json};
-
+use super::common::WarningAnswer;
 use crate::app::Origin;
 use crate::code::WarningCode;
 use crate::run;
+use crate::validate::{Finding, Severity};
 
-/// A warning as it is written: `{code, message}`.
-pub fn warning(code: WarningCode, message: &str) -> Value {
-    json!({"code": code.word(), "message": message})
+/// A warning as it is written.
+pub fn warning(code: WarningCode, message: impl Into<String>) -> WarningAnswer {
+    WarningAnswer { code: code.word(), message: message.into(), node_id: None }
 }
 
-/// A warning of a run: `{code, message, nodeId?}`.
-pub(super) fn of_run(warning: &run::Warning) -> Value {
+/// A warning of a run.
+pub(super) fn of_run(warning: &run::Warning) -> WarningAnswer {
     about(warning.code, &warning.message, warning.node.as_deref())
 }
 
 /// A warning about a node, where it is about one.
-pub(super) fn about(code: WarningCode, message: &str, node: Option<&str>) -> Value {
-    let mut object = Map::new();
-    object.insert("code".to_owned(), json!(code.word()));
-    object.insert("message".to_owned(), json!(message));
-    if let Some(node) = node {
-        object.insert("nodeId".to_owned(), json!(node));
-    }
-    Value::Object(object)
+pub(super) fn about(code: WarningCode, message: &str, node: Option<&str>) -> WarningAnswer {
+    WarningAnswer { node_id: node.map(str::to_owned), ..warning(code, message) }
 }
 
 /// What there is to warn of in where an answer comes from, whatever the answer is.
-pub(super) fn of_origin(origin: &Origin) -> Option<Value> {
-    origin.ignored_ref.as_ref().map(|ignored| warning(WarningCode::RefIgnored, &ignored.to_string()))
+pub(super) fn of_origin(origin: &Origin) -> Option<WarningAnswer> {
+    origin.ignored_ref.as_ref().map(|ignored| warning(WarningCode::RefIgnored, ignored.to_string()))
+}
+
+/// What the caller should know: of the values given, of auto-mapping, of the file.
+pub(super) fn of_execution(noted: &[run::Warning], findings: &[Finding], origin: &Origin) -> Vec<WarningAnswer> {
+    let mut all: Vec<WarningAnswer> = of_origin(origin).into_iter().collect();
+    if let Some(reason) = &origin.stale {
+        let message = format!("an older copy was used ({} s old): {reason}", origin.age_seconds);
+        all.push(warning(WarningCode::Stale, message));
+    }
+    for told in noted.iter().map(of_run) {
+        if !all.contains(&told) {
+            all.push(told);
+        }
+    }
+    for finding in findings.iter().filter(|finding| finding.severity == Severity::Warning) {
+        if let Some(code) = finding.warning {
+            all.push(about(code, &finding.message, finding.node.as_deref()));
+        }
+    }
+    all
 }

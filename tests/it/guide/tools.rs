@@ -141,7 +141,7 @@ async fn a_long_call_goes_on_when_patience_ends_and_whoever_asks_is_told_of_it()
     let (ground, web) = (Ground::new(), Arc::new(Web::default()));
     let guide = ground.guide(&web).patient(Duration::ZERO);
     let begun = begin(&guide, &calling("stuck")).await;
-    let told = wire::turn(&begun);
+    let told = wire::value(&wire::turn(&begun));
     assert_eq!((&told["state"], &told["step"]), (&json!("running"), &Value::Null));
     assert_eq!((&told["toolStep"]["id"], &told["toolStep"]["call"]), (&json!("a"), &json!("web:stuck")));
     assert!(told["nextStep"].as_str().unwrap().contains("flows_status"), "{told}");

@@ -298,7 +298,7 @@ async fn people_and_programs_see_tool_steps_whole() {
     let bench = bench(nodes, &[("a", "d")], Arc::new(Web::default()));
     let begun = bench.session().await.ok("flows_begin", json!({"flowName": "Work"})).await;
     let story = bench.app.story(begun["executionId"].as_str().unwrap()).await.unwrap();
-    let exported = wire::exported(&story);
+    let exported = wire::value(&wire::exported(&story));
     let first = &exported["steps"][0];
     assert_eq!((&first["call"], &first["files"][0]["blob"]), (&json!("web:get"), &json!("AP9wbmc=")));
     assert_eq!((&first["output"], &first["executionTimeMs"]), (&json!("got {}"), &json!(0.0)));

@@ -240,7 +240,7 @@ fn server_faults() -> String {
 }
 
 fn result(fields: &[fields::Field]) -> String {
-    let rows = fields.iter().map(|field| vec![code(&field.path), field.kind.clone(), field.meaning.clone()]);
+    let rows = fields.iter().map(|field| vec![code(&field.path), field.kind(), field.meaning.clone()]);
     table(&["field", "value", "what it is"], rows)
 }
 

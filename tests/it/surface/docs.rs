@@ -92,6 +92,23 @@ fn the_page_about_moving_names_what_there_is_and_denies_nothing_of_it() {
     }
 }
 
+/// After a wanted change: `UPDATE_DOCS=1 cargo test published_schemas`, then read the diff.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "a test is told by the environment to rewrite what it compares")]
+fn published_schemas_are_those_of_the_answers() {
+    let update = std::env::var_os("UPDATE_DOCS").is_some();
+    for (name, schema) in flowy::internals::report::wire::schemas() {
+        let path = repository().join(format!("schemas/{name}.schema.json"));
+        let due = format!("{schema:#}\n");
+        if update {
+            std::fs::write(&path, due).unwrap();
+        } else {
+            let is = std::fs::read_to_string(&path).unwrap();
+            assert!(is == due, "{name} is out of date: run UPDATE_DOCS=1 cargo test published_schemas");
+        }
+    }
+}
+
 /// After a wanted change: `UPDATE_DOCS=1 cargo test generated_tables`, then read the diff.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "a test is told by the environment to rewrite what it compares")]

@@ -177,7 +177,7 @@ async fn use_is_counted_by_day_and_gets_old() {
     assert_eq!(flow["usesByDay"], json!([{"day": "2026-01-05", "uses": 2}, {"day": "2026-01-13", "uses": 1}]));
     assert_eq!(flow["score"], json!(0.53));
     let week = bench.app.stats(&StatsRequest { days: Some(7), flow: None }).await.unwrap();
-    let told = wire::stats(&week);
+    let told = wire::value(&wire::stats(&week));
     assert_eq!((&told["flows"][0]["uses"], &told["flows"][0]["score"]), (&json!(1), &json!(0.53)), "{told}");
     let look = human::Look { terminal: true, width: Some(120), ..human::Look::default() };
     let shown = human::stats(&week, look);

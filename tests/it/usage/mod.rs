@@ -3,6 +3,7 @@
 mod counting;
 mod keeping;
 
+use flowy::internals::report::wire;
 use serde_json::{Value, json};
 
 use crate::support::mcp::{Bench, Session};
@@ -34,5 +35,5 @@ async fn end(mut session: Session) {
 /// What is counted by now.
 async fn stats(bench: &Bench) -> Value {
     let stats = bench.again().app.stats(&flowy::internals::app::StatsRequest::default()).await.unwrap();
-    flowy::internals::report::wire::stats(&stats)
+    wire::value(&wire::stats(&stats))
 }

@@ -1,135 +1,318 @@
 //! A guided execution whole: nothing is cut, for programs and for pictures of it.
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
-use chrono::{DateTime, Utc};
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-use super::status::{events, state_word};
-use super::step::answers;
-use super::{call_of, head, id_of, progress, time};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::events::{EventAnswer, IssueAnswer, events, issues};
+use super::status::state_word;
+use super::step::{PersonsAnswer, answers};
+use super::{Head, HowFar, call_of, id_of};
 use crate::app::Story;
+use crate::discover::millis;
 use crate::plan::Work;
-use crate::report::wire::execution;
-use crate::run::{Guided, Moment, Output, State};
+use crate::report::wire::common::{Fault, Results, Stamp, ToolGave, written};
+use crate::run::{Escalation, Guided, Moment, Output, State};
 
 /// Everything that is kept of an execution, in the order of its steps and of what happened.
-pub fn exported(story: &Story) -> Value {
-    let guided = &story.guided;
-    let beginning = guided.beginning();
-    let mut object = head(guided);
-    object.insert("task".to_owned(), json!(beginning.task));
-    object.insert("ref".to_owned(), json!(beginning.git_ref));
-    object.insert("commit".to_owned(), json!(beginning.commit));
-    object.insert("initialVariables".to_owned(), json!(beginning.given.values));
-    object.insert("startedAt".to_owned(), time(guided.begun_at()));
-    object.insert("updatedAt".to_owned(), time(guided.updated_at()));
-    progress(&mut object, guided);
-    if let Some(cancelled) = guided.cancelled() {
-        object.insert("cancelReason".to_owned(), json!(cancelled.reason));
-    }
-    execution::results(&mut object, guided.run());
-    let steps = (0..guided.run().plan().steps().len()).map(|step| exported_step(story, step));
-    object.insert("steps".to_owned(), steps.collect());
-    object.insert("escalations".to_owned(), escalations(guided));
-    object.insert("events".to_owned(), events(guided, &story.entries));
-    Value::Object(object)
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedExecution {
+    #[serde(flatten)]
+    head: Head,
+    /// What the whole is for.
+    task: Option<String>,
+    /// Branch, tag or commit that was read; null for a folder.
+    #[serde(rename = "ref")]
+    git_ref: Option<String>,
+    /// The commit that the execution keeps to; null for a folder.
+    commit: Option<String>,
+    /// The values that were given.
+    initial_variables: BTreeMap<String, Value>,
+    /// When the execution began (ISO 8601, UTC).
+    started_at: Stamp,
+    /// When something last happened (ISO 8601, UTC).
+    updated_at: Stamp,
+    #[serde(flatten)]
+    progress: HowFar,
+    #[serde(flatten)]
+    cancelled: Option<ExportedCancelling>,
+    #[serde(flatten)]
+    results: Results,
+    /// Every step, in order.
+    steps: Vec<ExportedStep>,
+    /// Every question to a person.
+    escalations: Vec<ExportedQuestion>,
+    /// Everything that happened, in order.
+    events: Vec<EventAnswer>,
 }
 
-fn exported_step(story: &Story, number: usize) -> Value {
+/// That it was cancelled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ExportedCancelling {
+    /// Why it was cancelled; null where nobody said.
+    cancel_reason: Option<String>,
+}
+
+/// A step with everything that is kept of it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedStep {
+    /// Id of the node.
+    node_id: String,
+    /// Name of the step as people read it.
+    label: String,
+    /// What the step is for; null where the file does not say it.
+    description: Option<String>,
+    /// The tool that the server calls for it, as alias:tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<String>,
+    /// Where it stands.
+    state: &'static str,
+    /// Ids of the steps whose end it waits for.
+    depends_on: Vec<String>,
+    /// The role that the model takes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    persona: Option<ExportedPersona>,
+    /// When it was handed out first (ISO 8601, UTC); null where it never was.
+    opened_at: Option<Stamp>,
+    #[serde(flatten)]
+    handed: Option<ExportedHanding>,
+    #[serde(flatten)]
+    closed: Option<ExportedClosing>,
+    #[serde(flatten)]
+    end: Option<ExportedEnd>,
+    /// What a person answered about this step, in order.
+    answers: Vec<PersonsAnswer>,
+}
+
+/// A role with its whole text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ExportedPersona {
+    /// Name of the persona.
+    name: String,
+    /// Its text.
+    instructions: String,
+}
+
+/// What a step was handed.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+struct ExportedHanding {
+    /// Its text, filled in.
+    prompt: Option<String>,
+    /// The JSON Schema that the output must meet.
+    contract: Value,
+    /// The outputs that were refused.
+    breaches: Vec<ExportedBreach>,
+}
+
+/// An output that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct ExportedBreach {
+    /// When (ISO 8601, UTC).
+    at: Stamp,
+    /// Every place where it does not meet the contract.
+    issues: Vec<IssueAnswer>,
+}
+
+/// How the model closed a step.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ExportedClosing {
+    /// How it was closed: done, failed or skipped.
+    outcome: &'static str,
+    /// What was handed in.
+    output: Value,
+    /// Which attempt was taken.
+    attempts: u32,
+    /// When it was closed (ISO 8601, UTC).
+    completed_at: Stamp,
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all_fields = "camelCase", untagged)]
+enum ExportedEnd {
+    Done {
+        /// What later steps read of it.
+        output: Value,
+        /// What a tool gave besides its text.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<Box<ToolGave>>,
+        /// The files that the tool gave, whole.
+        files: Vec<ExportedFile>,
+        /// How long the tool took, in milliseconds.
+        execution_time_ms: f64,
+        /// When it ended (ISO 8601, UTC).
+        completed_at: Stamp,
+    },
+    Failed {
+        /// What went wrong.
+        error: Fault,
+    },
+    LeftOut {
+        /// Id of the step that is the reason.
+        because: String,
+    },
+}
+
+/// A file, whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedFile {
+    /// Its media type.
+    media_type: String,
+    /// Its name; null where the tool gave none.
+    name: Option<String>,
+    /// Its bytes in Base64.
+    blob: String,
+}
+
+/// A question to a person.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedQuestion {
+    /// Id of the question.
+    escalation_id: String,
+    /// Id of the step that it is about.
+    node_id: String,
+    /// Why it was asked.
+    reason: String,
+    /// What was asked.
+    questions: Vec<String>,
+    /// What the person should know.
+    context: Option<Value>,
+    /// When (ISO 8601, UTC).
+    asked_at: Stamp,
+    /// What the person said; null where nobody answered.
+    answers: Option<Value>,
+    /// When, ISO 8601 in UTC; null where nobody answered.
+    answered_at: Option<Stamp>,
+}
+
+/// Everything that is kept of an execution.
+pub fn exported(story: &Story) -> ExportedExecution {
     let guided = &story.guided;
-    let run = guided.run();
-    let mut object = Map::new();
-    let Some(step) = run.plan().step(number) else { return Value::Null };
-    object.insert("nodeId".to_owned(), json!(step.id));
-    object.insert("label".to_owned(), json!(step.label));
-    object.insert("description".to_owned(), json!(step.description));
-    if let Work::Call(_) = &step.work {
-        object.insert("call".to_owned(), json!(call_of(guided, number)));
+    let beginning = guided.beginning();
+    ExportedExecution {
+        head: Head::of(guided),
+        task: beginning.task.clone(),
+        git_ref: beginning.git_ref.clone(),
+        commit: beginning.commit.clone(),
+        initial_variables: beginning.given.values.clone(),
+        started_at: Stamp::millis(guided.begun_at()),
+        updated_at: Stamp::millis(guided.updated_at()),
+        progress: HowFar::of(guided),
+        cancelled: guided.cancelled().map(|cancelled| ExportedCancelling { cancel_reason: cancelled.reason.clone() }),
+        results: Results::of(guided.run()),
+        steps: (0..guided.run().plan().steps().len()).filter_map(|step| ExportedStep::of(story, step)).collect(),
+        escalations: guided.escalations().iter().map(|asked| ExportedQuestion::of(guided, asked)).collect(),
+        events: events(guided, &story.entries),
     }
-    let open = guided.handed().is_some_and(|handed| handed.step == number);
-    object.insert("state".to_owned(), json!(state_word(run.state(number), open)));
-    let parents: Vec<String> = step.parents.iter().map(|parent| id_of(guided, *parent)).collect();
-    object.insert("dependsOn".to_owned(), json!(parents));
-    if let Some(role) = guided.role(number) {
-        object.insert("persona".to_owned(), json!({"name": role.name, "instructions": &*role.text}));
+}
+
+impl ExportedStep {
+    fn of(story: &Story, number: usize) -> Option<Self> {
+        let guided = &story.guided;
+        let run = guided.run();
+        let step = run.plan().step(number)?;
+        let open = guided.handed().is_some_and(|handed| handed.step == number);
+        let opened_at = opened(story, number);
+        let persona = guided.role(number);
+        Some(Self {
+            node_id: step.id.clone(),
+            label: step.label.clone(),
+            description: step.description.clone(),
+            call: matches!(step.work, Work::Call(_)).then(|| call_of(guided, number)),
+            state: state_word(run.state(number), open),
+            depends_on: step.parents.iter().map(|parent| id_of(guided, *parent)).collect(),
+            persona: persona
+                .map(|role| ExportedPersona { name: role.name.clone(), instructions: role.text.to_string() }),
+            handed: opened_at.is_some().then(|| ExportedHanding::of(story, number)),
+            opened_at,
+            closed: guided.closing(number).map(|closing| ExportedClosing {
+                outcome: closing.outcome.word(),
+                output: closing.output.clone(),
+                attempts: closing.attempt,
+                completed_at: Stamp::millis(closing.at),
+            }),
+            end: ExportedEnd::of(guided, number),
+            answers: answers(guided, number),
+        })
     }
-    let handed_out = opened(story, number);
-    object.insert("openedAt".to_owned(), handed_out.map_or(Value::Null, time));
-    if handed_out.is_some() {
-        let bound = guided.rendering(number).and_then(|rendering| run.bind(number, rendering).ok());
-        object.insert("prompt".to_owned(), json!(bound.map(|bound| bound.text)));
-        object.insert("contract".to_owned(), guided.terms(number).schema().clone());
-        object.insert("breaches".to_owned(), breaches(story, number));
-    }
-    if let Some(closing) = guided.closing(number) {
-        object.insert("outcome".to_owned(), json!(closing.outcome.word()));
-        object.insert("output".to_owned(), closing.output.clone());
-        object.insert("attempts".to_owned(), json!(closing.attempt));
-        object.insert("completedAt".to_owned(), time(closing.at));
-    }
-    match run.state(number) {
-        Some(State::Done { output, timing }) if guided.closing(number).is_none() => {
-            object.insert("output".to_owned(), execution::text(output));
-            if let Some(result) = execution::given_by_tool(output) {
-                object.insert("result".to_owned(), result);
+}
+
+impl ExportedHanding {
+    fn of(story: &Story, number: usize) -> Self {
+        let guided = &story.guided;
+        let bound = guided.rendering(number).and_then(|rendering| guided.run().bind(number, rendering).ok());
+        let refused = story.entries.iter().filter_map(|entry| match &entry.moment {
+            Moment::Breached { ticket, breaches } if guided.step_of(ticket) == Some(number) => {
+                Some(ExportedBreach { at: Stamp::millis(entry.at), issues: issues(breaches) })
             }
-            object.insert("files".to_owned(), files(output));
-            object.insert("executionTimeMs".to_owned(), json!(crate::discover::millis(timing.took)));
-            object.insert("completedAt".to_owned(), time(timing.at));
+            _ => None,
+        });
+        Self {
+            prompt: bound.map(|bound| bound.text.clone()),
+            contract: guided.terms(number).schema().clone(),
+            breaches: refused.collect(),
         }
-        Some(State::Failed { error, .. }) => {
-            object.insert("error".to_owned(), json!({"code": error.code, "message": error.message}));
-        }
-        Some(State::Skipped { because } | State::Omitted { because, .. }) => {
-            object.insert("because".to_owned(), json!(id_of(guided, *because)));
-        }
-        _ => {}
     }
-    object.insert("answers".to_owned(), answers(guided, number));
-    Value::Object(object)
+}
+
+impl ExportedEnd {
+    fn of(guided: &Guided, number: usize) -> Option<Self> {
+        match guided.run().state(number)? {
+            // What the model handed in stands there already.
+            State::Done { .. } if guided.closing(number).is_some() => None,
+            State::Done { output, timing } => Some(Self::Done {
+                output: written(output),
+                result: ToolGave::of(output).map(Box::new),
+                files: files(output),
+                execution_time_ms: millis(timing.took),
+                completed_at: Stamp::millis(timing.at),
+            }),
+            State::Failed { error, .. } => Some(Self::Failed { error: error.into() }),
+            State::Skipped { because } | State::Omitted { because, .. } => {
+                Some(Self::LeftOut { because: id_of(guided, *because) })
+            }
+            State::Waiting | State::Ready | State::Running => None,
+        }
+    }
 }
 
 /// The files that a tool gave, whole.
-fn files(output: &Output) -> Value {
-    let whole = output.files.iter().map(
-        |file| json!({"mediaType": file.media_type, "name": file.name, "blob": BASE64_STANDARD.encode(&file.bytes)}),
-    );
+fn files(output: &Output) -> Vec<ExportedFile> {
+    let whole = output.files.iter().map(|file| ExportedFile {
+        media_type: file.media_type.clone(),
+        name: file.name.clone(),
+        blob: BASE64_STANDARD.encode(&file.bytes),
+    });
     whole.collect()
 }
 
 /// When a step was handed out first.
-fn opened(story: &Story, number: usize) -> Option<DateTime<Utc>> {
+fn opened(story: &Story, number: usize) -> Option<Stamp> {
     let opened = |moment: &Moment| matches!(moment, Moment::Opened { step, .. } if *step == number);
-    story.entries.iter().find(|entry| opened(&entry.moment)).map(|entry| entry.at)
+    story.entries.iter().find(|entry| opened(&entry.moment)).map(|entry| Stamp::millis(entry.at))
 }
 
-/// The outputs of a step that were refused: when, and what was wrong with each.
-fn breaches(story: &Story, number: usize) -> Value {
-    let guided = &story.guided;
-    let refused = story.entries.iter().filter_map(|entry| match &entry.moment {
-        Moment::Breached { ticket, breaches } if guided.step_of(ticket) == Some(number) => {
-            let issues: Vec<Value> =
-                breaches.iter().map(|breach| json!({"path": breach.path, "message": breach.message})).collect();
-            Some(json!({"at": time(entry.at), "issues": issues}))
-        }
-        _ => None,
-    });
-    refused.collect()
-}
-
-fn escalations(guided: &Guided) -> Value {
-    let told = guided.escalations().iter().map(|asked| {
+impl ExportedQuestion {
+    fn of(guided: &Guided, asked: &Escalation) -> Self {
         let answer = asked.answer.as_ref();
-        json!({
-            "escalationId": asked.id.as_str(),
-            "nodeId": id_of(guided, asked.step),
-            "reason": asked.reason,
-            "questions": asked.questions,
-            "context": asked.context,
-            "askedAt": time(asked.at),
-            "answers": answer.map(|(answers, _, _)| answers),
-            "answeredAt": answer.map(|(_, at, _)| time(*at)),
-        })
-    });
-    told.collect()
+        Self {
+            escalation_id: asked.id.to_string(),
+            node_id: id_of(guided, asked.step),
+            reason: asked.reason.clone(),
+            questions: asked.questions.clone(),
+            context: asked.context.clone(),
+            asked_at: Stamp::millis(asked.at),
+            answers: answer.map(|(answers, _, _)| answers.clone()),
+            answered_at: answer.map(|(_, at, _)| Stamp::millis(*at)),
+        }
+    }
 }

@@ -1,144 +1,357 @@
 //! Where a guided execution stands, and everything a status may add to that.
 
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
-use super::step::{answers, cut};
-use super::{finish, head, id_of, open, per_cent, progress, time};
+use super::advice::next_step;
+use super::events::{EventAnswer, events};
+use super::handed_in::{ArtifactAnswer, NoticedAnswer};
+use super::step::{PersonsAnswer, answers, shortened};
+use super::{Head, HowFar, Standing, id_of, per_cent};
 use crate::app::{Section, Story, Summary};
+use crate::discover::millis;
 use crate::plan::Work;
-use crate::report::wire::execution;
-use crate::run::{Entry, Guided, Moment, State};
+use crate::report::wire::common::{Cut, Fault, Results, Stamp, StepCut, ToolGave, guided_state, written};
+use crate::report::wire::limit::{Limit, MAX_TOKENS};
+use crate::report::wire::size::{Cuttable, Part, Piece, StepPieces, Words, fit, rest_of_execution, shorten};
+use crate::run::{Escalation, Guided, State};
 
-/// How much of a text an event shows, in characters.
-const EVENT: usize = 500;
-/// How much of an artifact is shown, in characters; a status with its `ref` pages the whole.
-const ARTIFACT: usize = 4_000;
-/// Severities of findings, the worst first.
-const SEVERITIES: [&str; 5] = ["critical", "high", "medium", "low", "info"];
+/// Where a guided execution stands.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GuidedStatus {
+    #[serde(flatten)]
+    head: Head,
+    /// That the client's model does the steps.
+    #[schemars(extend("const" = "guided"))]
+    kind: &'static str,
+    /// Id of the open step, or of the one whose tool is being called.
+    current_step: Option<String>,
+    #[serde(flatten)]
+    progress: HowFar,
+    /// When the execution began (ISO 8601, UTC).
+    started_at: Stamp,
+    /// When something last happened (ISO 8601, UTC).
+    updated_at: Stamp,
+    /// What the whole is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
+    /// The question that is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    escalation: Option<OpenQuestion>,
+    /// Why it was cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(flatten)]
+    standing: Standing,
+    /// Every step; with include steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<Vec<StepStatus>>,
+    /// What steps handed in besides; with include artifacts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifacts: Option<Vec<ArtifactAnswer>>,
+    /// What steps noticed, critical first; with include findings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    findings: Option<Vec<NoticedAnswer>>,
+    /// What steps were handed; with include prompts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompts: Option<Vec<PromptAnswer>>,
+    /// Everything that happened, in order; with include events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<Vec<EventAnswer>>,
+    /// The call that comes next.
+    #[schemars(required)]
+    next_step: Option<String>,
+    #[serde(flatten)]
+    cut: Cut,
+}
 
-/// Where a guided execution stands, and what was asked for besides.
-pub fn guided_status(story: &Story, include: &[Section]) -> Value {
-    let guided = &story.guided;
-    let mut object = head(guided);
-    object.insert("kind".to_owned(), json!("guided"));
-    object.insert(
-        "currentStep".to_owned(),
-        json!(
-            guided
-                .handed()
-                .map(|handed| handed.step)
-                .or_else(|| Some(guided.tool_at_work()?.step))
-                .map(|step| id_of(guided, step))
-        ),
-    );
-    progress(&mut object, guided);
-    object.insert("startedAt".to_owned(), time(guided.begun_at()));
-    object.insert("updatedAt".to_owned(), time(guided.updated_at()));
-    if let Some(task) = &guided.beginning().task {
-        object.insert("task".to_owned(), json!(task));
-    }
-    if let Some(asked) =
-        guided.escalations().iter().find(|asked| asked.answer.is_none() && guided.cancelled().is_none())
-    {
-        object.insert(
-            "escalation".to_owned(),
-            json!({"escalationId": asked.id.as_str(), "reason": asked.reason, "questions": asked.questions,
-                   "context": asked.context, "askedAt": time(asked.at), "resumeWith": "flows_resume"}),
-        );
-    }
-    if let Some(reason) = guided.cancelled().and_then(|cancelled| cancelled.reason.as_ref()) {
-        object.insert("reason".to_owned(), json!(reason));
-    }
-    open(&mut object, guided, true);
-    for section in Section::ALL.map(|(section, _)| section).into_iter().filter(|section| include.contains(section)) {
-        let (key, value) = match section {
-            Section::Steps => ("steps", steps(guided)),
-            Section::Artifacts => ("artifacts", artifacts(guided)),
-            Section::Findings => ("findings", findings(guided)),
-            Section::Prompts => ("prompts", prompts(guided)),
-            Section::Events => ("events", events(guided, &story.entries)),
-        };
-        object.insert(key.to_owned(), value);
-    }
-    finish(object, guided)
+/// The question to a person that is open.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenQuestion {
+    /// Id of the question.
+    escalation_id: String,
+    /// Why it is asked.
+    reason: String,
+    /// What the person is asked.
+    questions: Vec<String>,
+    /// What the person should know.
+    context: Option<Value>,
+    /// When (ISO 8601, UTC).
+    asked_at: Stamp,
+    /// The tool that brings the answers.
+    #[schemars(extend("const" = "flows_resume"))]
+    resume_with: &'static str,
+}
+
+/// Where one step stands.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepStatus {
+    /// Id of the node.
+    node_id: String,
+    /// Name of the step as people read it.
+    label: String,
+    /// The tool that the server calls for it, as alias:tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<String>,
+    /// Where it stands.
+    #[schemars(extend("enum" = ["open", "running", "ready", "waiting", "done", "failed", "skipped", "omitted"]))]
+    state: &'static str,
+    /// Name of its persona.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    persona: Option<String>,
+    #[serde(flatten)]
+    end: Option<StepEnding>,
+    #[serde(flatten)]
+    closed: Option<StepClosing>,
+    /// What a person answered about this step, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    answers: Vec<PersonsAnswer>,
+    #[serde(flatten)]
+    cut: StepCut,
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all_fields = "camelCase", untagged)]
+enum StepEnding {
+    Done {
+        /// What later steps read of it.
+        output: Value,
+        /// What a tool gave besides its text.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<Box<ToolGave>>,
+        /// How long the tool took, in milliseconds.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        execution_time_ms: Option<f64>,
+    },
+    Failed {
+        /// How long the tool took, in milliseconds.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        execution_time_ms: Option<f64>,
+        /// What went wrong.
+        error: Fault,
+    },
+    LeftOut {
+        /// Id of the step that is the reason.
+        because: String,
+        /// Why it was left out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+/// How the model closed a step.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct StepClosing {
+    /// What the model said of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<Value>,
+    /// What was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decisions: Option<Value>,
+    /// How sure the model is, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<Value>,
+    /// What the model would do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_steps: Option<Value>,
+    /// What is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blockers: Option<Value>,
+    /// Where to read on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    references: Option<Value>,
+    /// Which attempt was taken.
+    attempts: u32,
+    /// When it was closed (ISO 8601, UTC).
+    completed_at: Stamp,
+}
+
+/// What a step was handed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptAnswer {
+    /// Id of the node.
+    node_id: String,
+    /// Its text, filled in.
+    prompt: String,
 }
 
 /// One line of a list.
-pub fn guided_summary(summary: &Summary) -> Value {
-    let mut object = Map::new();
-    object.insert("executionId".to_owned(), json!(summary.id));
-    object.insert("flowName".to_owned(), json!(summary.flow));
-    object.insert("kind".to_owned(), json!("guided"));
-    object.insert("state".to_owned(), json!(summary.state.word()));
-    if let Some(task) = &summary.task {
-        object.insert("task".to_owned(), json!(task));
-    }
-    if let Some(current) = &summary.current {
-        object.insert("currentStep".to_owned(), json!(current));
-    }
-    object.insert("progress".to_owned(), json!(per_cent(summary.ended, summary.steps)));
-    object.insert("stepsDone".to_owned(), json!(summary.done));
-    object.insert("stepsTotal".to_owned(), json!(summary.steps));
-    object.insert("startedAt".to_owned(), time(summary.begun_at));
-    object.insert("updatedAt".to_owned(), time(summary.updated_at));
-    Value::Object(object)
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GuidedSummary {
+    /// Id of the execution.
+    execution_id: String,
+    /// Name of the flow.
+    flow_name: String,
+    /// That the client's model does the steps.
+    #[schemars(extend("const" = "guided"))]
+    kind: &'static str,
+    /// Where it stands.
+    #[schemars(schema_with = "guided_state")]
+    state: &'static str,
+    /// What the whole is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
+    /// Id of the open step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_step: Option<String>,
+    /// How much is done, in per cent with the sign.
+    progress: String,
+    /// Steps that gave an output.
+    steps_done: usize,
+    /// All steps.
+    steps_total: usize,
+    /// When the execution began (ISO 8601, UTC).
+    started_at: Stamp,
+    /// When something last happened (ISO 8601, UTC).
+    updated_at: Stamp,
 }
 
-fn steps(guided: &Guided) -> Value {
-    let run = guided.run();
-    let shown = run.plan().steps().iter().enumerate().map(|(number, step)| {
-        let mut object = Map::new();
-        object.insert("nodeId".to_owned(), json!(step.id));
-        object.insert("label".to_owned(), json!(step.label));
-        if let Work::Call(call) = &step.work {
-            object.insert("call".to_owned(), json!(call.address.to_string()));
+/// Where a guided execution stands, and what was asked for besides.
+pub fn guided_status(story: &Story, include: &[Section]) -> GuidedStatus {
+    let guided = &story.guided;
+    let current = guided.handed().map(|handed| handed.step).or_else(|| Some(guided.tool_at_work()?.step));
+    let mut escalations = guided.escalations().iter();
+    let open = escalations.find(|asked| asked.answer.is_none() && guided.cancelled().is_none());
+    let with = |section: Section| include.contains(&section);
+    let whole = GuidedStatus {
+        head: Head::of(guided),
+        kind: "guided",
+        current_step: current.map(|step| id_of(guided, step)),
+        progress: HowFar::of(guided),
+        started_at: Stamp::millis(guided.begun_at()),
+        updated_at: Stamp::millis(guided.updated_at()),
+        task: guided.beginning().task.clone(),
+        escalation: open.map(OpenQuestion::from),
+        reason: guided.cancelled().and_then(|cancelled| cancelled.reason.clone()),
+        standing: Standing::of(guided, true),
+        steps: with(Section::Steps).then(|| StepStatus::all(guided)),
+        artifacts: with(Section::Artifacts).then(|| ArtifactAnswer::all(guided)),
+        findings: with(Section::Findings).then(|| NoticedAnswer::all(guided)),
+        prompts: with(Section::Prompts).then(|| PromptAnswer::all(guided)),
+        events: with(Section::Events).then(|| events(guided, &story.entries)),
+        next_step: Some(next_step(guided)),
+        cut: Cut::default(),
+    };
+    let (id, limit) = (guided.beginning().id.as_str(), Limit::tokens(MAX_TOKENS));
+    fit(shortened(whole, |status| status.standing.open(), id, &limit), &limit, &rest_of_execution(id))
+}
+
+impl From<&Escalation> for OpenQuestion {
+    fn from(asked: &Escalation) -> Self {
+        Self {
+            escalation_id: asked.id.to_string(),
+            reason: asked.reason.clone(),
+            questions: asked.questions.clone(),
+            context: asked.context.clone(),
+            asked_at: Stamp::millis(asked.at),
+            resume_with: "flows_resume",
         }
+    }
+}
+
+/// One line of a list.
+pub fn guided_summary(summary: &Summary) -> GuidedSummary {
+    GuidedSummary {
+        execution_id: summary.id.clone(),
+        flow_name: summary.flow.clone(),
+        kind: "guided",
+        state: summary.state.word(),
+        task: summary.task.clone(),
+        current_step: summary.current.clone(),
+        progress: per_cent(summary.ended, summary.steps),
+        steps_done: summary.done,
+        steps_total: summary.steps,
+        started_at: Stamp::millis(summary.begun_at),
+        updated_at: Stamp::millis(summary.updated_at),
+    }
+}
+
+impl StepStatus {
+    fn all(guided: &Guided) -> Vec<Self> {
+        (0..guided.run().plan().steps().len()).filter_map(|step| Self::of(guided, step)).collect()
+    }
+
+    fn of(guided: &Guided, number: usize) -> Option<Self> {
+        let run = guided.run();
+        let step = run.plan().step(number)?;
+        let call = match &step.work {
+            Work::Call(call) => Some(call.address.to_string()),
+            Work::Render(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => None,
+        };
         let open = guided.handed().is_some_and(|handed| handed.step == number);
-        object.insert("state".to_owned(), json!(state_word(run.state(number), open)));
-        if let Some(role) = guided.role(number) {
-            object.insert("persona".to_owned(), json!(role.name));
-        }
-        match run.state(number) {
-            Some(State::Done { output, timing }) => {
-                object.insert("output".to_owned(), execution::text(output));
-                if let Some(result) = execution::given_by_tool(output) {
-                    object.insert("result".to_owned(), result);
-                }
-                if let Work::Call(_) = &step.work {
-                    object.insert("executionTimeMs".to_owned(), json!(crate::discover::millis(timing.took)));
-                }
+        let time = |took| call.is_some().then(|| millis(took));
+        let end = match run.state(number)? {
+            State::Done { output, timing } => Some(StepEnding::Done {
+                output: written(output),
+                result: ToolGave::of(output).map(Box::new),
+                execution_time_ms: time(timing.took),
+            }),
+            State::Failed { error, timing } => {
+                Some(StepEnding::Failed { execution_time_ms: time(timing.took), error: error.into() })
             }
-            Some(State::Failed { error, timing }) => {
-                if let Work::Call(_) = &step.work {
-                    object.insert("executionTimeMs".to_owned(), json!(crate::discover::millis(timing.took)));
-                }
-                object.insert("error".to_owned(), json!({"code": error.code, "message": error.message}));
+            State::Omitted { because, why } => {
+                Some(StepEnding::LeftOut { because: id_of(guided, *because), reason: Some(why.to_string()) })
             }
-            Some(State::Omitted { because, why }) => {
-                object.insert("because".to_owned(), json!(id_of(guided, *because)));
-                object.insert("reason".to_owned(), json!(&**why));
-            }
-            Some(State::Skipped { because }) => {
-                object.insert("because".to_owned(), json!(id_of(guided, *because)));
-            }
-            _ => {}
-        }
-        if let Some(closing) = guided.closing(number) {
-            for key in ["summary", "decisions", "confidence", "nextSteps", "blockers", "references"] {
-                if let Some(said) = closing.output.get(key) {
-                    object.insert(key.to_owned(), said.clone());
-                }
-            }
-            object.insert("attempts".to_owned(), json!(closing.attempt));
-            object.insert("completedAt".to_owned(), time(closing.at));
-        }
-        let answers = answers(guided, number);
-        if answers.as_array().is_some_and(|answers| !answers.is_empty()) {
-            object.insert("answers".to_owned(), answers);
-        }
-        Value::Object(object)
-    });
-    shown.collect()
+            State::Skipped { because } => Some(StepEnding::LeftOut { because: id_of(guided, *because), reason: None }),
+            State::Waiting | State::Ready | State::Running => None,
+        };
+        Some(Self {
+            node_id: step.id.clone(),
+            label: step.label.clone(),
+            state: state_word(run.state(number), open),
+            persona: guided.role(number).map(|role| role.name.clone()),
+            end,
+            closed: StepClosing::of(guided, number),
+            answers: answers(guided, number),
+            cut: StepCut::default(),
+            call,
+        })
+    }
+
+    fn pieces(&mut self) -> StepPieces<'_> {
+        let pieces = match &mut self.end {
+            Some(StepEnding::Done { output, .. }) => vec![Piece::new("output", Part::PutOut, Words::Value(output))],
+            Some(StepEnding::Failed { .. } | StepEnding::LeftOut { .. }) | None => Vec::new(),
+        };
+        StepPieces { pieces, cut: &mut self.cut }
+    }
+}
+
+impl StepClosing {
+    fn of(guided: &Guided, step: usize) -> Option<Self> {
+        let closing = guided.closing(step)?;
+        let said = |key: &str| closing.output.get(key).cloned();
+        Some(Self {
+            summary: said("summary"),
+            decisions: said("decisions"),
+            confidence: said("confidence"),
+            next_steps: said("nextSteps"),
+            blockers: said("blockers"),
+            references: said("references"),
+            attempts: closing.attempt,
+            completed_at: Stamp::millis(closing.at),
+        })
+    }
+}
+
+impl PromptAnswer {
+    fn all(guided: &Guided) -> Vec<Self> {
+        let run = guided.run();
+        let shown = (0..run.plan().steps().len()).filter_map(|step| {
+            let reached = guided.closing(step).is_some() || guided.handed().is_some_and(|handed| handed.step == step);
+            let bound = run.bind(step, guided.rendering(step).filter(|_| reached)?).ok()?;
+            Some(Self { node_id: id_of(guided, step), prompt: bound.text.clone() })
+        });
+        shown.collect()
+    }
 }
 
 pub(in crate::report) fn state_word(state: Option<&State>, open: bool) -> &'static str {
@@ -154,153 +367,32 @@ pub(in crate::report) fn state_word(state: Option<&State>, open: bool) -> &'stat
     }
 }
 
-/// What every step handed in under a name, with the step.
-fn handed_in(guided: &Guided, key: &str) -> Vec<(String, usize, Map<String, Value>)> {
-    let mut all = Vec::new();
-    for step in 0..guided.run().plan().steps().len() {
-        let items = guided.closing(step).and_then(|closing| closing.output.get(key)).and_then(Value::as_array);
-        for (place, item) in items.into_iter().flatten().enumerate() {
-            if let Value::Object(fields) = item {
-                all.push((id_of(guided, step), place, fields.clone()));
-            }
-        }
+impl Cuttable for GuidedStatus {
+    fn cut(&mut self) -> &mut Cut {
+        &mut self.cut
     }
-    all
-}
 
-fn artifacts(guided: &Guided) -> Value {
-    let shown = handed_in(guided, "artifacts").into_iter().map(|(id, place, mut fields)| {
-        if let Some(content) = fields.get_mut("content") {
-            let text = match &*content {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            let length = text.chars().count();
-            if length > ARTIFACT {
-                *content = json!(cut(&text, ARTIFACT));
-                fields.insert("contentLength".to_owned(), json!(length));
-            }
-        }
-        let mut object = Map::new();
-        object.insert("nodeId".to_owned(), json!(id));
-        object.insert("ref".to_owned(), json!(format!("{id}/artifacts/{place}")));
-        object.extend(fields);
-        Value::Object(object)
-    });
-    shown.collect()
-}
-
-fn findings(guided: &Guided) -> Value {
-    let mut all = handed_in(guided, "findings");
-    let rank = |fields: &Map<String, Value>| {
-        let word = fields.get("severity").and_then(Value::as_str);
-        SEVERITIES.iter().position(|severity| Some(*severity) == word).unwrap_or(SEVERITIES.len())
-    };
-    all.sort_by_key(|(_, _, fields)| rank(fields));
-    let shown = all.into_iter().map(|(id, _, fields)| {
-        let mut object = Map::new();
-        object.insert("nodeId".to_owned(), json!(id));
-        object.extend(fields);
-        Value::Object(object)
-    });
-    shown.collect()
-}
-
-fn prompts(guided: &Guided) -> Value {
-    let run = guided.run();
-    let shown = (0..run.plan().steps().len()).filter_map(|step| {
-        let reached = guided.closing(step).is_some() || guided.handed().is_some_and(|handed| handed.step == step);
-        let bound = run.bind(step, guided.rendering(step).filter(|_| reached)?).ok()?;
-        Some(json!({"nodeId": id_of(guided, step), "prompt": bound.text}))
-    });
-    shown.collect()
-}
-
-/// What happened, in order.
-pub fn events(guided: &Guided, entries: &[Entry]) -> Value {
-    entries.iter().enumerate().map(|(place, entry)| event(guided, place + 1, entry)).collect()
-}
-
-fn event(guided: &Guided, number: usize, entry: &Entry) -> Value {
-    let mut object = Map::new();
-    object.insert("seq".to_owned(), json!(number));
-    object.insert("at".to_owned(), time(entry.at));
-    let mut put = |key: &str, value: Value| {
-        object.insert(key.to_owned(), value);
-    };
-    match &entry.moment {
-        Moment::Begun(beginning) => {
-            put("event", json!("begun"));
-            put("flowName", json!(beginning.plan.flow().name.as_str()));
-            put("commit", json!(beginning.commit));
-        }
-        Moment::Opened { step, .. } => {
-            put("event", json!("opened"));
-            put("nodeId", json!(id_of(guided, *step)));
-        }
-        Moment::Closed { ticket, outcome, output } => {
-            put("event", json!("closed"));
-            if let Some(step) = guided.step_of(ticket) {
-                put("nodeId", json!(id_of(guided, step)));
-            }
-            put("outcome", json!(outcome.word()));
-            let said = output.get("summary").and_then(Value::as_str).map_or_else(|| output.to_string(), str::to_owned);
-            put("summary", json!(cut(&said, EVENT)));
-        }
-        Moment::Broke { step, error } => {
-            put("event", json!("broke"));
-            put("nodeId", json!(id_of(guided, *step)));
-            put("error", json!({"code": error.code, "message": error.message}));
-        }
-        Moment::Breached { breaches, .. } => {
-            put("event", json!("breached"));
-            let issues: Vec<Value> =
-                breaches.iter().map(|breach| json!({"path": breach.path, "message": breach.message})).collect();
-            put("issues", Value::Array(issues));
-        }
-        Moment::Escalated { id, reason, questions, .. } => {
-            put("event", json!("escalated"));
-            put("escalationId", json!(id.as_str()));
-            put("reason", json!(cut(reason, EVENT)));
-            put("questions", json!(questions));
-        }
-        Moment::Answered { id, answers, .. } | Moment::ToolDecided { id, answers } => {
-            put("event", json!("answered"));
-            put("escalationId", json!(id.as_str()));
-            put("answers", answers.clone());
-        }
-        Moment::ToolStarted { step, .. } => {
-            put("event", json!("tool_started"));
-            put("nodeId", json!(id_of(guided, *step)));
-            put("call", json!(super::call_of(guided, *step)));
-        }
-        Moment::ToolEnded { step, result, took, calls, retries } => {
-            put("event", json!("tool_ended"));
-            put("nodeId", json!(id_of(guided, *step)));
-            match result {
-                Ok(output) => put("summary", json!(cut(&output.text, EVENT))),
-                Err(error) => put("error", json!({"code": error.code, "message": error.message})),
-            }
-            put("executionTimeMs", json!(crate::discover::millis(*took)));
-            put("toolCalls", json!(calls));
-            put("retries", json!(retries));
-        }
-        Moment::LeftOut { step, why } => {
-            put("event", json!("left_out"));
-            put("nodeId", json!(id_of(guided, *step)));
-            put("reason", json!(why));
-        }
-        Moment::ToolAsked { id, step, reason, questions } => {
-            put("event", json!("escalated"));
-            put("nodeId", json!(id_of(guided, *step)));
-            put("escalationId", json!(id.as_str()));
-            put("reason", json!(cut(reason, EVENT)));
-            put("questions", json!(questions));
-        }
-        Moment::Cancelled { reason } => {
-            put("event", json!("cancelled"));
-            put("reason", json!(reason));
-        }
+    fn next_step(&mut self) -> &mut Option<String> {
+        &mut self.next_step
     }
-    Value::Object(object)
+
+    fn steps(&mut self) -> Vec<StepPieces<'_>> {
+        self.steps.iter_mut().flatten().map(StepStatus::pieces).collect()
+    }
+
+    fn messages(&mut self) -> Vec<&mut String> {
+        self.standing.messages()
+    }
+
+    fn finals(&mut self) -> Vec<Words<'_>> {
+        self.standing.results().map(Results::words).unwrap_or_default()
+    }
+
+    fn shorten_lists(&mut self, limit: &Limit) -> bool {
+        shorten(self, "steps", |status| status.steps.as_mut(), limit)
+            || shorten(self, "completedSteps", |status| Some(&mut status.progress.completed_steps), limit)
+            || shorten(self, "skipped", |status| status.standing.skipped.as_mut(), limit)
+            || shorten(self, "findings", |status| status.findings.as_mut(), limit)
+            || shorten(self, "failures", |status| Some(&mut status.standing.failures), limit)
+    }
 }

@@ -2,14 +2,18 @@
 
 use std::fmt::Write as _;
 
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha1::{Digest as _, Sha1};
 
-use super::{id_of, time};
+use super::id_of;
 use crate::model::{Contract, Persona};
 use crate::plan::Source;
+use crate::report::wire::common::Stamp;
 use crate::report::wire::limit::{Limit, frame_fits};
-use crate::run::{FilledWith, Guided, Handed, State};
+use crate::run::{Escalation, FilledWith, Guided, Handed, State};
 
 /// How much of an earlier output is shown, in characters; the prompt holds what it reads.
 const SUMMARY: usize = 600;
@@ -18,39 +22,134 @@ const INPUT: usize = 300;
 /// The shortest that a text of a step is cut to, in characters.
 const SHORTEST: usize = 2_000;
 
-pub(super) fn step(guided: &Guided, handed: &Handed, whole_persona: bool) -> Value {
-    let number = handed.step;
-    let run = guided.run();
-    let mut object = Map::new();
-    let Some(step) = run.plan().step(number) else { return Value::Null };
-    object.insert("id".to_owned(), json!(step.id));
-    let (place, of) = run.place_of(number);
-    object.insert("index".to_owned(), json!(place));
-    object.insert("of".to_owned(), json!(of));
-    object.insert("label".to_owned(), json!(step.label));
-    if let Some(description) = &step.description {
-        object.insert("description".to_owned(), json!(description));
+/// The step that is open.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenStep {
+    /// Id of the node.
+    id: String,
+    /// Its place in the plan, from 1.
+    index: usize,
+    /// How many steps there are.
+    of: usize,
+    /// Name of the step as people read it.
+    label: String,
+    /// What the step is for; where the file says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// What the whole is for, as it was given to `flows_begin`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
+    /// What to do: the step's text, filled in.
+    prompt: Option<String>,
+    /// What belongs to the step besides its prompt.
+    context: StepContext,
+    /// What the steps before gave, by node id.
+    previous_output: IndexMap<String, PreviousOutput>,
+    /// The role to take on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    persona: Option<PersonaAnswer>,
+    /// The JSON Schema that the output must meet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("type" = "object"))]
+    contract: Option<Value>,
+    /// An output that the contract takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<Value>,
+    /// True when the step may be left out with outcome skipped.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    optional: bool,
+    /// Which attempt this is, from 1.
+    attempt: u32,
+    #[serde(flatten)]
+    cut: Option<PromptCut>,
+}
+
+/// What belongs to a step besides its prompt.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct StepContext {
+    /// What the caller gave of what the step reads, by name; long values are cut.
+    inputs: Map<String, Value>,
+    /// What a person answered about this step, in order.
+    answers: Vec<PersonsAnswer>,
+}
+
+/// What a person answered about a step.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonsAnswer {
+    /// Id of the question.
+    escalation_id: String,
+    /// Why it was asked.
+    reason: String,
+    /// What was asked.
+    questions: Vec<String>,
+    /// What the person said.
+    answers: Value,
+    /// When, ISO 8601 in UTC.
+    answered_at: Stamp,
+}
+
+/// What a step before gave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PreviousOutput {
+    /// What it says, in short.
+    summary: String,
+    /// Where the whole is.
+    #[serde(rename = "ref")]
+    address: String,
+}
+
+/// A role to take on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PersonaAnswer {
+    /// Name of the persona.
+    name: String,
+    /// Its text; only with the first step in this role.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<String>,
+    /// A mark of the text.
+    hash: String,
+}
+
+/// What was cut of the prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PromptCut {
+    /// Length of the whole prompt in characters; where it was cut.
+    prompt_length: usize,
+    /// True when the prompt was cut to fit the reply.
+    truncated: bool,
+    /// The call that pages the whole prompt.
+    rest_of_prompt: String,
+}
+
+impl OpenStep {
+    pub(super) fn of(guided: &Guided, handed: &Handed, whole_persona: bool) -> Option<Self> {
+        let (number, run) = (handed.step, guided.run());
+        let step = run.plan().step(number)?;
+        let (place, of) = run.place_of(number);
+        let rendering = guided.rendering(number);
+        let terms = guided.terms(number);
+        let role = guided.role(number);
+        Some(Self {
+            id: step.id.clone(),
+            index: place,
+            of,
+            label: step.label.clone(),
+            description: step.description.clone(),
+            task: guided.beginning().task.clone(),
+            prompt: rendering.and_then(|rendering| run.bind(number, rendering).ok()).map(|bound| bound.text.clone()),
+            context: StepContext { inputs: inputs(guided, number), answers: answers(guided, number) },
+            previous_output: previous(guided, number),
+            persona: role.map(|role| PersonaAnswer::of(role, whole_persona || handed.new_role)),
+            contract: Some(contract(&terms)),
+            example: terms.example().cloned(),
+            optional: rendering.is_some_and(|rendering| rendering.optional),
+            attempt: handed.attempt,
+            cut: None,
+        })
     }
-    if let Some(task) = &guided.beginning().task {
-        object.insert("task".to_owned(), json!(task));
-    }
-    let prompt = guided.rendering(number).and_then(|rendering| run.bind(number, rendering).ok());
-    object.insert("prompt".to_owned(), json!(prompt.map(|bound| bound.text)));
-    object.insert("context".to_owned(), json!({"inputs": inputs(guided, number), "answers": answers(guided, number)}));
-    object.insert("previousOutput".to_owned(), previous(guided, number));
-    if let Some(role) = guided.role(number) {
-        object.insert("persona".to_owned(), persona(role, whole_persona || handed.new_role));
-    }
-    let terms = guided.terms(number);
-    object.insert("contract".to_owned(), contract(&terms));
-    if let Some(example) = terms.example() {
-        object.insert("example".to_owned(), example.clone());
-    }
-    if guided.rendering(number).is_some_and(|rendering| rendering.optional) {
-        object.insert("optional".to_owned(), json!(true));
-    }
-    object.insert("attempt".to_owned(), json!(handed.attempt));
-    Value::Object(object)
 }
 
 /// The schema, without what only tools read.
@@ -64,22 +163,18 @@ fn contract(terms: &Contract) -> Value {
     schema
 }
 
-fn persona(role: &Persona, whole: bool) -> Value {
-    let mut object = Map::new();
-    object.insert("name".to_owned(), json!(role.name));
-    if whole {
-        object.insert("instructions".to_owned(), json!(&*role.text));
+impl PersonaAnswer {
+    fn of(role: &Persona, whole: bool) -> Self {
+        let mut hash = String::new();
+        for byte in Sha1::digest(role.text.as_bytes()).iter().take(6) {
+            let _ = write!(hash, "{byte:02x}");
+        }
+        Self { name: role.name.clone(), instructions: whole.then(|| role.text.to_string()), hash }
     }
-    let mut hash = String::new();
-    for byte in Sha1::digest(role.text.as_bytes()).iter().take(6) {
-        let _ = write!(hash, "{byte:02x}");
-    }
-    object.insert("hash".to_owned(), json!(hash));
-    Value::Object(object)
 }
 
 /// What callers gave of what the step reads.
-fn inputs(guided: &Guided, step: usize) -> Value {
+fn inputs(guided: &Guided, step: usize) -> Map<String, Value> {
     let given = guided.run().slots(step).into_iter().filter_map(|(slot, with)| match (&slot.source, with) {
         (Source::Open(_), FilledWith::Value(value)) => Some((
             slot.name.clone(),
@@ -91,37 +186,36 @@ fn inputs(guided: &Guided, step: usize) -> Value {
         )),
         _ => None,
     });
-    Value::Object(given.collect())
+    given.collect()
 }
 
 /// What a person answered about this step, in order.
-pub(super) fn answers(guided: &Guided, step: usize) -> Value {
-    let asked = guided.escalations().iter().filter(|asked| asked.step == step);
-    let told = asked.filter_map(|asked| {
+pub(super) fn answers(guided: &Guided, step: usize) -> Vec<PersonsAnswer> {
+    let told = |asked: &Escalation| {
         let (answers, at, _) = asked.answer.as_ref()?;
-        Some(json!({
-            "escalationId": asked.id.as_str(),
-            "reason": asked.reason,
-            "questions": asked.questions,
-            "answers": answers,
-            "answeredAt": time(*at),
-        }))
-    });
-    told.collect()
+        Some(PersonsAnswer {
+            escalation_id: asked.id.to_string(),
+            reason: asked.reason.clone(),
+            questions: asked.questions.clone(),
+            answers: answers.clone(),
+            answered_at: Stamp::millis(*at),
+        })
+    };
+    guided.escalations().iter().filter(|asked| asked.step == step).filter_map(told).collect()
 }
 
 /// What the steps before gave, in short, and where the whole is.
-fn previous(guided: &Guided, step: usize) -> Value {
+fn previous(guided: &Guided, step: usize) -> IndexMap<String, PreviousOutput> {
     let run = guided.run();
     let parents = run.plan().step(step).map(|step| step.parents.as_slice()).unwrap_or_default();
     let told = parents.iter().filter_map(|parent| {
         let Some(State::Done { output, .. }) = run.state(*parent) else { return None };
         let said = guided.closing(*parent).and_then(|closing| closing.output.get("summary")).and_then(Value::as_str);
         let id = id_of(guided, *parent);
-        let whole = crate::names::step_address(guided.beginning().id.as_str(), &id);
-        Some((id, json!({"summary": cut(said.unwrap_or(&output.text), SUMMARY), "ref": whole})))
+        let address = crate::names::step_address(guided.beginning().id.as_str(), &id);
+        Some((id, PreviousOutput { summary: cut(said.unwrap_or(&output.text), SUMMARY), address }))
     });
-    Value::Object(told.collect())
+    told.collect()
 }
 
 pub(super) fn cut(text: &str, longest: usize) -> String {
@@ -132,49 +226,57 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
     format!("{kept}…")
 }
 
-/// Cuts a step's longest texts until the answer fits; says how long they were and how to read the rest.
-pub(super) fn shortened(mut value: Value, id: &str, limit: &Limit) -> Value {
+/// Cuts the longest texts of an answer's open step until the answer fits; says how long they were and how to read the
+/// rest.
+pub(super) fn shortened<A: Serialize>(
+    mut answer: A,
+    open: fn(&mut A) -> Option<&mut OpenStep>,
+    id: &str,
+    limit: &Limit,
+) -> A {
     // A persona is delivered whole as long as a message can hold it; what gives way first is the
     // prompt, which can be paged.
-    while !limit.fits(&value) {
-        let Some(step) = value.get_mut("step") else { return value };
-        let node = step.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let length =
-            |pointer: &str| step.pointer(pointer).and_then(Value::as_str).map_or(0, |text| text.chars().count());
-        let longest = ["/prompt", "/task"].into_iter().map(|pointer| (length(pointer), pointer)).max();
-        match longest.filter(|(length, _)| *length > SHORTEST) {
-            Some((length, pointer)) => {
-                if let Some(Value::String(text)) = step.pointer_mut(pointer) {
-                    *text = text.chars().take(length / 2).collect();
-                }
-                if let (false, Value::Object(step)) = (step.get("promptLength").is_some(), &mut *step)
-                    && pointer == "/prompt"
-                {
-                    step.insert("promptLength".to_owned(), json!(length));
-                    step.insert("truncated".to_owned(), json!(true));
-                    let rest = format!("flows_status with executionId {id} and nodeId {node} pages the whole prompt");
-                    step.insert("restOfPrompt".to_owned(), json!(rest));
-                }
-            }
-            // What is left is a persona or a contract: whole, unless no message could hold it.
-            None if frame_fits(&value) || !step_gives_way(&mut value) => return value,
-            None => {}
+    while !limit.fits(&answer) {
+        let in_a_frame = frame_fits(&answer);
+        let Some(step) = open(&mut answer) else { return answer };
+        // What is left is a persona or a contract: whole, unless no message could hold it.
+        if !step.shorten_text(id) && (in_a_frame || !step.gives_way()) {
+            return answer;
         }
     }
-    value
+    answer
 }
 
-/// Takes the least needed of a step away; says whether there was anything.
-fn step_gives_way(value: &mut Value) -> bool {
-    let Some(Value::Object(step)) = value.get_mut("step") else { return false };
-    if step.shift_remove("example").is_some() || step.shift_remove("contract").is_some() {
-        return true;
-    }
-    match step.get_mut("persona").and_then(|role| role.get_mut("instructions")) {
-        Some(Value::String(text)) if text.chars().count() > SHORTEST => {
-            *text = text.chars().take(text.chars().count() / 2).collect();
-            true
+impl OpenStep {
+    /// Halves the longer one of task and prompt; says whether one of them was long enough.
+    fn shorten_text(&mut self, id: &str) -> bool {
+        let length = |text: &Option<String>| text.as_deref().map_or(0, |text| text.chars().count());
+        let (prompt, task) = (length(&self.prompt), length(&self.task));
+        let (text, length) = if prompt >= task { (&mut self.prompt, prompt) } else { (&mut self.task, task) };
+        let Some(text) = text.as_mut().filter(|_| length > SHORTEST) else { return false };
+        *text = text.chars().take(length / 2).collect();
+        if prompt >= task {
+            let node = &self.id;
+            self.cut.get_or_insert_with(|| PromptCut {
+                prompt_length: prompt,
+                truncated: true,
+                rest_of_prompt: format!("flows_status with executionId {id} and nodeId {node} pages the whole prompt"),
+            });
         }
-        _ => false,
+        true
+    }
+
+    /// Takes the least needed of a step away; says whether there was anything.
+    fn gives_way(&mut self) -> bool {
+        if self.example.take().is_some() || self.contract.take().is_some() {
+            return true;
+        }
+        match self.persona.as_mut().and_then(|role| role.instructions.as_mut()) {
+            Some(text) if text.chars().count() > SHORTEST => {
+                *text = text.chars().take(text.chars().count() / 2).collect();
+                true
+            }
+            _ => false,
+        }
     }
 }

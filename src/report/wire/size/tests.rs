@@ -2,16 +2,77 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::tokens;
 
-fn reply(seen: &str, put_out: &str, last: &str) -> Value {
-    json!({
-        "status": "success",
-        "finalResult": last,
-        "intermediateResults": [{"nodeId": "a", "inputVariables": {"x": seen}, "output": put_out}],
-    })
+/// The smallest answer that has everything that gives way.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Reply {
+    status: &'static str,
+    final_result: Value,
+    intermediate_results: Vec<Step>,
+    next_step: Option<String>,
+    #[serde(flatten)]
+    cut: Cut,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Step {
+    node_id: String,
+    input_variables: Map<String, Value>,
+    output: Value,
+    #[serde(flatten)]
+    cut: StepCut,
+}
+
+impl Cuttable for Reply {
+    fn cut(&mut self) -> &mut Cut {
+        &mut self.cut
+    }
+
+    fn next_step(&mut self) -> &mut Option<String> {
+        &mut self.next_step
+    }
+
+    fn steps(&mut self) -> Vec<StepPieces<'_>> {
+        let pieces = |step: &mut Step| {
+            let seen = Piece::new("inputVariables", Part::Seen, Words::Values(&mut step.input_variables));
+            let put_out = Piece::new("output", Part::PutOut, Words::Value(&mut step.output));
+            StepPieces { pieces: vec![seen, put_out], cut: &mut step.cut }
+        };
+        self.intermediate_results.iter_mut().map(pieces).collect()
+    }
+
+    fn messages(&mut self) -> Vec<&mut String> {
+        Vec::new()
+    }
+
+    fn finals(&mut self) -> Vec<Words<'_>> {
+        vec![Words::Value(&mut self.final_result)]
+    }
+
+    fn shorten_lists(&mut self, limit: &Limit) -> bool {
+        shorten(self, "intermediateResults", |reply| Some(&mut reply.intermediate_results), limit)
+    }
+}
+
+fn values(seen: &[(&str, String)]) -> Map<String, Value> {
+    seen.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
+}
+
+fn reply(seen: &str, put_out: &str, last: &str) -> Reply {
+    let (input_variables, output) = (values(&[("x", seen.to_owned())]), json!(put_out));
+    let step = Step { node_id: "a".to_owned(), input_variables, output, cut: StepCut::default() };
+    Reply { status: "success", final_result: json!(last), intermediate_results: vec![step], ..Reply::default() }
+}
+
+/// An answer as it is written, cut to a limit.
+fn fitted(reply: Reply, limit: &Limit) -> Value {
+    serde_json::to_value(fit(reply, limit, "read on")).unwrap()
 }
 
 fn step(fitted: &Value) -> &Value {
@@ -34,11 +95,11 @@ fn what_fits_is_left_alone() {
 #[test]
 fn what_steps_saw_goes_before_what_they_put_out() {
     let whole = reply(&"y".repeat(9_000), &"é".repeat(9_000), &"f".repeat(3_000));
-    let fitted = fit(whole.clone(), &Limit::characters(15_000), "read on");
+    let fitted = self::fitted(whole.clone(), &Limit::characters(15_000));
     assert_eq!((characters(&step(&fitted)["output"]), characters(&fitted["finalResult"])), (9_000, 3_000));
     assert!(characters(&step(&fitted)["inputVariables"]["x"]) > 1_000, "no more than it takes");
     assert!(step(&fitted).get("outputLength").is_none());
-    let fitted = fit(whole, &Limit::characters(5_000), "read on");
+    let fitted = self::fitted(whole, &Limit::characters(5_000));
     assert!(characters(&step(&fitted)["inputVariables"]["x"]) <= AT_FLOOR);
     assert!((500..9_000).contains(&characters(&step(&fitted)["output"])));
     assert_eq!((&step(&fitted)["outputLength"], characters(&fitted["finalResult"])), (&json!(9_000), 3_000));
@@ -47,7 +108,7 @@ fn what_steps_saw_goes_before_what_they_put_out() {
 
 #[test]
 fn a_long_final_result_keeps_its_beginning() {
-    let fitted = fit(reply("y", "é", &"f".repeat(500_000)), &Limit::characters(10_000), "read on");
+    let fitted = fitted(reply("y", "é", &"f".repeat(500_000)), &Limit::characters(10_000));
     let text = fitted["finalResult"].as_str().expect("text");
     assert!(
         text.starts_with("fff") && text.ends_with("… [cut: 500000 characters in all]"),
@@ -60,8 +121,7 @@ fn a_long_final_result_keeps_its_beginning() {
 
 #[test]
 fn under_a_small_limit_steps_are_named_only_and_counted() {
-    let fitted =
-        fit(reply(&"y ".repeat(500), &"é ".repeat(500), &"so it is ".repeat(20)), &Limit::tokens(150), "read on");
+    let fitted = fitted(reply(&"y ".repeat(500), &"é ".repeat(500), &"so it is ".repeat(20)), &Limit::tokens(150));
     assert!(tokens::estimate(&fitted.to_string()) <= 150, "{fitted}");
     assert_eq!(
         (&fitted["leftOut"], &step(&fitted)["nodeId"]),
@@ -72,7 +132,7 @@ fn under_a_small_limit_steps_are_named_only_and_counted() {
 
 #[test]
 fn a_limit_below_the_bare_answer_is_said_to_be_one() {
-    let fitted = fit(reply("y", "é", &"so it is ".repeat(200)), &Limit::tokens(5), "read on");
+    let fitted = fitted(reply("y", "é", &"so it is ".repeat(200)), &Limit::tokens(5));
     let next = fitted["nextStep"].as_str().expect("text");
     assert!(next.starts_with("read on; ") && next.contains("larger maxTokens"), "{next}");
     assert!(characters(&fitted["finalResult"]) <= AT_FLOOR);
@@ -87,9 +147,10 @@ fn a_text_cut_twice_still_says_its_whole_length() {
 
 #[test]
 fn thousands_of_short_steps_fit_too() {
-    let steps: Vec<Value> = (0..5_000).map(|n| json!({"nodeId": format!("n{n}"), "output": "x"})).collect();
-    let whole = json!({"finalResult": "x", "intermediateResults": steps});
-    let fitted = fit(whole, &Limit::characters(10_000), "read on");
+    let step = |n| Step { node_id: format!("n{n}"), output: json!("x"), ..Step::default() };
+    let whole =
+        Reply { final_result: json!("x"), intermediate_results: (0..5_000).map(step).collect(), ..Reply::default() };
+    let fitted = fitted(whole, &Limit::characters(10_000));
     let all = fitted.to_string().chars().count();
     assert!((7_000..=10_000).contains(&all), "{all}");
     let kept = fitted["intermediateResults"].as_array().expect("a list").len();
@@ -99,8 +160,8 @@ fn thousands_of_short_steps_fit_too() {
 #[test]
 fn a_final_result_that_is_no_text_gives_way_too() {
     let numbers: Vec<usize> = (0..50_000).collect();
-    let whole = json!({"status": "success", "finalResult": {"numbers": numbers}, "intermediateResults": []});
-    let fitted = fit(whole, &Limit::tokens(1_000), "read on");
+    let whole = Reply { final_result: json!({"numbers": numbers}), ..Reply::default() };
+    let fitted = fitted(whole, &Limit::tokens(1_000));
     assert!(tokens::estimate(&fitted.to_string()) <= 1_000);
     assert!(fitted["finalResult"].as_str().is_some_and(|text| text.starts_with("{\"numbers\":[0,1,2")), "{fitted}");
 }
@@ -128,13 +189,18 @@ proptest! {
         steps in vec((length(), length(), 0..6_usize), 0..30), last in length(), kind in 0..6_usize, limit in limit(),
     ) {
         let last = text(last, kind);
-        let shown: Vec<Value> = steps.iter().enumerate().map(|(number, &(seen, put_out, kind))| json!({
-            "nodeId": format!("node-{number}"), "label": format!("Step {number}"),
-            "inputVariables": {"x": text(seen, kind), "y": text(seen / 3, kind + 1)}, "output": text(put_out, kind),
-        })).collect();
-        let whole = json!({"status": "success", "finalResult": last, "intermediateResults": shown, "warnings": []});
-        let fitted = fit(whole.clone(), &limit, "read on");
-        if limit.fits(&whole) {
+        let step = |(number, &(seen, put_out, kind)): (usize, &(usize, usize, usize))| Step {
+            node_id: format!("node-{number}"),
+            input_variables: values(&[("x", text(seen, kind)), ("y", text(seen / 3, kind + 1))]),
+            output: json!(text(put_out, kind)),
+            cut: StepCut::default(),
+        };
+        let intermediate_results = steps.iter().enumerate().map(step).collect();
+        let whole = Reply { status: "success", final_result: json!(last), intermediate_results, ..Reply::default() };
+        let fitted = fitted(whole.clone(), &limit);
+        let fits = limit.fits(&whole);
+        let whole = serde_json::to_value(whole).unwrap();
+        if fits {
             prop_assert_eq!(fitted, whole);
             return Ok(());
         }

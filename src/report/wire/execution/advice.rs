@@ -1,0 +1,120 @@
+//! What is said of an execution in which steps failed, and what helps.
+
+use std::borrow::Cow;
+
+use crate::code::Code;
+use crate::model::ToolAddress;
+use crate::names::{counted, shown};
+use crate::plan::{Intent, Work};
+use crate::run::{Run, StepError};
+
+/// What happened, in a sentence.
+pub(super) fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
+    let Some((step, error)) = failures.first() else { return "nothing could be executed".to_owned() };
+    let id = run.plan().step(*step).map_or("", |step| step.id.as_str());
+    let counts = run.counts();
+    let more = match failures.len().saturating_sub(1) {
+        0 => String::new(),
+        more => format!(" ({} failed)", counted(more, "more step", "more steps")),
+    };
+    format!(
+        "step {} failed: {}{more}; {} of {} finished",
+        crate::names::quoted(id),
+        error.message,
+        counts.done,
+        counted(counts.steps, "step", "steps")
+    )
+}
+
+/// What helps against the first failure.
+pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
+    let work = first.and_then(|(step, _)| run.plan().step(step)).map(|step| &step.work);
+    let step: Cow<'_, str> = match first.map_or(Code::ExecutionError, |(_, error)| error.code) {
+        Code::TemplateNotFound => {
+            "add the template to templates/, or mend `selectedTemplateId` in the flow; flows_show lists what each step reads"
+                .into()
+        }
+        Code::FlowNotFound => "name a flow of this catalog in `data.flow` of the node; flows_list shows the names".into(),
+        Code::LimitExceeded => {
+            format!("{}; what had finished is in partialResults", over_limit(work, first.map(|(_, error)| error))).into()
+        }
+        Code::Timeout | Code::GithubError | Code::NetworkError | Code::RateLimited => {
+            "call flows_execute again in a minute; what had finished is in partialResults".into()
+        }
+        Code::ToolNotFound => {
+            let of_alias = alias(work).map(|alias| format!(" and `flowy servers tools {alias}` its tools"));
+            format!(
+                "mend `data.call` of the node: `flowy servers list` shows the servers{}; they are the operator's to \
+                 configure, in the servers file (--servers FILE)",
+                of_alias.unwrap_or_default()
+            )
+            .into()
+        }
+        Code::ToolNotAllowed => {
+            let alias = alias(work).unwrap_or_else(|| "ALIAS".to_owned());
+            format!(
+                "the operator says which tools flows may call, in `allow` of the servers file (--servers FILE); `flowy \
+                 servers tools {alias}` shows them"
+            )
+            .into()
+        }
+        Code::ToolUnavailable | Code::ToolError => {
+            "mend what the message names, or call flows_execute again in a minute; what had finished is in partialResults"
+                .into()
+        }
+        Code::Cancelled => "call flows_execute again when you want it to finish".into(),
+        _ => "flows_show lists what each step reads and what is wrong with it".into(),
+    };
+    step.into_owned()
+}
+
+/// The server that a step calls, as its node names it.
+fn alias(work: Option<&Work>) -> Option<String> {
+    let server = match work? {
+        Work::Call(call) => call.address.server.clone(),
+        Work::Faulty { meant: Intent::Call(call), .. } => ToolAddress::read(call).ok()?.server,
+        _ => return None,
+    };
+    // It is to be typed into a shell.
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (!server.is_empty() && server.chars().all(plain)).then(|| shown(&server, 100))
+}
+
+/// What helps against a limit depends on whose limit it is.
+fn over_limit(work: Option<&Work>, error: Option<&StepError>) -> &'static str {
+    match work {
+        Some(Work::Faulty { meant: Intent::Flow(_), .. }) => {
+            "take a flow out of the chain, or split the work: flows go at most 8 deep, and have 10,000 steps in all"
+        }
+        Some(Work::Faulty { .. }) => "split the flow: its steps name more values than one flow may",
+        // What the call itself runs into begins with the tool's address, and is the server's limit.
+        Some(Work::Call(call))
+            if error.is_some_and(|error| error.message.starts_with(&shown(&call.address.to_string(), 200))) =>
+        {
+            "ask the tool for less, or let the operator raise `maxResultBytes` of its server in the servers file"
+        }
+        Some(Work::Call(_)) => "shorten the values, or ask the tool for less",
+        _ => "shorten the values or the templates",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::grouped;
+    use crate::plan::Mending;
+    use crate::validate::{MAX_DEPTH, MAX_STEPS};
+
+    #[test]
+    fn the_limit_of_flows_within_flows_is_told_as_it_is() {
+        let work = Work::Faulty {
+            code: Code::LimitExceeded,
+            message: String::new(),
+            meant: Intent::Flow("N2".to_owned()),
+            mending: Mending::default(),
+        };
+        let told = over_limit(Some(&work), None);
+        assert!(told.contains(&format!("at most {MAX_DEPTH} deep")), "{told}");
+        assert!(told.contains(&format!("{} steps in all", grouped(MAX_STEPS))), "{told}");
+    }
+}

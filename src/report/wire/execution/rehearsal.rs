@@ -1,0 +1,214 @@
+//! What would run, with `dryRun`: texts, order, what is missing, and how long the texts are.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::steps::{MappedVariable, OmittedStep, StepHead, failures, skipped, variables};
+use crate::app::Rehearsal;
+use crate::plan::Work;
+use crate::report::wire::common::{Cut, FailedStep, ReadAt, Results, SkippedStep, StepCut, WarningAnswer, written};
+use crate::report::wire::limit::{Limit, MAX_TOKENS};
+use crate::report::wire::size::{Cuttable, Part, Piece, StepPieces, Words, fit, shorten};
+use crate::report::wire::warning::of_execution;
+use crate::run::Run;
+use crate::tokens;
+
+/// What would happen.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RehearsedAnswer {
+    /// Name of the flow.
+    flow_name: String,
+    /// True: nothing was executed.
+    #[schemars(extend("const" = true))]
+    dry_run: bool,
+    /// Whether it could begin.
+    status: Readiness,
+    /// The call that comes next.
+    #[schemars(required)]
+    next_step: Option<String>,
+    /// Required values that nobody gave.
+    missing: Vec<MissingValue>,
+    #[serde(flatten)]
+    results: Results,
+    /// The steps that would run, in order.
+    intermediate_results: Vec<RehearsedStep>,
+    /// Steps that would not run because one before them fails.
+    skipped: Vec<SkippedStep>,
+    /// Steps that would fail.
+    failures: Vec<FailedStep>,
+    #[serde(flatten)]
+    read_at: ReadAt,
+    /// Variables that would take a step's output by an edge or by auto-mapping.
+    mappings: Vec<MappedVariable>,
+    /// Steps that would be left out on purpose.
+    omitted: Vec<OmittedStep>,
+    /// What the caller should know.
+    warnings: Vec<WarningAnswer>,
+    #[serde(flatten)]
+    cut: Cut,
+}
+
+/// Whether a rehearsed execution could begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(super) enum Readiness {
+    Ready,
+    WouldFail,
+    MissingVariables,
+}
+
+impl Readiness {
+    fn next_step(self) -> &'static str {
+        match self {
+            Self::Ready => "nothing was executed: call flows_execute without dryRun",
+            Self::WouldFail => "mend what `failures` names, or call flows_execute without dryRun for the other steps",
+            Self::MissingVariables => {
+                "ask your user for the values in `missing`, then call flows_execute with them in initialVariables"
+            }
+        }
+    }
+}
+
+/// A required value that nobody gave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MissingValue {
+    /// The variable.
+    name: String,
+    /// Labels of the steps that read it.
+    needed_by: Vec<String>,
+}
+
+/// A step that would run.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RehearsedStep {
+    #[serde(flatten)]
+    head: StepHead,
+    /// Steps of one wave run side by side; from 0.
+    wave: usize,
+    /// The names that the step reads and what they would be filled with.
+    input_variables: Map<String, Value>,
+    #[serde(flatten)]
+    does: RehearsedWork,
+    #[serde(flatten)]
+    cut: StepCut,
+}
+
+/// What a step would do.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", untagged)]
+enum RehearsedWork {
+    Text {
+        /// The rendered text.
+        output: Value,
+        /// Estimated size of the text, in tokens.
+        estimated_tokens: usize,
+    },
+    Call {
+        /// The tool that would be called, as alias:tool.
+        call: String,
+        /// The arguments that it would get; what an earlier step gives is not known yet.
+        args: Option<Map<String, Value>>,
+    },
+}
+
+impl RehearsedStep {
+    /// Each step that would run, without the times of a real execution.
+    fn all(run: &Run) -> Vec<Self> {
+        let shown = run.plan().steps().iter().enumerate().filter_map(|(number, step)| {
+            let output = run.output_of(number)?;
+            let does = match &step.work {
+                Work::Gather(_) => return None,
+                // Nothing is called, so there is no output: what would be sent is shown instead.
+                Work::Call(call) => {
+                    RehearsedWork::Call { call: call.address.to_string(), args: run.arguments(number, call).ok() }
+                }
+                Work::Render(_) | Work::Flow(_) | Work::Faulty { .. } => {
+                    RehearsedWork::Text { output: written(output), estimated_tokens: tokens::estimate(&output.text) }
+                }
+            };
+            Some(Self {
+                head: StepHead::of(step),
+                wave: step.wave,
+                input_variables: variables(run, number),
+                does,
+                cut: StepCut::default(),
+            })
+        });
+        shown.collect()
+    }
+
+    fn pieces(&mut self) -> StepPieces<'_> {
+        let seen = Piece::new("inputVariables", Part::Seen, Words::Values(&mut self.input_variables));
+        let put_out = match &mut self.does {
+            RehearsedWork::Text { output, .. } => Some(Piece::new("output", Part::PutOut, Words::Value(output))),
+            RehearsedWork::Call { .. } => None,
+        };
+        StepPieces { pieces: std::iter::once(seen).chain(put_out).collect(), cut: &mut self.cut }
+    }
+}
+
+/// What would run, cut to `max_tokens` (20,000 unless that is said).
+pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> RehearsedAnswer {
+    let run = &rehearsal.executed.run;
+    let missing = rehearsal.missing.iter();
+    let status = match (rehearsal.missing.is_empty(), run.failures().next()) {
+        (false, _) => Readiness::MissingVariables,
+        (true, Some(_)) => Readiness::WouldFail,
+        (true, None) => Readiness::Ready,
+    };
+    let whole = RehearsedAnswer {
+        flow_name: rehearsal.flow.clone(),
+        dry_run: true,
+        next_step: Some(status.next_step().to_owned()),
+        status,
+        missing: missing.map(|(name, steps)| MissingValue { name: name.clone(), needed_by: steps.clone() }).collect(),
+        results: Results::of(run),
+        intermediate_results: RehearsedStep::all(run),
+        skipped: skipped(run),
+        failures: failures(run),
+        read_at: (&rehearsal.origin).into(),
+        mappings: MappedVariable::all(run),
+        omitted: OmittedStep::all(run),
+        warnings: of_execution(&rehearsal.executed.warnings, &rehearsal.findings, &rehearsal.origin),
+        cut: Cut::default(),
+    };
+    let limit = Limit::tokens(max_tokens.unwrap_or(MAX_TOKENS));
+    fit(whole, &limit, "texts were cut to fit; a larger maxTokens shows more of them")
+}
+
+impl Cuttable for RehearsedAnswer {
+    fn cut(&mut self) -> &mut Cut {
+        &mut self.cut
+    }
+
+    fn next_step(&mut self) -> &mut Option<String> {
+        &mut self.next_step
+    }
+
+    fn steps(&mut self) -> Vec<StepPieces<'_>> {
+        self.intermediate_results.iter_mut().map(RehearsedStep::pieces).collect()
+    }
+
+    fn messages(&mut self) -> Vec<&mut String> {
+        let failures = self.failures.iter_mut().map(|failed| &mut failed.error.fault.message);
+        failures.chain(self.warnings.iter_mut().map(|warning| &mut warning.message)).collect()
+    }
+
+    fn finals(&mut self) -> Vec<Words<'_>> {
+        self.results.words()
+    }
+
+    fn shorten_lists(&mut self, limit: &Limit) -> bool {
+        shorten(self, "intermediateResults", |answer| Some(&mut answer.intermediate_results), limit)
+            || shorten(self, "skipped", |answer| Some(&mut answer.skipped), limit)
+            || shorten(self, "mappings", |answer| Some(&mut answer.mappings), limit)
+            || shorten(self, "warnings", |answer| Some(&mut answer.warnings), limit)
+            || shorten(self, "missing", |answer| Some(&mut answer.missing), limit)
+            || shorten(self, "failures", |answer| Some(&mut answer.failures), limit)
+    }
+}

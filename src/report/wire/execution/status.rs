@@ -1,0 +1,222 @@
+//! Where a direct execution stands, in the words that direct and guided ones share.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::SOURCE;
+use super::steps::{DoneStep, failures, skipped};
+use crate::app::{Detail, Finished, Outcome, Pending, Recorded, Section, state_of};
+use crate::discover::millis;
+use crate::report::wire::common::{Cut, FailedStep, Results, SkippedStep, Stamp, guided_state};
+use crate::report::wire::error::ErrorAnswer;
+use crate::report::wire::limit::{Limit, MAX_TOKENS};
+use crate::report::wire::size::{Cuttable, StepPieces, Words, fit, rest_of_execution, shorten};
+use crate::run::{State, Status};
+
+/// An execution that goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunningAnswer {
+    /// Name of the flow.
+    flow_name: String,
+    /// Id of the execution.
+    execution_id: String,
+    /// Where the execution stands: it goes on.
+    #[schemars(extend("const" = "running"))]
+    status: &'static str,
+    /// The same in the words of `flows_status`.
+    #[schemars(extend("const" = "running"))]
+    state: &'static str,
+    /// When the execution began (ISO 8601, UTC).
+    started_at: Stamp,
+    /// How much is done, in per cent with the sign.
+    progress: String,
+    /// Steps that have ended.
+    steps_done: usize,
+    /// All steps.
+    steps_total: usize,
+    /// Until when the execution can be asked for, ISO 8601.
+    kept_until: Stamp,
+    /// The call that comes next.
+    next_step: String,
+}
+
+impl From<&Pending> for RunningAnswer {
+    fn from(pending: &Pending) -> Self {
+        let ended = pending.progress.as_ref().map_or(0, |progress| progress.ended);
+        Self {
+            flow_name: pending.flow.clone(),
+            execution_id: pending.id.clone(),
+            status: Status::Running.word(),
+            state: Status::Running.word(),
+            started_at: Stamp::millis(pending.begun),
+            progress: percent(ended, pending.steps),
+            steps_done: ended,
+            steps_total: pending.steps,
+            kept_until: Stamp::seconds(pending.kept_until),
+            next_step: format!("call flows_status with executionId {}", pending.id),
+        }
+    }
+}
+
+/// How much of the work is done; nothing is done of an execution whose steps are not known yet.
+fn percent(done: usize, steps: usize) -> String {
+    format!("{}%", done.saturating_mul(100).checked_div(steps).unwrap_or(0))
+}
+
+/// An execution that the server did, and that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DirectStatus {
+    /// Id of the execution.
+    execution_id: String,
+    /// Name of the flow.
+    flow_name: String,
+    /// When the execution began (ISO 8601, UTC).
+    started_at: Stamp,
+    /// Where it stands.
+    #[schemars(schema_with = "guided_state")]
+    state: &'static str,
+    /// Why nothing ran; instead of the counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorAnswer>,
+    #[serde(flatten)]
+    ran: Option<RanStatus>,
+    /// The call that helps further.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_step: Option<String>,
+    #[serde(flatten)]
+    cut: Cut,
+}
+
+/// How far an execution came.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RanStatus {
+    /// How it ended.
+    #[schemars(extend("enum" = ["success", "partial", "failed"]))]
+    status: &'static str,
+    /// How much is done, in per cent with the sign.
+    progress: String,
+    /// Steps that gave an output.
+    steps_done: usize,
+    /// All steps.
+    steps_total: usize,
+    /// Ids of the steps that gave an output.
+    completed_steps: Vec<String>,
+    /// Steps that failed; absent after a success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failures: Option<Vec<FailedStep>>,
+    /// Steps that did not run because one before them failed; absent after a success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skipped: Option<Vec<SkippedStep>>,
+    #[serde(flatten)]
+    whole: Option<WholeStatus>,
+}
+
+/// What `include: ["steps"]` adds.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct WholeStatus {
+    #[serde(flatten)]
+    results: Results,
+    /// Every step that gave an output; with include steps.
+    steps: Vec<DoneStep>,
+    /// How long the execution took, in milliseconds; with include steps.
+    total_execution_time_ms: f64,
+}
+
+impl RanStatus {
+    fn of(recorded: &Recorded, include: &[Section]) -> Self {
+        let run = &recorded.executed.run;
+        let counts = run.counts();
+        let done = |step: &usize| matches!(run.state(*step), Some(State::Done { .. }));
+        let completed = (0..run.plan().steps().len()).filter(done);
+        let failed = run.status() != Status::Success;
+        let whole = include.contains(&Section::Steps).then(|| WholeStatus {
+            results: Results::of(run),
+            steps: DoneStep::all(run, Detail::Full),
+            total_execution_time_ms: millis(recorded.executed.took),
+        });
+        Self {
+            status: run.status().word(),
+            progress: percent(counts.done, counts.steps),
+            steps_done: counts.done,
+            steps_total: counts.steps,
+            completed_steps: completed.filter_map(|step| Some(run.plan().step(step)?.id.clone())).collect(),
+            failures: failed.then(|| failures(run)),
+            skipped: failed.then(|| skipped(run)),
+            whole,
+        }
+    }
+}
+
+/// How a direct execution stands.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum DirectAnswer {
+    /// It goes on.
+    Running(RunningAnswer),
+    /// It has ended.
+    Ended(Box<DirectStatus>),
+}
+
+impl DirectAnswer {
+    pub(in crate::report::wire) fn of(outcome: &Outcome, include: &[Section]) -> Self {
+        let (id, flow, begun, finished) = match outcome {
+            Outcome::Running(pending) => return Self::Running(pending.into()),
+            Outcome::Finished { id, flow, begun, finished } => (id, flow, begun, finished),
+        };
+        let (error, ran) = match finished {
+            Finished::Refused(error) => (Some(ErrorAnswer::of(error, SOURCE)), None),
+            Finished::Ran(recorded) => (None, Some(RanStatus::of(recorded, include))),
+        };
+        let status = DirectStatus {
+            execution_id: id.clone(),
+            flow_name: flow.clone(),
+            started_at: Stamp::millis(*begun),
+            state: state_of(outcome),
+            error,
+            ran,
+            next_step: None,
+            cut: Cut::default(),
+        };
+        let status = match &status.ran {
+            Some(RanStatus { whole: Some(_), .. }) => fit(status, &Limit::tokens(MAX_TOKENS), &rest_of_execution(id)),
+            _ => status,
+        };
+        Self::Ended(Box::new(status))
+    }
+}
+
+impl Cuttable for DirectStatus {
+    fn cut(&mut self) -> &mut Cut {
+        &mut self.cut
+    }
+
+    fn next_step(&mut self) -> &mut Option<String> {
+        &mut self.next_step
+    }
+
+    fn steps(&mut self) -> Vec<StepPieces<'_>> {
+        let whole = self.ran.iter_mut().filter_map(|ran| ran.whole.as_mut());
+        whole.flat_map(|whole| &mut whole.steps).map(DoneStep::pieces).collect()
+    }
+
+    fn messages(&mut self) -> Vec<&mut String> {
+        let failures = self.ran.iter_mut().filter_map(|ran| ran.failures.as_mut()).flatten();
+        failures.map(|failed| &mut failed.error.fault.message).collect()
+    }
+
+    fn finals(&mut self) -> Vec<Words<'_>> {
+        let whole = self.ran.as_mut().and_then(|ran| ran.whole.as_mut());
+        whole.map(|whole| whole.results.words()).unwrap_or_default()
+    }
+
+    fn shorten_lists(&mut self, limit: &Limit) -> bool {
+        shorten(self, "steps", |status| Some(&mut status.ran.as_mut()?.whole.as_mut()?.steps), limit)
+            || shorten(self, "completedSteps", |status| Some(&mut status.ran.as_mut()?.completed_steps), limit)
+            || shorten(self, "skipped", |status| status.ran.as_mut()?.skipped.as_mut(), limit)
+            || shorten(self, "failures", |status| status.ran.as_mut()?.failures.as_mut(), limit)
+    }
+}

@@ -1,0 +1,238 @@
+//! The steps of an execution: what each is, what it was filled with, what it gave.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::app::Detail;
+use crate::discover::millis;
+use crate::names::shown;
+use crate::plan::{Intent, Step, Work};
+use crate::report::wire::common::{
+    FailedStep, MendingAnswer, SkippedStep, Stamp, StepCut, StepDetails, StepFault, ToolGave, ToolPlace, written,
+};
+use crate::report::wire::size::{Part, Piece, StepPieces, Words};
+use crate::run::{FilledWith, Output, Run, State, StepError, Timing};
+
+/// What a step is, in whichever answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepHead {
+    /// Id of the node.
+    node_id: String,
+    /// Name of the template that was rendered; for inline text the label, for a tool alias:tool, for a flow within
+    /// the flow its name.
+    template_name: Option<String>,
+    /// Name of the step as people read it.
+    label: String,
+    /// What the output is: a rendered text, a model's answer, a tool's result, or the result of another flow.
+    #[schemars(extend("enum" = ["rendered", "generated", "tool", "flow"]))]
+    kind: &'static str,
+}
+
+impl StepHead {
+    pub(super) fn of(step: &Step) -> Self {
+        Self {
+            node_id: step.id.clone(),
+            template_name: template_name(step).map(Cow::into_owned),
+            label: step.label.clone(),
+            kind: step.work.word(),
+        }
+    }
+}
+
+/// A step that gave its output.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DoneStep {
+    #[serde(flatten)]
+    head: StepHead,
+    /// The names that the step reads and what they were filled with; with detail full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_variables: Option<Map<String, Value>>,
+    /// What the step gave: text, or a structured value; of a tool its text.
+    output: Value,
+    /// Of a step that calls a tool: what it gave beside the text in `output`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<ToolGave>,
+    /// How long the step took, in milliseconds.
+    execution_time_ms: f64,
+    /// When the step began, ISO 8601 in UTC.
+    timestamp: Stamp,
+    #[serde(flatten)]
+    cut: StepCut,
+}
+
+impl DoneStep {
+    fn of(run: &Run, number: usize, step: &Step, output: &Output, timing: Timing, detail: Detail) -> Self {
+        Self {
+            head: StepHead::of(step),
+            input_variables: (detail == Detail::Full).then(|| variables(run, number)),
+            output: written(output),
+            result: ToolGave::of(output),
+            execution_time_ms: millis(timing.took),
+            timestamp: Stamp::millis(timing.at),
+            cut: StepCut::default(),
+        }
+    }
+
+    /// Every step that is done, but for those that are shown by the flow within the flow to which they belong.
+    pub(super) fn all(run: &Run, detail: Detail) -> Vec<Self> {
+        let shown = run.plan().steps().iter().enumerate().filter_map(|(number, step)| match run.state(number) {
+            _ if within_what_is_done(run, step) => None,
+            Some(State::Done { output, timing }) => Some(Self::of(run, number, step, output, *timing, detail)),
+            _ => None,
+        });
+        shown.collect()
+    }
+
+    pub(super) fn pieces(&mut self) -> StepPieces<'_> {
+        let seen =
+            self.input_variables.as_mut().map(|seen| Piece::new("inputVariables", Part::Seen, Words::Values(seen)));
+        let put_out = Piece::new("output", Part::PutOut, Words::Value(&mut self.output));
+        StepPieces { pieces: seen.into_iter().chain([put_out]).collect(), cut: &mut self.cut }
+    }
+}
+
+/// Whether a step is shown by the flow within the flow to which it belongs, which is done.
+fn within_what_is_done(run: &Run, step: &Step) -> bool {
+    let mut within = step.within;
+    while let Some(gather) = within {
+        if matches!(run.state(gather), Some(State::Done { .. })) {
+            return true;
+        }
+        within = run.plan().step(gather).and_then(|step| step.within);
+    }
+    false
+}
+
+/// What a step is made from: a template, a tool, another flow.
+fn template_name(step: &Step) -> Option<Cow<'_, str>> {
+    match &step.work {
+        Work::Render(rendering) => Some(Cow::Borrowed(&rendering.template_name)),
+        Work::Call(call) => Some(Cow::Owned(shown(&call.address.to_string(), 200))),
+        Work::Flow(linked) => Some(Cow::Borrowed(linked.plan.flow().name.as_str())),
+        Work::Gather(gather) => Some(Cow::Borrowed(&gather.flow)),
+        Work::Faulty { meant: Intent::Call(name) | Intent::Flow(name), .. } => Some(Cow::Owned(shown(name, 200))),
+        Work::Faulty { meant: Intent::Text, .. } => None,
+    }
+}
+
+/// What a step's text was filled with.
+pub(super) fn variables(run: &Run, step: usize) -> Map<String, Value> {
+    let filled = run.slots(step).into_iter().filter_map(|(slot, with)| {
+        let value = match with {
+            FilledWith::Value(value) => value.into_owned(),
+            FilledWith::Text(text) => Value::String(text.to_string()),
+            FilledWith::Output(output) => written(output),
+            FilledWith::Empty => Value::String(String::new()),
+            FilledWith::Left | FilledWith::Pending | FilledWith::Absent(_) => return None,
+        };
+        Some((slot.name.clone(), value))
+    });
+    filled.collect()
+}
+
+/// Every step that failed, in order.
+pub(in crate::report::wire) fn failures(run: &Run) -> Vec<FailedStep> {
+    run.failures().map(|(step, error)| failed(run, step, error)).collect()
+}
+
+/// One step that failed.
+pub(super) fn failed(run: &Run, number: usize, error: &StepError) -> FailedStep {
+    let step = run.plan().step(number);
+    FailedStep {
+        node_id: step.map(|step| step.id.clone()),
+        template_name: step.and_then(template_name).map(Cow::into_owned),
+        error: StepFault { fault: error.into(), details: details_of(run, number) },
+    }
+}
+
+/// Of a tool, which it is and where its step stands; of a step that could not be begun, what has to be mended.
+pub(super) fn details_of(run: &Run, number: usize) -> Option<StepDetails> {
+    let mended = || match &run.plan().step(number)?.work {
+        Work::Faulty { code, mending, .. } if !mending.files.is_empty() => {
+            Some(StepDetails::Mending(MendingAnswer::of(*code, mending)))
+        }
+        Work::Render(_) | Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => None,
+    };
+    tool_of(run, number).map(StepDetails::Tool).or_else(mended)
+}
+
+/// Which tool a step calls, and where the step stands.
+fn tool_of(run: &Run, number: usize) -> Option<ToolPlace> {
+    let step = run.plan().step(number)?;
+    let tool = match &step.work {
+        Work::Call(call) => call.address.to_string(),
+        Work::Faulty { meant: Intent::Call(call), .. } => shown(call, 200),
+        Work::Render(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => return None,
+    };
+    let (place, of) = run.place_of(number);
+    Some(ToolPlace { tool, node_id: step.id.clone(), step: place, of })
+}
+
+/// The steps that do not run because one before them failed.
+pub(in crate::report::wire) fn skipped(run: &Run) -> Vec<SkippedStep> {
+    let steps = (0..run.plan().steps().len()).filter_map(|step| match run.state(step) {
+        Some(State::Skipped { because }) => Some(SkippedStep { node_id: id(run, step), because: id(run, *because) }),
+        _ => None,
+    });
+    steps.collect()
+}
+
+/// A step that was left out on purpose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OmittedStep {
+    /// Id of the node.
+    node_id: String,
+    /// Why, in words.
+    because: String,
+}
+
+impl OmittedStep {
+    /// The steps that were left out although nothing failed, with the first of them and why.
+    pub(super) fn all(run: &Run) -> Vec<Self> {
+        let steps = (0..run.plan().steps().len()).filter_map(|step| match run.state(step)? {
+            State::Omitted { because, why } => {
+                let because = if *because == step {
+                    why.to_string()
+                } else {
+                    format!("it reads the output of {}, which was left out", id(run, *because))
+                };
+                Some(Self { node_id: id(run, step), because })
+            }
+            _ => None,
+        });
+        steps.collect()
+    }
+}
+
+/// A variable that took a step's output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MappedVariable {
+    /// Id of the node whose text uses the variable.
+    node_id: String,
+    /// The variable.
+    variable: String,
+    /// Where the value came from: a node's id, perhaps with a path, or an input.
+    from: String,
+    /// How: by a mapping of an edge, by an edge's targetHandle, or because it was not given.
+    #[schemars(extend("enum" = ["mapping", "handle", "auto"]))]
+    by: &'static str,
+}
+
+impl MappedVariable {
+    pub(super) fn all(run: &Run) -> Vec<Self> {
+        let mappings = run.mappings().into_iter();
+        mappings.map(|(step, variable, from, by)| Self { node_id: id(run, step), variable, from, by }).collect()
+    }
+}
+
+/// The id of a step.
+fn id(run: &Run, step: usize) -> String {
+    run.plan().step(step).map(|step| step.id.clone()).unwrap_or_default()
+}

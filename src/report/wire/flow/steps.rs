@@ -1,0 +1,254 @@
+//! The steps of a flow as they would run.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::{SetAnswer, type_of};
+use crate::model::Toolbox;
+use crate::names::shown as safe;
+use crate::plan::{Call, Intent, Plan, Rendering, Slot, Source, Step, Work};
+use crate::report::wire::common::{Fault, MendingAnswer, StepCut};
+use crate::report::wire::size::{Part, Piece, StepPieces, Words};
+use crate::validate::OutputPart;
+
+/// A step of a flow.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ShownStep {
+    /// Id of the node.
+    id: String,
+    /// Name of the step as people read it.
+    label: String,
+    /// Type of the node: template, tool or flow.
+    kind: String,
+    /// What the step does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// Steps of one wave run side by side; from 0.
+    wave: usize,
+    /// Ids of the steps whose end it waits for.
+    depends_on: Vec<String>,
+    #[serde(flatten)]
+    does: ShownWork,
+    #[serde(flatten)]
+    cut: StepCut,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all_fields = "camelCase", untagged)]
+enum ShownWork {
+    Render {
+        /// Name of the template; for a text of the node's own, the label.
+        template: String,
+        /// Persona that whoever does the step in a guided execution takes on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        persona: Option<String>,
+        /// Contract that the output has to meet in a guided execution; `inline` stands for a schema.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        contract: Option<Value>,
+        /// Where each placeholder takes its value from.
+        reads: Vec<PlaceholderRead>,
+        /// The template's text; with detail full.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        /// Named sets of values; with detail full.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        variable_sets: Vec<SetAnswer>,
+    },
+    Call {
+        /// Of a tool step: the tool, as alias:tool.
+        call: String,
+        /// Of a tool step: why the tool can't be called now; absent when nothing is known against it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unavailable: Option<String>,
+        /// Of a tool step: what must be there, else the step is left out.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        requires: Vec<String>,
+        /// Where each placeholder takes its value from.
+        reads: Vec<PlaceholderRead>,
+        /// Of a tool step: its arguments as they are written; with detail full.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        args: Option<Map<String, Value>>,
+    },
+    Flow {
+        /// Of a flow step: the flow within.
+        flow: String,
+        /// Where each placeholder takes its value from.
+        reads: Vec<PlaceholderRead>,
+        /// Of a flow step: what the flow within is given, by its inputs; with detail full.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        variables: Option<Map<String, Value>>,
+        /// Of a flow step: the steps within, each like these; with detail full.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        steps: Option<Vec<ShownStep>>,
+    },
+    Faulty {
+        /// The tool that it means, as alias:tool.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+        /// The flow that it means.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        flow: Option<String>,
+        /// Where each placeholder takes its value from; nothing is known of it here.
+        reads: Vec<PlaceholderRead>,
+        /// Why the step fails when it is reached; absent when it can run.
+        faulty: FaultyAnswer,
+    },
+}
+
+/// Why a step fails.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FaultyAnswer {
+    #[serde(flatten)]
+    fault: Fault,
+    /// What has to be mended.
+    details: MendingAnswer,
+}
+
+/// A placeholder, and where its value comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PlaceholderRead {
+    /// As it is written, without braces.
+    placeholder: String,
+    /// Where its value comes from, in words.
+    from: String,
+}
+
+impl ShownStep {
+    pub(super) fn all(plan: &Plan, tools: &Toolbox, full: bool) -> Vec<Self> {
+        plan.steps().iter().map(|step| Self::of(step, plan, tools, full)).collect()
+    }
+
+    fn of(step: &Step, plan: &Plan, tools: &Toolbox, full: bool) -> Self {
+        let parents = step.parents.iter().filter_map(|parent| plan.step(*parent));
+        Self {
+            id: step.id.clone(),
+            label: step.label.clone(),
+            kind: plan.flow().nodes.get(step.node).map_or("template", |node| type_of(&node.kind)).to_owned(),
+            description: step.description.clone(),
+            wave: step.wave,
+            depends_on: parents.map(|parent| parent.id.clone()).collect(),
+            does: ShownWork::of(&step.work, plan, tools, full),
+            cut: StepCut::default(),
+        }
+    }
+
+    pub(super) fn pieces(&mut self) -> StepPieces<'_> {
+        let pieces = match &mut self.does {
+            ShownWork::Render { text, variable_sets, .. } => {
+                let sets = variable_sets.iter_mut().map(|set| Piece::new("variableSets", Part::Seen, set.words()));
+                let text = text.as_mut().map(|text| Piece::new("text", Part::PutOut, Words::Text(text)));
+                sets.chain(text).collect()
+            }
+            ShownWork::Call { .. } | ShownWork::Flow { .. } | ShownWork::Faulty { .. } => Vec::new(),
+        };
+        StepPieces { pieces, cut: &mut self.cut }
+    }
+}
+
+impl ShownWork {
+    fn of(work: &Work, plan: &Plan, tools: &Toolbox, full: bool) -> Self {
+        match work {
+            Work::Render(rendering) => Self::Render {
+                template: rendering.template_name.clone(),
+                persona: rendering.persona.clone(),
+                contract: rendering.contract.as_ref().map(|contract| named(contract, full)),
+                reads: reads(rendering, plan),
+                text: full.then(|| rendering.text.to_string()),
+                variable_sets: if full { rendering.sets.iter().map(SetAnswer::from).collect() } else { Vec::new() },
+            },
+            Work::Call(call) => Self::Call {
+                call: call.address.to_string(),
+                unavailable: tools.trouble(&call.address.server).map(str::to_owned),
+                requires: requires(call),
+                reads: reads_by_name(&call.slots, plan),
+                args: full.then(|| call.arguments.written().clone()),
+            },
+            Work::Flow(linked) => {
+                let given = linked.variables.iter().map(|(name, passage)| (name.clone(), json!(&*passage.text)));
+                Self::Flow {
+                    flow: linked.plan.flow().name.to_string(),
+                    reads: reads_by_name(&linked.slots, plan),
+                    variables: full.then(|| given.collect()),
+                    steps: full.then(|| ShownStep::all(&linked.plan, tools, full)),
+                }
+            }
+            Work::Gather(gather) => Self::Flow {
+                flow: gather.flow.clone(),
+                reads: reads_by_name(&gather.slots, plan),
+                variables: None,
+                steps: None,
+            },
+            Work::Faulty { code, message, meant, mending } => {
+                let (call, flow) = match meant {
+                    Intent::Call(call) => (Some(call.clone()), None),
+                    Intent::Flow(flow) => (None, Some(flow.clone())),
+                    Intent::Text => (None, None),
+                };
+                let fault = Fault { code: code.word().to_owned(), message: message.clone() };
+                let faulty = FaultyAnswer { fault, details: MendingAnswer::of(*code, mending) };
+                Self::Faulty { call, flow, reads: Vec::new(), faulty }
+            }
+        }
+    }
+}
+
+/// An inline schema is long; its being there is what a summary says.
+fn named(contract: &Value, full: bool) -> Value {
+    if full || contract.is_string() { contract.clone() } else { json!("inline") }
+}
+
+/// The names that have to be there for a call.
+fn requires(call: &Call) -> Vec<String> {
+    let names = call.requires.iter().filter_map(|(slot, path)| {
+        let name = call.slots.get(*slot)?.name.as_str();
+        Some(std::iter::once(name).chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join("."))
+    });
+    names.collect()
+}
+
+fn reads_by_name(slots: &[Slot], plan: &Plan) -> Vec<PlaceholderRead> {
+    slots.iter().map(|slot| PlaceholderRead { placeholder: slot.name.clone(), from: from(slot, plan) }).collect()
+}
+
+fn reads(rendering: &Rendering, plan: &Plan) -> Vec<PlaceholderRead> {
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let placeholders = rendering.outline.placeholders.iter().zip(&rendering.outline.name_of);
+    let reads = placeholders.filter_map(|(placeholder, place)| {
+        let (spelt, slot) = (placeholder.spelt(), rendering.slots.get(*place)?);
+        seen.insert(spelt.clone()).then(|| PlaceholderRead { from: from(slot, plan), placeholder: spelt })
+    });
+    reads.collect()
+}
+
+/// Where a slot's value comes from, in words.
+pub(in crate::report) fn from(slot: &Slot, plan: &Plan) -> String {
+    let id = |step: usize| plan.step(step).map_or("", |step| step.id.as_str());
+    match &slot.source {
+        Source::Step { step, part: OutputPart::Template, .. } => format!("template name of {}", id(*step)),
+        Source::Step { step, path, by, .. } => {
+            let path = if path.is_empty() { String::new() } else { format!(" at {}", path.join(".")) };
+            let how = match by {
+                Some(crate::validate::MappedBy::Mapping) => " (mapped by the edge)",
+                Some(crate::validate::MappedBy::Handle) => " (by the edge's targetHandle)",
+                None => "",
+            };
+            format!("output of {}{path}{how}", id(*step))
+        }
+        Source::Passed(passed) => format!("input {} of flow {}", passed.input, passed.flow),
+        Source::Open(open) => {
+            let input = if open.input == slot.name { "input".to_owned() } else { format!("input {}", open.input) };
+            match (&open.default, open.auto) {
+                (Some(default), _) => format!("{input}, default {}", safe(&default.to_string(), 80)),
+                (None, Some(parent)) => format!("{input}, else output of {}", id(parent)),
+                (None, None) if open.required => format!("{input}, required"),
+                (None, None) if open.declared => format!("{input}, else empty"),
+                (None, None) => "nothing declares it: stays as text unless given".to_owned(),
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What comes next in a guided execution, in words.
+
+use super::call_of;
+use crate::run::{Guided, GuidedState};
+
+/// What to tell the person.
+pub(super) fn question(reason: &str, questions: &[String]) -> String {
+    let listed: Vec<String> =
+        questions.iter().enumerate().map(|(n, question)| format!("{}. {question}", n + 1)).collect();
+    format!(
+        "Ask your user now, and wait for the answer; don't answer in their place. Why: {reason} {}",
+        listed.join(" ")
+    )
+}
+
+/// How the answers come back.
+pub(super) fn bring_answers(guided: &Guided, id: &str) -> String {
+    format!(
+        "ask your user the questions, then call flows_resume with executionId {}, escalationId {id} and answers",
+        guided.beginning().id
+    )
+}
+
+/// The call that comes next.
+pub(super) fn next_step(guided: &Guided) -> String {
+    let id = &guided.beginning().id;
+    if let Some(at_work) = guided.tool_at_work() {
+        let call = call_of(guided, at_work.step);
+        return match &at_work.asks {
+            Some(asks) => format!(
+                "{} {{\"decision\": \"repeat\"}}, {{\"decision\": \"fail\"}} or {{\"result\": …}}, which is what the call gave",
+                bring_answers(guided, asks.as_str())
+            ),
+            None => format!(
+                "the server is calling {call}; call flows_status with executionId {id} in a moment: it shows the next \
+                 step with its stepToken"
+            ),
+        };
+    }
+    match (guided.state(), guided.handed()) {
+        (_, Some(handed)) => match &handed.asks {
+            Some(asks) => bring_answers(guided, asks.as_str()),
+            None => {
+                let more = guided.run().ready().count();
+                let choice = if more > 0 { "; `next` chooses among ready" } else { "" };
+                let limit = guided.rendering(handed.step).map_or(u32::MAX, |rendering| rendering.max_attempts);
+                let stuck = if handed.breaches >= limit {
+                    "this step was refused as often as it may be: ask a person with flows_escalate, or "
+                } else {
+                    ""
+                };
+                format!(
+                    "{stuck}do this step, then call flows_complete_step with executionId {id}, this stepToken and output{choice}; \
+                     flows_escalate when a person must decide"
+                )
+            }
+        },
+        (GuidedState::Completed, _) if guided.run().final_output().is_some() => {
+            "the flow is done: give your user finalResult".to_owned()
+        }
+        (GuidedState::Completed, _) => format!(
+            "the flow ended without a final result: the step that gives it failed or was left out; flows_status with \
+             executionId {id} and include [\"steps\"] shows what was done"
+        ),
+        (GuidedState::Cancelled, _) => {
+            format!("it was cancelled; flows_status with executionId {id} and include [\"steps\"] shows what was done")
+        }
+        _ => format!(
+            "nothing came of it: failures says why; flows_status with executionId {id} and include [\"steps\"] shows all"
+        ),
+    }
+}
