@@ -51,7 +51,7 @@ fn main() {
     let mut server = start(&program, home.path());
     println!("from a folder");
     measure(&bare, &mut server);
-    let variables = json!({"flowName": "Marketing_Strategy", "initialVariables": values()});
+    let variables = json!({"flowName": "Marketing_Strategy", "initialVariables": values(), "detail": "full"});
     let direct = (0..TIMES).map(|_| server.call("flows_execute", &variables)).collect();
     println!("flows_execute, the same flow  {}", Figures::of(direct));
     let (direct, _) = answer(&mut server, "flows_execute", &variables);

@@ -50,6 +50,7 @@ pub use crate::store::{ListingTotals, Summary, Tally};
 pub use crate::upstream::{ServerRow, TOLD};
 pub use crate::validate::{REGISTRY as RULES, Severity};
 
+pub(crate) use crate::catalog::in_sets;
 pub use crate::code::Code;
 pub use changes::{Change, Changes};
 pub use check::{CheckRequest, CheckedFile, Checkup, KeptTools, check_paths};

@@ -19,7 +19,7 @@ use crate::clock::Clock;
 use crate::code::Code;
 use crate::model::Toolbox;
 use crate::plan::{Call, Plan, Step, Work};
-use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, State, StepError, Timing, Warning};
+use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, State, Status, StepError, Timing, Warning};
 
 pub use calls::{OnCall, call_step};
 pub use tools::{Calling, NoTools, OnToolProgress, ToolFailure, ToolProgress, Tools};
@@ -136,6 +136,26 @@ pub struct Executed {
     pub calls: u32,
     /// How many of them were new tries.
     pub retries: u32,
+}
+
+impl Executed {
+    /// The placeholders of outputs' fields that stayed as they are: the step, and how it is written.
+    pub fn unfilled(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.warnings.iter().filter_map(|warning| Some((warning.node.as_deref()?, warning.unfilled.as_deref()?)))
+    }
+
+    /// Whether no step failed, and every placeholder of an output's field was filled.
+    pub fn succeeded(&self) -> bool {
+        self.run.status() == Status::Success && self.unfilled().next().is_none()
+    }
+
+    /// How it ended, in a word: `partial` also where a field of an output was asked for that is not there.
+    pub fn word(&self) -> &'static str {
+        match self.run.status() {
+            Status::Success if !self.succeeded() => Status::Partial.word(),
+            status => status.word(),
+        }
+    }
 }
 
 /// What became of one step's work.

@@ -15,6 +15,7 @@ mod completion;
 mod definition;
 mod exposed;
 mod failure;
+mod identity;
 mod introduction;
 mod lines;
 mod log;

@@ -305,6 +305,28 @@ impl Plan {
         &self.inputs
     }
 
+    /// Whether it is made for guided execution: a step has a contract, or reads a field of what a model is to answer.
+    pub fn made_for_guided(&self) -> bool {
+        self.steps.iter().any(|step| match &step.work {
+            Work::Render(rendering) => rendering.contract.is_some() || self.reads_a_field(rendering),
+            Work::Flow(linked) => linked.plan.made_for_guided(),
+            Work::Call(_) | Work::Gather(_) | Work::Faulty { .. } => false,
+        })
+    }
+
+    /// Whether a text has a placeholder of a field of another text step's output.
+    fn reads_a_field(&self, rendering: &Rendering) -> bool {
+        let of_a_text = |step: usize| matches!(self.step(step).map(|step| &step.work), Some(Work::Render(_)));
+        rendering.outline.placeholders.iter().zip(&rendering.outline.name_of).any(
+            |(placeholder, place)| match rendering.slots.get(*place).map(|slot| &slot.source) {
+                Some(Source::Step { step, part: OutputPart::Result, path, .. }) => {
+                    of_a_text(*step) && !(path.is_empty() && placeholder.path.is_empty())
+                }
+                Some(Source::Step { .. } | Source::Open(_) | Source::Passed(_)) | None => false,
+            },
+        )
+    }
+
     /// The names of the variable sets there are to choose from.
     pub fn sets(&self) -> &[String] {
         &self.sets

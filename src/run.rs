@@ -15,10 +15,10 @@ mod warning;
 
 pub use bind::{Bound, FilledWith};
 pub use event::{Event, Output, StepError, Timing};
-pub use given::{Given, Refusal, Unfit};
+pub use given::{Given, Refusal, Unfit, Wanted};
 pub use guided::{
     Beginning, Cancelled, Closing, Entry, Escalation, Fate, Guided, GuidedState, Handed, Misfit, Moment, Outcome,
-    ToolAtWork, read_output,
+    ToolAtWork, gives_reason, read_output,
 };
 pub use state::{Counts, Limits, MOST_FILE_BYTES, OnFailure, Run, State, Status};
 pub use ticket::{EscalationId, ExecutionId, Ticket};

@@ -5,15 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::memory::{Finished, Kept, Recorded};
 use crate::app::{App, Code, Error, Origin};
 use crate::execute::{self, Executed, OnCall, Options, Rendered, StepEnd, ToolProgress, Workers};
+use crate::model::ValueType;
 use crate::names::{ItemName, counted, shown};
-use crate::plan::Plan;
+use crate::plan::{Input, Plan};
 use crate::run::{Given, Limits, OnFailure, Refusal, Run};
 use crate::validate::Finding;
 
@@ -368,6 +369,20 @@ async fn patience_ends(patience: Option<Duration>) {
     }
 }
 
+/// What is known of a missing value: `{name, type, description?, enum?}`.
+fn wanted_input(input: &Input) -> Value {
+    let mut wanted = Map::new();
+    wanted.insert("name".to_owned(), json!(input.name));
+    wanted.insert("type".to_owned(), json!(input.kind.map_or("string", ValueType::name)));
+    if let Some(description) = &input.description {
+        wanted.insert("description".to_owned(), json!(description));
+    }
+    if !input.choices.is_empty() {
+        wanted.insert("enum".to_owned(), json!(input.choices));
+    }
+    Value::Object(wanted)
+}
+
 /// Why nothing ran, for whoever asked.
 pub(super) fn refused(flow: &str, refusal: &Refusal) -> Error {
     let names = |names: &[String]| Value::Array(names.iter().cloned().map(Value::String).collect());
@@ -388,7 +403,7 @@ pub(super) fn refused(flow: &str, refusal: &Refusal) -> Error {
                 .next("flows_show lists the types and the choices")
                 .detail("misfits", all)
         }
-        Refusal::Missing { provided, required, missing, misspelt } => {
+        Refusal::Missing { provided, required, missing, misspelt, wanted } => {
             let listed: Vec<String> =
                 missing
                     .iter()
@@ -398,11 +413,16 @@ pub(super) fn refused(flow: &str, refusal: &Refusal) -> Error {
                     .collect();
             let (are, values) = if missing.len() == 1 { ("is", "value") } else { ("are", "values") };
             let missing_names: Vec<String> = missing.iter().map(|(name, _)| name.clone()).collect();
-            let mut next = format!("give {} in initialVariables", missing_names.join(", "));
+            let example: Map<String, Value> = missing_names.iter().map(|name| (name.clone(), json!("…"))).collect();
+            let mut next = format!("ask your user, then give {} in initialVariables", Value::Object(example));
+            if !wanted.sets.is_empty() {
+                let sets = wanted.sets.join(", ");
+                next = format!("{next}, or choose a variable set that gives them: _variableSet {sets}");
+            }
             for (given, meant) in misspelt {
                 next = format!("{next}; you gave {}: did you mean {meant}?", crate::names::quoted(given));
             }
-            Error::new(
+            let error = Error::new(
                 Code::MissingVariables,
                 format!("{} required {values} {are} missing: {}", missing.len(), listed.join(", ")),
             )
@@ -411,6 +431,8 @@ pub(super) fn refused(flow: &str, refusal: &Refusal) -> Error {
             .detail("provided", names(provided))
             .detail("required", names(required))
             .detail("missing", names(&missing_names))
+            .detail("inputs", wanted.inputs.iter().map(wanted_input).collect());
+            if wanted.sets.is_empty() { error } else { error.detail("variableSets", names(&wanted.sets)) }
         }
     }
 }

@@ -432,6 +432,7 @@ fn needed(name: &str) -> &'static str {
     match name {
         "output" => "it is the step's output, as its contract says",
         "reason" => "it says why a person is needed",
+        "output.reason" => "it says why the step is left out",
         "questions" => "one to twenty questions, each as a text of its own",
         "answers" => "what the person said, as an object or a text",
         _ => "it is needed",

@@ -109,7 +109,7 @@ impl Counting {
     /// A direct execution has ended. One that was cancelled says nothing of its flow, unless it was
     /// done by then.
     pub(super) fn executed(&self, executed: &Executed, cancelled: bool) {
-        let success = executed.run.status() == Status::Success;
+        let success = executed.succeeded();
         if success || !cancelled {
             let class = u8::try_from(Times::class(executed.took)).unwrap_or(u8::MAX);
             self.count_use(executed.run.plan().flow().name.as_str(), success, Some((executed.took, class)));

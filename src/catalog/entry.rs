@@ -24,7 +24,14 @@ pub(super) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> FlowRow {
     });
     let in_sets = plan.map(in_sets).unwrap_or_default();
     let inputs = match plan {
-        Some(_) => inputs.iter().map(|one| FlowInput { in_sets: in_sets.contains(&one.name), ..input(one) }).collect(),
+        // What a variable set gives, nobody has to give.
+        Some(_) => inputs
+            .iter()
+            .map(|one| {
+                let in_sets = in_sets.contains(&one.name);
+                FlowInput { in_sets, required: one.required && !in_sets, ..input(one) }
+            })
+            .collect(),
         None => declared_inputs(flow),
     };
     let (calls, uses) = called(flow);
@@ -45,6 +52,7 @@ pub(super) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> FlowRow {
         outputs: outputs.collect(),
         examples: flow.examples.clone(),
         sets: plan.map(|plan| plan.sets().to_vec()).unwrap_or_default(),
+        guided: plan.is_some_and(Plan::made_for_guided),
         expose: flow.expose,
         calls,
         uses,

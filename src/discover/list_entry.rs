@@ -81,6 +81,9 @@ pub struct BriefEntry {
     pub description: String,
     /// See [`brief_inputs`](super::brief_inputs).
     pub input_summary: String,
+    /// True for a flow that is made for guided execution; absent for others.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub guided: bool,
 }
 
 /// What standard shows.
@@ -107,6 +110,9 @@ pub struct StandardEntry {
     pub updated: Option<String>,
     /// Step labels in order.
     pub steps: Vec<String>,
+    /// True for a flow that is made for guided execution; absent for others.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub guided: bool,
 }
 
 /// What detailed shows.
@@ -139,6 +145,9 @@ pub struct DetailedEntry {
     pub inputs: Option<BTreeMap<String, ShownInput>>,
     /// The labels of the results, in the file's order, each with the node that gives it.
     pub outputs: Map<String, Value>,
+    /// True for a flow that is made for guided execution; absent for others.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub guided: bool,
 }
 
 /// An input as detailed shows it.
@@ -197,6 +206,7 @@ impl ListEntry {
                 description: text::brief(&flow.description),
                 input_summary: text::brief_inputs(&flow),
                 name: flow.name,
+                guided: flow.guided,
             }),
             Mode::Index => Self::Index(text::index_line(&flow)),
             Mode::Standard => Self::Standard(StandardEntry {
@@ -209,6 +219,7 @@ impl ListEntry {
                 created,
                 updated,
                 steps: flow.steps,
+                guided: flow.guided,
             }),
             Mode::Detailed => Self::Detailed(Box::new(DetailedEntry {
                 inputs: (!flow.inputs_unknown).then(|| flow.inputs.into_iter().map(shown_input).collect()),
@@ -223,6 +234,7 @@ impl ListEntry {
                 author: flow.author,
                 category: flow.category,
                 outputs: by_label(flow.outputs),
+                guided: flow.guided,
             })),
             Mode::Hot => Self::Hot(HotEntry::of(flow, figures)),
             Mode::Summaries => Self::Summary(SummaryEntry::of(flow, figures)),

@@ -10,6 +10,7 @@ use crate::names::unprintable;
 
 /// One listed flow, as its plan describes it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct FlowRow {
     /// The name it is asked for by.
     pub name: String,
@@ -43,6 +44,8 @@ pub struct FlowRow {
     pub examples: Vec<String>,
     /// The variable sets there are to choose from.
     pub sets: Vec<String>,
+    /// Whether it is made for guided execution.
+    pub guided: bool,
     /// Whether its file asks that it be a tool of its own.
     pub expose: bool,
     /// The external tools that its steps call, `alias:tool`, sorted, each once.

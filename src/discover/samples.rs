@@ -65,6 +65,7 @@ pub(super) fn typical(number: usize) -> FlowRow {
         ],
         examples: vec![format!("{subject} please")],
         sets: Vec::new(),
+        guided: false,
         expose: number.is_multiple_of(7),
         calls: if number.is_multiple_of(3) { vec!["browser:open".to_owned()] } else { Vec::new() },
         uses: Vec::new(),

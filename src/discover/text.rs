@@ -107,7 +107,11 @@ pub fn index_line(flow: &FlowRow) -> String {
         out.push_str(" – ");
         out.push_str(&truncated(&sentence, left.clamp(SHORTEST_PURPOSE, LONGEST_PURPOSE)));
     }
-    out + &tags
+    out.push_str(&tags);
+    if flow.guided {
+        out.push_str(" (guided)");
+    }
+    out
 }
 
 /// The names of the inputs, the required ones first and `?` behind the optional ones: `topic, tone?`.

@@ -71,6 +71,9 @@ pub struct HotEntry {
     pub success_rate: Option<f64>,
     /// What the score means.
     pub popularity: Popularity,
+    /// True for a flow that is made for guided execution; absent for others.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub guided: bool,
 }
 
 /// What categories shows.
@@ -106,6 +109,9 @@ pub struct SummaryEntry {
     /// How long an execution takes on average, in milliseconds; written as null when not known.
     #[serde(rename = "avgLatencyMs")]
     pub average_ms: Option<f64>,
+    /// True for a flow that is made for guided execution; absent for others.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub guided: bool,
 }
 
 /// What full shows.
@@ -132,6 +138,9 @@ pub struct FullEntry {
     pub examples: Vec<String>,
     /// How its executions went.
     pub performance: Performance,
+    /// True for a flow that is made for guided execution; absent for others.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub guided: bool,
 }
 
 /// How the executions of a flow went; what is not known is written as null.
@@ -175,6 +184,7 @@ impl HotEntry {
             success_rate: usage.success_rate(),
             popularity: usage.score().popularity(),
             name: flow.name,
+            guided: flow.guided,
         }
     }
 }
@@ -192,6 +202,7 @@ impl SummaryEntry {
             returns: flow.outputs.into_iter().map(|output| output.label).collect(),
             average_ms: average_ms(&figures.of(&flow.name)),
             name: flow.name,
+            guided: flow.guided,
         }
     }
 }
@@ -209,6 +220,7 @@ impl FullEntry {
             steps: flow.steps,
             returns: by_label(flow.outputs),
             examples: flow.examples,
+            guided: flow.guided,
         }
     }
 }
@@ -239,6 +251,10 @@ pub fn set_property(sets: &[String]) -> Value {
 pub fn property(kind: &str, description: Option<&str>, choices: &[Value], default: Option<&Value>) -> Value {
     let mut property = Map::new();
     property.insert("type".to_owned(), json!(kind));
+    if kind == "object" {
+        // Several clients close an object that does not say that it is open.
+        property.insert("additionalProperties".to_owned(), json!(true));
+    }
     if let Some(description) = description {
         property.insert("description".to_owned(), json!(description));
     }

@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::plan::Work;
 use crate::run::{
     Entry, Escalation, EscalationId, Fate, Guided, Handed, Moment, Outcome, Output, StepError, Ticket, ToolAtWork,
-    read_output,
+    gives_reason, read_output,
 };
 
 /// The most questions to a person at once.
@@ -143,6 +143,7 @@ pub(super) fn complete(
         Outcome::Skipped if !guided.rendering(step).is_some_and(|rendering| rendering.optional) => {
             return Err(GuideError::NotOptional { step: story.step_id(step) });
         }
+        Outcome::Skipped if !gives_reason(&output) => return Err(GuideError::Missing("output.reason")),
         Outcome::Failed | Outcome::Skipped => {}
     }
     let closed = Moment::Closed { ticket: closure.ticket.clone(), outcome: closure.outcome, output };

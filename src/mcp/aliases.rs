@@ -1,4 +1,4 @@
-//! Names that are answered to without being listed: the contract's `flows/list`, dotted forms, and
+//! Names that are answered to without being listed: the contract's own, dotted forms, and
 //! the JSON-RPC methods of the same names.
 
 /// The JSON-RPC methods that are answered besides MCP's own, sorted.
@@ -8,7 +8,7 @@ pub(super) const EXTENSION: &str = "io.github.flowy-mcp/flows";
 
 /// A tool's listed name, and whether it was called by the contract's own name.
 pub(super) fn tool(called: &str) -> (String, bool) {
-    let contract = called == "flows/list";
+    let contract = METHODS.contains(&called);
     let name = match called.strip_prefix("flows") {
         Some(rest) => match rest.strip_prefix(['/', '.', ':', '-']) {
             Some(verb) => format!("flows_{verb}"),
@@ -29,7 +29,7 @@ mod tests {
             ("flows_list", "flows_list", false),
             ("flows/list", "flows_list", true),
             ("flows.list", "flows_list", false),
-            ("flows/execute", "flows_execute", false),
+            ("flows/execute", "flows_execute", true),
             ("flows.status", "flows_status", false),
             ("flows", "flows", false),
             ("other/list", "other/list", false),

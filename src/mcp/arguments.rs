@@ -7,7 +7,7 @@
 use serde_json::{Map, Number, Value, json};
 
 use super::definition::{Definition, Kind, Parameter};
-use crate::app::{Code, Error, ExposedFlow};
+use crate::app::{Code, Detail, Error, ExposedFlow};
 use crate::names::{nearest, nfc, quoted};
 
 /// The most unknown arguments that are told of one call.
@@ -96,6 +96,8 @@ impl Arguments {
         let mut values = Map::new();
         values.insert("flowName".to_owned(), json!(flow.flow));
         values.insert("initialVariables".to_owned(), Value::Object(variables));
+        // Who calls a flow as a tool can't ask for more.
+        values.insert("detail".to_owned(), json!(Detail::Full.word()));
         Ok(Self { values })
     }
 
@@ -285,7 +287,18 @@ impl Parameter {
     }
 
     fn wrong(&self, why: &str) -> Error {
-        refused(self.name, format!("`{}` {why}", self.name), format!("`{}`: {}", self.name, self.description))
+        let example = match self.kind {
+            Kind::Values => " For example: {\"topic\": \"…\"}",
+            Kind::Texts => " For example: [\"…\"]",
+            Kind::Text
+            | Kind::Count(..)
+            | Kind::Seconds(_)
+            | Kind::Flag
+            | Kind::Word(_)
+            | Kind::Words(_)
+            | Kind::Anything => "",
+        };
+        refused(self.name, format!("`{}` {why}", self.name), format!("`{}`: {}{example}", self.name, self.description))
     }
 }
 

@@ -110,15 +110,15 @@ impl Parameter {
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text => json!({"type": "string"}),
-            // Every word of a schema costs its reader; who asks for more than the most is told what it is.
-            Kind::Count(least, _) => json!({"type": "integer", "minimum": least}),
-            Kind::Seconds(_) => json!({"type": "number", "minimum": 0}),
+            Kind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+            Kind::Seconds(most) => json!({"type": "number", "minimum": 0, "maximum": most}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Word(words) => json!({"type": "string", "enum": words}),
             Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Kind::Words(words) => json!({"type": "array", "items": {"type": "string", "enum": words}}),
-            // Models that are told "an object" give one; that others are taken too need not cost tokens.
-            Kind::Values | Kind::Anything => json!({"type": "object"}),
+            // Models that are told "an object" give one; that others are taken too need not cost tokens. Several
+            // clients close an object that does not say that it is open.
+            Kind::Values | Kind::Anything => json!({"type": "object", "additionalProperties": true}),
         };
         if let Value::Object(object) = &mut schema {
             // That a switch is off and values are none goes without saying.

@@ -135,7 +135,12 @@ pub(super) fn in_its_words(flow: &ExposedFlow, error: Error) -> Error {
             let missing = detail("missing").and_then(Value::as_array);
             let names = missing.into_iter().flatten().filter_map(Value::as_str);
             let key = |name| flow.arguments.iter().find(|one| one.name == name).map_or(name, |one| one.key.as_str());
-            let next = format!("give {}", names.map(key).collect::<Vec<_>>().join(", "));
+            let mut next = format!("ask your user, then give {}", names.map(key).collect::<Vec<_>>().join(", "));
+            let sets = detail("variableSets").and_then(Value::as_array).into_iter().flatten();
+            let sets: Vec<&str> = sets.filter_map(Value::as_str).collect();
+            if !sets.is_empty() {
+                next = format!("{next}, or choose a variable set that gives them: _variableSet {}", sets.join(", "));
+            }
             error.next(next)
         }
         Code::InvalidRequest if detail("misfits").is_some() => {

@@ -10,13 +10,15 @@ use super::reply::Reply;
 use super::tools::ALL;
 use super::unknown::MCP;
 use crate::app::{Code, Error};
-use crate::names::{nearest, quoted};
+use crate::names::{nearest, quoted, shown};
 use crate::report::wire::{self, ErrorAnswer};
 
 /// The JSON-RPC code of a failure of our own methods: the first that is free for servers.
 ///
 /// Source: JSON-RPC 2.0, section 5.1, -32000 to -32099.
 const SERVER_ERROR: ErrorCode = ErrorCode(-32_000);
+/// The longest address that is repeated, in characters.
+const LONGEST_ADDRESS: usize = 2_000;
 /// How many tools one sentence names.
 const NAMED: usize = 20;
 
@@ -36,8 +38,13 @@ pub(super) fn method_error(failed: Value) -> ErrorData {
 
 /// Nothing can be read there, or it can't be read now. rmcp writes the code that the client's
 /// version has for a resource that isn't there: -32002, since 2026-07-28 -32602.
-pub(super) fn resource(error: &Error) -> ErrorData {
-    let data = Some(wire::value(&ErrorAnswer::of(error, "resources/read")));
+pub(super) fn resource(error: &Error, uri: &str) -> ErrorData {
+    let mut data = wire::value(&ErrorAnswer::of(error, "resources/read"));
+    if let Value::Object(data) = &mut data {
+        // The protocol wants the address there.
+        data.insert("uri".to_owned(), Value::String(shown(uri, LONGEST_ADDRESS)));
+    }
+    let data = Some(data);
     match error.code {
         Code::InvalidRequest
         | Code::AmbiguousName

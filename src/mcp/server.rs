@@ -14,8 +14,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
-    InputResponses, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    CompleteResult, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, InputResponses,
+    JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
     SubscriptionFilter, Tool,
 };
@@ -34,7 +34,7 @@ use super::reply::{Call, Reply, cancelled};
 use super::target::Target;
 use super::tools::EXECUTE;
 use super::unknown::MCP;
-use super::{TTL_AT_MOST_MS, aliases, changes, completion, failure, introduction, prompts, resources, tools};
+use super::{TTL_AT_MOST_MS, aliases, changes, completion, failure, identity, introduction, prompts, resources, tools};
 use crate::app::{App, Code, Error, ExposedFlow};
 use crate::config::Expose;
 use crate::report::wire::Travels;
@@ -101,7 +101,7 @@ impl Server {
             _ => None,
         };
         let sent = sent.ok_or_else(|| malformed("arguments is not an object"))?;
-        let stateless = stateless(&context);
+        let stateless = identity::stateless(&context);
         let reply = self.call(&name, sent, None, &context).await?;
         let mut result = serde_json::to_value(reply.into_result())
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -127,7 +127,7 @@ impl Server {
                 Err(error) => return Ok(failure::reply(&EXECUTE, &error, None)),
             },
         };
-        let stateless = stateless(context);
+        let stateless = identity::stateless(context);
         let person = Person::behind(context.client_capabilities().as_ref(), stateless, &context.peer, answered);
         Ok(self.answer(target, (contract, Travels::Twice), sent, person, context).await)
     }
@@ -164,18 +164,28 @@ impl Server {
         if let Some(asks) = reply.asks {
             return (*asks).into();
         }
-        let (Some(outbox), None) = (&self.outbox, &reply.text) else { return reply.into_result().into() };
+        let (Some(outbox), None) = (&self.outbox, &reply.text) else {
+            let mut result = reply.into_result();
+            self.sign(&mut result.meta, context);
+            return result.into();
+        };
         let failed = reply.failed;
         let mut reply = reply;
         let beside = std::mem::take(&mut reply.beside);
         let mut result = outbox.keep(context.id.clone(), reply.into_written(), failed);
         result.content.extend(beside.iter().cloned());
+        self.sign(&mut result.meta, context);
         if !context.ct.is_cancelled() {
             return result.into();
         }
         // Nobody may fetch it any more: its message, if there is one at all, holds it itself.
         let written = outbox.take(&context.id);
         written.map_or(result, |written| Reply { failed, beside, ..Reply::written(written) }.into_result()).into()
+    }
+
+    /// Without a session, every result says who answers.
+    fn sign(&self, meta: &mut Option<MetaObject>, context: &RequestContext<RoleServer>) {
+        identity::sign(meta, &self.app.settings().server_name, context);
     }
 
     /// The names of the tools, as far as they are known without a look at the catalog.
@@ -314,9 +324,9 @@ impl Server {
     }
 }
 
-/// Since 2026-07-28 there are no sessions, and every result says whether it is complete.
-fn stateless(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|version| !version.has_initialize())
+/// Where a page begins; an empty cursor is none, as it is in the arguments of tools.
+fn cursor(page: Option<PaginatedRequestParams>) -> Option<String> {
+    page.and_then(|page| page.cursor).filter(|cursor| !cursor.is_empty())
 }
 
 impl ServerHandler for Server {
@@ -340,9 +350,8 @@ impl ServerHandler for Server {
         if let (Some(tools), Some(_)) = (&mut capabilities.tools, &self.exposing) {
             tools.list_changed = Some(true);
         }
-        let name = self.app.settings().server_name.clone();
-        let implementation = Implementation::new(name, env!("CARGO_PKG_VERSION")).with_title("Flowy: prompt flows");
-        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(self.introduction())
+        let server = identity::of(&self.app.settings().server_name);
+        ServerConfig::new(capabilities).with_server_info(server).with_instructions(self.introduction())
     }
 
     async fn list_tools(
@@ -355,7 +364,8 @@ impl ServerHandler for Server {
             self.tools.iter().map(|tool| tool.tool(changing)).collect()
         };
         let Some(exposing) = &self.exposing else {
-            let list = ListToolsResult::with_all_items(tools);
+            let mut list = ListToolsResult::with_all_items(tools);
+            self.sign(&mut list.meta, &context);
             return Ok(list.with_ttl_ms(TTL_AT_MOST_MS).with_cache_scope(CacheScope::Public));
         };
         let ttl = match self.guarded("tools/list", &context, exposing.to_list().boxed()).await {
@@ -369,7 +379,9 @@ impl ServerHandler for Server {
                 0
             }
         };
-        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(ttl).with_cache_scope(CacheScope::Private))
+        let mut list = ListToolsResult::with_all_items(tools);
+        self.sign(&mut list.meta, &context);
+        Ok(list.with_ttl_ms(ttl).with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -398,20 +410,24 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let cursor = page.and_then(|page| page.cursor);
+        let cursor = cursor(page);
         let work = resources::list(&self.app, cursor.as_deref(), self.only()).boxed();
         let done = self.guarded("resources/list", &context, work).await;
-        done.map_err(|error| failure::protocol(&error, "resources/list"))
+        let mut list = done.map_err(|error| failure::protocol(&error, "resources/list"))?;
+        self.sign(&mut list.meta, &context);
+        Ok(list)
     }
 
     async fn list_resource_templates(
         &self,
         page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        prompts::only_page(page.and_then(|page| page.cursor).as_deref())
+        prompts::only_page(cursor(page).as_deref())
             .map_err(|error| failure::protocol(&error, "resources/templates/list"))?;
-        Ok(resources::templates(self.alone))
+        let mut list = resources::templates(self.alone);
+        self.sign(&mut list.meta, &context);
+        Ok(list)
     }
 
     async fn read_resource(
@@ -421,7 +437,9 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let work = resources::read(&self.app, &request.uri, self.alone).boxed();
         let done = self.guarded("resources/read", &context, work).await;
-        done.map(Into::into).map_err(|error| failure::resource(&error))
+        let mut read = done.map_err(|error| failure::resource(&error, &request.uri))?;
+        self.sign(&mut read.meta, &context);
+        Ok(read.into())
     }
 
     async fn list_prompts(
@@ -429,10 +447,12 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let cursor = page.and_then(|page| page.cursor);
+        let cursor = cursor(page);
         let work = prompts::list(&self.app, cursor.as_deref(), self.alone).boxed();
         let done = self.guarded("prompts/list", &context, work).await;
-        done.map_err(|error| failure::protocol(&error, "prompts/list"))
+        let mut list = done.map_err(|error| failure::protocol(&error, "prompts/list"))?;
+        self.sign(&mut list.meta, &context);
+        Ok(list)
     }
 
     async fn get_prompt(
@@ -442,7 +462,9 @@ impl ServerHandler for Server {
     ) -> Result<GetPromptResponse, ErrorData> {
         let work = prompts::get(&self.app, &request.name, request.arguments, self.alone).boxed();
         let done = self.guarded("prompts/get", &context, work).await;
-        done.map(Into::into).map_err(|error| failure::protocol(&error, "prompts/get"))
+        let mut prompt = done.map_err(|error| failure::protocol(&error, "prompts/get"))?;
+        self.sign(&mut prompt.meta, &context);
+        Ok(prompt.into())
     }
 
     async fn complete(
@@ -450,12 +472,14 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        if self.alone {
-            return Ok(CompleteResult::default());
+        let mut completed = CompleteResult::default();
+        if !self.alone {
+            let work = completion::complete(&self.app, &request).boxed();
+            let done = self.guarded("completion/complete", &context, work).await;
+            completed = done.map_err(|error| failure::protocol(&error, "completion/complete"))?;
         }
-        let work = completion::complete(&self.app, &request).boxed();
-        let done = self.guarded("completion/complete", &context, work).await;
-        done.map_err(|error| failure::protocol(&error, "completion/complete"))
+        self.sign(&mut completed.meta, &context);
+        Ok(completed)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -508,14 +532,12 @@ impl ServerHandler for Server {
                 return Err(failure::method_error(failure::reply(tool, &error, None).value));
             }
         };
-        let reply = self
-            .answer(Target::Fixed(tool), (request.method == "flows/list", Travels::Once), sent, None, &context)
-            .await;
+        let reply = self.answer(Target::Fixed(tool), (true, Travels::Once), sent, None, &context).await;
         if reply.failed {
             return Err(failure::method_error(reply.value));
         }
         let mut value = reply.value;
-        if let (true, Value::Object(object)) = (stateless(&context), &mut value) {
+        if let (true, Value::Object(object)) = (identity::stateless(&context), &mut value) {
             object.insert(RESULT_TYPE.to_owned(), json!("complete"));
         }
         Ok(CustomResult::new(value))

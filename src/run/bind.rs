@@ -441,11 +441,11 @@ impl Run {
                     FilledWith::Left if placeholder.is_code(&rendering.text) => {}
                     FilledWith::Left => warnings.extend(left(id, slot, &placeholder.spelt())),
                     FilledWith::Pending => {}
-                    _ => warnings.push(Warning::of(
-                        WarningCode::TextHasNoFields,
-                        id,
-                        format!("{{{}}} asks for a field of a text; it stays as it is", placeholder.spelt()),
-                    )),
+                    _ => {
+                        let given = matches!((&slot.source, with), (Source::Open(_), FilledWith::Value(_)));
+                        let of_output = !given && self.giver(slot).is_some();
+                        warnings.push(Warning::text_has_no_fields(id, placeholder.spelt(), of_output));
+                    }
                 }
             }
             texts.push(text);
@@ -469,8 +469,7 @@ fn left(id: &str, slot: &Slot, spelt: &str) -> Option<Warning> {
             format!("{{{spelt}}} is not declared and was not given; it stays as it is")
         }
         Source::Step { .. } => {
-            let message = format!("{{{spelt}}} asks for a field of a text; it stays as it is");
-            return Some(Warning::of(WarningCode::TextHasNoFields, id, message));
+            return Some(Warning::text_has_no_fields(id, spelt.to_owned(), true));
         }
     };
     Some(Warning::of(WarningCode::UnboundPlaceholder, id, message))

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::model::text_of;
 use crate::names::{nearest, nfc, quoted};
-use crate::plan::{Plan, Work};
+use crate::plan::{Input, Plan, Work};
 
 /// The selector of variable sets.
 const SET_SELECTOR: &str = "_variableSet";
@@ -50,7 +50,18 @@ pub enum Refusal {
         missing: Vec<(String, Vec<String>)>,
         /// Given names that look like misspelt missing ones: given, missing.
         misspelt: Vec<(String, String)>,
+        /// What helps to give them.
+        wanted: Box<Wanted>,
     },
+}
+
+/// What helps to give the values that are missing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Wanted {
+    /// What is known of them, in the order in which they are missing.
+    pub inputs: Vec<Input>,
+    /// The variable sets that give at least one of them.
+    pub sets: Vec<String>,
 }
 
 /// One value that does not fit.
@@ -112,7 +123,18 @@ impl Given {
             })
             .collect();
         let required = plan.inputs().iter().filter(|input| input.required).map(|input| input.name.clone()).collect();
-        Err(Refusal::Missing { provided, required, missing, misspelt })
+        let known = missing.iter().filter_map(|(name, _)| plan.inputs().iter().find(|input| input.name == *name));
+        let wanted = Wanted { inputs: known.cloned().collect(), sets: self.sets_that_help(plan, missing.len()) };
+        Err(Refusal::Missing { provided, required, missing, misspelt, wanted: Box::new(wanted) })
+    }
+
+    /// The variable sets with which less is missing.
+    fn sets_that_help(&self, plan: &Plan, missing: usize) -> Vec<String> {
+        let helps = |set: &&String| {
+            let with = Self { set: Some((*set).clone()), values: self.values.clone() };
+            with.missing(plan).len() < missing
+        };
+        plan.sets().iter().filter(helps).cloned().collect()
     }
 
     /// Whether the chosen set is there and every value fits; what is missing is not looked at.

@@ -21,8 +21,8 @@ use crate::plan::{Rendering, Work};
 use crate::run::{EscalationId, Event, OnFailure, Run, Status, StepError, Ticket, Timing};
 
 pub use log::{Beginning, Entry, Misfit, Moment, Outcome};
-pub use output::read_output;
 use output::reason_of;
+pub use output::{gives_reason, read_output};
 pub use parts::{Cancelled, Closing, Escalation, Fate, GuidedState, Handed, ToolAtWork};
 
 /// A guided execution, as its log says.

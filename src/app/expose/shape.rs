@@ -53,7 +53,6 @@ pub(super) fn exposed(tool: String, entry: &FlowRow, calls: Vec<ToolAddress>) ->
     if !required.is_empty() {
         schema.insert("required".to_owned(), Value::Array(required));
     }
-    schema.insert("additionalProperties".to_owned(), json!(false));
     ExposedFlow { tool, flow: entry.name.clone(), description: description(entry), schema, arguments, calls }
 }
 

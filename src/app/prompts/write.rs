@@ -188,7 +188,13 @@ fn filled(template: &Template, name: &str, values: &Map<String, Value>) -> Resul
         let required = variables.iter().filter(|variable| variable.required).map(|variable| variable.name.clone());
         let missing = missing.into_iter().map(|name| (name.to_owned(), Vec::new())).collect();
         let provided = given.values.keys().cloned().collect();
-        let refusal = Refusal::Missing { provided, required: required.collect(), missing, misspelt: Vec::new() };
+        let refusal = Refusal::Missing {
+            provided,
+            required: required.collect(),
+            missing,
+            misspelt: Vec::new(),
+            wanted: Box::default(),
+        };
         let mut error = as_arguments(refused(name, &refusal));
         if let Some(details) = &mut error.details {
             details.remove("flowName");

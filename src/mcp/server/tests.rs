@@ -43,11 +43,11 @@ static TOOLS: [Definition; 3] = [
             MOST_AT_WORK.fetch_max(at_work, Ordering::SeqCst);
             GO_ON.notified().await;
             AT_WORK.fetch_sub(1, Ordering::SeqCst);
-            Ok(Reply::of(json!({"done": true})))
+            Ok(Reply::of(&json!({"done": true})))
         }
         .boxed()
     }),
-    tool("works", |_, _| async { Ok(Reply::of(json!({"done": true}))) }.boxed()),
+    tool("works", |_, _| async { Ok(Reply::of(&json!({"done": true}))) }.boxed()),
 ];
 
 async fn client(at_once: usize) -> RunningService<RoleClient, ClientConfig> {

@@ -23,9 +23,9 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_execute",
     source: "flows/execute",
     title: "Execute a flow",
-    description: "Executes a flow: fills its templates in order, and returns finalResult and every step's output. Use it \
-                  when you know the inputs (flows_show). Next: use finalResult; if running or truncated, \
-                  flows_status with executionId.",
+    description: "Executes a flow: fills its templates in order, calls no model, and returns finalResult, as a rule a \
+                  finished prompt. Use it when you know the inputs (flows_show). Next: what nextStep says; if running \
+                  or truncated, flows_status with executionId.",
     open_world: true,
     idempotent: true,
     read_only: true,
@@ -41,7 +41,7 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("onFailure", Kind::Word(&["continue", "stop"]), "Whether other branches go on.")
             .default("\"continue\""),
         Parameter::new("detail", Kind::Word(&["full", "outputs", "final"]), "How much is told of each step.")
-            .default("\"full\""),
+            .default("\"final\""),
         Parameter::new("waitSeconds", Kind::Seconds(LONGEST_WAIT), "How long to wait; it goes on after.").default("45"),
         Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply.").default("20000"),
     ],
@@ -69,7 +69,9 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             let rehearsal = call.app.rehearse(&request, &caller).await?;
             return Ok(Reply::of(&wire::rehearsal(&rehearsal, most)));
         }
-        let detail = arguments.text("detail").and_then(Detail::named).unwrap_or_default();
+        // The contract's own name has the contract's shape.
+        let usual = if call.contract { Detail::Full } else { Detail::Final };
+        let detail = arguments.text("detail").and_then(Detail::named).unwrap_or(usual);
         let outcome = call.app.execute(request, &caller).await?;
         let reply = match wire::outcome(&outcome, detail, most) {
             OutcomeAnswer::Fine(answer) => Reply::of(&answer),

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, grouped, hanging, safe_block, time};
+use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, grouped, hanging, hint, safe_block, time};
 use crate::app::{Code, Detail, Error, Recorded, Rehearsal};
 use crate::names::{quoted, shown};
 use crate::plan::{Step, Work};
 use crate::report::wire::{self, EndedAnswer};
-use crate::run::{Run, State, Status};
+use crate::run::{Run, State};
 use crate::tokens;
 
 /// The longest label, in characters.
@@ -51,7 +51,7 @@ pub struct Told {
 
 /// Whether every step finished.
 pub fn succeeded(recorded: &Recorded) -> bool {
-    recorded.executed.run.status() == Status::Success
+    recorded.executed.succeeded()
 }
 
 /// Tells an execution (its id and its flow's name first).
@@ -118,6 +118,12 @@ pub fn execution(
     }
     for warning in whole.warnings() {
         let _ = writeln!(after, "{} {}", look.paint(DOUBTFUL, "warning:"), shown(&warning.message, 500));
+    }
+    if recorded.executed.unfilled().next().is_some() {
+        let made_for =
+            "the flow is made for guided execution: in a client, a model does its steps one by one (flows_begin)";
+        after.push_str(&hint(made_for, look));
+        after.push('\n');
     }
     // On a terminal the result stands between, and its last line may be long gone.
     if look.terminal && result.is_some() && recorded.executed.took >= NOTICED {

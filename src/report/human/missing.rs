@@ -6,21 +6,18 @@ use serde_json::{Map, Value};
 
 use super::{BAD, HEADING, Look, NAME, hint, prose, table, whole};
 use crate::app::Error;
-use crate::names::shown;
+use crate::names::{quoted, shown};
 use crate::plan::Plan;
+use crate::run::{Given, Refusal};
 
 /// The longest value that is repeated in the command, in characters.
 const LONGEST_REPEATED: usize = 60;
 
 /// The missing values with their descriptions, and the command line that gives them.
 pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: Option<&str>, look: Look) -> String {
-    let missing: Vec<&str> = error
-        .details
-        .as_ref()
-        .and_then(|details| details.get("missing"))
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
+    let refusal = Given::read(given).and_then(|given| given.check(plan));
+    let Err(Refusal::Missing { missing, misspelt, wanted, .. }) = refusal else { return super::error(error, look) };
+    let missing: Vec<&str> = missing.iter().map(|(name, _)| name.as_str()).collect();
     let flow = plan.flow().name.as_str();
     let (are, values) = if missing.len() == 1 { ("is", "value") } else { ("are", "values") };
     let mut text = format!(
@@ -48,8 +45,13 @@ pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: O
         .filter(|(name, _)| *name == "_variableSet" || plan.inputs().iter().any(|input| input.name == **name));
     let known: Map<String, Value> = known.map(|(name, value)| (name.clone(), value.clone())).collect();
     let _ = writeln!(text, "\n{}\n  {}", look.paint(HEADING, "Type:"), command(flow, &missing, &known, source));
-    if let Some((_, misspelt)) = error.next_step.as_deref().and_then(|step| step.split_once("; ")) {
-        text.push_str(&hint(misspelt, look));
+    if !wanted.sets.is_empty() {
+        let sets: Vec<String> = wanted.sets.iter().map(|set| shown(set, 100)).collect();
+        text.push_str(&hint(&format!("a variable set gives them, too: --set {}", sets.join(", --set ")), look));
+        text.push('\n');
+    }
+    for (given, meant) in &misspelt {
+        text.push_str(&hint(&format!("you gave {}: did you mean {}?", quoted(given), shown(meant, 100)), look));
         text.push('\n');
     }
     text

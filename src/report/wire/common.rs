@@ -171,15 +171,10 @@ impl From<&Origin> for ReadAt {
     }
 }
 
-/// Where an answer comes from, and how current that is.
+/// How current an answer is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct OriginAnswer {
-    #[serde(flatten)]
-    read_at: ReadAt,
-    /// What identifies this state of the catalog: the commit, or a fingerprint of a folder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    revision: Option<String>,
+pub struct Freshness {
     /// Whether the reply came from the cache without asking GitHub.
     cached: bool,
     /// Age of what was read, in seconds.
@@ -192,21 +187,31 @@ pub struct OriginAnswer {
     stale_reason: Option<String>,
 }
 
-impl OriginAnswer {
-    /// With the revision, to which cursors and comparisons hold.
-    pub(super) fn whole(origin: &Origin) -> Self {
+impl From<&Origin> for Freshness {
+    fn from(origin: &Origin) -> Self {
         Self {
-            read_at: origin.into(),
-            revision: Some(origin.revision.clone()),
             cached: origin.cached,
             age_seconds: origin.age_seconds,
             stale: origin.stale.is_some(),
             stale_reason: origin.stale.clone(),
         }
     }
+}
 
-    pub(super) fn without_revision(origin: &Origin) -> Self {
-        Self { revision: None, ..Self::whole(origin) }
+/// Where an answer comes from, to which cursors and comparisons hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OriginAnswer {
+    #[serde(flatten)]
+    read_at: ReadAt,
+    /// What identifies this state of the catalog: the commit, or a fingerprint of a folder.
+    revision: String,
+    #[serde(flatten)]
+    freshness: Freshness,
+}
+
+impl From<&Origin> for OriginAnswer {
+    fn from(origin: &Origin) -> Self {
+        Self { read_at: origin.into(), revision: origin.revision.clone(), freshness: origin.into() }
     }
 }
 

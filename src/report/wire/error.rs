@@ -67,17 +67,22 @@ impl Holds {
 }
 
 /// Every fact there may be besides findings, with what it means.
-const FACTS: [(&str, Holds, &str); 35] = [
+const FACTS: &[(&str, Holds, &str)] = &[
     ("family", Holds::Text, "Common family of the codes that stand for trouble with GitHub: GITHUB_ERROR."),
     ("retryAt", Holds::Text, "Code RATE_LIMITED: when GitHub takes requests again, ISO 8601."),
     ("flowName", Holds::Text, "Code MISSING_VARIABLES: the flow."),
     ("provided", Holds::Texts, "Code MISSING_VARIABLES: names the caller gave."),
     ("required", Holds::Texts, "Code MISSING_VARIABLES: names the flow needs."),
+    ("inputs", Holds::Objects, "Code MISSING_VARIABLES: name, type, description and choices of what is missing."),
     ("missing", Holds::Texts, "Code MISSING_VARIABLES: needed names that nobody gave."),
     ("cycle", Holds::Texts, "Code CIRCULAR_DEPENDENCY: the ring, closed: its first node comes again at the end."),
     ("nearest", Holds::Texts, "Codes about names: the nearest names there are."),
     ("candidates", Holds::Texts, "Code AMBIGUOUS_NAME: who goes by the name."),
-    ("variableSets", Holds::Texts, "The variable sets there are."),
+    (
+        "variableSets",
+        Holds::Texts,
+        "The variable sets there are; with code MISSING_VARIABLES those that give something that is missing.",
+    ),
     ("misfits", Holds::Texts, "Code INVALID_REQUEST: given names whose values do not fit."),
     ("argument", Holds::Text, "Code INVALID_REQUEST: the argument it is about."),
     ("allowed", Holds::Texts, "Code INVALID_REQUEST: the words that the argument may be."),
@@ -109,7 +114,7 @@ const FACTS: [(&str, Holds, &str); 35] = [
 fn with_facts(schema: &mut Schema) {
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         for (name, holds, meaning) in FACTS {
-            properties.insert(name.to_owned(), holds.schema(meaning));
+            properties.insert((*name).to_owned(), holds.schema(meaning));
         }
     }
 }

@@ -16,8 +16,8 @@ use super::warning::of_execution;
 use crate::app::{Detail, Error, Finished, Outcome, Recorded};
 use crate::code::Code;
 use crate::discover::millis;
-use crate::plan::Work;
-use crate::run::{Run, Status, StepError};
+use crate::execute::Executed;
+use crate::run::{Status, StepError};
 use steps::{DoneStep, MappedVariable, OmittedStep};
 
 pub use rehearsal::{RehearsedAnswer, rehearsal};
@@ -26,9 +26,6 @@ pub(super) use steps::{failures, skipped};
 
 /// The name errors of executions carry.
 const SOURCE: &str = "flows/execute";
-/// What is said where steps have personas or contracts, and nobody answered them.
-const BEGIN_HINT: &str = "these steps ask for a model to answer them, and here their rendered texts are the outputs; \
-flows_begin hands you one step after the other instead";
 
 /// Every status word, who gives it, and what it means.
 pub const STATUSES: [(&str, &str, &str); 7] = [
@@ -36,7 +33,8 @@ pub const STATUSES: [(&str, &str, &str); 7] = [
     (
         "partial",
         "flows_execute, flows_status",
-        "A step failed, and others gave their output; a failure for the caller.",
+        "A step failed, and others gave their output: a failure for the caller. Or no step failed, and placeholders of \
+         outputs' fields stayed as they are; `unfilled` lists them, and the caller is not told a failure.",
     ),
     ("failed", "flows_execute, flows_status", "Nothing ran, or no step gave an output."),
     ("running", "flows_execute, flows_status", "It goes on; flows_status says how far it is."),
@@ -83,8 +81,15 @@ pub struct SucceededAnswer {
     #[schemars(extend("pattern" = "^.{1,40}_[0-9]+_[A-Za-z0-9]+$"))]
     execution_id: String,
     /// Where the execution stands; with `dryRun`, whether it could begin.
-    #[schemars(extend("enum" = ["success"]))]
+    #[schemars(extend("enum" = ["success", "partial"]))]
     status: &'static str,
+    /// What `finalResult` is, and the call that helps further.
+    #[schemars(required)]
+    next_step: Option<String>,
+    /// With status partial: placeholders that ask for fields of outputs and stayed as they are. The flow is made for
+    /// guided execution.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unfilled: Vec<UnfilledPlaceholder>,
     /// How much of the steps the reply shows; absent means full.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["outputs", "final"]))]
@@ -96,9 +101,6 @@ pub struct SucceededAnswer {
     intermediate_results: Option<Vec<DoneStep>>,
     #[serde(flatten)]
     tail: Tail,
-    /// The call that helps further.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_step: Option<String>,
     #[serde(flatten)]
     cut: Cut,
 }
@@ -171,6 +173,23 @@ struct Tail {
     omitted: Vec<OmittedStep>,
     /// What the caller should know.
     warnings: Vec<WarningAnswer>,
+}
+
+/// A placeholder that stayed as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct UnfilledPlaceholder {
+    /// Id of the node whose text has it.
+    node_id: String,
+    /// As it is written, without braces.
+    placeholder: String,
+}
+
+impl UnfilledPlaceholder {
+    fn all(executed: &Executed) -> Vec<Self> {
+        let unfilled = executed.unfilled();
+        unfilled.map(|(node, spelt)| Self { node_id: node.to_owned(), placeholder: spelt.to_owned() }).collect()
+    }
 }
 
 /// How much was done.
@@ -251,22 +270,15 @@ fn success(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Succeed
     SucceededAnswer {
         flow_name: flow.to_owned(),
         execution_id: id.to_owned(),
-        status: run.status().word(),
+        status: recorded.executed.word(),
+        next_step: Some(advice::after_success(flow, &recorded.executed)),
+        unfilled: UnfilledPlaceholder::all(&recorded.executed),
         detail: (detail != Detail::Full).then(|| detail.word()),
         results: Results::of(run),
         intermediate_results: (detail != Detail::Final).then(|| DoneStep::all(run, detail)),
         tail: Tail::of(recorded),
-        next_step: None,
-        cut: Cut { hint: asks_for_a_model(run).then(|| BEGIN_HINT.to_owned()), ..Cut::default() },
+        cut: Cut::default(),
     }
-}
-
-/// Whether a step says as whom, or in which shape, a model is to answer it.
-fn asks_for_a_model(run: &Run) -> bool {
-    run.plan().steps().iter().any(|step| match &step.work {
-        Work::Render(rendering) => rendering.role.is_some() || rendering.terms.is_some(),
-        Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => false,
-    })
 }
 
 fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> FailedAnswer {
@@ -349,6 +361,7 @@ impl Cuttable for SucceededAnswer {
     fn shorten_lists(&mut self, limit: &Limit) -> bool {
         shorten(self, "intermediateResults", |answer| answer.intermediate_results.as_mut(), limit)
             || shorten(self, "mappings", |answer| Some(&mut answer.tail.mappings), limit)
+            || shorten(self, "unfilled", |answer| Some(&mut answer.unfilled), limit)
             || shorten(self, "warnings", |answer| Some(&mut answer.tail.warnings), limit)
     }
 }

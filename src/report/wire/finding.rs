@@ -173,6 +173,6 @@ pub fn checkup(checkup: &Checkup) -> CheckupAnswer {
         calls_not_looked_up: checkup.calls_left,
         errors: checkup.count(Severity::Error),
         warnings: checkup.count(Severity::Warning),
-        origin: checkup.origin.as_ref().map(OriginAnswer::whole),
+        origin: checkup.origin.as_ref().map(OriginAnswer::from),
     }
 }

@@ -3,17 +3,19 @@
 mod schema;
 mod steps;
 
+use std::collections::HashSet;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::common::{Cut, OriginAnswer, WarningAnswer};
+use super::common::{Cut, Freshness, ReadAt, WarningAnswer};
 use super::finding::FindingAnswer;
 use super::limit::Limit;
 use super::size::{Cuttable, StepPieces, Words, fit, shorten};
 use super::warning::of_origin;
-use crate::app::{Origin, Prepared, Shown, ShownTemplate};
+use crate::app::{Origin, Prepared, Shown, ShownTemplate, in_sets};
 use crate::model::{Edge, EdgeKind, Flow, NodeKind, Toolbox, VariableSet};
 use crate::plan::{Input, Plan};
 use steps::ShownStep;
@@ -77,11 +79,16 @@ pub struct ShownFlow {
     findings: Vec<FindingAnswer>,
     /// Whether the flow can be executed.
     executable: bool,
+    /// True for a flow that is made for guided execution; absent for others.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    guided: bool,
     /// All nodes; with detail full.
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<Vec<NodeAnswer>>,
     #[serde(flatten)]
-    origin: OriginAnswer,
+    read_at: ReadAt,
+    #[serde(flatten)]
+    freshness: Freshness,
     /// What the caller should know; absent when there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<WarningAnswer>,
@@ -102,7 +109,7 @@ pub struct InputAnswer {
     #[serde(rename = "type")]
     #[schemars(extend("enum" = ["string", "number", "integer", "boolean", "array", "object"]))]
     kind: String,
-    /// Whether the flow refuses to run without it.
+    /// Whether the flow refuses to run without it; false where a variable set gives it.
     required: bool,
     /// What stands in when it is not given, in the input's type; absent if there is nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -204,7 +211,9 @@ pub struct ShownText {
     /// Names of the flows that use its file.
     used_by: Vec<String>,
     #[serde(flatten)]
-    origin: OriginAnswer,
+    read_at: ReadAt,
+    #[serde(flatten)]
+    freshness: Freshness,
     /// What the caller should know; absent when there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<WarningAnswer>,
@@ -253,7 +262,10 @@ fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool) -> Sh
         complexity: flow.complexity.clone(),
         estimated_duration: flow.estimated_duration.clone(),
         inputs: match plan {
-            Some(plan) => plan.inputs().iter().map(|input| InputAnswer::of(input, plan)).collect(),
+            Some(plan) => {
+                let in_sets = in_sets(plan);
+                plan.inputs().iter().map(|input| InputAnswer::of(input, plan, &in_sets)).collect()
+            }
             None => prepared.entry.inputs.iter().map(InputAnswer::declared).collect(),
         },
         variable_sets: plan.map(|plan| plan.sets().to_vec()).unwrap_or_default(),
@@ -262,8 +274,10 @@ fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool) -> Sh
         outputs: outputs(flow, plan),
         findings: prepared.findings.iter().map(FindingAnswer::from).collect(),
         executable: plan.is_some(),
+        guided: plan.is_some_and(Plan::made_for_guided),
         nodes: full.then(|| nodes.collect()),
-        origin: OriginAnswer::without_revision(origin),
+        read_at: origin.into(),
+        freshness: origin.into(),
         warnings: of_origin(origin).into_iter().collect(),
         next_step: None,
         cut: Cut::default(),
@@ -295,12 +309,13 @@ impl InputAnswer {
         }
     }
 
-    fn of(input: &Input, plan: &Plan) -> Self {
+    fn of(input: &Input, plan: &Plan, in_sets: &HashSet<String>) -> Self {
         let readers = input.used_by.iter().filter_map(|step| plan.step(*step));
         Self {
             name: input.name.clone(),
             kind: input.kind.map_or("string", crate::model::ValueType::name).to_owned(),
-            required: input.required,
+            // What a variable set gives, nobody has to give.
+            required: input.required && !in_sets.contains(&input.name),
             default: input.default.clone(),
             description: input.description.clone(),
             choices: input.choices.clone(),
@@ -355,7 +370,8 @@ fn template(shown: &ShownTemplate, origin: &Origin) -> ShownText {
         variables: template.variables.iter().map(|variable| variable.name.clone()).collect(),
         variable_sets: template.sets.iter().map(SetAnswer::from).collect(),
         used_by: shown.used_by.clone(),
-        origin: OriginAnswer::without_revision(origin),
+        read_at: origin.into(),
+        freshness: origin.into(),
         warnings: of_origin(origin).into_iter().collect(),
         next_step: None,
         cut: Cut::default(),

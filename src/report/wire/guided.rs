@@ -78,6 +78,8 @@ pub struct LeftOutStep {
     node_id: String,
     /// Id of the step that was left out.
     because: String,
+    /// Why that one was.
+    reason: String,
 }
 
 /// The step that is open, the tool that is being called, or how everything ended.
@@ -152,9 +154,11 @@ impl Standing {
         let run = guided.run();
         let failures = execution::failures(run);
         let left_out = (0..run.plan().steps().len()).filter_map(|step| match run.state(step) {
-            Some(State::Omitted { because, .. }) => {
-                Some(LeftOutStep { node_id: id_of(guided, step), because: id_of(guided, *because) })
-            }
+            Some(State::Omitted { because, why }) => Some(LeftOutStep {
+                node_id: id_of(guided, step),
+                because: id_of(guided, *because),
+                reason: why.to_string(),
+            }),
             _ => None,
         });
         Self {

@@ -121,15 +121,15 @@ pub fn contract_listing(listing: &Listing) -> Value {
     }
     why_none(&mut object, page);
     origin(&mut object, &listing.origin);
-    let warnings: Vec<Value> = of_origin(&listing.origin).into_iter().chain(of_examples(listing)).collect();
+    let warnings: Vec<WarningAnswer> = of_origin(&listing.origin).into_iter().chain(of_examples(listing)).collect();
     if !warnings.is_empty() {
-        object.insert("warnings".to_owned(), warnings.into());
+        object.insert("warnings".to_owned(), json!(warnings));
     }
     object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
     Value::Object(object)
 }
 
-fn of_examples(listing: &Listing) -> Option<Value> {
+fn of_examples(listing: &Listing) -> Option<WarningAnswer> {
     listing.unasked_examples.then(|| warning(WarningCode::Examples, UNASKED_EXAMPLES))
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::common::OriginAnswer;
+use super::common::{Freshness, OriginAnswer, ReadAt};
 use crate::app::{FlowEntry, FlowNames};
 
 /// `flow://list`: names, and where they come from.
@@ -30,7 +30,9 @@ pub struct FlowEntryAnswer {
     #[serde(flatten)]
     entry: Value,
     #[serde(flatten)]
-    origin: OriginAnswer,
+    read_at: ReadAt,
+    #[serde(flatten)]
+    freshness: Freshness,
 }
 
 /// `flow://list`. `fits` says how much may be shown; what is cut off is counted and says how to get it.
@@ -40,7 +42,7 @@ pub fn flow_names(found: &FlowNames, fits: &dyn Fn(&FlowNamesAnswer) -> bool) ->
         total: found.names.len(),
         returned: found.names.len(),
         next_step: None,
-        origin: OriginAnswer::whole(&found.origin),
+        origin: (&found.origin).into(),
     };
     while answer.returned > 0 && !fits(&answer) {
         answer.flows.truncate(answer.returned / 2);
@@ -52,5 +54,9 @@ pub fn flow_names(found: &FlowNames, fits: &dyn Fn(&FlowNamesAnswer) -> bool) ->
 
 /// `flow://metadata/{name}`.
 pub fn flow_entry(found: &FlowEntry) -> FlowEntryAnswer {
-    FlowEntryAnswer { entry: super::value(&found.entry), origin: OriginAnswer::without_revision(&found.origin) }
+    FlowEntryAnswer {
+        entry: super::value(&found.entry),
+        read_at: (&found.origin).into(),
+        freshness: (&found.origin).into(),
+    }
 }

@@ -24,12 +24,19 @@ pub fn read_output(output: &Value, usual: bool) -> Output {
 
 /// Why a step failed or was left out, as whoever closed it says.
 pub(super) fn reason_of(output: &Value) -> String {
+    said(output).unwrap_or_else(|| "no reason was given".to_owned())
+}
+
+/// Whether an output says why its step failed or was left out.
+pub fn gives_reason(output: &Value) -> bool {
+    said(output).is_some()
+}
+
+fn said(output: &Value) -> Option<String> {
     let said = match output {
         Value::Object(fields) => fields.get("reason").or_else(|| fields.get("summary")).map(text_of),
         Value::Null => None,
         other => Some(text_of(other)),
     };
-    said.map(|reason| reason.trim().to_owned())
-        .filter(|reason| !reason.is_empty())
-        .unwrap_or_else(|| "no reason was given".to_owned())
+    said.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty())
 }

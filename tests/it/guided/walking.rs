@@ -66,13 +66,13 @@ async fn both_kinds_of_execution_take_the_steps_in_the_same_order() {
         handed.push(json!(step));
         answer = complete(&mut session, &answer).await;
     }
-    let request = json!({"flowName": "Feature", "initialVariables": {"feature": "login"}});
+    let request = json!({"flowName": "Feature", "initialVariables": {"feature": "login"}, "detail": "outputs"});
     let direct = session.ok("flows_execute", request).await;
     let done: Vec<Value> =
         direct["intermediateResults"].as_array().unwrap().iter().map(|step| step["nodeId"].clone()).collect();
     assert_eq!(handed, done);
     // Its steps ask for a model that there is not; the answer says who has one.
-    assert!(direct["hint"].as_str().unwrap().contains("flows_begin"), "{direct}");
+    assert!(direct["nextStep"].as_str().unwrap().contains("flows_begin"), "{direct}");
     let listed = session.ok("flows_status", json!({})).await;
     assert_eq!((&listed["total"], listed["executions"].as_array().unwrap().len()), (&json!(2), 2));
     let awaited = session.ok("flows_status", json!({"state": ["awaiting_human"]})).await;
@@ -133,11 +133,17 @@ async fn only_an_optional_step_may_be_left_out_and_what_reads_it_goes_along() {
     assert_eq!(session.failed("flows_complete_step", closing).await["code"], "INVALID_REQUEST");
     let docs = until(&mut session, begun, "docs").await;
     assert_eq!(docs["step"]["optional"], json!(true));
+    for silent in [Value::Null, json!(""), json!({"reason": " "}), json!({})] {
+        let mut closing = completing(&docs, silent);
+        closing["outcome"] = json!("skipped");
+        let refused = session.failed("flows_complete_step", closing).await;
+        assert_eq!(refused["details"]["argument"], json!("output.reason"), "{refused}");
+    }
     let mut closing = completing(&docs, json!({"reason": "Nobody reads it."}));
     closing["outcome"] = json!("skipped");
     let ended = session.ok("flows_complete_step", closing).await;
     // The review reads the documentation, and everything after reads the review.
-    assert_eq!(ended["omitted"][0], json!({"nodeId": "docs", "because": "docs"}));
+    assert_eq!(ended["omitted"][0], json!({"nodeId": "docs", "because": "docs", "reason": "Nobody reads it."}));
     assert_eq!((&ended["state"], ended["omitted"].as_array().unwrap().len()), (&json!("completed"), 4));
 }
 
@@ -234,7 +240,7 @@ async fn both_kinds_put_the_same_values_into_the_same_texts() {
     let mut session = Bench::examples().session().await;
     let given = json!({"product": "Kettle", "launch_date": "1 May", "notes": "It boils {fast}."});
     let request = json!({"flowName": "Launch_Brief", "initialVariables": given});
-    let direct = session.ok("flows_execute", request.clone()).await;
+    let direct = session.ok("flows/execute", request.clone()).await;
     let mut answer = session.ok("flows_begin", request).await;
     // Whoever hands in the prompt itself does what the direct execution does.
     for step in direct["intermediateResults"].as_array().unwrap() {

@@ -43,7 +43,10 @@ async fn another_flow_is_one_step_and_its_result_the_output() {
     let server = Bench::folder([("flows/Outer.json", outer), ("flows/Greet.json", greet())]);
     let mut session = server.session().await;
     let done = session
-        .ok("flows_execute", json!({"flowName": "Outer", "initialVariables": {"last": "L", "mood": "gay"}}))
+        .ok(
+            "flows_execute",
+            json!({"flowName": "Outer", "initialVariables": {"last": "L", "mood": "gay"}, "detail": "full"}),
+        )
         .await;
     assert_eq!(done["finalResult"], "<Hello Ada L!, gay> and gay");
     let steps: Vec<_> =
@@ -222,7 +225,7 @@ async fn several_results_of_the_other_flow_are_read_by_their_labels() {
     );
     let server = Bench::folder([("flows/Outer.json", outer), ("flows/Inner.json", inner)]);
     let mut session = server.session().await;
-    let done = session.ok("flows_execute", json!({"flowName": "Outer"})).await;
+    let done = session.ok("flows_execute", json!({"flowName": "Outer", "detail": "full"})).await;
     assert_eq!(done["finalResult"], "second, first, second");
     assert_eq!(done["intermediateResults"][0]["output"], json!({"One": "first", "Two": "second"}));
 }

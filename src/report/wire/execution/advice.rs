@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use crate::code::Code;
+use crate::execute::Executed;
 use crate::model::ToolAddress;
-use crate::names::{counted, shown};
+use crate::names::{counted, quoted, shown};
 use crate::plan::{Intent, Work};
 use crate::run::{Run, StepError};
 
@@ -96,6 +97,53 @@ fn over_limit(work: Option<&Work>, error: Option<&StepError>) -> &'static str {
         Some(Work::Call(_)) => "shorten the values, or ask the tool for less",
         _ => "shorten the values or the templates",
     }
+}
+
+/// What is said of an execution in which no step failed: what its final result is, and what to do with it.
+pub(super) fn after_success(flow: &str, executed: &Executed) -> String {
+    let run = &executed.run;
+    let begin = format!("flows_begin with flowName {} hands you one step after the other", quoted(flow));
+    let unfilled = executed.unfilled().count();
+    if unfilled > 0 {
+        let placeholders =
+            counted(unfilled, "placeholder asks for a field of an answer", "placeholders ask for fields of answers");
+        return format!(
+            "this flow is made for guided execution: {placeholders}, and no model gave one; {begin}, and fills them in"
+        );
+    }
+    let texts = run.plan().steps().iter().filter(|step| matches!(step.work, Work::Render(_))).count();
+    match last_work(run).filter(|_| run.final_output().is_some()) {
+        None => "the flow gave no final result: with detail full, `intermediateResults` shows what its steps gave"
+            .to_owned(),
+        Some(Work::Call(call)) => {
+            let tool = shown(&call.address.to_string(), 200);
+            format!("finalResult is what the tool {tool} gave: use it for your user")
+        }
+        Some(_) if asks_for_a_model(run) || texts > 1 => format!(
+            "finalResult is a finished prompt, filled in without a model: answer it now; for real answers between the \
+             steps, {begin}"
+        ),
+        Some(_) => "finalResult is a finished prompt, filled in without a model: answer it now".to_owned(),
+    }
+}
+
+/// What gave the final result, also where that is a step of a flow within.
+fn last_work(run: &Run) -> Option<&Work> {
+    let mut step = run.plan().last()?;
+    loop {
+        match &run.plan().step(step)?.work {
+            Work::Gather(gather) => step = gather.last,
+            work => return Some(work),
+        }
+    }
+}
+
+/// Whether a step says as whom, or in which shape, a model is to answer it.
+fn asks_for_a_model(run: &Run) -> bool {
+    run.plan().steps().iter().any(|step| match &step.work {
+        Work::Render(rendering) => rendering.role.is_some() || rendering.terms.is_some(),
+        Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => false,
+    })
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ impl RanStatus {
             total_execution_time_ms: millis(recorded.executed.took),
         });
         Self {
-            status: run.status().word(),
+            status: recorded.executed.word(),
             progress: percent(counts.done, counts.steps),
             steps_done: counts.done,
             steps_total: counts.steps,

@@ -2,18 +2,24 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::app::in_sets;
 use crate::discover::{property, set_property};
-use crate::plan::Plan;
+use crate::model::{ValueType, text_of};
+use crate::plan::{Input, Plan};
 
-/// The JSON Schema (2020-12) of what a caller gives to a flow.
+/// The JSON Schema (2020-12) of what a caller gives to a flow: it takes what executing takes.
 pub fn input_schema(plan: &Plan) -> Value {
     let mut properties = Map::new();
     let mut required: Vec<Value> = Vec::new();
+    let in_sets = in_sets(plan);
     for input in plan.inputs() {
         let kind = input.kind.map_or("string", crate::model::ValueType::name);
-        let property = property(kind, input.description.as_deref(), &input.choices, input.default.as_ref());
+        let mut property = property(kind, input.description.as_deref(), &input.choices, input.default.as_ref());
+        if let Value::Object(property) = &mut property {
+            as_executing_takes_it(property, input);
+        }
         properties.insert(input.name.clone(), property);
-        if input.required {
+        if input.required && !in_sets.contains(&input.name) {
             required.push(json!(input.name));
         }
     }
@@ -32,4 +38,47 @@ pub fn input_schema(plan: &Plan) -> Value {
         schema.insert("required".to_owned(), Value::Array(required));
     }
     Value::Object(schema)
+}
+
+/// Widens the type of a property to every value that executing takes: a number may come as its text, a text may be a
+/// number, and what has no declared type may be anything.
+fn as_executing_takes_it(property: &mut Map<String, Value>, input: &Input) {
+    let types = match input.held_to {
+        None => {
+            property.remove("type");
+            property.remove("additionalProperties");
+            return as_texts(property, &input.choices);
+        }
+        Some(ValueType::String) => json!(["string", "number", "boolean"]),
+        Some(ValueType::Number) => {
+            property.insert("pattern".to_owned(), json!(r"^\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$"));
+            json!(["number", "string"])
+        }
+        Some(ValueType::Integer) => {
+            property.insert("pattern".to_owned(), json!(r"^\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$"));
+            json!(["integer", "string"])
+        }
+        Some(ValueType::Boolean) => {
+            property.insert("pattern".to_owned(), json!(r"^\s*(true|false)\s*$"));
+            json!(["boolean", "string"])
+        }
+        Some(ValueType::Array | ValueType::Object) => return,
+    };
+    property.insert("type".to_owned(), types);
+    as_texts(property, &input.choices);
+}
+
+/// Choices are compared as texts: the number 1 and the text "1" are one.
+fn as_texts(property: &mut Map<String, Value>, choices: &[Value]) {
+    let texts =
+        choices.iter().filter(|choice| !choice.is_string()).map(|choice| Value::String(text_of(choice).into_owned()));
+    let mut all: Vec<Value> = choices.to_vec();
+    for text in texts {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    if !all.is_empty() {
+        property.insert("enum".to_owned(), Value::Array(all));
+    }
 }

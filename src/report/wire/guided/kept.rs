@@ -14,7 +14,7 @@ pub struct PrunedAnswer {
     pruned: usize,
     /// Whether nothing was forgotten, because that was only rehearsed.
     dry_run: bool,
-    /// Whether the file holds nothing of what was forgotten any more, and is as small as it can be.
+    /// Whether nothing of them is left in the file.
     compact: bool,
     /// The executions.
     executions: Vec<GuidedSummary>,

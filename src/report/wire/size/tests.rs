@@ -29,6 +29,14 @@ struct Step {
     cut: StepCut,
 }
 
+impl Step {
+    fn pieces(&mut self) -> StepPieces<'_> {
+        let seen = Piece::new("inputVariables", Part::Seen, Words::Values(&mut self.input_variables));
+        let put_out = Piece::new("output", Part::PutOut, Words::Value(&mut self.output));
+        StepPieces { pieces: vec![seen, put_out], cut: &mut self.cut }
+    }
+}
+
 impl Cuttable for Reply {
     fn cut(&mut self) -> &mut Cut {
         &mut self.cut
@@ -39,12 +47,7 @@ impl Cuttable for Reply {
     }
 
     fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        let pieces = |step: &mut Step| {
-            let seen = Piece::new("inputVariables", Part::Seen, Words::Values(&mut step.input_variables));
-            let put_out = Piece::new("output", Part::PutOut, Words::Value(&mut step.output));
-            StepPieces { pieces: vec![seen, put_out], cut: &mut step.cut }
-        };
-        self.intermediate_results.iter_mut().map(pieces).collect()
+        self.intermediate_results.iter_mut().map(Step::pieces).collect()
     }
 
     fn messages(&mut self) -> Vec<&mut String> {

@@ -67,7 +67,9 @@ async fn parts_of_addresses_are_completed() {
     assert_eq!(more, json!(["reporting,team"]));
 
     let values = json!({"company": "T", "market": "AI", "budget": 1});
-    let run = session.ok("flows_execute", json!({"flowName": "Marketing_Strategy", "initialVariables": values})).await;
+    let run = session
+        .ok("flows_execute", json!({"flowName": "Marketing_Strategy", "initialVariables": values, "detail": "outputs"}))
+        .await;
     let id = run["executionId"].as_str().unwrap();
     assert_eq!(session.values(pattern("execution://{id}"), "id", "marketing").await, json!([id]));
     let steps = || pattern("execution://{id}/{nodeId}");

@@ -20,6 +20,7 @@ fn handshake_clients_are_served() {
         assert_eq!(hello["result"]["protocolVersion"], json!(version));
         assert_eq!(program.request(1, "ping", &json!({}))["result"], json!({}));
         let tools = program.request(2, "tools/list", &json!({}))["result"].clone();
+        assert!(tools.get("_meta").is_none(), "the handshake said it");
         assert!(tools.get("resultType").is_none() && tools["tools"].as_array().unwrap().len() == 9);
         let done = program.request(3, "tools/call", &json!({"name": "flows_execute", "arguments": run()}));
         assert_eq!(done["result"]["structuredContent"]["status"], json!("success"), "{done}");
@@ -36,6 +37,26 @@ fn stateless_clients_are_served() {
     let tools = program.request(2, "tools/list", &json!({"_meta": stateless()}))["result"].clone();
     assert_eq!((&tools["resultType"], &tools["cacheScope"]), (&json!("complete"), &json!("public")));
     assert!(tools["ttlMs"].as_u64().unwrap() >= 60_000);
+    let server = "io.modelcontextprotocol/serverInfo";
+    for (id, method, params) in [
+        (11, "tools/list", json!({})),
+        (12, "resources/list", json!({})),
+        (13, "resources/templates/list", json!({})),
+        (14, "resources/read", json!({"uri": "flow://list"})),
+        (15, "prompts/list", json!({})),
+        (
+            16,
+            "prompts/get",
+            json!({"name": "flow_Weekly_Status", "arguments": {"team": "T", "week": "W", "notes": "N"}}),
+        ),
+        (17, "tools/call", json!({"name": "flows_list", "arguments": {}})),
+        (18, "tools/call", json!({"name": "flows_show", "arguments": {"name": "Nobody"}})),
+    ] {
+        let mut params = params;
+        params["_meta"] = stateless();
+        let result = program.request(id, method, &params)["result"].clone();
+        assert_eq!(result["_meta"][server]["version"], json!(env!("CARGO_PKG_VERSION")), "{method}: {result}");
+    }
     let params = json!({"name": "flows_execute", "arguments": run(), "_meta": stateless()});
     let done = program.request(3, "tools/call", &params)["result"].clone();
     assert_eq!((&done["resultType"], &done["structuredContent"]["status"]), (&json!("complete"), &json!("success")));

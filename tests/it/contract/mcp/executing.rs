@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, as_published};
+use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, LIST_RESPONSE, as_published};
 use crate::support::github::GitHub;
 use crate::support::mcp::{Bench, Session, flow, template};
 use crate::support::tools::{Web, soon};
@@ -29,7 +29,7 @@ fn ids(steps: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn tc_flow_exec_001_two_nodes_run_in_order() {
     let (_github, _bench, mut session) = over(two()).await;
-    let run = json!({"flowName": "Two", "initialVariables": {"company": "TechCorp"}});
+    let run = json!({"flowName": "Two", "initialVariables": {"company": "TechCorp"}, "detail": "full"});
     let done = session.ok("flows_execute", run).await;
     as_published(EXECUTE_RESPONSE, &done);
     assert_eq!((&done["status"], ids(&done["intermediateResults"])), (&json!("success"), vec!["node-1", "node-2"]));
@@ -40,7 +40,7 @@ async fn tc_flow_exec_001_two_nodes_run_in_order() {
 #[tokio::test]
 async fn tc_flow_exec_002_the_second_node_reads_the_first_ones_result() {
     let (_github, _bench, mut session) = over(two()).await;
-    let run = json!({"flowName": "Two", "initialVariables": {"company": "TechCorp"}});
+    let run = json!({"flowName": "Two", "initialVariables": {"company": "TechCorp"}, "detail": "full"});
     let done = session.ok("flows_execute", run).await;
     let [first, second] = [0, 1].map(|step| done["intermediateResults"][step].clone());
     assert_eq!(second["inputVariables"]["node1_result"], first["output"]);
@@ -55,6 +55,9 @@ async fn tc_flow_exec_003_a_missing_variable_is_named_before_anything_runs() {
     as_published(EXECUTE_FAILURE, &failed);
     assert_eq!((&failed["code"], &failed["source"]), (&json!("MISSING_VARIABLES"), &json!("flows/execute")));
     assert_eq!(failed["details"]["missing"], json!(["budget"]));
+    let wanted = &failed["details"]["inputs"][0];
+    assert_eq!((&wanted["name"], &wanted["type"]), (&json!("budget"), &json!("string")));
+    assert!(failed["nextStep"].as_str().unwrap().contains(r#"{"budget":"…"}"#), "{failed}");
     assert!(failed["message"].as_str().unwrap().contains("budget"));
     assert_eq!((&failed["partialResults"], &failed["failedAt"]), (&json!([]), &json!(null)));
 }
@@ -110,7 +113,7 @@ async fn tc_flow_exec_007_marketing_strategy_gives_both_results_and_the_second_i
     let read = |path: &&str| (path.to_string(), std::fs::read_to_string(path).unwrap());
     let (_github, _bench, mut session) = over(files.iter().map(read).collect()).await;
     let values = json!({"company": "TechCorp", "market": "AI", "budget": "100K"});
-    let run = json!({"flowName": "Marketing_Strategy", "initialVariables": values});
+    let run = json!({"flowName": "Marketing_Strategy", "initialVariables": values, "detail": "full"});
     for name in ["flows_execute", "flows/execute"] {
         let done = session.ok(name, run.clone()).await;
         as_published(EXECUTE_RESPONSE, &done);
@@ -144,6 +147,80 @@ async fn details_leave_out_what_was_not_asked_for() {
     let last = session.ok("flows_execute", run("final")).await;
     as_published(EXECUTE_RESPONSE, &last);
     assert!(last.get("intermediateResults").is_none() && last["finalResult"].is_string());
+}
+
+#[tokio::test]
+async fn every_answer_says_what_it_gave_and_the_steps_are_told_where_they_are_asked_for() {
+    let (_github, _bench, mut session) = over(two()).await;
+    let run = json!({"flowName": "Two", "initialVariables": {"company": "T"}});
+    let by_tool = session.ok("flows_execute", run.clone()).await;
+    assert_eq!((&by_tool["detail"], by_tool.get("intermediateResults")), (&json!("final"), None));
+    assert!(by_tool["nextStep"].as_str().unwrap().contains("flows_begin"), "{by_tool}");
+    for name in ["flows/execute"] {
+        let by_contract = session.ok(name, run.clone()).await;
+        assert_eq!((by_contract.get("detail"), ids(&by_contract["intermediateResults"]).len()), (None, 2));
+    }
+    let by_method = session.request("flows/execute", run).await["result"].clone();
+    assert_eq!(ids(&by_method["intermediateResults"]).len(), 2);
+}
+
+#[tokio::test]
+async fn a_flow_made_for_guided_execution_is_partial_and_says_what_is_left_open() {
+    let led = r#"{"metadata":{"name":"Led","version":"1.0.0"},"nodes":[
+      {"id":"a","type":"template","data":{"label":"A","template":"Find {what}"}},
+      {"id":"b","type":"template","data":{"label":"B","template":"Judge {a_result.risks} of {what}"}}],
+      "edges":[{"source":"a","target":"b"}]}"#;
+    let bench = Bench::folder([("flows/Led.json", led)]);
+    let mut session = bench.session().await;
+    let run = json!({"flowName": "Led", "initialVariables": {"what": "x"}});
+    let done = session.ok("flows_execute", run).await;
+    as_published(EXECUTE_RESPONSE, &done);
+    assert_eq!(done["status"], json!("partial"));
+    assert_eq!(done["unfilled"], json!([{"nodeId": "b", "placeholder": "a_result.risks"}]));
+    assert!(done["nextStep"].as_str().unwrap().contains("flows_begin"), "{done}");
+    let status = session.ok("flows_status", json!({"executionId": done["executionId"]})).await;
+    assert_eq!((&status["status"], &status["state"]), (&json!("partial"), &json!("completed")));
+    for mode in ["compact", "index", "standard", "detailed", "hot", "summaries", "full"] {
+        let listed = session.ok("flows_list", json!({"mode": mode, "names": ["Led"]})).await;
+        as_published(LIST_RESPONSE, &listed);
+        let entry = &listed["flows"][0];
+        let marked = entry["guided"] == json!(true) || entry.as_str().is_some_and(|line| line.ends_with("(guided)"));
+        assert_eq!(marked, mode != "compact", "{mode}: {entry}");
+    }
+    assert_eq!(session.ok("flows_list", json!({"query": "Led"})).await["flows"][0]["guided"], json!(true));
+    assert_eq!(session.ok("flows_show", json!({"name": "Led"})).await["guided"], json!(true));
+    // What a caller gives as a text has no fields either, and that is no output of a step.
+    let plain = json!({"flowName": "Plain", "initialVariables": {"who": "x"}});
+    let text = r#"{"metadata":{"name":"Plain","version":"1.0.0"},"nodes":[{"id":"a","type":"template","data":{"template":"Hi {who.name}"}}],"edges":[]}"#;
+    let done = Bench::folder([("flows/Plain.json", text)]).session().await.ok("flows_execute", plain).await;
+    assert_eq!((&done["status"], done.get("unfilled")), (&json!("success"), None));
+}
+
+#[tokio::test]
+async fn missing_values_are_told_with_the_sets_that_give_them() {
+    let flow = r#"{"metadata":{"name":"Sets","version":"1.0.0","inputs":{"tone":{"type":"string","enum":["dry","warm"],"description":"How it sounds."}}},
+      "nodes":[{"id":"a","type":"template","data":{"label":"A","template":"{tone} {who}","variables":[{"name":"tone"},{"name":"who"}],
+        "variableValueSets":[{"name":"short","values":{"tone":"dry"}},{"name":"other","values":{"spare":"x"}}]}}],"edges":[]}"#;
+    let bench = Bench::folder([("flows/Sets.json", flow)]);
+    let mut session = bench.session().await;
+    let failed = session.failed("flows_execute", json!({"flowName": "Sets"})).await;
+    let details = &failed["details"];
+    assert_eq!(details["variableSets"], json!(["short"]), "{failed}");
+    assert_eq!(
+        details["inputs"][0],
+        json!({"name": "tone", "type": "string", "description": "How it sounds.", "enum": ["dry", "warm"]})
+    );
+    let shown = session.ok("flows_show", json!({"name": "Sets"})).await;
+    let required: Vec<_> =
+        shown["inputs"].as_array().unwrap().iter().map(|one| (&one["name"], &one["required"])).collect();
+    assert_eq!(required, [(&json!("tone"), &json!(false)), (&json!("who"), &json!(true))]);
+    let listed = session.ok("flows_list", json!({})).await;
+    assert_eq!(listed["flows"][0]["inputSummary"], json!("tone (string, optional), who (string, required)"));
+    let schema = session.request("resources/read", json!({"uri": "flow://schema/Sets"})).await;
+    let schema: Value = serde_json::from_str(schema["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(schema["required"], json!(["who"]));
+    let wrong = session.failed("flows_execute", json!({"flowName": "Sets", "initialVariables": ["x"]})).await;
+    assert!(wrong["nextStep"].as_str().unwrap().contains(r#"{"topic": "…"}"#), "{wrong}");
 }
 
 #[tokio::test]

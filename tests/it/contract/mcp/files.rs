@@ -50,7 +50,7 @@ async fn an_image_stands_beside_the_result_and_can_be_read_by_its_address() {
     let bench = bench(&[("image/png", 300), ("text/csv", 40)]);
     let mut session = bench.session().await;
     let answer =
-        session.request("tools/call", json!({"name": "flows_execute", "arguments": {"flowName": "Shots"}})).await;
+        session.request("tools/call", json!({"name": "flows/execute", "arguments": {"flowName": "Shots"}})).await;
     let (content, done) = (&answer["result"]["content"], &answer["result"]["structuredContent"]);
     assert_eq!(content[0]["text"], done.to_string());
     assert_eq!((&content[1]["type"], &content[1]["mimeType"]), (&json!("image"), &json!("image/png")));
@@ -78,7 +78,7 @@ async fn what_does_not_fit_into_a_message_is_named_and_not_shown() {
     let bench = bench(&[("image/png", 500_000), ("image/png", 300_000), ("image/png", 200_000)]);
     let mut session = bench.session().await;
     let answer =
-        session.request("tools/call", json!({"name": "flows_execute", "arguments": {"flowName": "Shots"}})).await;
+        session.request("tools/call", json!({"name": "flows/execute", "arguments": {"flowName": "Shots"}})).await;
     let kinds: Vec<_> =
         answer["result"]["content"].as_array().unwrap().iter().map(|c| c["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["text", "image", "resource_link", "image"]);

@@ -176,7 +176,9 @@ async fn pages_hold_a_hundred_and_follow_each_other_through_a_change() {
 async fn a_made_up_cursor_is_refused() {
     let mut session = Bench::examples().session().await;
     for method in ["resources/list", "resources/templates/list", "prompts/list"] {
-        for cursor in ["100", "", "after_zz"] {
+        // An empty one is none, as in the arguments of tools.
+        assert!(session.request(method, json!({"cursor": ""})).await["result"].is_object(), "{method}");
+        for cursor in ["100", "after_zz"] {
             let error = session.request(method, json!({"cursor": cursor})).await["error"].clone();
             assert_eq!(
                 (&error["code"], &error["data"]["code"]),
@@ -212,6 +214,9 @@ async fn what_is_not_there_has_the_code_of_the_clients_version_and_our_error() {
             (&json!("resources/read"), &error["data"]["message"])
         );
         assert!(error["data"]["nextStep"].is_string(), "{error}");
+        if !uri.contains("%E2") {
+            assert_eq!(error["data"]["uri"], json!(uri));
+        }
     }
     let mut session = Session::raw(bench.app.clone());
     let params = json!({"uri": "flow://metadata/Nobody", "_meta": stateless()});

@@ -40,12 +40,12 @@ async fn whole_text(session: &mut Session, id: &Value, node: &str) -> String {
 async fn a_long_execution_is_cut_and_the_rest_can_be_paged() {
     let bench = long();
     let mut session = bench.session().await;
-    let done = session.ok("flows_execute", json!({"flowName": "Long"})).await;
+    let done = session.ok("flows_execute", json!({"flowName": "Long", "detail": "full"})).await;
     as_published(EXECUTE_RESPONSE, &done);
     assert_eq!((&done["status"], &done["truncated"]), (&json!("success"), &json!(true)));
     assert!(done.to_string().len() < 100_000, "{} bytes", done.to_string().len());
-    let next = done["nextStep"].as_str().unwrap();
-    assert!(next.contains("flows_status") && next.contains(done["executionId"].as_str().unwrap()), "{next}");
+    let rest = done["hint"].as_str().unwrap();
+    assert!(rest.contains("flows_status") && rest.contains(done["executionId"].as_str().unwrap()), "{rest}");
     let last = done["intermediateResults"][7].clone();
     let whole = whole_text(&mut session, &done["executionId"], "n8").await;
     assert_eq!(last["outputLength"], json!(whole.chars().count()));
@@ -60,7 +60,8 @@ async fn a_long_execution_is_cut_and_the_rest_can_be_paged() {
 async fn a_large_budget_still_leaves_a_message_that_clients_take() {
     let bench = long();
     let mut session = bench.session().await;
-    let params = json!({"name": "flows_execute", "arguments": {"flowName": "Long", "maxTokens": 1_000_000}});
+    let params =
+        json!({"name": "flows_execute", "arguments": {"flowName": "Long", "maxTokens": 1_000_000, "detail": "full"}});
     let answer = session.request("tools/call", params).await;
     assert_eq!(answer["result"]["structuredContent"]["truncated"], json!(true));
     let bytes = answer.to_string().len();
@@ -177,12 +178,13 @@ async fn a_small_limit_is_kept_and_the_final_result_goes_last() {
     let bench = long();
     let mut session = bench.session().await;
     for most in [150, 400, 1_000, 5_000] {
-        let done = session.ok("flows_execute", json!({"flowName": "Long", "maxTokens": most})).await;
+        let done = session.ok("flows_execute", json!({"flowName": "Long", "maxTokens": most, "detail": "full"})).await;
         as_published(EXECUTE_RESPONSE, &done);
         let tokens = tiktoken_rs::o200k_base().unwrap().encode_ordinary(&done.to_string()).len();
         let said = done["nextStep"].as_str().unwrap();
         assert!(tokens <= most || said.contains("larger maxTokens"), "{tokens} of {most}: {done}");
-        assert!(said.contains("flows_status") && done["truncated"] == json!(true));
+        let rest = done["hint"].as_str().unwrap();
+        assert!(rest.contains("flows_status") && done["truncated"] == json!(true));
         if most >= 400 {
             assert!(tokens <= most, "{tokens} of {most}: {done}");
         }

@@ -24,7 +24,7 @@ async fn a_call_answers_what_executing_the_flow_answers() {
     let done = session.ok("flow_Marketing_Strategy", values.clone()).await;
     as_published(EXECUTE_RESPONSE, &done);
     let execute = json!({"flowName": "Marketing_Strategy", "initialVariables": values});
-    assert_eq!(timeless(done), timeless(session.ok("flows_execute", execute).await));
+    assert_eq!(timeless(done), timeless(session.ok("flows/execute", execute).await));
 }
 
 #[tokio::test]
@@ -33,8 +33,8 @@ async fn what_is_missing_or_does_not_fit_is_refused_in_the_words_of_the_tool() {
     let failed = session.failed("flow_Marketing_Strategy", json!({"company": "T", "market": null})).await;
     as_published(EXECUTE_FAILURE, &failed);
     assert_eq!(
-        (&failed["code"], &failed["flowName"], &failed["nextStep"]),
-        (&json!("MISSING_VARIABLES"), &json!("Marketing_Strategy"), &json!("give market, budget"))
+        (&failed["code"], &failed["flowName"], &failed["details"]["missing"]),
+        (&json!("MISSING_VARIABLES"), &json!("Marketing_Strategy"), &json!(["market", "budget"]))
     );
     let values = json!({"team": "T", "week": "W", "notes": "N", "audience": "nobody"});
     let failed = session.failed("flow_Weekly_Status", values).await;
@@ -55,7 +55,8 @@ async fn a_name_that_the_flow_does_not_take_is_refused_with_the_nearest() {
     assert!(failed["message"].as_str().unwrap().contains("\"initialVariables\""), "{failed}");
     let listed = session.request("tools/list", json!({})).await["result"]["tools"].clone();
     let tool = listed.as_array().unwrap().iter().find(|tool| tool["name"] == json!("flow_Marketing_Strategy")).unwrap();
-    assert_eq!(tool["inputSchema"]["additionalProperties"], json!(false), "the schema says so, too");
+    // A client drops all tools where one has a closed schema.
+    assert_eq!(tool["inputSchema"].get("additionalProperties"), None);
 }
 
 #[tokio::test]
@@ -81,7 +82,7 @@ async fn inputs_go_by_the_schemas_names_and_by_their_own_and_lists_may_be_texts(
     let twice = session.failed("flow_Plan", json!({&key: "A", "회사": "B", "tags": []})).await;
     assert!(twice["message"].as_str().unwrap().contains("given twice"), "{twice}");
     let missing = session.failed("flow_Plan", json!({"tags": []})).await;
-    assert_eq!(missing["nextStep"], json!(format!("give {key}")), "by the name that the schema has");
+    assert!(missing["nextStep"].as_str().unwrap().ends_with(&format!("give {key}")), "by the name that the schema has");
     let misfit = session.failed("flow_Plan", json!({&key: "A", "tags": "none"})).await;
     assert_eq!(misfit["details"]["misfits"], json!(["tags"]));
 }
