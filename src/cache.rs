@@ -1,8 +1,9 @@
 //! Bytes and snapshots by key and age: what keeps a second question from being asked.
 //!
-//! Four parts: [`Shelf`] (values with an age, stale copies, back-off), [`Flights`] (one fetch per
-//! key, however many wait), [`Folder`] (files on disk that concurrent processes may share, read whole or
-//! by [`RecordFile`]) and [`Objects`] (git blobs by their id, checked on every path). What the bytes mean, and where they
+//! Five parts: [`Span`] (how long something holds), [`Shelf`] (values with an age, stale copies,
+//! back-off), [`Flights`] (one fetch per key, however many wait), [`Folder`] (files on disk that
+//! concurrent processes may share, read whole or by [`RecordFile`], and locks) and [`Objects`] (git blobs
+//! by their id, checked on every path). What the bytes mean, and where they
 //! come from, is not known here.
 
 mod flights;
@@ -10,13 +11,15 @@ mod folder;
 mod objects;
 mod record_file;
 mod shelf;
+mod span;
 
 pub use flights::Flights;
-pub use folder::Folder;
+pub use folder::{Folder, Lock, Locking};
 pub use objects::{Kept, Objects, blob_id};
 pub use record_file::RecordFile;
 pub(crate) use shelf::age;
 pub use shelf::{Failure, Found, Loaded, Shelf, Stale};
+pub use span::Span;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -73,7 +73,7 @@ codes! {
     Cancelled = "CANCELLED", "no", "The caller cancelled.";
     LimitExceeded = "LIMIT_EXCEEDED", "no", "A text, what a tool answers, or flows within flows would go past a limit; `nextStep` says what helps.";
     Unauthorized = "UNAUTHORIZED", "no", "GitHub refused the token (401).";
-    Forbidden = "FORBIDDEN", "no", "The token lacks a permission (403 without rate headers).";
+    Forbidden = "FORBIDDEN", "no", "GitHub refuses the request (403 without a limit); `details.reason` says why.";
     RateLimited = "RATE_LIMITED", "up to 3 tries, unless the reset is too far away", "GitHub's quota is used up; `details.retryAt` says until when.";
     GithubError = "GITHUB_ERROR", "up to 3 tries", "GitHub answered with an error.";
     NetworkError = "NETWORK_ERROR", "up to 3 tries", "GitHub could not be reached.";

@@ -36,7 +36,7 @@ pub use self::environment::{Environment, Folders, Platform, SURROUNDINGS};
 pub use self::error::{Origin, Place, SettingsError, system_says};
 pub use self::exposing::{Expose, ExposeList, reserved_tool_name};
 pub use self::file::CONFIG_FILE;
-pub use self::load::Flags;
+pub use self::load::{Flags, token_in};
 pub use self::passing::{Audience, Passed};
 pub use self::rows::SETTINGS;
 pub use self::secret::{REDACTED, Secret, redact};
@@ -61,6 +61,8 @@ pub struct Settings {
     pub git_ref: Option<RefName>,
     /// `GITHUB_PAT`, `GITHUB_TOKEN` or `GH_TOKEN`.
     pub token: Option<Secret>,
+    /// Where that was given.
+    pub token_place: Option<Place>,
     /// `--api-url`: the REST base; `https://api.github.com` unless set, `https://HOST/api/v3` for GitHub Enterprise.
     pub api_url: String,
     /// `CACHE_TTL_MS`: how long a snapshot is served without asking again (15 minutes).

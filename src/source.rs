@@ -11,6 +11,7 @@ mod folder;
 mod github;
 mod reading;
 mod redact;
+mod refusal;
 pub mod slug;
 
 use std::fmt;
@@ -24,6 +25,7 @@ pub use self::failure::SourceError;
 pub use self::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind};
 pub use self::github::{Pace, remove_kept};
 pub use self::reading::{Reading, Text};
+pub use self::refusal::Refusal;
 
 use self::examples::Examples;
 use self::folder::FolderSource;

@@ -3,14 +3,15 @@
 //! Every room's own error becomes an [`Error`] here and nowhere else; how it is written down is
 //! the report's business.
 
+mod of_source;
+
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{Candidate, CatalogError, ItemKind, is_passing};
 use crate::code::Code;
 use crate::discover::{DamagedIndex, DiscoverError};
 use crate::model::Unusable;
-use crate::names::{RefName, quoted};
-use crate::source::SourceError;
+use crate::names::quoted;
 use crate::validate::{Finding, Reach, TELL_FLOWS_APART};
 
 /// Exit codes of the command line, with their meaning.
@@ -184,93 +185,5 @@ impl Error {
             made = made.next("mend the file; `flowy validate` shows the place");
         }
         made.about_source()
-    }
-}
-
-/// What can be named as a source.
-const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
-
-impl From<SourceError> for Error {
-    fn from(error: SourceError) -> Self {
-        Self::of_source(&error, "`ref`")
-    }
-}
-
-impl Error {
-    /// An error of the source's own ref, that nobody asked for in the call: `set` is what the settings say.
-    pub(super) fn of_own_ref(error: &SourceError, set: Option<&RefName>) -> Self {
-        let set = match error {
-            SourceError::RefNotFound { git_ref, .. } => set.is_some_and(|set| quoted(set.as_str()) == *git_ref),
-            _ => false,
-        };
-        let place = if set { "--ref (GITHUB_REF, or ref in flowy.toml)" } else { "the ref in the source's address" };
-        Self::of_source(error, place)
-    }
-
-    /// An error of the source, with what helps; `place` is where the ref was given.
-    fn of_source(error: &SourceError, place: &str) -> Self {
-        let code = error.code();
-        let made = Self::new(code, error.to_string()).about_source();
-        match error {
-            SourceError::Unauthorized { authenticated: false, .. }
-            | SourceError::Forbidden { authenticated: false, .. } => {
-                made.next("set GITHUB_PAT to a fine-grained token for this repository with Contents: read")
-            }
-            SourceError::Unauthorized { .. } => made.next("give a token that is valid in GITHUB_PAT (fine-grained, with Contents: read), or none for a public repository"),
-            SourceError::Forbidden { sign_on: Some(url), .. } => {
-                let there = if url.is_empty() { String::new() } else { format!(", or sign on at {url}") };
-                made.next(format!("authorise the token for the organisation (GitHub: Settings, Developer settings, Personal access tokens, Configure SSO){there}"))
-            }
-            SourceError::Forbidden { permission, .. } => {
-                let needed = permission.as_deref().unwrap_or("contents=read");
-                made.next(format!("give the token the permission {needed} on this repository (fine-grained tokens: Contents: read)"))
-            }
-            SourceError::RateLimited { retry_at, authenticated, secondary } => {
-                let at = retry_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
-                let more = match (secondary, authenticated) {
-                    // More of a quota would not help against asking too fast.
-                    (true, _) => "; fewer calls at once help (MAX_CONCURRENT_REQUESTS)",
-                    (false, true) => "",
-                    (false, false) => ", or set GITHUB_PAT: with a token the quota is 5,000 requests an hour",
-                };
-                made.detail("retryAt", json!(at)).next(format!("try again after {at}{more}"))
-            }
-            SourceError::RepoNotFound { repo, authenticated, .. } => {
-                let step = if *authenticated {
-                    format!("check the spelling of {repo}, and that the token may read it (fine-grained tokens: this repository, Contents: read)")
-                } else {
-                    format!("check the spelling of {repo}; for a private repository set GITHUB_PAT to a fine-grained token with Contents: read")
-                };
-                made.detail("repository", json!(repo)).next(step)
-            }
-            SourceError::NotAFolder { .. } | SourceError::BadSource { .. } => made.next(SOURCES),
-            SourceError::RefNotFound { default_branch, nearest, .. } => {
-                let branch = default_branch.as_deref().map(|branch| format!(" {branch}")).unwrap_or_default();
-                let default = format!("leave {place} out to read the default branch{branch}");
-                if nearest.is_empty() {
-                    made.next(format!("{default}; `git ls-remote` lists branches and tags"))
-                } else {
-                    let named: Vec<String> = nearest.iter().map(|name| quoted(name)).collect();
-                    made.detail("nearest", json!(nearest)).next(format!("did you mean {}? or {default}", named.join(" or ")))
-                }
-            }
-            SourceError::CommitNotOnDefaultBranch { branch, .. } => {
-                made.next(format!("name a commit of {branch}, or a branch or tag; --allow-any-commit reads any commit"))
-            }
-            SourceError::GitHub { status, .. } if *status < 300 => {
-                made.next("check the API's address (--api-url), and what stands between: a proxy may want a login")
-            }
-            SourceError::GitHub { .. } | SourceError::Network { .. } | SourceError::TimedOut { .. } | SourceError::Corrupt { .. } => {
-                made.next("try again in a minute; a kept copy is served when there is one")
-            }
-            SourceError::MovedAway { .. } => {
-                made.next("check the repository's name and the API's address (--api-url), and what stands between: a proxy may want a login")
-            }
-            SourceError::FileTooLarge { .. } => made.next("make the file smaller, or raise MAX_FILE_SIZE"),
-            SourceError::NotAsked { .. } => made.next("check the API's address (--api-url) and the token; only https is asked, and http on this machine"),
-            SourceError::NotRead { .. } => made.next("put a plain file of that content into the catalog"),
-            SourceError::NoSuchFile { .. } => made.next("call flows_list with refresh: true to see what there is now"),
-            SourceError::Unreadable { .. } => made.next("check that the file can be read by this user"),
-        }
     }
 }

@@ -26,6 +26,23 @@ pub struct Folder {
     warned: AtomicBool,
 }
 
+/// A lock between processes; it ends when this is dropped, and with the process.
+#[derive(Debug)]
+pub struct Lock {
+    _file: fs::File,
+}
+
+/// What became of taking a lock.
+#[derive(Debug)]
+pub enum Locking {
+    /// It is ours.
+    Taken(Lock),
+    /// Another one has it.
+    Busy,
+    /// This folder has no locks: it can't be written, or its file system knows none.
+    Impossible,
+}
+
 impl Folder {
     /// A folder at `root`; nothing is made or opened before it is used.
     pub fn at(root: PathBuf, clock: Arc<dyn Clock>) -> Self {
@@ -90,6 +107,33 @@ impl Folder {
         }
     }
 
+    /// Writes a file with a check sum in front, unless there is one of that name: of several writers the
+    /// first one's stays, where the system can tell who that is.
+    pub fn write_first(&self, name: &str, bytes: &[u8]) {
+        let place = self.root.join(name);
+        let _ =
+            self.put_by(&place, &[&seal(bytes), bytes], false, |beside, place| match fs::hard_link(beside, place) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::remove_file(beside),
+                Err(_) => fs::rename(beside, place),
+                Ok(()) => fs::remove_file(beside),
+            });
+    }
+
+    /// Takes a lock that other processes see, without waiting for it.
+    pub fn try_lock(&self, name: &str) -> Locking {
+        let place = self.root.join(name);
+        let opened = open_lock(&place).or_else(|_| {
+            make_folder(place.parent().unwrap_or(&self.root))?;
+            open_lock(&place)
+        });
+        let Ok(file) = opened else { return Locking::Impossible };
+        match file.try_lock() {
+            Ok(()) => Locking::Taken(Lock { _file: file }),
+            Err(fs::TryLockError::WouldBlock) => Locking::Busy,
+            Err(fs::TryLockError::Error(_)) => Locking::Impossible,
+        }
+    }
+
     /// Removes a file, if it is there.
     pub fn remove(&self, name: &str) {
         let _ = fs::remove_file(self.root.join(name));
@@ -107,12 +151,24 @@ impl Folder {
         let now = SystemTime::from(self.clock.now());
         let is_old = |entry: &fs::DirEntry| {
             let written = entry.metadata().and_then(|about| about.modified()).ok();
-            written.and_then(|written| now.duration_since(written).ok()).is_some_and(|since| since > age)
+            // What was written in the future was written by a clock that was wrong.
+            let since = |written| now.duration_since(written).unwrap_or_else(|early| early.duration());
+            written.is_some_and(|written| since(written) > age)
         };
         entries.flatten().filter(is_old).filter_map(|entry| entry.file_name().into_string().ok()).collect()
     }
 
     fn put(&self, place: &Path, parts: &[&[u8]], durable: bool) -> io::Result<()> {
+        self.put_by(place, parts, durable, |beside, place| fs::rename(beside, place))
+    }
+
+    fn put_by(
+        &self,
+        place: &Path,
+        parts: &[&[u8]],
+        durable: bool,
+        into_place: impl FnOnce(&Path, &Path) -> io::Result<()>,
+    ) -> io::Result<()> {
         let folder = place.parent().unwrap_or(&self.root);
         let beside = folder.join(format!(".{}-{:016x}", std::process::id(), self.clock.fresh()));
         let mut file = match new_file(&beside) {
@@ -127,7 +183,7 @@ impl Folder {
                 file.sync_data()?;
             }
             drop(file);
-            fs::rename(&beside, place)
+            into_place(&beside, place)
         });
         if written.is_err() {
             let _ = fs::remove_file(&beside);
@@ -166,6 +222,18 @@ fn seal(content: &[u8]) -> [u8; HEAD] {
     head
 }
 
+/// Opens a lock's file, which says to whoever finds it what it is.
+fn open_lock(path: &Path) -> io::Result<fs::File> {
+    match new_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::OpenOptions::new().write(true).open(path),
+        Err(error) => Err(error),
+        Ok(mut file) => {
+            file.write_all(b"Locked by the process that asks, so that others wait for its answer.\n")?;
+            Ok(file)
+        }
+    }
+}
+
 fn new_file(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -201,6 +269,30 @@ mod tests {
             let mode = |path: &str| fs::metadata(place.path().join(path)).expect("there").permissions().mode() & 0o777;
             assert_eq!((mode("v1/a/b"), mode("v1/a"), mode("v1")), (0o600, 0o700, 0o700));
         }
+    }
+
+    #[test]
+    fn a_lock_is_one_holders_until_it_is_dropped() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = || Folder::at(place.path().to_owned(), SystemClock::shared());
+        let (one, other) = (folder(), folder());
+        let Locking::Taken(lock) = one.try_lock("locks/a") else { panic!("free") };
+        assert!(matches!(other.try_lock("locks/a"), Locking::Busy));
+        assert!(matches!(other.try_lock("locks/b"), Locking::Taken(_)));
+        drop(lock);
+        assert!(matches!(other.try_lock("locks/a"), Locking::Taken(_)));
+        fs::write(place.path().join("file"), b"").expect("written");
+        assert!(matches!(other.try_lock("file/a"), Locking::Impossible));
+    }
+
+    #[test]
+    fn of_several_first_writers_one_stays() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(place.path().to_owned(), SystemClock::shared());
+        folder.write_first("a/x", b"one");
+        folder.write_first("a/x", b"two");
+        assert_eq!(folder.read_checked("a/x").as_deref(), Some(&b"one"[..]));
+        assert_eq!(folder.names("a"), ["x"]);
     }
 
     #[test]

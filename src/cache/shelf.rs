@@ -1,7 +1,7 @@
 //! Values with an age: fresh for a while, then asked for again, and a stale copy where that fails.
 //!
-//! Time is the injected clock's. One question per key is under way at a time; after a failure there
-//! is a pause before the next. What a value is and how it is loaded comes from the caller.
+//! Time is the injected clock's. One question per key is under way at a time; after an outage there
+//! is a pause before the next, a short one where no copy bridges it and asking took long. What a value is and how it is loaded comes from the caller.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,11 +12,16 @@ use std::time::Duration;
 use cached::{ConcurrentCloneCached as _, Expires, ShardedExpiringLruCache};
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Flights, lock};
+use super::{Flights, Span, lock};
 use crate::clock::Clock;
 
 /// The pause after a failed question while a stale copy can be served.
 const PAUSE: TimeDelta = TimeDelta::seconds(30);
+/// The pause after a question that failed slowly where there is no copy: who types, or asks for one thing
+/// after the other, does not wait for the whole time limit each time.
+const SHORT_PAUSE: TimeDelta = TimeDelta::seconds(10);
+/// From when on a failure is slow.
+const SLOW: Duration = Duration::from_secs(3);
 
 /// What a shelf must know of a failed load.
 pub trait Failure: Clone + Send + Sync + 'static {
@@ -37,8 +42,8 @@ pub struct Loaded<V> {
     pub value: V,
     /// When it was last known to be current.
     pub checked_at: DateTime<Utc>,
-    /// Until when it is served without asking; `None` for ever.
-    pub fresh_until: Option<DateTime<Utc>>,
+    /// How long it is served without asking; `None` for ever.
+    pub fresh: Option<Span>,
 }
 
 /// Why an older copy was served.
@@ -69,7 +74,7 @@ struct Entry<V> {
 
 impl<V> Expires for Entry<V> {
     fn is_expired(&self) -> bool {
-        self.loaded.fresh_until.is_some_and(|until| self.clock.now() >= until)
+        self.loaded.fresh.is_some_and(|fresh| fresh.is_over(&*self.clock))
     }
 }
 
@@ -88,7 +93,7 @@ pub struct Shelf<K, V: Clone, E: Clone> {
 
 struct Within<K, V, E> {
     entries: ShardedExpiringLruCache<K, Entry<V>>,
-    pauses: Mutex<HashMap<K, (DateTime<Utc>, E)>>,
+    pauses: Mutex<HashMap<K, (Span, E)>>,
     clock: Arc<dyn Clock>,
 }
 
@@ -126,11 +131,10 @@ where
             return Ok(Found { loaded: entry.loaded.clone(), cached: true, stale: None });
         }
         if let Some(reason) = self.within.pausing(&key, refresh) {
-            match entry {
-                Some(entry) => return Ok(stale(entry.loaded, reason, true)),
-                None if reason.retry_at().is_some() => return Err(reason),
-                None => {}
-            }
+            return match entry {
+                Some(entry) => Ok(stale(entry.loaded, reason, true)),
+                None => Err(reason),
+            };
         }
         let within = self.within.clone();
         let flight_key = key.clone();
@@ -155,10 +159,10 @@ where
 {
     fn pausing(&self, key: &K, refresh: bool) -> Option<E> {
         let pauses = lock(&self.pauses);
-        let (until, reason) = pauses.get(key)?;
+        let (pause, reason) = pauses.get(key)?;
         // A caller who insists is held up by a limit's own time only.
         let held = if refresh { reason.retry_at().is_some() } else { true };
-        (held && self.clock.now() < *until).then(|| reason.clone())
+        (held && !pause.is_over(&*self.clock)).then(|| reason.clone())
     }
 
     async fn fly<R, L, F>(self: Arc<Self>, key: K, refresh: bool, recall: R, load: L) -> Landed<V, E>
@@ -173,10 +177,11 @@ where
             (None, _) => recall().inspect(|loaded| self.put(&key, loaded)),
         };
         if let (Some(loaded), false) = (&old, refresh)
-            && loaded.fresh_until.is_none_or(|until| self.clock.now() < until)
+            && loaded.fresh.is_none_or(|fresh| !fresh.is_over(&*self.clock))
         {
             return Landed { outcome: Ok(loaded.clone()), asked: false, old };
         }
+        let began = self.clock.reading();
         let outcome = load(old.as_ref().map(|loaded| loaded.value.clone())).await;
         match &outcome {
             Ok(loaded) => {
@@ -184,12 +189,17 @@ where
                 self.put(&key, loaded);
             }
             Err(reason) => {
-                let until = (self.clock.now() + PAUSE).max(reason.retry_at().unwrap_or_default());
+                let slow = self.clock.reading().saturating_sub(began) >= SLOW;
+                let least = match (&old, slow) {
+                    (Some(_), _) => PAUSE,
+                    (None, true) => SHORT_PAUSE,
+                    (None, false) => TimeDelta::zero(),
+                };
+                let asked_for = reason.retry_at().map_or(TimeDelta::zero(), |at| at - self.clock.now());
                 let mut pauses = lock(&self.pauses);
-                let now = self.clock.now();
-                pauses.retain(|_, (until, _)| now < *until);
+                pauses.retain(|_, (pause, _)| !pause.is_over(&*self.clock));
                 if reason.excusable() {
-                    pauses.insert(key, (until, reason.clone()));
+                    pauses.insert(key, (Span::new(&*self.clock, least.max(asked_for)), reason.clone()));
                 }
             }
         }
@@ -247,16 +257,25 @@ mod tests {
         clock: Arc<ManualClock>,
         shelf: Shelf<&'static str, u32, Trouble>,
         asked: Arc<AtomicUsize>,
+        /// How long a question takes.
+        takes: Duration,
     }
 
     impl Bench {
         fn new() -> Self {
+            Self::taking(0)
+        }
+
+        fn taking(seconds: u64) -> Self {
             let clock = ManualClock::at(DateTime::UNIX_EPOCH);
-            Self { shelf: Shelf::new(4, clock.clone()), clock, asked: Arc::default() }
+            let takes = Duration::from_secs(seconds);
+            Self { shelf: Shelf::new(4, clock.clone()), clock, asked: Arc::default(), takes }
         }
 
         async fn ask(&self, refresh: bool, answer: Result<u32, Trouble>) -> Result<Found<u32, Trouble>, Trouble> {
             let (asked, now) = (self.asked.clone(), self.clock.now());
+            let (clock, takes) = (self.clock.clone(), self.takes);
+            let fresh = Some(Span::new(&*self.clock, TimeDelta::minutes(15)));
             self.shelf
                 .get(
                     "key",
@@ -264,8 +283,8 @@ mod tests {
                     || None,
                     move |_old| async move {
                         asked.fetch_add(1, Ordering::SeqCst);
-                        let fresh_until = Some(now + TimeDelta::minutes(15));
-                        answer.map(|value| Loaded { value, checked_at: now, fresh_until })
+                        clock.advance(takes);
+                        answer.map(|value| Loaded { value, checked_at: now, fresh })
                     },
                 )
                 .await
@@ -303,6 +322,31 @@ mod tests {
         assert!(bench.ask(true, Ok(2)).await.expect("asked").stale.is_none());
         bench.clock.advance(Duration::from_secs(2));
         assert_eq!(bench.ask(false, Ok(9)).await.expect("kept").loaded.value, 2);
+    }
+
+    #[tokio::test]
+    async fn a_slow_outage_without_a_copy_is_remembered_for_some_seconds() {
+        let bench = Bench::taking(25);
+        assert_eq!(bench.ask(false, Err(Trouble::Outage)).await.err(), Some(Trouble::Outage));
+        bench.clock.advance(Duration::from_secs(9));
+        assert_eq!(bench.ask(false, Ok(1)).await.err(), Some(Trouble::Outage));
+        assert_eq!(bench.asked(), 1);
+        bench.clock.advance(Duration::from_secs(1));
+        assert_eq!(bench.ask(false, Ok(2)).await.expect("loaded").loaded.value, 2);
+    }
+
+    #[tokio::test]
+    async fn who_insists_asks_during_an_outage() {
+        let bench = Bench::taking(25);
+        assert_eq!(bench.ask(false, Err(Trouble::Outage)).await.err(), Some(Trouble::Outage));
+        assert_eq!(bench.ask(true, Ok(1)).await.expect("loaded").loaded.value, 1);
+    }
+
+    #[tokio::test]
+    async fn a_quick_failure_is_asked_about_again() {
+        let bench = Bench::new();
+        assert_eq!(bench.ask(false, Err(Trouble::Outage)).await.err(), Some(Trouble::Outage));
+        assert_eq!(bench.ask(false, Ok(1)).await.expect("loaded").loaded.value, 1);
     }
 
     #[tokio::test]

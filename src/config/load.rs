@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::Settings;
 use super::environment::{Environment, Folders};
 use super::error::{Origin, Place, SettingsError};
 use super::file::{CONFIG_FILE, ConfigFile, Trust};
 use super::reading::{self, Given};
 use super::rows::{self, SETTINGS};
 use super::setting::SettingRow;
+use super::{Secret, Settings};
 
 /// What the command line gave, as it was written; a switch that was given is `true`.
 ///
@@ -65,6 +65,15 @@ impl Settings {
         }
         settings
     }
+}
+
+/// The token that a settings file holds by now, if the token came from one.
+pub fn token_in(place: &Place) -> Option<Secret> {
+    let Origin::File { path, .. } = &place.origin else { return None };
+    let file = ConfigFile::read(path, Trust::Own).ok()?;
+    let (text, place) = file.value(rows::TOKEN.key?).filter(|(text, _)| !reading::is_placeholder(text))?;
+    let environment = Environment::of::<&str, &str>([]);
+    reading::token(Given { text, place, base: file.folder(), environment: &environment }).ok()
 }
 
 /// The files that count, the first one first.

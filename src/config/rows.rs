@@ -41,7 +41,10 @@ pub(super) const TOKEN: SettingRow = SettingRow {
     own_file_only: true,
     concern: Concern::Reading,
     secret: true,
-    put: |settings, given| reading::token(given).map(|value| settings.token = Some(value)),
+    put: |settings, given| {
+        let place = given.place.clone();
+        reading::token(given).map(|value| (settings.token, settings.token_place) = (Some(value), Some(place)))
+    },
     ..PLAIN
 };
 

@@ -11,40 +11,40 @@ use chrono::{DateTime, Utc};
 use crate::cache::Failure;
 use crate::code::Code;
 use crate::names::CatalogPath;
+use crate::source::refusal::Refusal;
 
 /// Why a source, or one of its files, cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
     /// The token is wrong, expired or revoked, or there should be one (401).
-    #[error("GitHub {} {repo} (401): {message}", if *authenticated { "refused the token for" } else { "asks for a token to read" })]
+    #[error("GitHub {} {repo} (401){}", if token.is_some() { "refused the token for" } else { "asks for a token to read" }, said(message))]
     Unauthorized {
         /// `owner/repo`.
         repo: String,
-        /// Whether a token was in use.
-        authenticated: bool,
+        /// Where the token in use was given, in words; `None` where there is none.
+        token: Option<String>,
         /// GitHub's own words.
         message: String,
     },
-    /// The token is good but lacks a right, or there is none (403).
-    #[error("access to {repo} was denied (403), {}{}: {message}", match (sign_on, *authenticated) { (Some(_), _) => "the organisation wants single sign-on", (None, true) => "the token lacks a permission", (None, false) => "no token is set" }, needs(permission.as_deref()))]
+    /// The request was understood and is refused (403).
+    #[error("access to {repo} was denied (403){}{}", reason.clause(*authenticated), said(message))]
     Forbidden {
         /// `owner/repo`.
         repo: String,
         /// Whether a token was in use.
         authenticated: bool,
-        /// The permission GitHub names, for example `contents=read`.
-        permission: Option<String>,
-        /// That the organisation wants the token to be authorised by single sign-on, and the address for it;
-        /// empty where GitHub names none.
-        sign_on: Option<String>,
+        /// Why.
+        reason: Refusal,
         /// GitHub's own words.
         message: String,
     },
     /// The quota is used up, or requests came too fast.
-    #[error("{}{}", if *secondary { "GitHub asks for fewer requests at a time (secondary rate limit); try again after " } else { "GitHub's hourly rate limit is reached; try again after " }, retry_at.format("%Y-%m-%d %H:%M:%S UTC"))]
+    #[error("{}{}{}", if *secondary { "GitHub asks for fewer requests at a time (secondary rate limit); try again after " } else { "GitHub's hourly rate limit is reached; try again after " }, in_words(retry_at), named.map_or_else(String::new, |named| format!(" (GitHub names {}, but none of its limits lasts longer than an hour)", in_words(&named))))]
     RateLimited {
         /// Nothing is asked before this time.
         retry_at: DateTime<Utc>,
+        /// The time that GitHub named, where it is too far away to be meant.
+        named: Option<DateTime<Utc>>,
         /// Too fast, rather than too much in an hour.
         secondary: bool,
         /// Whether a token was in use (without one the quota is 60 requests an hour).
@@ -100,6 +100,24 @@ pub enum SourceError {
         /// Where it was moved to.
         host: String,
         /// The HTTP status of that host.
+        status: u16,
+    },
+    /// GitHub's address led to one that is not asked, whatever it holds.
+    #[error("GitHub moved {what} to {place}, which is not asked: only https is, and http on this machine")]
+    BadRedirect {
+        /// What was asked for.
+        what: String,
+        /// Where it was moved to: scheme and host.
+        place: String,
+    },
+    /// GitHub has named the commit and does not know its files yet, as it happens right after a push.
+    #[error("GitHub does not know the files of commit {commit} of {repo} yet (status {status})")]
+    NotThereYet {
+        /// `owner/repo`.
+        repo: String,
+        /// The commit, cut short.
+        commit: String,
+        /// The HTTP status.
         status: u16,
     },
     /// No answer, or one that broke off, after all tries.
@@ -199,9 +217,11 @@ impl Failure for SourceError {
             | Self::Network { .. }
             | Self::TimedOut { .. }
             | Self::Corrupt { .. }
+            | Self::NotThereYet { .. }
             // As a proxy does that wants a login first.
-            | Self::MovedAway { .. } => true,
-            Self::GitHub { status, .. } => *status >= 500 || *status == 429 || *status < 400,
+            | Self::MovedAway { .. }
+            | Self::BadRedirect { .. } => true,
+            Self::GitHub { status, .. } => *status < 400 || matches!(*status, 408 | 409 | 429) || *status >= 500,
             _ => false,
         }
     }
@@ -225,7 +245,11 @@ impl SourceError {
             Self::RateLimited { .. } => Code::RateLimited,
             Self::RepoNotFound { .. } => Code::RepoNotFound,
             Self::RefNotFound { .. } | Self::CommitNotOnDefaultBranch { .. } => Code::RefNotFound,
-            Self::GitHub { .. } | Self::MovedAway { .. } | Self::Corrupt { .. } => Code::GithubError,
+            Self::GitHub { .. }
+            | Self::MovedAway { .. }
+            | Self::BadRedirect { .. }
+            | Self::NotThereYet { .. }
+            | Self::Corrupt { .. } => Code::GithubError,
             Self::Network { .. } => Code::NetworkError,
             Self::TimedOut { .. } => Code::Timeout,
             Self::FileTooLarge { .. } => Code::FileTooLarge,
@@ -242,8 +266,8 @@ impl SourceError {
     }
 }
 
-fn needs(permission: Option<&str>) -> String {
-    permission.map_or_else(String::new, |name| format!(" ({name})"))
+fn in_words(time: &DateTime<Utc>) -> impl std::fmt::Display {
+    time.format("%Y-%m-%d %H:%M:%S UTC")
 }
 
 fn unusable(what: &str, status: u16, message: &str, tries: u32) -> String {
@@ -265,7 +289,8 @@ mod tests {
     #[test]
     fn a_limit_says_what_github_asks_for_and_when_to_try_again() {
         let retry_at = DateTime::from_timestamp(1_768_208_400, 0).expect("a time");
-        let told = |secondary| SourceError::RateLimited { retry_at, secondary, authenticated: true }.to_string();
+        let told =
+            |secondary| SourceError::RateLimited { retry_at, named: None, secondary, authenticated: true }.to_string();
         assert_eq!(
             told(true),
             "GitHub asks for fewer requests at a time (secondary rate limit); try again after 2026-01-12 09:00:00 UTC"

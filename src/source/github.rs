@@ -7,8 +7,10 @@
 mod blobs;
 mod client;
 mod endpoints;
+mod exchange;
 mod limits;
 mod lines;
+mod queue;
 mod records;
 mod remote;
 mod resolve;
@@ -32,11 +34,11 @@ use self::blobs::{Closed, Fetch, Haul, Wanted};
 use self::client::{Client, Effort};
 use self::records::{Records, Remembered};
 use self::resolve::{Asked, Resolved};
-use self::tree::{Listed, Listing, Other};
+use self::tree::{Answer, Listed, Listing, Other};
 use super::examples::Examples;
 use super::files::{FileEntry, is_lfs_pointer};
 use super::{Body, READING, Snapshot, SourceError, Stale, View};
-use crate::cache::{Flights, Folder, Kept, Loaded, Objects, Shelf, age};
+use crate::cache::{Flights, Folder, Kept, Loaded, Objects, Shelf, Span, age};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::names::{CatalogPath, ObjectId, RefName, RepoSlug};
@@ -101,7 +103,7 @@ impl Repository {
             ground: Arc::new(Ground {
                 slug,
                 client,
-                records: Records::within(folder.clone()),
+                records: Records::within(folder.clone(), clock.clone()),
                 objects: Arc::new(Objects::within(folder)),
                 reads: Flights::new(),
                 clock,
@@ -154,7 +156,7 @@ impl Repository {
             snapshot: loaded.value,
             cached: found.cached,
             age: age(now, loaded.checked_at),
-            fresh_for: loaded.fresh_until.map_or(LONG, |until| age(until, now)),
+            fresh_for: loaded.fresh.map_or(LONG, |fresh| fresh.left(&*self.ground.clock)),
             stale: found.stale.map(|stale| Stale { reason: stale.reason, since: stale.since }),
         })
     }
@@ -163,18 +165,19 @@ impl Repository {
 impl Ground {
     /// What the disk knows of a ref: the record alone, nothing else is opened.
     fn recall(self: &Arc<Self>, asked: &Asked) -> Option<Loaded<Arc<Snapshot>>> {
-        let remembered = self.records.of_ref(asked.text(), self.clock.now())?;
+        let remembered = self.records.of_ref(asked.text(), self.client.token().as_ref(), self.clock.now())?;
         if !remembered.trusted && !self.any_commit {
             return None;
         }
         let name = remembered.name.or_else(|| asked.name().cloned());
+        let fresh = self.fresh(asked, remembered.checked_at);
         let checked_at = remembered.checked_at.min(self.clock.now());
         let snapshot = self.whole(name, &remembered.commit, None, Closed::default());
-        Some(Loaded { value: snapshot, checked_at, fresh_until: self.fresh_until(asked, checked_at) })
+        Some(Loaded { value: snapshot, checked_at, fresh })
     }
 
-    fn fresh_until(&self, asked: &Asked, checked_at: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        asked.commit().is_none().then(|| checked_at + self.ttl)
+    fn fresh(&self, asked: &Asked, checked_at: DateTime<Utc>) -> Option<Span> {
+        asked.commit().is_none().then(|| Span::since(&*self.clock, checked_at, self.ttl))
     }
 
     fn whole(
@@ -195,23 +198,31 @@ impl Ground {
         asked: Asked,
         old: Option<Arc<Snapshot>>,
     ) -> Result<Loaded<Arc<Snapshot>>, SourceError> {
+        let began = self.clock.now();
         let effort = self.client.effort();
         let mut alarm = pin!(tokio::time::sleep(self.client.deadline));
+        let turn = self.turn(&asked).await;
+        if turn.waited
+            && let Some(loaded) = self.brought(&asked, began).await
+        {
+            return Ok(loaded);
+        }
         let known = old.as_ref().and_then(|old| old.commit());
         let resolved = self.before(&mut alarm, self.resolve(&asked, known, effort)).await?;
         let now = self.clock.now();
-        let fresh_until = self.fresh_until(&asked, now);
-        let Resolved::At { commit, trusted, default_branch } = resolved else {
+        let fresh = self.fresh(&asked, now);
+        let Resolved::At { commit, trusted, shown, default_branch } = resolved else {
             let snapshot =
                 Snapshot::new(asked.name().cloned(), None, "empty".to_owned(), Body::Fixed(Examples::none()));
-            return Ok(Loaded { value: Arc::new(snapshot), checked_at: now, fresh_until: Some(now + self.ttl) });
+            let fresh = Some(Span::new(&*self.clock, self.ttl));
+            return Ok(Loaded { value: Arc::new(snapshot), checked_at: now, fresh });
         };
         if let Some(old) = old.as_ref().filter(|old| old.commit() == Some(&commit) && old.is_complete()) {
             let remembered = Remembered { name: old.git_ref().cloned(), commit, checked_at: now, trusted };
             self.remember(&asked, remembered, None).await;
-            return Ok(Loaded { value: old.clone(), checked_at: now, fresh_until });
+            return Ok(Loaded { value: old.clone(), checked_at: now, fresh });
         }
-        let mut listed = self.before(&mut alarm, self.listed(&asked, &commit, effort)).await?;
+        let mut listed = self.before(&mut alarm, self.listed(&asked, &commit, shown, effort)).await?;
         let listing = listed.sorted(self.largest);
         let (wanted, here) = self.missing(&listing).await;
         let old_name = old.as_ref().and_then(|old| old.git_ref().cloned());
@@ -238,15 +249,24 @@ impl Ground {
             None if learnt.is_some() || listing.files.is_empty() => learnt.or(old_name),
             None if old_name.is_some() || late.is_some() => old_name,
             // No post told it on the way: it costs a request of its own, and is not worth failing for.
-            None => self.before(&mut alarm, self.default_branch(effort)).await.ok().flatten(),
+            None => self.before(&mut alarm, self.default_branch(effort)).await.ok(),
         };
         let complete = closed.failed.is_empty();
         let snapshot = self.whole(name.clone(), &commit, Some(listing), closed);
         if !complete {
-            return Ok(Loaded { value: snapshot, checked_at: now, fresh_until: Some(self.clock.now() + INCOMPLETE) });
+            let fresh = Some(Span::new(&*self.clock, INCOMPLETE));
+            return Ok(Loaded { value: snapshot, checked_at: now, fresh });
         }
         self.remember(&asked, Remembered { name, commit, checked_at: now, trusted }, Some(listed)).await;
-        Ok(Loaded { value: snapshot, checked_at: now, fresh_until })
+        Ok(Loaded { value: snapshot, checked_at: now, fresh })
+    }
+
+    /// What another process has learnt of a ref since `began`.
+    async fn brought(self: &Arc<Self>, asked: &Asked, began: DateTime<Utc>) -> Option<Loaded<Arc<Snapshot>>> {
+        let (ground, asked) = (self.clone(), asked.clone());
+        let loaded = tokio::task::spawn_blocking(move || ground.recall(&asked)).await.ok().flatten()?;
+        let is_fresh = loaded.fresh.is_none_or(|fresh| !fresh.is_over(&*self.clock));
+        (is_fresh && loaded.checked_at >= began).then_some(loaded)
     }
 
     /// The outcome, if it comes before the alarm.
@@ -270,14 +290,39 @@ impl Ground {
         Fetch { client: &self.client, slug: &self.slug, commit, objects: &self.objects, largest: self.largest, effort }
     }
 
-    /// What is in a commit's catalog: from disk, else asked for.
-    async fn listed(self: &Arc<Self>, asked: &Asked, commit: &ObjectId, effort: Effort) -> Result<Listed, SourceError> {
+    /// What is in a commit's catalog: from disk where this credential may see it, else asked for.
+    async fn listed(
+        self: &Arc<Self>,
+        asked: &Asked,
+        commit: &ObjectId,
+        shown: bool,
+        effort: Effort,
+    ) -> Result<Listed, SourceError> {
         let (ground, id) = (self.clone(), commit.clone());
-        if let Ok(Some(listed)) = tokio::task::spawn_blocking(move || ground.records.listed(&id)).await {
+        if shown && let Ok(Some(listed)) = tokio::task::spawn_blocking(move || ground.records.listed(&id)).await {
             return Ok(listed);
         }
-        let listed = tree::list(&self.client, &self.slug, commit, effort).await?;
-        listed.ok_or_else(|| self.no_such_ref(asked, None))
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match tree::list(&self.client, &self.slug, commit, effort).await? {
+                Answer::Here(listed) => return Ok(listed),
+                Answer::Absent(_) if !shown => {
+                    self.default_branch(effort).await?;
+                    return Err(self.no_such_ref(asked, None));
+                }
+                // GitHub has just named this commit; not all of its machines need to know it.
+                Answer::Absent(status) if !self.client.rest(tries, None, effort).await => {
+                    return Err(self.not_there_yet(commit, status));
+                }
+                Answer::Absent(_) => {}
+            }
+        }
+    }
+
+    fn not_there_yet(&self, commit: &ObjectId, status: u16) -> SourceError {
+        let commit = commit.as_str().get(..7).unwrap_or_default().to_owned();
+        SourceError::NotThereYet { repo: self.slug.to_string(), commit, status }
     }
 
     /// The blobs that are not here yet, and those that only memory holds.
@@ -330,7 +375,7 @@ impl Ground {
             if let Some(listed) = &listed {
                 ground.records.keep_listed(&remembered.commit, listed);
             }
-            ground.records.keep_ref(&asked, &remembered);
+            ground.records.keep_ref(&asked, ground.client.token().as_ref(), &remembered);
             if listed.is_some() {
                 ground.records.forget_others(&remembered.commit, ground.clock.now());
             }

@@ -11,7 +11,7 @@ use futures_util::stream;
 
 use super::client::{Call, Client, Effort, Target};
 use super::endpoints::segment;
-use super::limits::{Verdict, graphql_limit};
+use super::limits::graphql_limit;
 use super::{tarball, wire};
 use crate::cache::{Kept, Objects, blob_id, lock};
 use crate::names::{CatalogPath, ObjectId, RefName, RepoSlug, quoted};
@@ -25,6 +25,8 @@ const POST_BYTES: u64 = 8 * 1024 * 1024;
 const TEXT_LIMIT: u64 = 500_000;
 /// From this many missing files on, one tarball is cheaper than raw reads.
 const TARBALL_FROM: usize = 21;
+/// The same with a token, where posts did not bring them: its quota is large.
+const TARBALL_WITH_TOKEN_FROM: usize = 201;
 /// Files under way at once; the client has its own bound for requests.
 const AT_ONCE: usize = 4;
 
@@ -124,9 +126,14 @@ pub(super) struct Fetch<'a> {
 impl Fetch<'_> {
     /// Fetches what is wanted into the haul; asks for the default branch's name on the way where that is free.
     pub(super) async fn many(&self, wanted: &[Wanted], with_branch: bool, haul: &Haul) {
+        let mut from = TARBALL_FROM;
         if self.client.has_token() {
             self.by_posts(wanted, with_branch, haul).await;
-        } else if wanted.len() >= TARBALL_FROM
+            from = TARBALL_WITH_TOKEN_FROM;
+        }
+        let missing = wanted.iter().filter(|one| haul.lacks(&one.id)).count();
+        if missing >= from
+            && !haul.over()
             && let Err(error) = tarball::fetch(self, wanted, haul).await
         {
             tracing::info!(%error, "the tarball could not be read; files are read one by one");
@@ -167,6 +174,7 @@ impl Fetch<'_> {
             accept: "application/vnd.github.raw+json",
             unless: None,
             most: usize::try_from(self.largest).unwrap_or(usize::MAX),
+            hashed: true,
         };
         // A damaged answer is worth one more try: it may have met a bad cache on its way.
         for _ in 0..2 {
@@ -185,7 +193,7 @@ impl Fetch<'_> {
         let small: Vec<&Wanted> = wanted.iter().filter(|one| one.size <= TEXT_LIMIT).collect();
         stream::iter(posts(&small).into_iter().enumerate())
             .for_each_concurrent(AT_ONCE, async |(number, post)| {
-                if haul.over() {
+                if haul.over() || !self.client.has_graphql() {
                     return;
                 }
                 if let Err(error) = self.post(&post, with_branch && number == 0, haul).await {
@@ -209,6 +217,7 @@ impl Fetch<'_> {
             unless: None,
             // JSON escapes make a text up to six times as long.
             most: usize::try_from(bytes.saturating_mul(6).saturating_add(1024 * 1024)).unwrap_or(usize::MAX),
+            hashed: true,
         };
         let reply = self.client.ask(&call, self.effort).await?;
         if !reply.status.is_success() {
@@ -222,10 +231,9 @@ impl Fetch<'_> {
                 message = self.client.clean(&error.message),
                 "GraphQL reported an error"
             );
-            if error.kind == "RATE_LIMITED"
-                && let Verdict::Limited { retry_at, secondary } = graphql_limit(&reply.headers, self.client.clock.now())
-            {
-                return Err(self.client.limited(retry_at, secondary));
+            let marks = [error.kind.as_str(), error.code.as_str()];
+            if let Some(limit) = graphql_limit(marks, &error.message, &reply.headers, self.client.clock.now()) {
+                return Err(self.client.limited(limit));
             }
             if error.kind == "NOT_FOUND" && error.is_about_repository() {
                 return Err(SourceError::RepoNotFound { repo: self.slug.to_string(), authenticated: true });

@@ -1,37 +1,35 @@
-//! Requests to GitHub: one at a time is sent, tried again where that helps, and read to its end.
+//! Requests to GitHub: tried again where that helps, within a time, and not at all while a limit holds.
 //!
-//! Retries, pauses, time limits, redirects and the number of requests at once are decided here.
-//! What an answer holds is not looked at beyond an error's message.
+//! Retries, pauses, time limits and the number of requests at once are decided here; how one request is
+//! sent and its answer judged, in [`exchange`](super::exchange).
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
-use http::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH, LOCATION};
+use chrono::TimeDelta;
+use http::header::HeaderMap;
 use http::{Response, StatusCode};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use reqwest::Url;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio_util::bytes::Bytes;
 
-use super::endpoints::{Endpoints, allowed};
-use super::limits::{Verdict, back_off, judge};
+use super::endpoints::Endpoints;
+use super::limits::{Limit, back_off};
 use super::lines::Lines;
 use super::wire;
-use crate::cache::lock;
+use crate::cache::{Span, lock};
 use crate::clock::Clock;
-use crate::config::{Secret, Settings};
+use crate::config::{Place, Secret, Settings, token_in};
 use crate::source::SourceError;
 use crate::source::redact::clean;
-use crate::web::cause;
 
 /// How many requests are under way at once; GitHub asks for few.
 const AT_ONCE: usize = 4;
-/// How many redirects one request follows.
-const HOPS: usize = 5;
+/// How long GraphQL is left alone that did not answer; everything can be had without it.
+const LEFT_ALONE: TimeDelta = TimeDelta::minutes(5);
 
 /// How long pauses between tries are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,7 +47,7 @@ pub(super) type Body = BoxBody<Bytes, Broke>;
 /// A body that ended before its time.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Broke(String);
+pub(super) struct Broke(pub(super) String);
 
 /// One thing to ask.
 #[derive(Debug, Clone)]
@@ -64,6 +62,8 @@ pub(super) struct Call {
     pub(super) unless: Option<String>,
     /// The most bytes the answer may have.
     pub(super) most: usize,
+    /// Whether the answer is checked against a hash: then any host that GitHub moves it to may give it.
+    pub(super) hashed: bool,
 }
 
 /// Where a call goes.
@@ -86,13 +86,19 @@ pub(super) struct Reply {
     /// How often it was tried.
     pub(super) tries: u32,
     /// The host that it was moved to, away from GitHub's.
-    elsewhere: Option<String>,
+    pub(super) elsewhere: Option<String>,
 }
 
 /// An answer that has begun to come.
-struct Sent {
-    response: Response<Body>,
-    elsewhere: Option<String>,
+pub(super) struct Sent {
+    pub(super) response: Response<Body>,
+    pub(super) elsewhere: Option<String>,
+}
+
+/// What requests carry, and the clients that carry it.
+pub(super) struct Credential {
+    pub(super) token: Option<Secret>,
+    lines: OnceLock<Result<Lines, SourceError>>,
 }
 
 /// By when an effort has to be over, tries and pauses included, as a reading of the clock.
@@ -106,20 +112,32 @@ pub(super) struct Client {
     pub(super) endpoints: Endpoints,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) deadline: Duration,
-    repo: String,
-    token: Option<Secret>,
+    pub(super) repo: String,
+    credential: Mutex<Arc<Credential>>,
+    token_place: Option<Place>,
     pub(super) request_timeout: Duration,
     attempts: u32,
     pace: Pace,
     permits: Semaphore,
-    limited: Mutex<Option<(DateTime<Utc>, bool)>>,
-    lines: OnceLock<Result<Lines, SourceError>>,
+    limited: Mutex<Option<(Span, SourceError)>>,
+    hung: Mutex<Option<Span>>,
 }
 
-enum Try {
+pub(super) enum Try {
     Done(Reply),
     Again(SourceError, Option<Duration>),
     Failed(SourceError),
+}
+
+impl Credential {
+    fn of(token: Option<Secret>) -> Arc<Self> {
+        Arc::new(Self { token, lines: OnceLock::new() })
+    }
+
+    /// The clients, made when they are needed first.
+    pub(super) fn lines(&self, endpoints: &Endpoints) -> Result<&Lines, SourceError> {
+        self.lines.get_or_init(|| Lines::lay(endpoints, self.token.as_ref())).as_ref().map_err(Clone::clone)
+    }
 }
 
 impl Client {
@@ -134,20 +152,40 @@ impl Client {
             clock,
             deadline: settings.fetch_deadline,
             repo,
-            token: settings.token.clone(),
+            credential: Mutex::new(Credential::of(settings.token.clone())),
+            token_place: settings.token_place.clone(),
             request_timeout: settings.request_timeout,
             attempts: settings.retry_attempts.max(1),
             pace,
             // Whoever wants fewer calls at once wants no more requests at once, either.
             permits: Semaphore::new(AT_ONCE.min(settings.max_concurrent_requests).max(1)),
             limited: Mutex::new(None),
-            lines: OnceLock::new(),
+            hung: Mutex::new(None),
         })
+    }
+
+    pub(super) fn credential(&self) -> Arc<Credential> {
+        lock(&self.credential).clone()
+    }
+
+    pub(super) fn token(&self) -> Option<Secret> {
+        self.credential().token.clone()
     }
 
     /// Whether requests carry a token.
     pub(super) fn has_token(&self) -> bool {
-        self.token.is_some()
+        self.credential().token.is_some()
+    }
+
+    /// Where the token in use was given, in words.
+    pub(super) fn token_place(&self) -> Option<String> {
+        let place = || self.token_place.as_ref().map_or_else(|| "GITHUB_PAT".to_owned(), ToString::to_string);
+        self.has_token().then(place)
+    }
+
+    /// Whether GraphQL is worth a question: there is a token, and it answered when it was asked last.
+    pub(super) fn has_graphql(&self) -> bool {
+        self.has_token() && lock(&self.hung).is_none_or(|span| span.is_over(&*self.clock))
     }
 
     /// An effort that begins now.
@@ -157,41 +195,89 @@ impl Client {
 
     /// A server's text, safe to show.
     pub(super) fn clean(&self, text: &str) -> String {
-        clean(text, self.token.as_ref())
+        clean(text, self.token().as_ref())
     }
 
-    /// The answer to a call: 2xx, 304, 404, 409, 410, 422 or 451; everything else is an error after all tries.
+    /// The answer to a call: 2xx, 304, 404, 409, 410 or 422; everything else is an error after all tries.
     pub(super) async fn ask(&self, call: &Call, effort: Effort) -> Result<Reply, SourceError> {
-        let mut tries = 0;
+        let (mut tries, mut renewed) = (0, false);
         loop {
             self.check_limit()?;
             tries += 1;
-            let outcome = self.attempt(call, tries).await;
+            let credential = self.credential();
+            let outcome = self.attempt(call, &credential, tries, self.longest(call, effort)).await;
             let (error, pause) = match outcome {
                 Try::Done(reply) => {
                     let (status, bytes) = (reply.status.as_u16(), reply.body.len());
                     tracing::debug!(what = call.what, tries, status, bytes, "GitHub answered");
                     return Ok(reply);
                 }
+                Try::Failed(SourceError::Unauthorized { .. }) if !renewed && self.renew(&credential).await => {
+                    renewed = true;
+                    tries -= 1;
+                    continue;
+                }
                 Try::Failed(error) => return Err(error),
                 Try::Again(error, pause) => (error, pause),
             };
-            let pause = pause.unwrap_or_else(|| back_off(tries, self.clock.fresh()));
-            let too_late = self.clock.reading().saturating_add(pause) >= effort.until;
-            tracing::debug!(what = call.what, tries, %error, ?pause, too_late, "a request to GitHub failed");
-            if tries >= self.attempts || too_late {
+            tracing::debug!(what = call.what, tries, %error, "a request to GitHub failed");
+            if self.is_hung(call, &error) || !self.rest(tries, pause, effort).await {
                 self.remember_limit(&error);
                 return Err(error);
             }
-            tokio::time::sleep(self.paced(pause)).await;
         }
+    }
+
+    /// Waits before the next try; `false` where there is none: it was tried often enough, or time runs out.
+    pub(super) async fn rest(&self, tries: u32, pause: Option<Duration>, effort: Effort) -> bool {
+        let pause = pause.unwrap_or_else(|| back_off(tries, self.clock.fresh()));
+        let too_late = self.clock.reading().saturating_add(pause) >= effort.until;
+        if tries >= self.attempts || too_late {
+            return false;
+        }
+        tokio::time::sleep(self.paced(pause)).await;
+        true
+    }
+
+    /// How long one try may take. There is another way to whatever GraphQL is asked for, which needs time, too.
+    fn longest(&self, call: &Call, effort: Effort) -> Duration {
+        match call.target {
+            Target::GraphQl(_) => {
+                let left = effort.until.saturating_sub(self.clock.reading());
+                self.request_timeout.min(left / 2)
+            }
+            Target::Rest(_) | Target::Open(_) => self.request_timeout,
+        }
+    }
+
+    /// Notes that GraphQL did not answer in time, if that is what the error says.
+    fn is_hung(&self, call: &Call, error: &SourceError) -> bool {
+        let hung = matches!((&call.target, error), (Target::GraphQl(_), SourceError::TimedOut { .. }));
+        if hung {
+            *lock(&self.hung) = Some(Span::new(&*self.clock, LEFT_ALONE));
+        }
+        hung
+    }
+
+    /// Looks whether the file that the token came from holds another one by now, and takes that.
+    async fn renew(&self, refused: &Arc<Credential>) -> bool {
+        let Some(place) = self.token_place.clone() else { return false };
+        let found = tokio::task::spawn_blocking(move || token_in(&place)).await.ok().flatten();
+        if found.is_none() || found == refused.token {
+            return false;
+        }
+        tracing::info!("the token was refused; the settings file holds another one, which is used now");
+        *lock(&self.credential) = Credential::of(found);
+        *lock(&self.limited) = None;
+        true
     }
 
     /// An answer whose body is read by the caller as it comes; tried once.
     pub(super) async fn open(&self, call: &Call) -> Result<Response<Body>, SourceError> {
         self.check_limit()?;
-        let sent = tokio::time::timeout(self.request_timeout, self.send(call, 1)).await;
-        let sent = sent.map_err(|_| self.timed_out(call))??;
+        let credential = self.credential();
+        let sent = tokio::time::timeout(self.request_timeout, self.send(call, &credential, 1)).await;
+        let sent = sent.map_err(|_| Self::timed_out(call, self.request_timeout))??;
         if sent.response.status().is_success() {
             return Ok(sent.response);
         }
@@ -207,7 +293,8 @@ impl Client {
     /// The error for an answer that its asker cannot use.
     pub(super) fn unusable(&self, call: &Call, reply: &Reply) -> SourceError {
         if let Some(host) = reply.elsewhere.clone() {
-            return SourceError::MovedAway { what: call.what.clone(), host, status: reply.status.as_u16() };
+            let (what, host) = (call.what.clone(), self.clean(&host));
+            return SourceError::MovedAway { what, host, status: reply.status.as_u16() };
         }
         SourceError::GitHub {
             status: reply.status.as_u16(),
@@ -218,25 +305,27 @@ impl Client {
     }
 
     /// Notes a limit that was met, so that nothing is asked before it is over, and returns its error.
-    pub(super) fn limited(&self, retry_at: DateTime<Utc>, secondary: bool) -> SourceError {
-        let error = SourceError::RateLimited { retry_at, secondary, authenticated: self.has_token() };
+    pub(super) fn limited(&self, limit: Limit) -> SourceError {
+        let error = self.limit_error(limit);
         self.remember_limit(&error);
         error
     }
 
+    pub(super) fn limit_error(&self, Limit { retry_at, named, secondary }: Limit) -> SourceError {
+        SourceError::RateLimited { retry_at, named, secondary, authenticated: self.has_token() }
+    }
+
     fn check_limit(&self) -> Result<(), SourceError> {
-        let limited = *lock(&self.limited);
-        match limited {
-            Some((retry_at, secondary)) if self.clock.now() < retry_at => {
-                Err(SourceError::RateLimited { retry_at, secondary, authenticated: self.has_token() })
-            }
+        match &*lock(&self.limited) {
+            Some((span, error)) if !span.is_over(&*self.clock) => Err(error.clone()),
             _ => Ok(()),
         }
     }
 
     fn remember_limit(&self, error: &SourceError) {
-        if let SourceError::RateLimited { retry_at, secondary, .. } = error {
-            *lock(&self.limited) = Some((*retry_at, *secondary));
+        if let SourceError::RateLimited { retry_at, .. } = error {
+            let span = Span::new(&*self.clock, *retry_at - self.clock.now());
+            *lock(&self.limited) = Some((span, error.clone()));
         }
     }
 
@@ -247,140 +336,27 @@ impl Client {
         }
     }
 
-    async fn attempt(&self, call: &Call, tries: u32) -> Try {
+    async fn attempt(&self, call: &Call, credential: &Credential, tries: u32, longest: Duration) -> Try {
         let Ok(_permit) = self.permits.acquire().await else {
             return Try::Failed(self.broken(call, "the client is shut down", tries));
         };
         let attempt = async {
-            match self.send(call, tries).await {
+            match self.send(call, credential, tries).await {
                 Ok(sent) => self.read(call, sent, tries).await,
-                Err(error @ SourceError::NotAsked { .. }) => Try::Failed(error),
+                Err(error @ (SourceError::NotAsked { .. } | SourceError::BadRedirect { .. })) => Try::Failed(error),
                 Err(error) => Try::Again(error, None),
             }
         };
-        tokio::time::timeout(self.request_timeout, attempt)
+        tokio::time::timeout(longest, attempt)
             .await
-            .unwrap_or_else(|_| Try::Again(self.timed_out(call), None))
+            .unwrap_or_else(|_| Try::Again(Self::timed_out(call, longest), None))
     }
 
-    /// Sends a call and follows redirects: with the token on GitHub's own ground, without it elsewhere.
-    async fn send(&self, call: &Call, tries: u32) -> Result<Sent, SourceError> {
-        let lines = self.lines()?;
-        let mut target = call.target.clone();
-        let mut at = match &target {
-            Target::Open(url) => self.address(call, url)?,
-            Target::Rest(path) => {
-                self.address(call, &format!("{}{path}", self.endpoints.rest.as_str().trim_end_matches('/')))?
-            }
-            Target::GraphQl(_) => self.endpoints.graphql.clone(),
-        };
-        let home = at.origin();
-        let elsewhere = |at: &Url| at.host_str().filter(|_| at.origin() != home).map(str::to_owned);
-        let lost = |error: &(dyn std::error::Error + 'static), at: &Url| {
-            let mut lost = self.broken(call, &cause(error), tries);
-            if let (SourceError::Network { host, reason, .. }, Some(there)) = (&mut lost, elsewhere(at)) {
-                *host = there;
-                reason.push_str(" (GitHub moved it to that host, which is asked without the token)");
-            }
-            lost
-        };
-        for _ in 0..HOPS {
-            let sent = match &target {
-                Target::Rest(path) => {
-                    lines.rest._get_with_headers(path.as_str(), Some(headers(call))).await.map(Self::octo)
-                }
-                Target::GraphQl(body) => lines.graphql._post("/graphql", Some(body.as_ref())).await.map(Self::octo),
-                Target::Open(url) => {
-                    let sent = lines.plain.get(url).headers(headers(call)).send().await;
-                    let response: Response<reqwest::Body> = sent.map_err(|error| lost(&error, &at))?.into();
-                    Ok(response.map(|body| body.map_err(|error| read_error(&error)).boxed()))
-                }
-            };
-            let response = sent.map_err(|error| lost(&error, &at))?;
-            let moved = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
-            let place = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
-            let (true, Some(place), false) = (moved, place, matches!(target, Target::GraphQl(_))) else {
-                return Ok(Sent { response, elsewhere: elsewhere(&at) });
-            };
-            at = at
-                .join(place)
-                .map_err(|error| self.broken(call, &format!("it moved to a bad address: {error}"), tries))?;
-            if !allowed(&at) {
-                let reason = "GitHub moved it to an address without encryption".to_owned();
-                return Err(SourceError::NotAsked { what: call.what.clone(), reason });
-            }
-            let stays = at.origin() == self.endpoints.rest.origin() && matches!(target, Target::Rest(_));
-            target = if stays { Target::Rest(below(&at)) } else { Target::Open(at.to_string()) };
-        }
-        Err(self.broken(call, "it was moved too many times", tries))
+    fn timed_out(call: &Call, after: Duration) -> SourceError {
+        SourceError::TimedOut { what: call.what.clone(), after }
     }
 
-    fn octo(response: Response<BoxBody<Bytes, octocrab::Error>>) -> Response<Body> {
-        response.map(|body| body.map_err(|error| read_error(&error)).boxed())
-    }
-
-    /// Reads an answer to its end and judges it.
-    async fn read(&self, call: &Call, Sent { response, elsewhere }: Sent, tries: u32) -> Try {
-        let (head, body) = response.into_parts();
-        if let Some(host) = elsewhere.clone().filter(|_| head.status.is_client_error() || head.status.is_redirection())
-        {
-            // What another host refuses says nothing of the repository or of the token.
-            return Try::Failed(SourceError::MovedAway { what: call.what.clone(), host, status: head.status.as_u16() });
-        }
-        let body = match Limited::new(body, call.most).collect().await {
-            Ok(body) => body.to_bytes().to_vec(),
-            Err(error) if error.is::<LengthLimitError>() => {
-                let reason = format!("the answer is larger than {} bytes", call.most);
-                return Try::Failed(SourceError::GitHub {
-                    status: head.status.as_u16(),
-                    what: call.what.clone(),
-                    message: reason,
-                    tries,
-                });
-            }
-            Err(error) => {
-                return Try::Again(
-                    self.broken(call, &format!("the answer broke off: {}", cause(error.as_ref())), tries),
-                    None,
-                );
-            }
-        };
-        let now = self.clock.now();
-        let reply = Reply { status: head.status, headers: head.headers, body, tries, elsewhere };
-        let raw_message = if head.status.is_success() { String::new() } else { wire::message(&reply.body) };
-        let repo = self.repo.clone();
-        match judge(reply.status, &reply.headers, &raw_message, now) {
-            Verdict::Answer => Try::Done(reply),
-            Verdict::Unauthorized => Try::Failed(SourceError::Unauthorized {
-                repo,
-                authenticated: self.has_token(),
-                message: self.clean(&raw_message),
-            }),
-            Verdict::Forbidden { permission, sign_on } => Try::Failed(SourceError::Forbidden {
-                sign_on: sign_on.map(|told| self.clean(&told)),
-                repo,
-                authenticated: self.has_token(),
-                permission: permission.map(|told| self.clean(&told)),
-                message: self.clean(&raw_message),
-            }),
-            Verdict::Limited { retry_at, secondary } => {
-                let error = SourceError::RateLimited { retry_at, secondary, authenticated: self.has_token() };
-                Try::Again(error, Some((retry_at - now).max(TimeDelta::zero()).to_std().unwrap_or_default()))
-            }
-            Verdict::Trouble { pause } => Try::Again(self.unusable(call, &reply), pause),
-            Verdict::Odd => Try::Failed(self.unusable(call, &reply)),
-        }
-    }
-
-    fn timed_out(&self, call: &Call) -> SourceError {
-        SourceError::TimedOut { what: call.what.clone(), after: self.request_timeout }
-    }
-
-    fn address(&self, call: &Call, url: &str) -> Result<Url, SourceError> {
-        Url::parse(url).map_err(|error| self.broken(call, &error.to_string(), 1))
-    }
-
-    fn broken(&self, call: &Call, reason: &str, tries: u32) -> SourceError {
+    pub(super) fn broken(&self, call: &Call, reason: &str, tries: u32) -> SourceError {
         let host = match &call.target {
             Target::Open(url) => Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)),
             Target::Rest(_) | Target::GraphQl(_) => self.endpoints.rest.host_str().map(str::to_owned),
@@ -392,28 +368,6 @@ impl Client {
             tries,
         }
     }
-
-    fn lines(&self) -> Result<&Lines, SourceError> {
-        self.lines.get_or_init(|| Lines::lay(&self.endpoints, self.token.as_ref())).as_ref().map_err(Clone::clone)
-    }
-}
-
-fn headers(call: &Call) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    headers.insert(ACCEPT, HeaderValue::from_static(call.accept));
-    if let Some(tag) = call.unless.as_deref().and_then(|tag| HeaderValue::from_str(tag).ok()) {
-        headers.insert(IF_NONE_MATCH, tag);
-    }
-    headers
-}
-
-/// Path and query of an address.
-fn below(url: &Url) -> String {
-    url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()))
-}
-
-fn read_error(error: &(dyn std::error::Error + 'static)) -> Broke {
-    Broke(cause(error))
 }
 
 impl fmt::Debug for Client {

@@ -2,15 +2,20 @@
 //!
 //! The rules are GitHub's own ("Rate limits for the REST API", "Best practices for using the REST
 //! API"): `retry-after` first, then `x-ratelimit-remaining: 0` with its reset, then a message about
-//! a secondary limit, which asks for a minute at least. Nothing is sent or slept here.
+//! a secondary limit, which asks for a minute at least. A time that lies further away than GitHub's
+//! hour is a mistake, and nothing waits longer than that. Nothing is sent or slept here.
 
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use http::{HeaderMap, StatusCode};
 
+use crate::source::refusal::Refusal;
+
 /// The pause where GitHub names none.
 const UNNAMED: TimeDelta = TimeDelta::seconds(60);
+/// The longest that one of GitHub's limits lasts: quotas are counted by the hour.
+const AN_HOUR: TimeDelta = TimeDelta::hours(1);
 /// The first pause of the back-off, doubled with every try.
 const FIRST: Duration = Duration::from_millis(500);
 /// The longest pause of the back-off.
@@ -23,50 +28,95 @@ pub(super) enum Verdict {
     Answer,
     /// The token is not accepted.
     Unauthorized,
-    /// The token lacks a right, or an organisation wants a sign-on at this address first.
-    Forbidden { permission: Option<String>, sign_on: Option<String> },
-    /// Nothing more before this time.
-    Limited { retry_at: DateTime<Utc>, secondary: bool },
+    /// It is refused, whoever asks again.
+    Forbidden(Refusal),
+    /// Nothing more before its time.
+    Limited(Limit),
     /// The server's own trouble; another try may work, after the pause it asks for.
     Trouble { pause: Option<Duration> },
     /// Anything else.
     Odd,
 }
 
-/// Reads status, headers and GitHub's message.
-pub(super) fn judge(status: StatusCode, headers: &HeaderMap, message: &str, now: DateTime<Utc>) -> Verdict {
+/// A limit that was met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Limit {
+    /// Nothing is asked before.
+    pub(super) retry_at: DateTime<Utc>,
+    /// The time that GitHub named, where it is too far away to be meant.
+    pub(super) named: Option<DateTime<Utc>>,
+    /// Too fast, rather than too much in an hour.
+    pub(super) secondary: bool,
+}
+
+impl Limit {
+    fn until(named: DateTime<Utc>, secondary: bool, now: DateTime<Utc>) -> Self {
+        let latest = now + AN_HOUR;
+        Self { retry_at: named.min(latest), named: Some(named).filter(|named| *named > latest), secondary }
+    }
+}
+
+/// Reads status, headers and GitHub's message; `None` where the answer is not one of GitHub's.
+pub(super) fn judge(status: StatusCode, headers: &HeaderMap, message: Option<&str>, now: DateTime<Utc>) -> Verdict {
     match status.as_u16() {
-        200..=299 | 304 | 404 | 409 | 410 | 422 | 451 => Verdict::Answer,
+        200..=299 | 304 | 404 | 409 | 410 | 422 => Verdict::Answer,
         401 => Verdict::Unauthorized,
-        403 | 429 => limit(status, headers, message, now).unwrap_or_else(|| Verdict::Forbidden {
-            permission: text(headers, "x-accepted-github-permissions"),
-            sign_on: text(headers, "x-github-sso").map(|asked| sign_on(&asked)),
-        }),
+        403 | 429 => limit(status, headers, message.unwrap_or_default(), now)
+            .map_or_else(|| Verdict::Forbidden(refusal(headers, message)), Verdict::Limited),
         408 | 500..=599 => Verdict::Trouble { pause: retry_after(headers, now) },
         _ => Verdict::Odd,
     }
 }
 
-/// The limit behind a GraphQL error of type `RATE_LIMITED`, which comes with status 200.
-pub(super) fn graphql_limit(headers: &HeaderMap, now: DateTime<Utc>) -> Verdict {
-    let retry_at = reset(headers).filter(|at| *at > now).unwrap_or(now + UNNAMED);
-    Verdict::Limited { retry_at, secondary: false }
+fn refusal(headers: &HeaderMap, message: Option<&str>) -> Refusal {
+    if let Some(asked) = text(headers, "x-github-sso") {
+        return Refusal::SignOn(sign_on(&asked));
+    }
+    let Some(message) = message else {
+        let by_github = headers.contains_key("x-github-request-id");
+        return if by_github { Refusal::Unnamed } else { Refusal::NotGitHub };
+    };
+    match (Refusal::told(message), text(headers, "x-accepted-github-permissions")) {
+        // It names what the request needs, also where that is not what is missing.
+        (Refusal::Permission(_) | Refusal::Unnamed, Some(needed)) => Refusal::Permission(Some(needed)),
+        (told, _) => told,
+    }
 }
 
-fn limit(status: StatusCode, headers: &HeaderMap, message: &str, now: DateTime<Utc>) -> Option<Verdict> {
+/// The limit behind an error of GraphQL's, which comes with status 200; `kind` and `code` are how it is
+/// marked: `RATE_LIMIT`, `RATE_LIMITED`, `graphql_rate_limit`.
+pub(super) fn graphql_limit(marks: [&str; 2], message: &str, headers: &HeaderMap, now: DateTime<Utc>) -> Option<Limit> {
+    let marked = marks.iter().any(|mark| mark.to_ascii_lowercase().contains("rate_limit"));
+    let message = message.to_ascii_lowercase();
+    if !marked && !in_words(&message) {
+        return None;
+    }
+    let limit = limit(StatusCode::TOO_MANY_REQUESTS, headers, &message, now)?;
+    Some(Limit { secondary: slowed_down(&message), ..limit })
+}
+
+/// Whether a message, in lower case, tells of too many requests at a time.
+fn slowed_down(message: &str) -> bool {
+    message.contains("secondary rate limit") || message.contains("abuse detection")
+}
+
+fn in_words(message: &str) -> bool {
+    slowed_down(message) || message.contains("rate limit exceeded") || message.contains("rate limit already exceeded")
+}
+
+fn limit(status: StatusCode, headers: &HeaderMap, message: &str, now: DateTime<Utc>) -> Option<Limit> {
     let used_up = text(headers, "x-ratelimit-remaining").is_some_and(|left| left == "0");
     if let Some(pause) = retry_after(headers, now) {
-        let retry_at = now + TimeDelta::from_std(pause).unwrap_or(UNNAMED);
-        return Some(Verdict::Limited { retry_at, secondary: !used_up });
+        let named = TimeDelta::from_std(pause).ok().and_then(|pause| now.checked_add_signed(pause));
+        return Some(Limit::until(named.unwrap_or(DateTime::<Utc>::MAX_UTC), !used_up, now));
     }
     if used_up {
-        let retry_at = reset(headers).filter(|at| *at > now).unwrap_or(now + UNNAMED);
-        return Some(Verdict::Limited { retry_at, secondary: false });
+        let named = reset(headers).filter(|at| *at > now).unwrap_or(now + UNNAMED);
+        return Some(Limit::until(named, false, now));
     }
     let message = message.to_ascii_lowercase();
-    let secondary = message.contains("secondary rate limit") || message.contains("abuse detection");
-    if secondary || status == StatusCode::TOO_MANY_REQUESTS || message.contains("rate limit exceeded") {
-        return Some(Verdict::Limited { retry_at: now + UNNAMED, secondary: !message.contains("api rate limit") });
+    if status == StatusCode::TOO_MANY_REQUESTS || in_words(&message) {
+        return Some(Limit::until(now + UNNAMED, !message.contains("api rate limit"), now));
     }
     None
 }
@@ -74,8 +124,8 @@ fn limit(status: StatusCode, headers: &HeaderMap, message: &str, now: DateTime<U
 /// `retry-after` in seconds or as a date.
 fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let value = text(headers, "retry-after")?;
-    if let Ok(seconds) = value.parse::<u32>() {
-        return Some(Duration::from_secs(seconds.into()));
+    if let Ok(seconds) = value.parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
     }
     let date = DateTime::parse_from_rfc2822(&value).ok()?;
     Some((date.with_timezone(&Utc) - now).to_std().unwrap_or_default())
@@ -83,15 +133,21 @@ fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
 
 /// `x-ratelimit-reset`, in seconds since 1970.
 fn reset(headers: &HeaderMap) -> Option<DateTime<Utc>> {
-    DateTime::from_timestamp(text(headers, "x-ratelimit-reset")?.parse().ok()?, 0)
+    let seconds: i64 = text(headers, "x-ratelimit-reset")?.parse().ok()?;
+    // What no calendar holds is far away all the same.
+    Some(DateTime::from_timestamp(seconds, 0).unwrap_or(if seconds > 0 {
+        DateTime::<Utc>::MAX_UTC
+    } else {
+        DateTime::<Utc>::MIN_UTC
+    }))
 }
 
 /// The address in `required; url=https://github.com/orgs/acme/sso?authorization_request=...`, without the
-/// request, which is the token's own; empty where none is told.
-fn sign_on(asked: &str) -> String {
+/// request, which is the token's own.
+fn sign_on(asked: &str) -> Option<String> {
     let url = asked.split("url=").nth(1).unwrap_or_default();
     let url = url.split(['?', '#', ';', ' ']).next().unwrap_or_default();
-    if url.starts_with("https://") { url.to_owned() } else { String::new() }
+    url.starts_with("https://").then(|| url.to_owned())
 }
 
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {
@@ -121,17 +177,18 @@ mod tests {
             .iter()
             .map(|(name, value)| (http::HeaderName::from_static(name), http::HeaderValue::from_static(value)))
             .collect();
-        judge(StatusCode::from_u16(status).expect("a status"), &headers, message, at(1000))
+        judge(StatusCode::from_u16(status).expect("a status"), &headers, Some(message), at(1000))
+    }
+
+    fn limited(retry_at: i64, secondary: bool) -> Verdict {
+        Verdict::Limited(Limit { retry_at: at(retry_at), named: None, secondary })
     }
 
     #[test]
     fn a_used_up_quota_is_not_a_missing_permission() {
         let used_up = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "4600")];
         for status in [403, 429] {
-            assert_eq!(
-                judged(status, &used_up, "API rate limit exceeded for 203.0.113.9."),
-                Verdict::Limited { retry_at: at(4600), secondary: false }
-            );
+            assert_eq!(judged(status, &used_up, "API rate limit exceeded for 203.0.113.9."), limited(4600, false));
         }
         assert_eq!(
             judged(
@@ -139,25 +196,41 @@ mod tests {
                 &[("x-ratelimit-remaining", "42"), ("x-accepted-github-permissions", "contents=read")],
                 "Resource not accessible by personal access token"
             ),
-            Verdict::Forbidden { permission: Some("contents=read".to_owned()), sign_on: None }
+            Verdict::Forbidden(Refusal::Permission(Some("contents=read".to_owned())))
         );
     }
 
     #[test]
     fn an_organisation_that_wants_a_sign_on_says_where() {
         let asked = |header| match judged(403, &[("x-github-sso", header)], "Resource protected by organization SAML") {
-            Verdict::Forbidden { permission: None, sign_on } => sign_on,
+            Verdict::Forbidden(Refusal::SignOn(address)) => address,
             other => panic!("{other:?}"),
         };
         let url = "required; url=https://github.com/orgs/acme/sso?authorization_request=A1B2";
         assert_eq!(asked(url).as_deref(), Some("https://github.com/orgs/acme/sso"));
-        assert_eq!(asked("required").as_deref(), Some(""));
-        assert_eq!(asked("required; url=javascript:alert(1)").as_deref(), Some(""));
+        assert_eq!(asked("required"), None);
+        assert_eq!(asked("required; url=javascript:alert(1)"), None);
+    }
+
+    #[test]
+    fn a_refusal_that_is_no_answer_of_githubs_is_told_apart() {
+        let judged = |headers| judge(StatusCode::FORBIDDEN, &headers, None, at(1000));
+        assert_eq!(judged(HeaderMap::new()), Verdict::Forbidden(Refusal::NotGitHub));
+        let by_github = [("x-github-request-id", "1")]
+            .map(|(name, value)| (http::HeaderName::from_static(name), http::HeaderValue::from_static(value)));
+        assert_eq!(judged(by_github.into_iter().collect()), Verdict::Forbidden(Refusal::Unnamed));
+    }
+
+    #[test]
+    fn what_the_request_needs_is_not_taken_for_what_is_missing() {
+        let needed = [("x-accepted-github-permissions", "contents=read")];
+        let message = "the `acme` organization has an IP allow list enabled";
+        assert_eq!(judged(403, &needed, message), Verdict::Forbidden(Refusal::NetworkAddress));
     }
 
     #[test]
     fn a_limit_without_a_time_is_a_minute() {
-        let minute = |secondary| Verdict::Limited { retry_at: at(1060), secondary };
+        let minute = |secondary| limited(1060, secondary);
         assert_eq!(judged(429, &[], ""), minute(true));
         assert_eq!(judged(403, &[], "You have exceeded a secondary rate limit."), minute(true));
         assert_eq!(judged(403, &[], "API rate limit exceeded for 203.0.113.9."), minute(false));
@@ -167,13 +240,43 @@ mod tests {
 
     #[test]
     fn retry_after_comes_first_in_seconds_or_as_a_date() {
-        assert_eq!(judged(403, &[("retry-after", "7")], ""), Verdict::Limited { retry_at: at(1007), secondary: true });
-        assert_eq!(
-            judged(429, &[("retry-after", "Thu, 01 Jan 1970 00:17:00 GMT")], ""),
-            Verdict::Limited { retry_at: at(1020), secondary: true }
-        );
+        assert_eq!(judged(403, &[("retry-after", "7")], ""), limited(1007, true));
+        assert_eq!(judged(429, &[("retry-after", "Thu, 01 Jan 1970 00:17:00 GMT")], ""), limited(1020, true));
         assert_eq!(judged(503, &[("retry-after", "3")], ""), Verdict::Trouble { pause: Some(Duration::from_secs(3)) });
         assert_eq!(judged(502, &[], ""), Verdict::Trouble { pause: None });
+    }
+
+    #[test]
+    fn no_limit_lasts_longer_than_githubs_hour() {
+        for (name, value) in [
+            ("x-ratelimit-reset", "1060000"),
+            ("x-ratelimit-reset", "4102444800"),
+            ("x-ratelimit-reset", "9223372036854775807"),
+            ("retry-after", "4294967295"),
+            ("retry-after", "99999999999999999"),
+            ("retry-after", "Fri, 01 Jan 2100 00:00:00 GMT"),
+        ] {
+            let Verdict::Limited(limit) = judged(429, &[("x-ratelimit-remaining", "0"), (name, value)], "") else {
+                panic!("{name}: {value}")
+            };
+            assert_eq!(limit.retry_at, at(4600), "{name}: {value}");
+            assert!(limit.named.is_some_and(|named| named > at(4600)), "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn graphql_marks_a_limit_in_several_ways() {
+        let told = |marks, message| graphql_limit(marks, message, &HeaderMap::new(), at(1000));
+        let quota = Some(Limit { retry_at: at(1060), named: None, secondary: false });
+        assert_eq!(told(["RATE_LIMITED", ""], "API rate limit exceeded"), quota);
+        assert_eq!(told(["RATE_LIMIT", "graphql_rate_limit"], "API rate limit already exceeded for user ID 7."), quota);
+        assert_eq!(told(["", "graphql_rate_limit"], "Wait"), quota);
+        assert_eq!(told(["", ""], "API rate limit already exceeded for user ID 7."), quota);
+        assert_eq!(
+            told(["", ""], "You have exceeded a secondary rate limit."),
+            Some(Limit { retry_at: at(1060), named: None, secondary: true })
+        );
+        assert_eq!(told(["INTERNAL", ""], "Something went wrong"), None);
     }
 
     #[test]

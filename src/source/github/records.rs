@@ -1,7 +1,8 @@
 //! What is remembered on disk about a repository: which commit a ref was at, and a commit's listing.
 //!
 //! A start within a snapshot's life opens one ref record; the listing is read only when somebody
-//! needs it. Records carry a check sum, so a damaged one counts as absent.
+//! needs it. Records carry a check sum, so a damaged one counts as absent. What a ref means is
+//! remembered for the credential that was told: a record's name is a salted hash of both.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use sha1::{Digest as _, Sha1};
 
 use super::tree::Listed;
-use crate::cache::{Folder, RecordFile};
+use crate::cache::{Folder, Locking, RecordFile};
+use crate::clock::Clock;
+use crate::config::Secret;
 use crate::names::{ObjectId, RefName};
 use crate::source::files::hex;
 
@@ -20,6 +23,10 @@ use crate::source::files::hex;
 const DAY: i64 = 24 * 60 * 60 * 1000;
 /// How long a ref is remembered that nobody asks for, in milliseconds.
 const UNUSED: i64 = 30 * DAY;
+/// The random bytes that make the names of records unguessable.
+const SALT: &str = "salt";
+/// Where the locks of those are who ask.
+const LOCKS: &str = "locks";
 /// After what time a file that was being written is nobody's any more.
 const LEFT_OVER: Duration = Duration::from_hours(24);
 
@@ -42,8 +49,11 @@ pub(super) struct RefRecord {
 }
 
 impl RefRecord {
-    fn last_used(&self) -> i64 {
-        self.used_at.max(self.checked_at)
+    /// How long ago it was last used, in milliseconds. One from the future was written by a clock that
+    /// was wrong, and is as old as it is early.
+    fn unused_for(&self, now: DateTime<Utc>) -> i64 {
+        let now = now.timestamp_millis();
+        (now - self.used_at).abs().min((now - self.checked_at).abs())
     }
 }
 
@@ -57,25 +67,27 @@ pub(super) struct Remembered {
 }
 
 /// The records of one repository.
-#[derive(Debug)]
 pub(super) struct Records {
     folder: Arc<Folder>,
+    clock: Arc<dyn Clock>,
 }
 
 impl Records {
-    pub(super) fn within(folder: Arc<Folder>) -> Self {
-        Self { folder }
+    pub(super) fn within(folder: Arc<Folder>, clock: Arc<dyn Clock>) -> Self {
+        Self { folder, clock }
     }
 
-    pub(super) fn of_ref(&self, asked: &str, now: DateTime<Utc>) -> Option<Remembered> {
-        let bytes = self.folder.read_checked(&ref_place(asked))?;
+    /// What a ref was when this credential asked.
+    pub(super) fn of_ref(&self, asked: &str, token: Option<&Secret>, now: DateTime<Utc>) -> Option<Remembered> {
+        let place = self.ref_place(asked, token)?;
+        let bytes = self.folder.read_checked(&place)?;
         let mut record: RefRecord = serde_json::from_slice(&bytes).ok()?;
         if record.asked != asked {
             return None;
         }
-        if now.timestamp_millis() - record.last_used() > DAY {
+        if record.unused_for(now) > DAY {
             record.used_at = now.timestamp_millis();
-            self.keep(&record);
+            self.keep(&place, &record);
         }
         Some(Remembered {
             name: record.name.and_then(|name| RefName::new(&name).ok()),
@@ -85,7 +97,9 @@ impl Records {
         })
     }
 
-    pub(super) fn keep_ref(&self, asked: &str, remembered: &Remembered) {
+    pub(super) fn keep_ref(&self, asked: &str, token: Option<&Secret>, remembered: &Remembered) {
+        self.make_salt();
+        let Some(place) = self.ref_place(asked, token) else { return };
         let record = RefRecord {
             asked: asked.to_owned(),
             name: remembered.name.as_ref().map(ToString::to_string),
@@ -94,13 +108,41 @@ impl Records {
             used_at: remembered.checked_at.timestamp_millis(),
             trusted: remembered.trusted,
         };
-        self.keep(&record);
+        self.keep(&place, &record);
     }
 
-    fn keep(&self, record: &RefRecord) {
+    fn keep(&self, place: &str, record: &RefRecord) {
         if let Ok(bytes) = serde_json::to_vec(record) {
-            self.folder.write_checked(&ref_place(&record.asked), &bytes);
+            self.folder.write_checked(place, &bytes);
         }
+    }
+
+    /// Takes the lock of those who ask for a ref. There are 256 of them, which are never removed; that two
+    /// refs may share one does no harm.
+    pub(super) fn queue(&self, asked: &str) -> Locking {
+        let hash = Sha1::digest(asked.as_bytes());
+        self.folder.try_lock(&format!("{LOCKS}/{}", hex(hash.get(..1).unwrap_or_default())))
+    }
+
+    /// The name of a record: nobody can tell from it which token was used, nor try one without the salt.
+    fn ref_place(&self, asked: &str, token: Option<&Secret>) -> Option<String> {
+        let salt = self.folder.read_checked(SALT)?;
+        let mut hash = Sha1::new();
+        hash.update(&salt);
+        hash.update(token.map_or("", Secret::expose));
+        hash.update([0]);
+        hash.update(asked);
+        Some(format!("refs/{}", hex(&hash.finalize())))
+    }
+
+    fn make_salt(&self) {
+        if self.folder.read_checked(SALT).is_some() {
+            return;
+        }
+        // A damaged one is of no use to anybody.
+        self.folder.remove(SALT);
+        let salt: Vec<u8> = (0..3).flat_map(|_| self.clock.fresh().to_le_bytes()).collect();
+        self.folder.write_first(SALT, &salt);
     }
 
     pub(super) fn listed(&self, commit: &ObjectId) -> Option<Listed> {
@@ -140,7 +182,7 @@ impl Records {
             let Some(record) = record.and_then(|bytes| serde_json::from_slice::<RefRecord>(&bytes).ok()) else {
                 continue;
             };
-            if record.commit != current.as_str() && now.timestamp_millis() - record.last_used() > UNUSED {
+            if record.commit != current.as_str() && record.unused_for(now) > UNUSED {
                 self.folder.remove(&format!("refs/{name}"));
             } else {
                 commits.push(record.commit);
@@ -170,10 +212,6 @@ impl Records {
         }
         Some(blobs)
     }
-}
-
-fn ref_place(asked: &str) -> String {
-    format!("refs/{}", hex(&Sha1::digest(asked.as_bytes())))
 }
 
 /// The size limit is part of the name: it decides which files there are.

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::OnceCell;
 
 use super::blobs::{Closed, Haul, Wanted};
-use super::tree::Listing;
+use super::tree::{Answer, Listing};
 use super::{Ground, INCOMPLETE, tree};
 use crate::cache::{Kept, RecordFile, lock};
 use crate::names::{CatalogPath, ObjectId};
@@ -72,13 +72,10 @@ impl Remote {
                 // Somebody emptied the cache folder.
                 let effort = ground.client.effort();
                 let listing = tree::list(&ground.client, &ground.slug, &self.commit, effort);
-                let listed = self.in_time(listing).await?.ok_or_else(|| SourceError::RefNotFound {
-                    repo: ground.slug.to_string(),
-                    git_ref: self.commit.to_string(),
-                    default_branch: None,
-                    nearest: Vec::new(),
-                })?;
-                Ok(listed.sorted(ground.largest))
+                match self.in_time(listing).await? {
+                    Answer::Here(listed) => Ok(listed.sorted(ground.largest)),
+                    Answer::Absent(status) => Err(ground.not_there_yet(&self.commit, status)),
+                }
             })
             .await
     }

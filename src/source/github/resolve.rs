@@ -39,6 +39,8 @@ pub(super) enum Resolved {
         commit: ObjectId,
         /// Whether it is known to be the repository's own.
         trusted: bool,
+        /// Whether GitHub has shown it to this credential; a commit's id alone proves no right to read it.
+        shown: bool,
         /// The default branch, if it had to be asked for.
         default_branch: Option<RefName>,
     },
@@ -109,18 +111,18 @@ impl Ground {
             },
         };
         let foreign = asked.may_be_foreign(&commit);
+        let known = known == Some(&commit);
         if foreign && self.any_commit {
-            return Ok(Resolved::At { commit, trusted: false, default_branch: None });
+            let shown = known || asked.commit().is_none();
+            return Ok(Resolved::At { commit, trusted: false, shown, default_branch: None });
         }
         // What is known was checked when it was met first.
-        if !foreign || known == Some(&commit) {
-            return Ok(Resolved::At { commit, trusted: true, default_branch: None });
+        if !foreign || known {
+            return Ok(Resolved::At { commit, trusted: true, shown: true, default_branch: None });
         }
-        let Some(branch) = self.default_branch(effort).await? else {
-            return Err(self.no_such_ref(asked, None));
-        };
+        let branch = self.default_branch(effort).await?;
         self.check_ours(asked, &commit, &branch, effort).await?;
-        Ok(Resolved::At { commit, trusted: true, default_branch: Some(branch) })
+        Ok(Resolved::At { commit, trusted: true, shown: true, default_branch: Some(branch) })
     }
 
     async fn commit_of(
@@ -141,6 +143,7 @@ impl Ground {
             accept: "application/vnd.github.sha",
             unless: known.map(|commit| format!("\"{commit}\"")),
             most: 4 * 1024 * 1024,
+            hashed: false,
         };
         let mut reply = self.client.ask(&call, effort).await?;
         if reply.status.as_u16() == 304 {
@@ -153,11 +156,12 @@ impl Ground {
         }
         match reply.status.as_u16() {
             200 => sha(&reply).map(Some).ok_or_else(|| self.client.unusable(&call, &reply)),
-            409 => Ok(None),
+            // The same status is a repository's that is being moved or repaired.
+            409 if wire::message(&reply.body).to_ascii_lowercase().contains("empty") => Ok(None),
             404 if asked.is_default() => Err(self.no_such_repository()),
             404 | 410 | 422 => {
                 let default = self.default_branch(effort).await?;
-                let mut error = self.no_such_ref(asked, default);
+                let mut error = self.no_such_ref(asked, Some(default));
                 if let SourceError::RefNotFound { nearest, .. } = &mut error {
                     *nearest = self.near_refs(text, effort).await;
                 }
@@ -186,6 +190,7 @@ impl Ground {
             accept: "application/vnd.github+json",
             unless: None,
             most: REFS,
+            hashed: false,
         };
         let Ok(reply) = self.client.ask(&call, effort).await else { return Vec::new() };
         let refs: Vec<wire::RefAnswer> = serde_json::from_slice(&reply.body).unwrap_or_default();
@@ -195,20 +200,21 @@ impl Ground {
     }
 
     /// The name of the default branch; an error when the repository cannot be seen.
-    pub(super) async fn default_branch(&self, effort: Effort) -> Result<Option<RefName>, SourceError> {
+    pub(super) async fn default_branch(&self, effort: Effort) -> Result<RefName, SourceError> {
         let call = Call {
             what: format!("the repository {}", self.slug),
             target: Target::Rest(self.root()),
             accept: "application/vnd.github+json",
             unless: None,
             most: 1024 * 1024,
+            hashed: false,
         };
         let reply = self.client.ask(&call, effort).await?;
         match reply.status.as_u16() {
             200 => {
                 let answer: wire::RepositoryAnswer =
                     serde_json::from_slice(&reply.body).map_err(|_| self.client.unusable(&call, &reply))?;
-                Ok(RefName::new(&answer.default_branch).ok())
+                RefName::new(&answer.default_branch).map_err(|_| self.client.unusable(&call, &reply))
             }
             404 => Err(self.no_such_repository()),
             _ => Err(self.client.unusable(&call, &reply)),
@@ -230,6 +236,7 @@ impl Ground {
             accept: "application/vnd.github+json",
             unless: None,
             most: COMPARISON,
+            hashed: false,
         };
         let foreign = || SourceError::CommitNotOnDefaultBranch {
             repo: self.slug.to_string(),
@@ -245,7 +252,10 @@ impl Ground {
             200 => {
                 let answer: wire::Comparison =
                     serde_json::from_slice(&reply.body).map_err(|_| self.client.unusable(&call, &reply))?;
-                if matches!(answer.status.as_str(), "behind" | "identical") { Ok(()) } else { Err(foreign()) }
+                match answer.status {
+                    wire::Compared::Behind | wire::Compared::Identical => Ok(()),
+                    wire::Compared::Ahead | wire::Compared::Diverged => Err(foreign()),
+                }
             }
             404 | 422 => Err(self.no_such_ref(asked, Some(branch.clone()))),
             _ => Err(self.client.unusable(&call, &reply)),

@@ -33,6 +33,7 @@ pub(super) async fn fetch(fetch: &Fetch<'_>, wanted: &[Wanted], haul: &Haul) -> 
         accept: "application/vnd.github+json",
         unless: None,
         most: 64 * 1024,
+        hashed: true,
     };
     let mut body = fetch.client.open(&call).await?.into_body();
     let (chunks, arriving) = channel::<Bytes>(8);

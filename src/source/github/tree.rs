@@ -104,15 +104,25 @@ impl Listed {
     }
 }
 
-/// Asks for everything in the catalog's folders at a commit; `None` when the repository has no such commit.
+/// What came of asking for a tree.
+pub(super) enum Answer<T> {
+    Here(T),
+    /// The repository has no such tree, said with this status.
+    Absent(u16),
+}
+
+/// Asks for everything in the catalog's folders at a commit.
 pub(super) async fn list(
     client: &Client,
     slug: &RepoSlug,
     commit: &ObjectId,
     effort: Effort,
-) -> Result<Option<Listed>, SourceError> {
+) -> Result<Answer<Listed>, SourceError> {
     let mut listed = Listed::default();
-    let Some(whole) = tree(client, slug, commit.as_str(), true, effort).await? else { return Ok(None) };
+    let whole = match tree(client, slug, commit.as_str(), true, effort).await? {
+        Answer::Here(whole) => whole,
+        Answer::Absent(status) => return Ok(Answer::Absent(status)),
+    };
     if !whole.truncated {
         let has: HashSet<String> =
             whole.tree.iter().filter_map(|entry| entry.path.split_once('/')).map(|(top, _)| top.to_owned()).collect();
@@ -126,9 +136,12 @@ pub(super) async fn list(
                 listed.others.push((entry.path, Other::Overlooked));
             }
         }
-        return Ok(Some(listed));
+        return Ok(Answer::Here(listed));
     }
-    let Some(root) = tree(client, slug, commit.as_str(), false, effort).await? else { return Ok(None) };
+    let root = match tree(client, slug, commit.as_str(), false, effort).await? {
+        Answer::Here(root) => root,
+        Answer::Absent(status) => return Ok(Answer::Absent(status)),
+    };
     let mut asked = 0;
     let mut waiting: VecDeque<(String, String, bool)> = VecDeque::new();
     for entry in root.tree {
@@ -142,7 +155,7 @@ pub(super) async fn list(
             listed.others.push((folder, Other::CutOff));
             continue;
         }
-        let Some(part) = tree(client, slug, &id, deep, effort).await? else {
+        let Answer::Here(part) = tree(client, slug, &id, deep, effort).await? else {
             listed.others.push((folder, Other::CutOff));
             continue;
         };
@@ -162,7 +175,7 @@ pub(super) async fn list(
             }
         }
     }
-    Ok(Some(listed))
+    Ok(Answer::Here(listed))
 }
 
 async fn tree(
@@ -171,7 +184,7 @@ async fn tree(
     id: &str,
     deep: bool,
     effort: Effort,
-) -> Result<Option<Tree>, SourceError> {
+) -> Result<Answer<Tree>, SourceError> {
     let recursive = if deep { "?recursive=1" } else { "" };
     let call = Call {
         what: format!("the list of files of {slug}"),
@@ -184,11 +197,12 @@ async fn tree(
         accept: "application/vnd.github+json",
         unless: None,
         most: MOST,
+        hashed: false,
     };
     let reply = client.ask(&call, effort).await?;
     match reply.status.as_u16() {
-        200 => serde_json::from_slice(&reply.body).map(Some).map_err(|_| client.unusable(&call, &reply)),
-        404 | 409 | 422 => Ok(None),
+        200 => serde_json::from_slice(&reply.body).map(Answer::Here).map_err(|_| client.unusable(&call, &reply)),
+        status @ (404 | 409 | 422) => Ok(Answer::Absent(status)),
         _ => Err(client.unusable(&call, &reply)),
     }
 }

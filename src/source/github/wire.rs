@@ -10,7 +10,6 @@ use crate::names::{ObjectId, RepoSlug};
 /// An answer to `git/trees`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Tree {
-    #[serde(default)]
     pub(super) tree: Vec<TreeEntry>,
     #[serde(default)]
     pub(super) truncated: bool,
@@ -20,11 +19,9 @@ pub(super) struct Tree {
 #[derive(Debug, Deserialize)]
 pub(super) struct TreeEntry {
     pub(super) path: String,
-    #[serde(default)]
     pub(super) mode: String,
-    #[serde(rename = "type", default)]
+    #[serde(rename = "type")]
     pub(super) kind: String,
-    #[serde(default)]
     pub(super) sha: String,
     #[serde(default)]
     pub(super) size: Option<u64>,
@@ -39,7 +36,17 @@ pub(super) struct RepositoryAnswer {
 /// An answer to `compare/{base}...{head}`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Comparison {
-    pub(super) status: String,
+    pub(super) status: Compared,
+}
+
+/// How the head of a comparison lies to its base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Compared {
+    Ahead,
+    Behind,
+    Diverged,
+    Identical,
 }
 
 /// One entry of an answer to `git/matching-refs`.
@@ -51,15 +58,19 @@ pub(super) struct RefAnswer {
 }
 
 /// An error's body.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Message {
-    #[serde(default)]
     message: String,
+}
+
+/// What an error answer of GitHub's API says; `None` where it is none.
+pub(super) fn api_message(body: &[u8]) -> Option<String> {
+    serde_json::from_slice(body).ok().map(|Message { message }| message)
 }
 
 /// What an error answer says, unless it is a web page.
 pub(super) fn message(body: &[u8]) -> String {
-    if let Ok(Message { message }) = serde_json::from_slice(body) {
+    if let Some(message) = api_message(body) {
         return message;
     }
     let text = String::from_utf8_lossy(body.get(..body.len().min(500)).unwrap_or(body)).trim().to_owned();
@@ -111,6 +122,8 @@ pub(super) struct BlobAnswer {
 pub(super) struct GraphQlError {
     #[serde(rename = "type", default)]
     pub(super) kind: String,
+    #[serde(default)]
+    pub(super) code: String,
     #[serde(default)]
     pub(super) message: String,
     #[serde(default)]

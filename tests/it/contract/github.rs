@@ -3,8 +3,10 @@
 mod fetching;
 mod keeping;
 mod limits;
+mod odd;
 mod refs;
 mod refusing;
+mod sharing;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

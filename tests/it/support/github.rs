@@ -187,6 +187,7 @@ impl GitHub {
             source: Some("acme/flows".to_owned()),
             git_ref: None,
             token: Some(Secret::new(TOKEN.to_owned())),
+            token_place: None,
             api_url: self.url(),
             cache_ttl: Duration::from_mins(15),
             max_file_size: 1_048_576,

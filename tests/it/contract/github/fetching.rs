@@ -191,6 +191,31 @@ async fn a_file_that_hangs_leaves_the_others_readable() {
 }
 
 #[tokio::test]
+async fn graphql_that_hangs_is_made_up_for_in_what_time_is_left() {
+    let mut desk = Desk::with(many(130)).await;
+    desk.settings.request_timeout = Duration::from_millis(200);
+    desk.github.fault(Fault::hang("graphql"));
+    let source = desk.open();
+    let view = newest(&source).await.unwrap();
+    assert_eq!(all(&view).await, many(130).into_iter().collect());
+    assert_eq!((desk.github.count("graphql"), desk.github.count("/git/blobs/")), (2, 130));
+    // And is left alone for a while.
+    desk.github.put("flows/More.json", Some(b"{}"));
+    desk.github.forget();
+    assert_eq!(text(&refreshed(&source).await.unwrap(), "flows/More.json").await, "{}");
+    assert_eq!((desk.github.count("graphql"), desk.github.count("/git/blobs/")), (0, 1));
+}
+
+#[tokio::test]
+async fn graphql_that_fails_does_not_cost_a_request_for_each_of_many_files() {
+    let desk = Desk::with(many(300)).await;
+    desk.github.fault(Fault::status("graphql", 502));
+    let view = newest(&desk.open()).await.unwrap();
+    assert_eq!(all(&view).await, many(300).into_iter().collect());
+    assert_eq!((desk.github.count("/git/blobs/"), desk.github.count("/codeload/")), (0, 1));
+}
+
+#[tokio::test]
 async fn bytes_that_do_not_hash_to_their_id_are_refused() {
     let desk = Desk::tea().await.without_token();
     let tampered = wiremock::ResponseTemplate::new(200).set_body_string("something else");
@@ -245,7 +270,8 @@ async fn a_redirect_to_an_address_without_encryption_is_not_followed() {
     desk.github.fault(Fault::status("flows/Tea.json", 302).header("location", "http://files.example.invalid/Tea.json"));
     let view = newest(&desk.open()).await.unwrap();
     let error = view.snapshot.read(&path("flows/Tea.json")).await.unwrap_err();
-    assert!(error.to_string().contains("without encryption"), "{error}");
+    let SourceError::BadRedirect { place, .. } = &error else { panic!("{error}") };
+    assert_eq!(place, "http://files.example.invalid");
 }
 
 #[tokio::test]

@@ -126,11 +126,11 @@ async fn not_modified_without_a_copy_is_asked_again_without_the_condition() {
 }
 
 #[tokio::test]
-async fn a_restart_within_the_life_asks_nothing_and_opens_two_files() {
+async fn a_restart_within_the_life_asks_nothing_and_opens_few_files() {
     let desk = Desk::tea().await;
     let view = newest(&desk.open()).await.unwrap();
     view.snapshot.keep_derived("index", vec![b"a".to_vec(), b"kept index".to_vec()]).await.unwrap();
-    // Everything but the ref record and the derived file is taken away.
+    // Everything but the ref record, the salt of its name and the derived file is taken away.
     let root = fs::read_dir(desk.settings.cache_dir.join("v1")).unwrap().next().unwrap().unwrap().path();
     for name in ["blobs", "trees"] {
         fs::rename(root.join(name), root.join(format!("{name}-aside"))).unwrap();

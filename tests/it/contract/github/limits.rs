@@ -1,6 +1,6 @@
 //! Limits and refusals: told apart, waited for where that helps, never pushed against.
 
-use flowy::internals::source::SourceError;
+use flowy::internals::source::{Refusal, SourceError};
 
 use super::*;
 use crate::support::github::Fault;
@@ -19,7 +19,7 @@ async fn a_used_up_quota_is_said_at_once_with_its_reset() {
     desk.github.fault(used_up(60));
     let source = desk.open();
     let error = newest(&source).await.unwrap_err();
-    let SourceError::RateLimited { retry_at, secondary: false, authenticated: true } = &error else {
+    let SourceError::RateLimited { retry_at, secondary: false, authenticated: true, named: None } = &error else {
         panic!("{error}")
     };
     assert_eq!(*retry_at, start() + chrono::TimeDelta::minutes(60));
@@ -65,7 +65,8 @@ async fn a_missing_permission_is_not_a_limit() {
     let message = "Resource not accessible by personal access token";
     desk.github.fault(Fault::status("", 403).saying(message).header("x-accepted-github-permissions", "contents=read"));
     let error = newest(&desk.open()).await.unwrap_err();
-    assert!(matches!(&error, SourceError::Forbidden { permission: Some(name), .. } if name == "contents=read"));
+    let SourceError::Forbidden { reason, .. } = &error else { panic!("{error}") };
+    assert_eq!(*reason, Refusal::Permission(Some("contents=read".to_owned())));
     assert!(error.to_string().contains("permission") && !error.to_string().contains("rate limit"), "{error}");
     assert_eq!(desk.github.hits().len(), 1);
 }
@@ -91,13 +92,58 @@ async fn without_a_token_no_token_is_blamed() {
 
 #[tokio::test]
 async fn a_limit_within_graphql_comes_with_status_200() {
+    for error in [
+        serde_json::json!({"type": "RATE_LIMITED", "message": "API rate limit exceeded"}),
+        serde_json::json!({"type": "RATE_LIMIT", "code": "graphql_rate_limit", "message": "API rate limit already exceeded for user ID 7."}),
+        serde_json::json!({"message": "You have exceeded a secondary rate limit."}),
+    ] {
+        let desk = Desk::tea().await;
+        let body = serde_json::json!({"errors": [error]});
+        let answer = wiremock::ResponseTemplate::new(200).set_body_json(body);
+        desk.github.fault(Fault::answer("graphql", answer));
+        let error = newest(&desk.open()).await.unwrap_err();
+        assert!(matches!(error, SourceError::RateLimited { .. }), "{error}");
+        assert_eq!(desk.github.count("/git/blobs/"), 0, "the rest is not asked for one by one");
+    }
+}
+
+#[tokio::test]
+async fn a_limit_beyond_githubs_hour_ends_after_it() {
+    let centuries = "4102444800";
+    for (status, name, value) in [
+        (403, "x-ratelimit-reset", "1767607200000"),
+        (429, "x-ratelimit-reset", centuries),
+        (429, "retry-after", "4294967295"),
+    ] {
+        let desk = Desk::tea().await;
+        desk.github.fault(Fault::status("", status).header("x-ratelimit-remaining", "0").header(name, value));
+        let source = desk.open();
+        let error = newest(&source).await.unwrap_err();
+        let SourceError::RateLimited { retry_at, named: Some(named), .. } = &error else { panic!("{error}") };
+        assert_eq!(*retry_at, desk.now() + chrono::TimeDelta::hours(1));
+        assert!(named > retry_at);
+        desk.github.heal();
+        desk.pass(59);
+        newest(&source).await.unwrap_err();
+        desk.pass(1);
+        assert!(newest(&source).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_not_a_missing_permission_unless_github_says_so() {
     let desk = Desk::tea().await;
-    let body = serde_json::json!({"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]});
-    let answer = wiremock::ResponseTemplate::new(200).set_body_json(body);
-    desk.github.fault(Fault::answer("graphql", answer));
+    let message = "Although you appear to have the correct authorization credentials, the `acme` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.";
+    desk.github.fault(Fault::status("", 403).saying(message));
     let error = newest(&desk.open()).await.unwrap_err();
-    assert!(matches!(error, SourceError::RateLimited { .. }), "{error}");
-    assert_eq!(desk.github.count("/git/blobs/"), 0, "the rest is not asked for one by one");
+    assert!(matches!(&error, SourceError::Forbidden { reason: Refusal::NetworkAddress, .. }), "{error}");
+    let told = flowy::internals::app::Error::from(error);
+    assert_eq!(told.details.unwrap()["reason"], "network-address");
+    let page = wiremock::ResponseTemplate::new(403).set_body_string("<html>Blocked by policy</html>");
+    let desk = Desk::tea().await;
+    desk.github.fault(Fault::answer("", page));
+    let error = newest(&desk.open()).await.unwrap_err();
+    assert!(matches!(&error, SourceError::Forbidden { reason: Refusal::NotGitHub, .. }), "{error}");
 }
 
 #[tokio::test]

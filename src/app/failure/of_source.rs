@@ -1,0 +1,138 @@
+//! A source's errors as callers see them: the code, the facts beside it, and who can do what about it.
+
+use serde_json::json;
+
+use super::Error;
+use crate::names::{RefName, quoted};
+use crate::source::{Refusal, SourceError};
+
+/// What can be named as a source.
+const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
+/// What every right token for a repository is.
+const RIGHT_TOKEN: &str = "fine-grained, with Contents: read on this repository";
+
+impl From<SourceError> for Error {
+    fn from(error: SourceError) -> Self {
+        Self::of_source(&error, "`ref`")
+    }
+}
+
+impl Error {
+    /// An error of the source's own ref, that nobody asked for in the call: `set` is what the settings say.
+    pub(in crate::app) fn of_own_ref(error: &SourceError, set: Option<&RefName>) -> Self {
+        let set = match error {
+            SourceError::RefNotFound { git_ref, .. } => set.is_some_and(|set| quoted(set.as_str()) == *git_ref),
+            _ => false,
+        };
+        let place = if set { "--ref (GITHUB_REF, or ref in flowy.toml)" } else { "the ref in the source's address" };
+        Self::of_source(error, place)
+    }
+
+    /// An error of the source, with what helps; `place` is where the ref was given.
+    fn of_source(error: &SourceError, place: &str) -> Self {
+        let made = Self::new(error.code(), error.to_string()).about_source();
+        match error {
+            SourceError::Unauthorized { token: None, .. } => made.next(set_a_token()),
+            SourceError::Unauthorized { token: Some(place), .. } => made.next(format!(
+                "put a valid token ({RIGHT_TOKEN}) into {place}, or take it away for a public repository"
+            )),
+            SourceError::Forbidden { reason, authenticated, .. } => {
+                made.detail("reason", json!(reason.word())).next(after_refusal(reason, *authenticated))
+            }
+            SourceError::RateLimited { retry_at, authenticated, secondary, .. } => {
+                let at = retry_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
+                let more = match (secondary, authenticated) {
+                    // More of a quota would not help against asking too fast.
+                    (true, _) => "; fewer calls at once help (MAX_CONCURRENT_REQUESTS)",
+                    (false, true) => "",
+                    (false, false) => ", or set GITHUB_PAT: with a token the quota is 5,000 requests an hour",
+                };
+                made.detail("retryAt", json!(at)).next(format!("try again after {at}{more}"))
+            }
+            SourceError::RepoNotFound { repo, authenticated, .. } => {
+                let step = if *authenticated {
+                    format!("check the spelling of {repo}, and that the token may read it (fine-grained tokens: this repository, Contents: read)")
+                } else {
+                    format!("check the spelling of {repo}; for a private repository set GITHUB_PAT to a fine-grained token with Contents: read")
+                };
+                made.detail("repository", json!(repo)).next(step)
+            }
+            SourceError::NotAFolder { .. } | SourceError::BadSource { .. } => made.next(SOURCES),
+            SourceError::RefNotFound { default_branch, nearest, .. } => {
+                let branch = default_branch.as_deref().map(|branch| format!(" {branch}")).unwrap_or_default();
+                let default = format!("leave {place} out to read the default branch{branch}");
+                if nearest.is_empty() {
+                    made.next(format!("{default}; `git ls-remote` lists branches and tags"))
+                } else {
+                    let named: Vec<String> = nearest.iter().map(|name| quoted(name)).collect();
+                    made.detail("nearest", json!(nearest)).next(format!("did you mean {}? or {default}", named.join(" or ")))
+                }
+            }
+            SourceError::CommitNotOnDefaultBranch { branch, .. } => {
+                made.next(format!("name a commit of {branch}, or a branch or tag; --allow-any-commit reads any commit"))
+            }
+            SourceError::GitHub { status, .. } => made.next(after_status(*status)),
+            SourceError::NotThereYet { .. }
+            | SourceError::Network { .. }
+            | SourceError::TimedOut { .. }
+            | SourceError::Corrupt { .. } => made.next(after_status(500)),
+            SourceError::MovedAway { .. } | SourceError::BadRedirect { .. } => {
+                made.next("check the repository's name and the API's address (--api-url), and what stands between: a proxy may want a login")
+            }
+            SourceError::FileTooLarge { .. } => made.next("make the file smaller, or raise MAX_FILE_SIZE"),
+            SourceError::NotAsked { .. } => made.next("check the API's address (--api-url) and the token; only https is asked, and http on this machine"),
+            SourceError::NotRead { .. } => made.next("put a plain file of that content into the catalog"),
+            SourceError::NoSuchFile { .. } => made.next("call flows_list with refresh: true to see what there is now"),
+            SourceError::Unreadable { .. } => made.next("check that the file can be read by this user"),
+        }
+    }
+}
+
+fn set_a_token() -> String {
+    format!("set GITHUB_PAT to a token ({RIGHT_TOKEN})")
+}
+
+/// What helps after a status that is nobody's refusal.
+fn after_status(status: u16) -> &'static str {
+    match status {
+        0..300 => "check the API's address (--api-url), and what stands between: a proxy may want a login",
+        451 => "GitHub has blocked the repository for a legal reason; name another one as the source",
+        408 | 409 | 429 => "try again in a minute; a kept copy is served when there is one",
+        400..500 => {
+            "asking again will not help: check the API's address (--api-url), the repository's name and what stands between, such as a proxy"
+        }
+        _ => "try again in a minute; a kept copy is served when there is one",
+    }
+}
+
+/// What helps after a refusal. Most reasons have nothing to do with what the token may read.
+fn after_refusal(reason: &Refusal, authenticated: bool) -> String {
+    const WITHOUT: &str = "; a public repository can be read without a token";
+    match reason {
+        Refusal::Permission(_) | Refusal::Unnamed if !authenticated => set_a_token(),
+        Refusal::Permission(needed) => {
+            let needed = needed.as_deref().unwrap_or("contents=read");
+            format!("give the token the permission {needed} on this repository (fine-grained tokens: Contents: read)")
+        }
+        Refusal::SignOn(address) => {
+            let there = address.as_deref().map(|address| format!(", or sign on at {address}")).unwrap_or_default();
+            format!("authorise the token for the organisation (GitHub: Settings, Developer settings, Personal access tokens, Configure SSO){there}")
+        }
+        Refusal::NetworkAddress => {
+            format!("ask from a network that the organisation lets in, or have its owner add this one's address{WITHOUT}")
+        }
+        Refusal::TokenKind => {
+            format!("use a token of a kind and lifetime that the organisation takes, which GitHub's message names: mostly a fine-grained one that ends within a year{WITHOUT}")
+        }
+        Refusal::OauthApp => {
+            format!("have the organisation's owner approve the app, or use a personal token ({RIGHT_TOKEN}){WITHOUT}")
+        }
+        Refusal::Suspended => {
+            format!("use a token of an account or app that is not suspended, or write to GitHub's support{WITHOUT}")
+        }
+        Refusal::ManagedAccount => format!("use a token of an account that is a member there{WITHOUT}"),
+        Refusal::Blocked => "name another repository as the source; GitHub's support tells its owner why it is blocked".to_owned(),
+        Refusal::NotGitHub => "look for what stands between: a proxy or firewall refuses, not GitHub; let it through to the API's address (--api-url), or set HTTPS_PROXY or NO_PROXY".to_owned(),
+        Refusal::Unnamed => format!("see what GitHub's message says; a token has to be {RIGHT_TOKEN}{WITHOUT}"),
+    }
+}
