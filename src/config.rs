@@ -14,6 +14,7 @@
 //! | `passing` | settings as arguments for a program that is started later |
 //! | `error` | what is wrong with a setting, never showing a token |
 //! | `exposing` | which flows may be tools of their own |
+//! | `proxy` | whether the proxy that the environment names can be one |
 //! | `servers` | the external MCP servers that flows may call |
 //! | `secret` | tokens, and masking them |
 
@@ -23,6 +24,7 @@ mod exposing;
 mod file;
 mod load;
 mod passing;
+mod proxy;
 mod reading;
 mod rows;
 mod secret;
@@ -38,6 +40,7 @@ pub use self::exposing::{Expose, ExposeList, reserved_tool_name};
 pub use self::file::CONFIG_FILE;
 pub use self::load::{Flags, token_in};
 pub use self::passing::{Audience, Passed};
+pub use self::proxy::ProxyFault;
 pub use self::rows::SETTINGS;
 pub use self::secret::{REDACTED, Secret, redact};
 pub use self::servers::{
@@ -101,6 +104,8 @@ pub struct Settings {
     pub state_dir: PathBuf,
     /// `--servers`: where the external MCP servers are configured. `None`: beside the user's settings.
     pub servers: Option<PathBuf>,
+    /// `HTTPS_PROXY` and its kin: what is wrong with the proxy that they name.
+    pub proxy_fault: Option<ProxyFault>,
     /// The longest that one refresh from GitHub may take, tries and pauses included.
     pub fetch_deadline: Duration,
     /// The longest that one request to GitHub may take.
@@ -111,7 +116,8 @@ impl Settings {
     /// What holds when nothing is set: the defaults of the table, and this user's folders.
     pub fn defaults(environment: &Environment) -> Self {
         let folders = Folders::of(environment);
-        let mut settings = Self { cache_dir: folders.cache, state_dir: folders.state, ..Self::default() };
+        let proxy_fault = proxy::fault(environment);
+        let mut settings = Self { cache_dir: folders.cache, state_dir: folders.state, proxy_fault, ..Self::default() };
         for row in SETTINGS {
             // A test reads every default of the table.
             let _ = row.fall_back(&mut settings, environment);

@@ -1,7 +1,14 @@
 //! HTTP clients: proxies as the environment names them, TLS with ring, certificates as the system
-//! has them and the built-in ones where it has none. What is asked of whom is not known here.
+//! has them and the built-in ones where it has none; and what kept a request from being answered. What is
+//! asked of whom is not known here.
 
+use std::error::Error;
+use std::io;
+use std::iter::successors;
+
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::{Certificate, Client, ClientBuilder};
+use rustls::CertificateError;
 
 /// Makes a client of what `make` says, once or twice. One that is not to speak TLS (`encrypted` is
 /// false) looks for no certificates.
@@ -21,11 +28,95 @@ pub fn client(make: impl Fn() -> ClientBuilder, encrypted: bool) -> reqwest::Res
     })
 }
 
+/// The proxy through which an address is asked, as `http://HOST:PORT`, without its login: the one that the
+/// clients made here use.
+pub fn proxy_of(address: &str) -> Option<String> {
+    let proxy = Matcher::from_system().intercept(&address.parse().ok()?)?;
+    let place = proxy.uri();
+    Some(format!("{}://{}", place.scheme_str()?, place.authority()?))
+}
+
 /// The deepest cause of a failed request, in words and without the address, which may hold a secret.
-pub fn cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut deepest = error;
-    while let Some(source) = deepest.source() {
-        deepest = source;
+pub fn cause(error: &(dyn Error + 'static)) -> String {
+    chain(error).last().map_or_else(String::new, ToString::to_string)
+}
+
+/// What kept a request from being answered, where somebody can do something about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// Nobody whom this machine trusts has signed the certificate.
+    Untrusted,
+    /// The certificate is over or not valid yet, or this machine's clock is wrong.
+    OutOfDate,
+    /// The certificate is another host's.
+    OtherHost,
+    /// The proxy wants a login (407).
+    ProxyLogin,
+    /// The proxy does not let the request through.
+    ProxyRefuses,
+    /// Nothing answers where the proxy should be.
+    ProxyUnreachable,
+    /// No name server knows the host.
+    UnknownHost,
+    /// Anything else.
+    Other,
+}
+
+impl Trouble {
+    /// What an error is about.
+    pub fn of(error: &(dyn Error + 'static)) -> Self {
+        chain(error).find_map(|error| of_certificate(error).or_else(|| in_words(error))).unwrap_or(Self::Other)
     }
-    deepest.to_string()
+
+    /// Whether asking again can't help.
+    pub fn lasts(self) -> bool {
+        matches!(self, Self::Untrusted | Self::OutOfDate | Self::OtherHost | Self::ProxyLogin)
+    }
+
+    /// It in one word, if it has a name.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Untrusted => Some("certificate-untrusted"),
+            Self::OutOfDate => Some("certificate-out-of-date"),
+            Self::OtherHost => Some("certificate-of-another-host"),
+            Self::ProxyLogin => Some("proxy-login"),
+            Self::ProxyRefuses => Some("proxy-refuses"),
+            Self::ProxyUnreachable => Some("proxy-unreachable"),
+            Self::UnknownHost => Some("unknown-host"),
+            Self::Other => None,
+        }
+    }
+}
+
+fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    successors(Some(error), |error: &&'e (dyn Error + 'static)| (*error).source())
+}
+
+fn of_certificate(error: &(dyn Error + 'static)) -> Option<Trouble> {
+    // An I/O error does not name what it wraps as its source.
+    if let Some(within) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        return of_certificate(within);
+    }
+    let rustls::Error::InvalidCertificate(why) = error.downcast_ref()? else { return None };
+    Some(match why {
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => Trouble::OutOfDate,
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => Trouble::OtherHost,
+        _ => Trouble::Untrusted,
+    })
+}
+
+/// The HTTP library's own errors are no public types: what they are about is said in words alone.
+fn in_words(error: &(dyn Error + 'static)) -> Option<Trouble> {
+    let words = error.to_string();
+    let tunnel = words.strip_prefix("tunnel error: ");
+    match (words.as_str(), tunnel) {
+        (_, Some("proxy authorization required")) => Some(Trouble::ProxyLogin),
+        (_, Some("failed to create underlying connection")) => Some(Trouble::ProxyUnreachable),
+        (_, Some(_)) => Some(Trouble::ProxyRefuses),
+        ("dns error", _) => Some(Trouble::UnknownHost),
+        _ => None,
+    }
 }

@@ -25,8 +25,11 @@ const SLOW: Duration = Duration::from_secs(3);
 
 /// What a shelf must know of a failed load.
 pub trait Failure: Clone + Send + Sync + 'static {
-    /// Not before this time may the same be asked again, not even on request.
+    /// Before this time the same is not asked again.
     fn retry_at(&self) -> Option<DateTime<Utc>>;
+
+    /// Whether that time holds on request, too.
+    fn is_firm(&self) -> bool;
 
     /// Whether an older copy may stand in: yes for outages and limits, no for refusals.
     fn excusable(&self) -> bool;
@@ -161,7 +164,7 @@ where
         let pauses = lock(&self.pauses);
         let (pause, reason) = pauses.get(key)?;
         // A caller who insists is held up by a limit's own time only.
-        let held = if refresh { reason.retry_at().is_some() } else { true };
+        let held = !refresh || reason.retry_at().is_some() && reason.is_firm();
         (held && !pause.is_over(&*self.clock)).then(|| reason.clone())
     }
 
@@ -244,6 +247,9 @@ mod tests {
     impl Failure for Trouble {
         fn retry_at(&self) -> Option<DateTime<Utc>> {
             if let Self::Limit(at) = self { Some(*at) } else { None }
+        }
+        fn is_firm(&self) -> bool {
+            true
         }
         fn excusable(&self) -> bool {
             *self != Self::Refused

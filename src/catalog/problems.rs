@@ -77,14 +77,14 @@ fn problem(unusable: &Unusable) -> FileProblem {
 pub(super) fn unreadable(file: &str, error: &SourceError) -> Unusable {
     let message = match error {
         SourceError::FileTooLarge { size, limit, .. } => too_large(*size, *limit),
-        SourceError::NotRead { reason, .. } => format!("the file is not read: {reason}"),
+        SourceError::NotRead { kind, .. } => format!("the file is not read: {kind}"),
         SourceError::Unreadable { reason, .. } => format!("it can't be read: {reason}"),
         other => other.to_string(),
     };
     let hint = match error {
         SourceError::FileTooLarge { .. } => SMALLER,
-        SourceError::NotRead { .. } => PLAIN,
-        SourceError::Unreadable { .. } => "check that it can be read by the user who runs flowy",
+        SourceError::NotRead { kind, .. } => instead_of(kind),
+        SourceError::Unreadable { .. } => READABLE,
         SourceError::Unauthorized { .. } | SourceError::Forbidden { .. } => {
             "check the token's permissions (Contents: read)"
         }
@@ -94,7 +94,21 @@ pub(super) fn unreadable(file: &str, error: &SourceError) -> Unusable {
 }
 
 const SMALLER: &str = "make the file smaller, or raise MAX_FILE_SIZE";
-const PLAIN: &str = "put a plain file of that content into the catalog";
+const READABLE: &str = "check that it can be read by the user who runs flowy";
+
+/// What to put in the place of what is not read.
+pub(crate) fn instead_of(kind: &ProblemKind) -> &'static str {
+    match kind {
+        ProblemKind::Symlink => {
+            "put the file itself in the link's place: no link of a repository is followed, and none that leads out of a folder"
+        }
+        ProblemKind::LfsPointer { .. } => {
+            "keep the file in git itself: take its pattern out of .gitattributes (`git lfs untrack`), add it again and commit"
+        }
+        ProblemKind::Submodule => "put the files themselves in the submodule's place",
+        _ => "put a plain file of that content into the catalog",
+    }
+}
 
 fn too_large(size: u64, limit: u64) -> String {
     format!("the file is too large: {size} bytes, the limit is {limit}")
@@ -115,14 +129,19 @@ pub(super) fn left_out(left_out: &Problem) -> Unusable {
         ProblemKind::TooLarge { size, limit } => of(Code::FileTooLarge, too_large(*size, *limit), SMALLER),
         ProblemKind::Symlink
         | ProblemKind::Submodule
-        | ProblemKind::LfsPointer
+        | ProblemKind::LfsPointer { .. }
         | ProblemKind::NotAFile
-        | ProblemKind::BadPath(_) => of(Code::ValidationError, format!("the file is not read: {kind}"), PLAIN),
+        | ProblemKind::BadPath(_) => {
+            of(Code::ValidationError, format!("the file is not read: {kind}"), instead_of(kind))
+        }
         ProblemKind::Overlooked { meant } => {
             of(Code::ValidationError, format!("the file is not read: {kind}"), &format!("move it to {meant}"))
         }
         ProblemKind::TooDeep { .. } => {
             of(Code::ValidationError, format!("the folder is not read: {kind}"), "put its files further up")
+        }
+        ProblemKind::Unreadable { reason } => {
+            of(Code::ValidationError, format!("it can't be read: {reason}"), READABLE)
         }
         ProblemKind::ListingCutOff => of(
             Code::GithubError,

@@ -20,6 +20,22 @@ pub const SURROUNDINGS: &[(&str, &str)] = &[
     ("USER", "part of the folder's name when there is no user's folder and a temporary one must do"),
     ("TMPDIR", "where that temporary folder is made"),
     ("GITHUB_ACTIONS", "true: GITHUB_REF is the workflow's own, see there"),
+    (
+        "HTTPS_PROXY",
+        "the proxy for what is asked by https, http://HOST:PORT or with a login http://USER:PASSWORD@HOST:PORT; what is no such address is an error",
+    ),
+    ("https_proxy", "the same, where HTTPS_PROXY is not set"),
+    ("ALL_PROXY", "the same, where neither names one"),
+    ("all_proxy", "the same, where ALL_PROXY is not set"),
+    (
+        "NO_PROXY",
+        "hosts that are asked without the proxy: names (with all below them), addresses and networks, separated by commas; * is all; also no_proxy",
+    ),
+    (
+        "SSL_CERT_FILE",
+        "a file of certificates (PEM) to trust instead of the system's, for example of a company's own authority (Linux)",
+    ),
+    ("SSL_CERT_DIR", "folders of such files (Linux)"),
 ];
 
 /// Whose conventions folders follow.

@@ -10,8 +10,11 @@ use chrono::{DateTime, Utc};
 
 use crate::cache::Failure;
 use crate::code::Code;
+use crate::config::ProxyFault;
 use crate::names::CatalogPath;
+use crate::source::files::ProblemKind;
 use crate::source::refusal::Refusal;
+use crate::web::Trouble;
 
 /// Why a source, or one of its files, cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -121,16 +124,28 @@ pub enum SourceError {
         status: u16,
     },
     /// No answer, or one that broke off, after all tries.
-    #[error("{what} could not be fetched from {host} after {tries} {}: {reason}", if *tries == 1 { "try" } else { "tries" })]
+    #[error("{what} could not be fetched from {host}{} after {tries} {}: {reason}", through(proxy.as_deref()), if *tries == 1 { "try" } else { "tries" })]
     Network {
         /// What was asked for.
         what: String,
         /// The host that was asked.
         host: String,
+        /// The proxy that it was asked through.
+        proxy: Option<String>,
+        /// What kind of trouble it is.
+        trouble: Trouble,
         /// What the connection said.
         reason: String,
         /// How often it was tried.
         tries: u32,
+    },
+    /// The proxy that the environment names can't be one.
+    #[error("{what} was not asked for: {fault}")]
+    BadProxy {
+        /// What was wanted.
+        what: String,
+        /// What is wrong with it.
+        fault: ProxyFault,
     },
     /// It was not asked for, because that would not be safe or cannot be done.
     #[error("{what} was not asked for: {reason}")]
@@ -165,12 +180,12 @@ pub enum SourceError {
         what: String,
     },
     /// There is an entry of this name, but it is not a file that is read.
-    #[error("{path} is not read: {reason}")]
+    #[error("{path} is not read: {kind}")]
     NotRead {
         /// The entry.
         path: CatalogPath,
-        /// Why not, for example `it is a symbolic link`.
-        reason: String,
+        /// What it is.
+        kind: Box<ProblemKind>,
     },
     /// There is no such file.
     #[error("{place} has no file {path}")]
@@ -211,6 +226,11 @@ impl Failure for SourceError {
         if let Self::RateLimited { retry_at, .. } = self { Some(*retry_at) } else { None }
     }
 
+    /// A time that can't be meant holds nobody up who insists.
+    fn is_firm(&self) -> bool {
+        !matches!(self, Self::RateLimited { named: Some(_), .. })
+    }
+
     fn excusable(&self) -> bool {
         match self {
             Self::RateLimited { .. }
@@ -230,6 +250,8 @@ impl Failure for SourceError {
         Self::Network {
             what: "the catalog".to_owned(),
             host: "GitHub".to_owned(),
+            proxy: None,
+            trouble: Trouble::Other,
             reason: "the work was stopped by an internal error".to_owned(),
             tries: 1,
         }
@@ -254,9 +276,20 @@ impl SourceError {
             Self::TimedOut { .. } => Code::Timeout,
             Self::FileTooLarge { .. } => Code::FileTooLarge,
             Self::NotRead { .. } | Self::Unreadable { .. } => Code::ValidationError,
-            Self::NotAFolder { .. } | Self::BadSource { .. } | Self::NotAsked { .. } | Self::NoSuchFile { .. } => {
-                Code::InvalidRequest
-            }
+            Self::NotAFolder { .. }
+            | Self::BadSource { .. }
+            | Self::BadProxy { .. }
+            | Self::NotAsked { .. }
+            | Self::NoSuchFile { .. } => Code::InvalidRequest,
+        }
+    }
+
+    /// Whether asking again, within the same effort, can't help.
+    pub(super) fn lasts(&self) -> bool {
+        match self {
+            Self::Network { trouble, .. } => trouble.lasts(),
+            Self::NotAsked { .. } | Self::BadProxy { .. } | Self::BadRedirect { .. } => true,
+            _ => false,
         }
     }
 
@@ -264,6 +297,10 @@ impl SourceError {
     pub(super) fn is_about_everything(&self) -> bool {
         matches!(self, Self::Unauthorized { .. } | Self::Forbidden { .. } | Self::RateLimited { .. })
     }
+}
+
+fn through(proxy: Option<&str>) -> String {
+    proxy.map_or_else(String::new, |proxy| format!(" through the proxy {proxy}"))
 }
 
 fn in_words(time: &DateTime<Utc>) -> impl std::fmt::Display {

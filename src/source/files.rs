@@ -129,7 +129,10 @@ pub enum ProblemKind {
     /// It is a submodule.
     Submodule,
     /// It is a pointer to a file in Git LFS, whose content is elsewhere.
-    LfsPointer,
+    LfsPointer {
+        /// The size of that content in bytes, where the pointer says it.
+        size: Option<u64>,
+    },
     /// It is a device, a pipe or something else that is not a file.
     NotAFile,
     /// Its path breaks a rule of paths.
@@ -145,6 +148,11 @@ pub enum ProblemKind {
     Overlooked {
         /// The path under which it would be read.
         meant: String,
+    },
+    /// The system does not let it be looked at; where it is a folder, nothing in it is known.
+    Unreadable {
+        /// What the system said.
+        reason: String,
     },
     /// It could not be had; it is among the files and reading it tries again.
     Failed(SourceError),
@@ -162,7 +170,10 @@ impl Problem {
                 SourceError::FileTooLarge { path: path.clone(), size: *size, limit: *limit }
             }
             ProblemKind::Failed(error) => error.clone(),
-            other => SourceError::NotRead { path: path.clone(), reason: other.to_string() },
+            ProblemKind::Unreadable { reason } => {
+                SourceError::Unreadable { path: path.to_string(), reason: reason.clone() }
+            }
+            other => SourceError::NotRead { path: path.clone(), kind: Box::new(other.clone()) },
         }
     }
 }
@@ -173,20 +184,30 @@ impl std::fmt::Display for ProblemKind {
             Self::TooLarge { size, limit } => write!(f, "it is too large: {size} bytes, the limit is {limit}"),
             Self::Symlink => f.write_str("it is a symbolic link"),
             Self::Submodule => f.write_str("it is a submodule"),
-            Self::LfsPointer => f.write_str("it is a Git LFS pointer, its content is stored elsewhere"),
+            Self::LfsPointer { size } => {
+                let size = size.map_or_else(String::new, |size| format!(" of {size} bytes"));
+                write!(f, "it is a Git LFS pointer, its content{size} is stored elsewhere")
+            }
             Self::NotAFile => f.write_str("it is not a regular file"),
             Self::BadPath(why) => write!(f, "its path is not allowed: {why}"),
             Self::Overlooked { meant } => write!(f, "it would be read as {meant}"),
             Self::ListingCutOff => f.write_str("the listing was cut off here, it may be incomplete"),
             Self::TooDeep { limit } => write!(f, "it lies more than {limit} folders deep"),
+            Self::Unreadable { reason } => write!(f, "it cannot be read: {reason}"),
             Self::Failed(error) => error.fmt(f),
         }
     }
 }
 
-/// Whether these bytes are a Git LFS pointer (git-lfs's specification: version line first, under 1,024 bytes).
-pub(super) fn is_lfs_pointer(bytes: &[u8]) -> bool {
-    bytes.len() < 1024 && bytes.starts_with(b"version https://git-lfs.github.com/spec/")
+/// What these bytes are if they are a Git LFS pointer (git-lfs's specification: version line first, under
+/// 1,024 bytes).
+pub(super) fn lfs_pointer(bytes: &[u8]) -> Option<ProblemKind> {
+    if bytes.len() >= 1024 || !bytes.starts_with(b"version https://git-lfs.github.com/spec/") {
+        return None;
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let size = text.lines().find_map(|line| line.strip_prefix("size ")?.trim().parse().ok());
+    Some(ProblemKind::LfsPointer { size })
 }
 
 /// Bytes as lower-case hexadecimal digits.

@@ -4,7 +4,7 @@
 //! named. There is no age: the folder is looked at whenever it is asked for.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::time::UNIX_EPOCH;
 use sha1::{Digest as _, Sha1};
 
 use super::files::{
-    CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex, is_lfs_pointer, is_read, meant_folder, meant_path,
+    CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex, is_read, lfs_pointer, meant_folder, meant_path,
 };
 use super::{Body, Snapshot, SourceError};
 use crate::cache::lock;
@@ -119,15 +119,15 @@ async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + 
 }
 
 fn read(root: &Path, path: &CatalogPath, largest: u64) -> Result<Arc<[u8]>, SourceError> {
-    let not_read = |reason: String| SourceError::NotRead { path: path.clone(), reason };
+    let not_read = |kind: ProblemKind| SourceError::NotRead { path: path.clone(), kind: Box::new(kind) };
     let broken = |error: io::Error| SourceError::Unreadable { path: path.to_string(), reason: system_says(&error) };
     // Checked again here: between the walk and now a file may have become a link.
     let real = fs::canonicalize(root.join(path.as_str())).map_err(broken)?;
     if !real.starts_with(root) {
-        return Err(not_read(ProblemKind::Symlink.to_string()));
+        return Err(not_read(ProblemKind::Symlink));
     }
     if !fs::metadata(&real).map_err(broken)?.is_file() {
-        return Err(not_read(ProblemKind::NotAFile.to_string()));
+        return Err(not_read(ProblemKind::NotAFile));
     }
     let mut bytes = Vec::new();
     let file = fs::File::open(&real).map_err(broken)?;
@@ -136,8 +136,8 @@ fn read(root: &Path, path: &CatalogPath, largest: u64) -> Result<Arc<[u8]>, Sour
     if size > largest {
         return Err(SourceError::FileTooLarge { path: path.clone(), size, limit: largest });
     }
-    if is_lfs_pointer(&bytes) {
-        return Err(not_read(ProblemKind::LfsPointer.to_string()));
+    if let Some(pointer) = lfs_pointer(&bytes) {
+        return Err(not_read(pointer));
     }
     Ok(bytes.into())
 }
@@ -191,9 +191,7 @@ impl Walk {
     }
 
     fn failed(&mut self, path: &str, error: &io::Error) {
-        let path = shown(path, 300);
-        let reason = system_says(error);
-        self.problem(&path.clone(), ProblemKind::Failed(SourceError::Unreadable { path, reason }));
+        self.problem(path, ProblemKind::Unreadable { reason: system_says(error) });
     }
 
     /// Looks at an entry of a folder that is known by its real path: only a link has to be followed
@@ -275,9 +273,11 @@ impl Walk {
         if depth >= DEEPEST {
             return self.problem(name, ProblemKind::TooDeep { limit: DEEPEST });
         }
-        let mut entries = match fs::read_dir(real) {
-            // Asked of the entry: looked up from the open folder, not from the root of the disk.
-            Ok(entries) => entries.flatten().map(|entry| (entry.file_name(), entry.metadata())).collect::<Vec<_>>(),
+        // Asked of the entry: looked up from the open folder, not from the root of the disk.
+        let about = |entry: fs::DirEntry| (entry.file_name(), entry.metadata());
+        let read = fs::read_dir(real).and_then(|entries| entries.map(|entry| entry.map(about)).collect());
+        let mut entries: Vec<(OsString, io::Result<fs::Metadata>)> = match read {
+            Ok(entries) => entries,
             Err(error) => return self.failed(name, &error),
         };
         entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));

@@ -36,7 +36,7 @@ use self::records::{Records, Remembered};
 use self::resolve::{Asked, Resolved};
 use self::tree::{Answer, Listed, Listing, Other};
 use super::examples::Examples;
-use super::files::{FileEntry, is_lfs_pointer};
+use super::files::{FileEntry, ProblemKind, lfs_pointer};
 use super::{Body, READING, Snapshot, SourceError, Stale, View};
 use crate::cache::{Flights, Folder, Kept, Loaded, Objects, Shelf, Span, age};
 use crate::clock::Clock;
@@ -357,15 +357,18 @@ impl Ground {
             .collect();
         let objects = self.objects.clone();
         let look = move || {
-            let pointer = |id: &ObjectId| objects.pass(id).is_some_and(|bytes| is_lfs_pointer(&bytes));
-            candidates.into_iter().filter(|(_, id)| pointer(id)).map(|(path, _)| path).collect::<Vec<_>>()
+            let pointer = |id: &ObjectId| match lfs_pointer(&objects.pass(id)?)? {
+                ProblemKind::LfsPointer { size } => Some(size),
+                _ => None,
+            };
+            candidates.into_iter().filter_map(|(path, id)| Some((path, pointer(&id)?))).collect::<Vec<_>>()
         };
         let pointers = tokio::task::spawn_blocking(look).await.unwrap_or_default();
         if pointers.is_empty() {
             return listing;
         }
-        listed.files.retain(|(path, _, _)| !pointers.iter().any(|pointer| pointer.as_str() == path));
-        listed.others.extend(pointers.iter().map(|path| (path.to_string(), Other::LfsPointer)));
+        listed.files.retain(|(path, _, _)| !pointers.iter().any(|(pointer, _)| pointer.as_str() == path));
+        listed.others.extend(pointers.iter().map(|(path, size)| (path.to_string(), Other::LfsPointer { size: *size })));
         listed.sorted(self.largest)
     }
 

@@ -7,9 +7,11 @@ use reqwest::Url;
 
 use super::files::CATALOG_FOLDERS;
 use super::{SourceError, SourceSpec};
-use crate::names::{RefName, RepoSlug, quoted};
+use crate::names::{RefName, RepoSlug, nearest, quoted, shown};
 
 const GITHUB: &str = "github.com";
+/// Where other services are, which have no GitHub API.
+const OTHERS: [&str; 6] = ["gitlab.com", "bitbucket.org", "codeberg.org", "gitea.com", "sr.ht", "dev.azure.com"];
 
 /// Reads a source: `owner/repo[@ref]`, a GitHub address in any form, or a folder.
 ///
@@ -104,9 +106,7 @@ impl Address {
         };
         let api_host = host_of(api_url);
         if host != GITHUB && api_host.as_deref() != Some(host) {
-            return Err(format!(
-                "{host} is not github.com; a GitHub Enterprise server needs its API address (--api-url https://{host}/api/v3)"
-            ));
+            return Err(not_the_host(host));
         }
         let path = self.path.trim_matches('/');
         let path = path.strip_prefix("api/v3/").unwrap_or(path);
@@ -133,6 +133,36 @@ impl Address {
         repository(owner, repo, at_ref.or(shown_ref.as_deref()), host.to_owned())
     }
 }
+
+/// What to say of a host that is neither github.com nor the one of the API's address. Where it may be taken
+/// for another, no address is offered to which the token would go.
+fn not_the_host(host: &str) -> String {
+    let host = shown(host, 100);
+    if OTHERS.iter().any(|other| host == *other || host.ends_with(&format!(".{other}"))) {
+        return format!("{host} is not a GitHub server");
+    }
+    if looks_like_github(&host) {
+        return format!("{host} is not {GITHUB}, though it looks like it");
+    }
+    format!(
+        "{host} is not {GITHUB}; if it is your own GitHub Enterprise server, set its API address (--api-url https://{host}/api/v3)"
+    )
+}
+
+/// Whether a host's name may be taken for GitHub's: by a slip of the keys, by letters that look alike, or
+/// because it holds GitHub's name.
+fn looks_like_github(host: &str) -> bool {
+    let foreign = !host.is_ascii() || host.split('.').any(|label| label.starts_with("xn--"));
+    let holds = ["github.com", "githubusercontent", "github.io"].iter().any(|known| host.contains(known));
+    // `github.acme.example` and `github.intern` are how companies call their own servers.
+    let alike = host.split_once('.').is_some_and(|(name, rest)| {
+        !nearest(name, ["github"], 1).is_empty() && !rest.contains('.') && (name != "github" || ENDINGS.contains(&rest))
+    });
+    foreign || holds || alike
+}
+
+/// Endings of public names that are written for `.com`.
+const ENDINGS: [&str; 11] = ["co", "cm", "om", "con", "cmo", "org", "net", "dev", "app", "ai", "info"];
 
 /// The ref at the beginning of `ref/and/a/path`: everything before the first folder of a catalog,
 /// because a branch's name may hold slashes itself.
@@ -167,16 +197,18 @@ pub(super) fn is_loopback(host: &str) -> bool {
     plain == "localhost" || plain.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The text without what stands between `//` and `@`.
+/// The text without a login: what stands before the `@` of an address, however the address is misspelt.
 fn without_password(text: &str) -> String {
-    match text.split_once("://") {
-        Some((scheme, rest)) => {
-            let host = rest.split('/').next().unwrap_or(rest);
-            let clean = host.rsplit_once('@').map_or(host, |(_, host)| host);
-            format!("{scheme}://{clean}{}", rest.get(host.len()..).unwrap_or(""))
-        }
-        None => super::redact::clean(text, None),
-    }
+    // With a scheme, or with slashes that were meant for one.
+    let place = text.find("//").map_or(0, |at| at + 2);
+    let (scheme, rest) = text.split_at_checked(place).unwrap_or(("", text));
+    // A password may hold a slash, but `owner/repo@ref` has no login, nor has `C:\\folder@x`.
+    let login = rest.rsplit_once('@').filter(|(before, _)| {
+        let drive = matches!(before.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
+        !drive && (before.contains(':') || !before.contains('/'))
+    });
+    let host = login.map_or(rest, |(_, host)| host);
+    super::redact::clean(&format!("{scheme}{host}"), None)
 }
 
 #[cfg(test)]
@@ -276,7 +308,43 @@ mod tests {
         ] {
             assert!(matches!(parse(text, API), Err(SourceError::BadSource { .. })), "{text}");
         }
-        let error = parse("https://me:hunter2hunter2@evil.example/acme/flows", API).expect_err("another host");
-        assert!(!error.to_string().contains("hunter2"), "{error}");
+        for text in [
+            "https://me:hunter2hunter2@evil.example/acme/flows",
+            "me:hunter2hunter2@github.com/acme/flows",
+            "https:/me:hunter2hunter2@github.com/acme/flows",
+            "https//me:hunter2hunter2@github.com/acme/flows",
+            "//me:hunter2hunter2@github.com/acme/flows",
+            "me:hunter2/hunter2@evil.example/acme/flows/x",
+            "hunter2hunter2@github.com/acme/flows",
+            "me:hunter2hunter2@evil.example:acme/flows/x/y",
+            "ftp://me:p@hunter2hunter2@evil.example/acme/flows",
+        ] {
+            let Err(error) = parse(text, API) else { continue };
+            assert!(!error.to_string().contains("hunter2"), "{text}: {error}");
+        }
+        let error = parse("ac me/flows@main", API).expect_err("no repository").to_string();
+        assert!(error.contains("ac me/flows@main"), "{error}");
+    }
+
+    #[test]
+    fn no_address_is_offered_to_which_a_token_would_go_by_mistake() {
+        for host in [
+            "githib.com",
+            "github.co",
+            "github.com.evil.example",
+            "api.github.com.evil.example",
+            "my-github.com",
+            "xn--gthub-n4a.com",
+            "gіthub.com",
+            "gitlab.com",
+            "raw.githubusercontent.com.evil.example",
+        ] {
+            let error = parse(&format!("https://{host}/acme/flows"), API).expect_err(host).to_string();
+            assert!(!error.contains("--api-url"), "{host}: {error}");
+        }
+        for host in ["git.corp.example", "github.acme.example", "github.intern", "ghe.acme.example"] {
+            let error = parse(&format!("https://{host}/acme/flows"), API).expect_err(host).to_string();
+            assert!(error.contains(&format!("--api-url https://{host}/api/v3")), "{host}: {error}");
+        }
     }
 }

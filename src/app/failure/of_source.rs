@@ -3,8 +3,10 @@
 use serde_json::json;
 
 use super::Error;
+use crate::catalog::instead_of;
 use crate::names::{RefName, quoted};
 use crate::source::{Refusal, SourceError};
+use crate::web::Trouble;
 
 /// What can be named as a source.
 const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
@@ -30,7 +32,7 @@ impl Error {
 
     /// An error of the source, with what helps; `place` is where the ref was given.
     fn of_source(error: &SourceError, place: &str) -> Self {
-        let made = Self::new(error.code(), error.to_string()).about_source();
+        let mut made = Self::new(error.code(), error.to_string()).about_source();
         match error {
             SourceError::Unauthorized { token: None, .. } => made.next(set_a_token()),
             SourceError::Unauthorized { token: Some(place), .. } => made.next(format!(
@@ -72,8 +74,14 @@ impl Error {
                 made.next(format!("name a commit of {branch}, or a branch or tag; --allow-any-commit reads any commit"))
             }
             SourceError::GitHub { status, .. } => made.next(after_status(*status)),
+            SourceError::Network { trouble, host, proxy, .. } => {
+                if let Some(word) = trouble.word() {
+                    made = made.detail("reason", json!(word));
+                }
+                made.next(after_trouble(*trouble, host, proxy.as_deref()))
+            }
+            SourceError::BadProxy { .. } => made.next("write the proxy as http://HOST:PORT (with a login: http://USER:PASSWORD@HOST:PORT), or take the variable away"),
             SourceError::NotThereYet { .. }
-            | SourceError::Network { .. }
             | SourceError::TimedOut { .. }
             | SourceError::Corrupt { .. } => made.next(after_status(500)),
             SourceError::MovedAway { .. } | SourceError::BadRedirect { .. } => {
@@ -81,7 +89,7 @@ impl Error {
             }
             SourceError::FileTooLarge { .. } => made.next("make the file smaller, or raise MAX_FILE_SIZE"),
             SourceError::NotAsked { .. } => made.next("check the API's address (--api-url) and the token; only https is asked, and http on this machine"),
-            SourceError::NotRead { .. } => made.next("put a plain file of that content into the catalog"),
+            SourceError::NotRead { kind, .. } => made.next(instead_of(kind)),
             SourceError::NoSuchFile { .. } => made.next("call flows_list with refresh: true to see what there is now"),
             SourceError::Unreadable { .. } => made.next("check that the file can be read by this user"),
         }
@@ -90,6 +98,44 @@ impl Error {
 
 fn set_a_token() -> String {
     format!("set GITHUB_PAT to a token ({RIGHT_TOKEN})")
+}
+
+/// What helps after a request that was not answered.
+fn after_trouble(trouble: Trouble, host: &str, proxy: Option<&str>) -> String {
+    let proxy_named = proxy.map_or_else(|| "the proxy".to_owned(), |proxy| format!("the proxy {proxy}"));
+    match (trouble, proxy) {
+        (Trouble::Untrusted, None) => format!(
+            "check that {host} is the right server (--api-url); if a company's own authority signs for it, or for what stands between, name a file of its certificates in SSL_CERT_FILE or add them to the system's"
+        ),
+        (Trouble::Untrusted, Some(_)) => format!(
+            "name a file of certificates in SSL_CERT_FILE, or add them to the system's: {proxy_named} may answer with one of the company's own authority"
+        ),
+        (Trouble::OutOfDate, _) => {
+            format!("check this machine's clock; if it is right, {host} or what stands between needs a new certificate")
+        }
+        (Trouble::OtherHost, _) => format!(
+            "check the API's address (--api-url): what answers there has another host's certificate than {host}'s"
+        ),
+        (Trouble::ProxyLogin, _) => {
+            format!("give {proxy_named} its login in HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT")
+        }
+        (Trouble::ProxyRefuses, _) => format!(
+            "have {proxy_named} let {host} through, or put {host} into NO_PROXY where it can be reached directly"
+        ),
+        (Trouble::ProxyUnreachable, _) => {
+            format!("check {proxy_named}, which HTTPS_PROXY or ALL_PROXY names: nothing answers there")
+        }
+        (Trouble::UnknownHost, None) => format!(
+            "check the network, and the name {host} (--api-url); where only a proxy leads out, name it in HTTPS_PROXY"
+        ),
+        (Trouble::UnknownHost, Some(_)) => {
+            format!("check the network, and {proxy_named}, which HTTPS_PROXY or ALL_PROXY names")
+        }
+        (Trouble::Other, Some(_)) => {
+            format!("check {proxy_named}, or try again in a minute; a kept copy is served when there is one")
+        }
+        (Trouble::Other, None) => after_status(500).to_owned(),
+    }
 }
 
 /// What helps after a status that is nobody's refusal.

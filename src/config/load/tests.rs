@@ -53,9 +53,12 @@ fn every_row_is_really_read_by_flag_variable_and_key() {
         std::fs::write(own.join(CONFIG_FILE), format!("{key} = '{value}'")).unwrap();
         let by_key = Settings::load(&Flags::default(), &Environment::of([("XDG_CONFIG_HOME", home.path())])).unwrap();
         assert_ne!(by_key, nothing, "{key}");
+        // Where a token was given is remembered; that differs.
+        let by_key = Settings { token_place: None, ..by_key };
         assert!(!row.variables.is_empty(), "{key}");
         for variable in row.variables {
-            assert_eq!(load(&[(variable, value)]).unwrap(), by_key, "{variable}");
+            let by_variable = Settings { token_place: None, ..load(&[(variable, value)]).unwrap() };
+            assert_eq!(by_variable, by_key, "{variable}");
         }
         if let Some(flag) = row.flag {
             let flags = Flags::default().with(flag, value);

@@ -70,6 +70,7 @@ impl Holds {
 const FACTS: &[(&str, Holds, &str)] = &[
     ("family", Holds::Text, "Common family of the codes that stand for trouble with GitHub: GITHUB_ERROR."),
     ("retryAt", Holds::Text, "Code RATE_LIMITED: when GitHub takes requests again, ISO 8601."),
+    ("reason", Holds::Text, "Codes FORBIDDEN and NETWORK_ERROR: what is in the way, in one word."),
     ("flowName", Holds::Text, "Code MISSING_VARIABLES: the flow."),
     ("provided", Holds::Texts, "Code MISSING_VARIABLES: names the caller gave."),
     ("required", Holds::Texts, "Code MISSING_VARIABLES: names the flow needs."),

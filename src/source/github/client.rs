@@ -22,9 +22,10 @@ use super::lines::Lines;
 use super::wire;
 use crate::cache::{Span, lock};
 use crate::clock::Clock;
-use crate::config::{Place, Secret, Settings, token_in};
+use crate::config::{Place, ProxyFault, Secret, Settings, token_in};
 use crate::source::SourceError;
 use crate::source::redact::clean;
+use crate::web::{Trouble, proxy_of};
 
 /// How many requests are under way at once; GitHub asks for few.
 const AT_ONCE: usize = 4;
@@ -121,6 +122,9 @@ pub(super) struct Client {
     permits: Semaphore,
     limited: Mutex<Option<(Span, SourceError)>>,
     hung: Mutex<Option<Span>>,
+    /// The proxy that GitHub is asked through.
+    proxy: Option<String>,
+    proxy_fault: Option<ProxyFault>,
 }
 
 pub(super) enum Try {
@@ -147,8 +151,11 @@ impl Client {
         clock: Arc<dyn Clock>,
         pace: Pace,
     ) -> Result<Self, SourceError> {
+        let endpoints = Endpoints::of(&settings.api_url)?;
         Ok(Self {
-            endpoints: Endpoints::of(&settings.api_url)?,
+            proxy: (!endpoints.loopback).then(|| proxy_of(endpoints.rest.as_str())).flatten(),
+            proxy_fault: settings.proxy_fault.clone().filter(|_| !endpoints.loopback),
+            endpoints,
             clock,
             deadline: settings.fetch_deadline,
             repo,
@@ -277,7 +284,7 @@ impl Client {
         self.check_limit()?;
         let credential = self.credential();
         let sent = tokio::time::timeout(self.request_timeout, self.send(call, &credential, 1)).await;
-        let sent = sent.map_err(|_| Self::timed_out(call, self.request_timeout))??;
+        let sent = sent.map_err(|_| self.timed_out(call, self.request_timeout))??;
         if sent.response.status().is_success() {
             return Ok(sent.response);
         }
@@ -323,7 +330,8 @@ impl Client {
     }
 
     fn remember_limit(&self, error: &SourceError) {
-        if let SourceError::RateLimited { retry_at, .. } = error {
+        // A time that can't be meant is for this question only.
+        if let SourceError::RateLimited { retry_at, named: None, .. } = error {
             let span = Span::new(&*self.clock, *retry_at - self.clock.now());
             *lock(&self.limited) = Some((span, error.clone()));
         }
@@ -343,17 +351,24 @@ impl Client {
         let attempt = async {
             match self.send(call, credential, tries).await {
                 Ok(sent) => self.read(call, sent, tries).await,
-                Err(error @ (SourceError::NotAsked { .. } | SourceError::BadRedirect { .. })) => Try::Failed(error),
+                Err(error) if error.lasts() => Try::Failed(error),
                 Err(error) => Try::Again(error, None),
             }
         };
-        tokio::time::timeout(longest, attempt)
-            .await
-            .unwrap_or_else(|_| Try::Again(Self::timed_out(call, longest), None))
+        tokio::time::timeout(longest, attempt).await.unwrap_or_else(|_| Try::Again(self.timed_out(call, longest), None))
     }
 
-    fn timed_out(call: &Call, after: Duration) -> SourceError {
-        SourceError::TimedOut { what: call.what.clone(), after }
+    fn timed_out(&self, call: &Call, after: Duration) -> SourceError {
+        let proxy = self.proxy.as_ref().map(|proxy| format!(" through the proxy {proxy}")).unwrap_or_default();
+        SourceError::TimedOut { what: format!("{}{proxy}", call.what), after }
+    }
+
+    /// Nothing is asked directly that somebody meant to go through a proxy.
+    pub(super) fn check_proxy(&self, call: &Call) -> Result<(), SourceError> {
+        match self.proxy_fault.clone() {
+            Some(fault) => Err(SourceError::BadProxy { what: call.what.clone(), fault }),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn broken(&self, call: &Call, reason: &str, tries: u32) -> SourceError {
@@ -364,6 +379,8 @@ impl Client {
         SourceError::Network {
             what: call.what.clone(),
             host: host.unwrap_or_default(),
+            proxy: self.proxy.clone(),
+            trouble: Trouble::Other,
             reason: self.clean(reason),
             tries,
         }

@@ -17,7 +17,7 @@ use super::limits::{Verdict, judge};
 use super::wire;
 use crate::source::SourceError;
 use crate::source::refusal::Refusal;
-use crate::web::cause;
+use crate::web::{Trouble, cause};
 
 /// How many redirects one request follows.
 const HOPS: usize = 5;
@@ -25,6 +25,7 @@ const HOPS: usize = 5;
 impl Client {
     /// Sends a call and follows redirects: with the token on GitHub's own ground, without it elsewhere.
     pub(super) async fn send(&self, call: &Call, credential: &Credential, tries: u32) -> Result<Sent, SourceError> {
+        self.check_proxy(call)?;
         let lines = credential.lines(&self.endpoints)?;
         let mut target = call.target.clone();
         let mut at = match &target {
@@ -38,9 +39,12 @@ impl Client {
         let elsewhere = |at: &Url| at.host_str().filter(|_| at.origin() != home).map(str::to_owned);
         let lost = |error: &(dyn std::error::Error + 'static), at: &Url| {
             let mut lost = self.broken(call, &cause(error), tries);
-            if let (SourceError::Network { host, reason, .. }, Some(there)) = (&mut lost, elsewhere(at)) {
-                *host = self.clean(&there);
-                reason.push_str(" (GitHub moved it to that host, which is asked without the token)");
+            if let SourceError::Network { host, reason, trouble, .. } = &mut lost {
+                *trouble = Trouble::of(error);
+                if let Some(there) = elsewhere(at) {
+                    *host = self.clean(&there);
+                    reason.push_str(" (GitHub moved it to that host, which is asked without the token)");
+                }
             }
             lost
         };

@@ -16,6 +16,8 @@ use crate::source::refusal::Refusal;
 const UNNAMED: TimeDelta = TimeDelta::seconds(60);
 /// The longest that one of GitHub's limits lasts: quotas are counted by the hour.
 const AN_HOUR: TimeDelta = TimeDelta::hours(1);
+/// Three thousand years from now, in seconds since 1970: what is more is in milliseconds.
+const LATEST_SECONDS: i64 = 100_000_000_000;
 /// The first pause of the back-off, doubled with every try.
 const FIRST: Duration = Duration::from_millis(500);
 /// The longest pause of the back-off.
@@ -131,9 +133,10 @@ fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     Some((date.with_timezone(&Utc) - now).to_std().unwrap_or_default())
 }
 
-/// `x-ratelimit-reset`, in seconds since 1970.
+/// `x-ratelimit-reset`, in seconds since 1970; who counts in milliseconds is understood.
 fn reset(headers: &HeaderMap) -> Option<DateTime<Utc>> {
-    let seconds: i64 = text(headers, "x-ratelimit-reset")?.parse().ok()?;
+    let number: i64 = text(headers, "x-ratelimit-reset")?.parse().ok()?;
+    let seconds = if number > LATEST_SECONDS { number / 1000 } else { number };
     // What no calendar holds is far away all the same.
     Some(DateTime::from_timestamp(seconds, 0).unwrap_or(if seconds > 0 {
         DateTime::<Utc>::MAX_UTC
@@ -251,6 +254,7 @@ mod tests {
         for (name, value) in [
             ("x-ratelimit-reset", "1060000"),
             ("x-ratelimit-reset", "4102444800"),
+            ("x-ratelimit-reset", "4102444800000"),
             ("x-ratelimit-reset", "9223372036854775807"),
             ("retry-after", "4294967295"),
             ("retry-after", "99999999999999999"),
@@ -262,6 +266,16 @@ mod tests {
             assert_eq!(limit.retry_at, at(4600), "{name}: {value}");
             assert!(limit.named.is_some_and(|named| named > at(4600)), "{name}: {value}");
         }
+    }
+
+    #[test]
+    fn a_reset_in_milliseconds_is_understood() {
+        let now = at(1_767_603_600);
+        let headers = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1767604000000")]
+            .map(|(name, value)| (http::HeaderName::from_static(name), http::HeaderValue::from_static(value)));
+        let verdict = judge(StatusCode::FORBIDDEN, &headers.into_iter().collect(), Some(""), now);
+        let limit = Limit { retry_at: at(1_767_604_000), named: None, secondary: false };
+        assert_eq!(verdict, Verdict::Limited(limit));
     }
 
     #[test]

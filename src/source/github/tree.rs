@@ -38,7 +38,7 @@ pub(super) struct Listed {
 pub(super) enum Other {
     Symlink,
     Submodule,
-    LfsPointer,
+    LfsPointer { size: Option<u64> },
     CutOff,
     Odd,
     Overlooked,
@@ -71,7 +71,7 @@ impl Listed {
             let kind = match other {
                 Other::Symlink => ProblemKind::Symlink,
                 Other::Submodule => ProblemKind::Submodule,
-                Other::LfsPointer => ProblemKind::LfsPointer,
+                Other::LfsPointer { size } => ProblemKind::LfsPointer { size: *size },
                 Other::CutOff => ProblemKind::ListingCutOff,
                 Other::Odd => ProblemKind::NotAFile,
                 Other::Overlooked => match meant_path(path, |_| false) {

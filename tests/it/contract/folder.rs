@@ -76,7 +76,23 @@ async fn a_pointer_to_git_lfs_is_told_as_one() {
     write(place.path(), "flows/lfs.json", pointer);
     let (_rest, source) = opened(place.path()).await;
     let error = look(&source.unwrap()).await.snapshot.read(&path("flows/lfs.json")).await.unwrap_err();
-    assert!(matches!(&error, SourceError::NotRead { reason, .. } if reason.contains("Git LFS")), "{error}");
+    let SourceError::NotRead { kind, .. } = &error else { panic!("{error}") };
+    assert_eq!(**kind, ProblemKind::LfsPointer { size: Some(9) });
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_folder_that_can_t_be_looked_at_is_not_an_empty_one() {
+    let place = tempfile::tempdir().unwrap();
+    write(place.path(), "flows/real.json", "real");
+    // A ring of links: unlike a right that is taken away, it holds for every user.
+    std::os::unix::fs::symlink("closed", place.path().join("flows/closed")).unwrap();
+    std::os::unix::fs::symlink("templates", place.path().join("templates")).unwrap();
+    let (_rest, source) = opened(place.path()).await;
+    let problems = look(&source.unwrap()).await.snapshot.problems().await.unwrap();
+    let named: Vec<&str> = problems.iter().map(|problem| problem.path.as_str()).collect();
+    assert_eq!(named, ["flows/closed", "templates"]);
+    assert!(problems.iter().all(|problem| matches!(problem.kind, ProblemKind::Unreadable { .. })));
 }
 
 #[cfg(unix)]

@@ -4,4 +4,5 @@ mod clients;
 mod examples;
 mod executions;
 mod outage;
+mod proxies;
 mod running;

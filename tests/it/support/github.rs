@@ -207,6 +207,7 @@ impl GitHub {
             cache_dir: folder.join("cache"),
             state_dir: folder.join("state"),
             servers: None,
+            proxy_fault: None,
             fetch_deadline: Duration::from_secs(20),
             request_timeout: Duration::from_secs(10),
         }

@@ -98,7 +98,7 @@ async fn links_submodules_pointers_and_large_files_are_named_not_read() {
             ("flows/old.json", &ProblemKind::Symlink),
             ("flows/shared", &ProblemKind::Submodule),
             ("personas", &ProblemKind::Submodule),
-            ("templates/stored.json", &ProblemKind::LfsPointer),
+            ("templates/stored.json", &ProblemKind::LfsPointer { size: Some(12_345) }),
         ]
     );
     let error = view.snapshot.read(&path("flows/big.json")).await.unwrap_err();

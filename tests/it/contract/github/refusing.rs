@@ -55,6 +55,27 @@ async fn the_token_is_in_no_error_and_in_no_log() {
 }
 
 #[tokio::test]
+async fn no_header_of_githubs_brings_the_token_back() {
+    use base64::Engine as _;
+    let login = base64::engine::general_purpose::STANDARD.encode(format!("x-access-token:{TOKEN}"));
+    for (status, header, value) in [
+        (403, "x-accepted-github-permissions", TOKEN.to_owned()),
+        (403, "x-accepted-github-permissions", login.clone()),
+        (403, "x-github-sso", format!("required; url=https://github.com/orgs/{TOKEN}/sso")),
+        (403, "x-github-sso", format!("required; url=https://{login}.example/")),
+        (302, "location", format!("http://{}.example/x", &TOKEN[..40].replace('_', "-"))),
+    ] {
+        let desk = Desk::tea().await;
+        desk.github.fault(Fault::status("", status).saying(&format!("sent: {login}")).header(header, &value));
+        let error = newest(&desk.open()).await.unwrap_err();
+        let seen = format!("{error} {error:?} {:?}", flowy::internals::app::Error::from(error.clone()));
+        for part in [TOKEN, &TOKEN[11..40], &login, &login[24..60]] {
+            assert!(!seen.contains(part), "{header}: {seen}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_github_says_cannot_move_the_cursor() {
     let desk = Desk::tea().await;
     desk.github.fault(Fault::status("", 401).saying("\u{1b}[2Jgone\u{202e}\nsecond line"));

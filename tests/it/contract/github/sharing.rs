@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use flowy::internals::config::Secret;
+use flowy::internals::config::{Origin, Place, Secret};
 use flowy::internals::source::SourceError;
 
 use super::*;
@@ -90,6 +90,27 @@ async fn no_token_can_be_told_from_what_is_kept() {
     }
     assert_eq!(names.len(), 2);
     assert_ne!(names[0], names[1]);
+}
+
+#[tokio::test]
+async fn a_refused_token_is_read_again_where_it_stands_in_a_file() {
+    let mut desk = Desk::tea().await;
+    let path = desk.folder.path().join("flowy.toml");
+    fs::write(&path, "token = \"ghp_theNewOne0123456789\"\n").unwrap();
+    let origin = Origin::File { path: path.clone(), line: 1 };
+    desk.settings.token_place = Some(Place { setting: "token".to_owned(), origin });
+    desk.github.fault(Fault::status("", 401).times(1));
+    let source = desk.open();
+    assert_eq!(all(&newest(&source).await.unwrap()).await.len(), 2);
+    let sent: Vec<String> = desk.github.hits().into_iter().map(|hit| hit.headers["authorization"].clone()).collect();
+    assert_eq!(sent[0], format!("Bearer {}", crate::support::github::TOKEN));
+    assert!(sent[1..].iter().all(|token| token == "Bearer ghp_theNewOne0123456789"), "{sent:?}");
+    // The new one is refused as well: that is said once, with the file.
+    desk.github.fault(Fault::status("", 401));
+    desk.github.forget();
+    let SourceError::Unauthorized { token: Some(place), .. } = refreshed(&source).await.unwrap_err() else { panic!() };
+    assert!(place.contains("flowy.toml") && !place.contains("GITHUB_PAT"), "{place}");
+    assert_eq!(desk.github.hits().len(), 1);
 }
 
 #[tokio::test]
