@@ -58,7 +58,9 @@ pub use complete::{Completing, Completion};
 pub use examples::EXAMPLES;
 pub use execute::{CallNews, Caller, Detail, ExecuteRequest, OnStep, Outcome, Pending, Rehearsal, StepDone};
 pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};
-pub use failure::{EXIT_CODES, Error};
+#[cfg(feature = "internals")]
+pub use failure::EXIT_CODES;
+pub use failure::Error;
 pub use graph::{GraphRequest, InputsRequest};
 pub use guide::{BeginRequest, Begun, CompleteRequest, EscalateRequest, PruneRequest, Pruned, ResumeRequest};
 pub use list::{ListRequest, Listing, UNASKED_EXAMPLES};

@@ -56,6 +56,7 @@ impl Clock for SystemClock {
 }
 
 /// A clock that moves only when told to, with ids that count up: for tests and examples.
+#[cfg(feature = "internals")]
 #[derive(Debug)]
 pub struct ManualClock {
     start: DateTime<Utc>,
@@ -63,6 +64,7 @@ pub struct ManualClock {
     next: AtomicU64,
 }
 
+#[cfg(feature = "internals")]
 impl ManualClock {
     /// A clock that stands at `start`.
     pub fn at(start: DateTime<Utc>) -> Arc<Self> {
@@ -76,6 +78,7 @@ impl ManualClock {
     }
 }
 
+#[cfg(feature = "internals")]
 impl Clock for ManualClock {
     fn now(&self) -> DateTime<Utc> {
         let micros = i64::try_from(self.passed_micros.load(Ordering::SeqCst)).unwrap_or(i64::MAX);

@@ -14,6 +14,7 @@ macro_rules! codes {
             $(#[doc = $meaning] $name,)*
         }
 
+        #[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "the reference is made of what codes mean"))]
         impl $kind {
             /// Every code, in the order of the table.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];

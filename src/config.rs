@@ -34,7 +34,9 @@ mod setting;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use self::environment::{Environment, Folders, Platform, SURROUNDINGS};
+#[cfg(feature = "internals")]
+pub use self::environment::SURROUNDINGS;
+pub use self::environment::{Environment, Folders, Platform};
 pub use self::error::{Origin, Place, SettingsError, system_says};
 pub use self::exposing::{Expose, ExposeList, reserved_tool_name};
 pub use self::file::CONFIG_FILE;
@@ -43,9 +45,11 @@ pub use self::passing::{Audience, Passed};
 pub use self::proxy::ProxyFault;
 pub use self::rows::SETTINGS;
 pub use self::secret::{REDACTED, Secret, redact};
+#[cfg(feature = "internals")]
+pub use self::servers::SERVERS_FAULTS;
 pub use self::servers::{
-    Allow, BrokenEntry, Endpoint, Era, Pattern, Program, READ_ONLY, SERVERS_FAULTS, SERVERS_FILE, ServerSpec,
-    ServersError, ServersFault, ServersFile, ServersMistake, ServersNotice, ServersPlace, Transport,
+    Allow, BrokenEntry, Endpoint, Era, Pattern, Program, READ_ONLY, SERVERS_FILE, ServerSpec, ServersError,
+    ServersFault, ServersFile, ServersMistake, ServersNotice, ServersPlace, Transport,
 };
 pub use self::setting::{Concern, Fallback, SettingRow};
 

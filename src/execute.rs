@@ -190,6 +190,7 @@ const STEPS_A_TURN: usize = 64;
 ///
 /// # Errors
 /// A [`Refusal`] before anything runs.
+#[cfg(feature = "internals")]
 pub async fn execute<P>(
     plan: Arc<Plan>,
     given: Given,

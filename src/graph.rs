@@ -49,6 +49,7 @@ impl Graph {
     }
 
     /// Whether there are no nodes.
+    #[cfg(feature = "internals")]
     pub fn is_empty(&self) -> bool {
         self.graph.node_count() == 0
     }

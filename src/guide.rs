@@ -183,6 +183,7 @@ impl Guide {
 
     /// The same, waiting for a person or a tool within a call as long as this.
     #[must_use]
+    #[cfg(feature = "internals")]
     pub fn patient(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }

@@ -25,6 +25,7 @@ mod prompts;
 mod reading;
 mod reply;
 mod resources;
+#[cfg(feature = "internals")]
 mod rows;
 mod serve;
 mod server;
@@ -34,6 +35,7 @@ mod unknown;
 
 pub use log::{log_to_file, start_logging};
 pub use resources::{RESOURCES, ResourceRow};
+#[cfg(feature = "internals")]
 pub use rows::{ArgumentRow, ToolRow, tool_rows};
 pub use serve::{End, ServeError, serve_on, serve_stdio};
 

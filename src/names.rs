@@ -46,6 +46,7 @@ macro_rules! name {
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Arc<str>);
 
+        #[allow(dead_code, reason = "each kind of name can do the same")]
         impl $name {
             /// Checks the spelling and keeps the text.
             ///

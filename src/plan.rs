@@ -343,6 +343,7 @@ impl Plan {
     }
 
     /// The steps of each wave.
+    #[cfg(feature = "internals")]
     pub fn waves(&self) -> Vec<Vec<usize>> {
         let mut waves: Vec<Vec<usize>> = Vec::new();
         for (number, step) in self.steps.iter().enumerate() {

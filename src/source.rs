@@ -86,6 +86,7 @@ pub struct Stale {
     /// What went wrong when the newest state was asked for.
     pub reason: SourceError,
     /// When the served state was last known to be the newest.
+    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "tests hold the clock to it"))]
     pub since: DateTime<Utc>,
 }
 

@@ -15,6 +15,7 @@ use crate::names::quoted;
 use crate::validate::{Finding, Reach, TELL_FLOWS_APART};
 
 /// Exit codes of the command line, with their meaning.
+#[cfg(feature = "internals")]
 pub const EXIT_CODES: [(u8, &str); 4] = [
     (0, "everything is fine"),
     (1, "findings of severity error, or an execution that failed"),

@@ -9,6 +9,7 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 /// The variables that are read besides those of the settings' table, and what for.
+#[cfg(feature = "internals")]
 pub const SURROUNDINGS: &[(&str, &str)] = &[
     ("HOME", "the user's folder (Linux, macOS)"),
     ("USERPROFILE", "the user's folder (Windows)"),
@@ -125,6 +126,7 @@ impl Environment {
     }
 
     /// The same environment, seen from another folder.
+    #[cfg(test)]
     #[must_use]
     pub fn in_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.current_folder = folder.into();

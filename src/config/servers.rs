@@ -30,7 +30,9 @@ use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 
 pub use self::allow::{Allow, Pattern, READ_ONLY};
-pub use self::error::{SERVERS_FAULTS, ServersError, ServersFault, ServersMistake};
+#[cfg(feature = "internals")]
+pub use self::error::SERVERS_FAULTS;
+pub use self::error::{ServersError, ServersFault, ServersMistake};
 
 use super::Settings;
 use super::environment::{Environment, Folders};

@@ -19,7 +19,7 @@ mod words;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{FlowRow, TemplateRow};
+use super::FlowRow;
 
 pub use findable::{FOUND_WITHIN, Stray, strays};
 
@@ -100,20 +100,6 @@ impl<'a> Document<'a> {
         }
         for example in &flow.examples {
             document = document.with(Field::Examples, example.as_str());
-        }
-        document
-    }
-
-    /// A template file.
-    pub fn of_template(template: &'a TemplateRow) -> Self {
-        let mut document = Self::new(template.stem.as_str());
-        for title in &template.titles {
-            for text in [&title.title, &title.id].into_iter().flatten() {
-                document = document.with(Field::Description, text.as_str());
-            }
-        }
-        for variable in &template.variables {
-            document = document.with(Field::Inputs, variable.as_str());
         }
         document
     }

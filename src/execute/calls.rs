@@ -100,7 +100,7 @@ fn foreseen(
     let tool = match known.find(&call.address) {
         ToolLookup::Found(tool) => tool,
         ToolLookup::NotKnown => return None,
-        ToolLookup::NotAllowed(_) => {
+        ToolLookup::NotAllowed => {
             return failure(Code::ToolNotAllowed, "the operator does not allow flows to call it".to_owned());
         }
         ToolLookup::Disabled => {

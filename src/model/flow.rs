@@ -86,9 +86,4 @@ impl Flow {
         let index = self.edges.get(edge).map_or(edge, |e| e.index);
         self.base.key("edges").item(index)
     }
-
-    /// What `inputs` says of one variable.
-    pub fn refinement(&self, name: &str) -> Option<&Refinement> {
-        self.inputs.iter().find(|input| input.name == name)
-    }
 }

@@ -110,7 +110,7 @@ pub enum ToolLookup<'a> {
     /// It is there, and allowed.
     Found(&'a Arc<KnownTool>),
     /// It is there, and the operator does not allow it.
-    NotAllowed(&'a Arc<KnownTool>),
+    NotAllowed,
     /// The operator configured no server of that name; the nearest names there are.
     NoServer {
         /// The nearest names of servers.
@@ -142,7 +142,7 @@ impl Toolbox {
         let Some(tools) = &server.tools else { return ToolLookup::NotKnown };
         match tools.get(&address.tool) {
             Some(tool) if tool.allowed => ToolLookup::Found(tool),
-            Some(tool) => ToolLookup::NotAllowed(tool),
+            Some(_) => ToolLookup::NotAllowed,
             None => ToolLookup::NoTool { nearest: near(tools.keys().map(String::as_str).collect(), &address.tool) },
         }
     }

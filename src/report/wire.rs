@@ -29,9 +29,10 @@ use crate::app::{Listed, StatusAnswer};
 
 pub use common::WarningAnswer;
 pub use error::ErrorAnswer;
+#[cfg(feature = "internals")]
+pub use execution::STATUSES;
 pub use execution::{
-    DirectAnswer, EndedAnswer, ExecuteAnswer, FailedAnswer, OutcomeAnswer, STATUSES, execution, outcome, refusal,
-    rehearsal,
+    DirectAnswer, EndedAnswer, ExecuteAnswer, FailedAnswer, OutcomeAnswer, execution, outcome, refusal, rehearsal,
 };
 pub use files::{Attached, attached, attached_to};
 pub use finding::checkup;

@@ -317,11 +317,6 @@ impl Guided {
         self.closings.get(step)?.as_ref()
     }
 
-    /// The steps that could not be handed out, each with the number of the entry that says so.
-    pub fn broken(&self) -> &[(usize, usize)] {
-        &self.broken
-    }
-
     /// Every escalation, in order.
     pub fn escalations(&self) -> &[Escalation] {
         &self.escalations

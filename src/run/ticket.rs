@@ -11,6 +11,7 @@ macro_rules! id {
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Arc<str>);
 
+        #[allow(dead_code, reason = "each kind of id can do the same")]
         impl $name {
             /// A fresh one, of two numbers that nobody can guess.
             pub fn fresh(first: u64, second: u64) -> Self {

@@ -74,6 +74,7 @@ pub struct Files(BTreeMap<CatalogPath, FileEntry>);
 
 impl Files {
     /// How many files there are.
+    #[cfg(feature = "internals")]
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -196,7 +196,7 @@ fn look_up(address: &ToolAddress, stencil: &Stencil, tools: &Toolbox) -> Result<
             .at("args"))
         }
         ToolLookup::NotKnown => Ok(()),
-        ToolLookup::NotAllowed(_) => {
+        ToolLookup::NotAllowed => {
             Err(Fault::new(FaultKind::NotAllowed, format!("{called} is not allowed by the operator")).at("call"))
         }
         ToolLookup::Disabled => {

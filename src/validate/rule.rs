@@ -32,8 +32,10 @@ pub struct Rule {
     /// changes nothing of how the flow runs.
     pub warning: Option<WarningCode>,
     /// What else it may say, and when.
+    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "the reference is made of it"))]
     pub also: &'static [Verdict],
     /// What it looks for, in one sentence, for tables and help.
+    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "the reference is made of it"))]
     pub summary: &'static str,
     /// The check.
     pub check: Check,
@@ -52,6 +54,7 @@ pub struct Verdict {
 
 impl Rule {
     /// Every severity and reach that its findings may have, its usual one first.
+    #[cfg(feature = "internals")]
     pub fn verdicts(&self) -> impl Iterator<Item = (Severity, Reach)> {
         std::iter::once((self.severity, self.reach)).chain(self.also.iter().map(|also| (also.severity, also.reach)))
     }

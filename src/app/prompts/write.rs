@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Offer, PromptEntry, PromptKind};
 use crate::app::execute::refused;
-use crate::app::{App, Catalog, Code, Error, Origin};
+use crate::app::{App, Catalog, Code, Error};
 use crate::catalog::{CatalogError, near, normal, variables};
 use crate::model::{Template, ValueType, text_of};
 use crate::plan::{Plan, Work};
@@ -36,8 +36,6 @@ pub struct Written {
     pub description: String,
     /// What it says.
     pub body: WrittenBody,
-    /// Where it comes from.
-    pub origin: Origin,
 }
 
 /// What a prompt says.
@@ -81,8 +79,7 @@ impl App {
                 (Some(prepared.entry.description.clone()), WrittenBody::Script(script))
             }
         };
-        let origin = catalog.origin().clone();
-        Ok(Written { name: offer.name, description: description.unwrap_or_default(), body, origin })
+        Ok(Written { name: offer.name, description: description.unwrap_or_default(), body })
     }
 
     /// What a prompt takes, listed or not.

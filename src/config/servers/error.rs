@@ -88,6 +88,7 @@ impl ServersError {
 }
 
 /// Every word for a fault, with what it means.
+#[cfg(feature = "internals")]
 pub const SERVERS_FAULTS: [(&str, &str); 19] = [
     ("unreadable", "The servers file can't be read."),
     ("not-json", "It is not JSON."),

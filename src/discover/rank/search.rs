@@ -123,6 +123,7 @@ impl SearchIndex {
     }
 
     /// Whether there are none.
+    #[cfg(feature = "internals")]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -149,6 +150,7 @@ impl SearchIndex {
 
     /// The documents that come nearest to a query, best first, and how well the first of them fits: from 1 on it is
     /// what is meant, and [`SearchIndex::search`] answers with these; below, it answers that nothing fits.
+    #[cfg(feature = "internals")]
     pub fn judged(&self, query: &Query) -> (f32, Vec<Hit>) {
         let Asked { fused, fit, .. } = self.asked(query);
         (fit, hits(fused))

@@ -28,6 +28,7 @@ pub(super) use steps::{failures, skipped};
 const SOURCE: &str = "flows/execute";
 
 /// Every status word, who gives it, and what it means.
+#[cfg(feature = "internals")]
 pub const STATUSES: [(&str, &str, &str); 7] = [
     ("success", "flows_execute, flows_status", "Every step gave its output."),
     (
@@ -58,6 +59,7 @@ pub enum ExecuteAnswer {
     /// It goes on.
     Running(RunningAnswer),
     /// It was only rehearsed.
+    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "the schema of the reply is made of it"))]
     Rehearsed(Box<RehearsedAnswer>),
 }
 

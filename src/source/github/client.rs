@@ -39,6 +39,7 @@ pub enum Pace {
     #[default]
     Real,
     /// A thousandth of it: for tests, which then need no sleeping.
+    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "tests alone are in a hurry"))]
     Hurried,
 }
 
