@@ -226,7 +226,7 @@ impl Guide {
         order: Order,
         name: &(dyn Fn() -> ExecutionId + Send + Sync),
     ) -> Result<Turn, GuideError> {
-        order.given.check(&order.plan)?;
+        order.given.check(order.plan.terms())?;
         for _ in 0..TRIES {
             let beginning = Beginning {
                 id: name(),

@@ -8,6 +8,7 @@ mod doing;
 mod inputs;
 mod record;
 mod slots;
+mod terms;
 mod unfold;
 
 use std::collections::{HashMap, HashSet};
@@ -23,8 +24,9 @@ use crate::validate::{Body, CheckedFlow};
 // What bindings are made of, so that who follows a plan needs no checker.
 pub use crate::validate::{Intent, MappedBy, Mending, OutputPart, output_names};
 
-pub use doing::{Call, Gather, Linked, Passage, Passed, Passing, USUAL_BACKOFF};
+pub use doing::{Call, Door, Gather, Linked, Passage, Passed, Passing, USUAL_BACKOFF};
 pub use record::{PlanRecord, RecordError};
+pub use terms::Terms;
 
 /// A flow, ready to be shown or executed.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,6 +163,8 @@ pub enum Source {
         path: Vec<String>,
         /// The edge's way of saying so; none where the name itself says it.
         by: Option<MappedBy>,
+        /// What is looked for instead where an edge maps a field, and the output is a text.
+        otherwise: Option<Box<Open>>,
     },
     /// The caller, else the chosen variable set, else the default, else auto-mapping.
     Open(Open),
@@ -183,6 +187,15 @@ pub struct Open {
     pub required: bool,
     /// Whether somebody declares it: then, not given, it is empty; otherwise the braces stay.
     pub declared: bool,
+    /// What is looked for instead where an edge maps an input that has no value: the slot's own name.
+    pub otherwise: Option<Box<Self>>,
+}
+
+impl Open {
+    /// The names under which a value is looked for, in this order.
+    pub fn places(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |open| open.otherwise.as_deref())
+    }
 }
 
 /// One value that a caller may or must give.

@@ -6,12 +6,14 @@
 
 mod bind;
 mod event;
+mod failing;
 mod given;
 mod guided;
 mod noticed;
 mod state;
 mod ticket;
 mod warning;
+mod within;
 
 pub use bind::{Bound, FilledWith};
 pub use event::{Event, Output, StepError, Timing};

@@ -251,12 +251,19 @@ impl Looking {
     }
 }
 
+/// The needed inputs that a variable set gives.
+fn given_by(plan: &Plan, set: &str) -> Vec<String> {
+    let lacking = plan.terms().lacking(Some(set), |_| false);
+    let needed = plan.inputs().iter().filter(|input| input.required).map(|input| input.name.clone());
+    needed.filter(|name| lacking.iter().all(|(lacking, _)| lacking != name)).collect()
+}
+
 /// What a step must know of the flow that it is.
 fn known(plan: &Plan) -> KnownFlow {
     KnownFlow {
         name: plan.flow().name.to_string(),
         inputs: plan.inputs().iter().map(|input| (input.name.clone(), input.required)).collect(),
-        sets: plan.sets().to_vec(),
+        sets: plan.sets().iter().map(|set| (set.clone(), given_by(plan, set))).collect(),
         depth: plan.depth(),
         steps: plan.unfolded_steps(),
         output: plan.output_shape(),

@@ -94,8 +94,8 @@ pub struct ToolNode {
 pub struct FlowNode {
     /// `flow`: the other flow's name.
     pub flow: Option<String>,
-    /// `variables`: what the other flow's inputs get, as text with placeholders.
-    pub variables: Vec<(String, String)>,
+    /// `variables`: what the other flow's inputs get; texts in it may hold placeholders.
+    pub variables: Map<String, Value>,
 }
 
 impl Node {

@@ -89,8 +89,8 @@ pub struct KnownFlow {
     pub name: String,
     /// What it takes, in NFC, and whether it can't do without.
     pub inputs: Vec<(String, bool)>,
-    /// The variable sets it can be told to use.
-    pub sets: Vec<String>,
+    /// The variable sets it can be told to use, each with the needed inputs that it gives.
+    pub sets: Vec<(String, Vec<String>)>,
     /// How many flows are one within the other, itself included.
     pub depth: usize,
     /// How many steps it has when every flow within it is unfolded.

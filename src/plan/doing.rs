@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::model::{OutputShape, ToolAddress, ValueType};
-use crate::plan::{Plan, Rendering, Slot, Step, Work};
+use crate::plan::{Input, Plan, Rendering, Slot, Step, Work};
 use crate::render::{Outline, Stencil};
 
 /// A call of an external tool, with its bindings.
@@ -42,13 +42,15 @@ pub struct Call {
 pub struct Linked {
     /// The other flow's plan; it holds its name.
     pub plan: Arc<Plan>,
-    /// What its inputs get: name in NFC and text.
-    pub variables: Vec<(String, Passage)>,
-    /// One slot for each name that the texts read.
+    /// What its inputs get.
+    pub values: Arc<Stencil>,
+    /// For each placeholder of these, the number of its slot.
+    pub slot_of: Vec<usize>,
+    /// One slot for each name that they read.
     pub slots: Vec<Slot>,
 }
 
-/// A text that a step hands to another flow.
+/// A text that a step hands to another flow, as plans were stored before there were doors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passage {
     /// The text.
@@ -68,11 +70,27 @@ pub struct Gather {
     pub last: usize,
     /// The labels of that flow's results and what feeds them, where there are several.
     pub results: Vec<(String, usize)>,
-    /// What the step itself read, to be shown.
+    /// What the step itself reads.
     pub slots: Vec<Slot>,
+    /// What stands before that flow's first step; none in a plan that was stored before there was one.
+    pub door: Option<Box<Door>>,
 }
 
-/// A value that a flow within the flow gets from the step that it is.
+/// What a flow within the flow is handed, and what it asks of that: looked at before its first step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Door {
+    /// What its inputs get.
+    pub values: Arc<Stencil>,
+    /// For each placeholder of these, the number of its slot among those of the step.
+    pub slot_of: Vec<usize>,
+    /// Its inputs.
+    pub inputs: Vec<Input>,
+    /// Its variable sets.
+    pub sets: Vec<String>,
+}
+
+/// A value that a flow within the flow gets from the step that it is, as plans were stored before there
+/// were doors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passed {
     /// The other flow's name.

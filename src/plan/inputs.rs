@@ -31,6 +31,10 @@ pub(super) fn of(steps: &[Step], checked: &CheckedFlow) -> Vec<Input> {
             if open.declared {
                 inputs.used(&open.input, number, open.required, open.default.as_ref(), open.auto.is_some());
             }
+            // Where an edge maps an input that has no value, the name itself may be given.
+            if let Some(own) = open.otherwise.as_deref().filter(|own| own.declared) {
+                inputs.used(&own.input, number, false, own.default.as_ref(), false);
+            }
         }
     }
     let mut list = inputs.list;
@@ -50,7 +54,8 @@ pub(super) fn of(steps: &[Step], checked: &CheckedFlow) -> Vec<Input> {
             Some(required) => required,
             None => bare,
         };
-        let overruled = input.used_by.is_empty() && given_by_steps.contains(input.name.as_str());
+        let overruled = (input.used_by.is_empty() && given_by_steps.contains(input.name.as_str()))
+            || only_mapped_on(steps, &input.name);
         input.required = !input.needed_by.is_empty() || (for_being_declared && input.default.is_none() && !overruled);
         input.kind = refined.and_then(|refined| refined.kind);
         input.description = refined.and_then(|refined| refined.description.clone());
@@ -88,6 +93,12 @@ fn said_by_steps(checked: &CheckedFlow) -> HashMap<&str, (Option<ValueType>, Opt
 fn given_by_steps(steps: &[Step]) -> HashSet<&str> {
     let slots = steps.iter().flat_map(|step| step.work.slots());
     slots.filter(|slot| matches!(slot.source, Source::Step { .. })).map(|slot| slot.name.as_str()).collect()
+}
+
+/// Whether all that reads an input is what an edge maps it to: then those decide whether it is needed.
+fn only_mapped_on(steps: &[Step], name: &str) -> bool {
+    let mut readers = steps.iter().flat_map(opens).map(|(_, open)| open).filter(|open| open.input == name).peekable();
+    readers.peek().is_some() && readers.all(|open| open.mapped)
 }
 
 #[derive(Default)]

@@ -23,7 +23,7 @@ use doing::{CallRecord, GatherRecord, LinkedRecord, PassedRecord};
 use flow::{FlowRecord, SetRecord};
 
 /// The version of the form that is written.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Why a stored plan can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -153,6 +153,8 @@ enum SourceRecord {
         template: bool,
         path: Vec<String>,
         by: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        otherwise: Option<Box<SlotRecord>>,
     },
     Open {
         input: String,
@@ -161,6 +163,8 @@ enum SourceRecord {
         auto: Option<usize>,
         required: bool,
         declared: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        otherwise: Option<Box<SlotRecord>>,
     },
     Passed(Box<PassedRecord>),
 }
@@ -421,11 +425,12 @@ impl RoleRecord {
 
 fn slot_record(slot: &Slot) -> SlotRecord {
     let source = match &slot.source {
-        Source::Step { step, part, path, by } => SourceRecord::Step {
+        Source::Step { step, part, path, by, otherwise } => SourceRecord::Step {
             step: *step,
             template: *part == OutputPart::Template,
             path: path.clone(),
             by: by.map(|by| by_word(by).to_owned()),
+            otherwise: otherwise.as_deref().map(otherwise_record),
         },
         Source::Open(open) => SourceRecord::Open {
             input: open.input.clone(),
@@ -434,10 +439,24 @@ fn slot_record(slot: &Slot) -> SlotRecord {
             auto: open.auto,
             required: open.required,
             declared: open.declared,
+            otherwise: open.otherwise.as_deref().map(otherwise_record),
         },
         Source::Passed(passed) => PassedRecord::of(passed),
     };
     SlotRecord { name: slot.name.clone(), source }
+}
+
+fn otherwise_record(own: &Open) -> Box<SlotRecord> {
+    let source = Source::Open(own.clone());
+    Box::new(slot_record(&Slot { name: own.input.clone(), source }))
+}
+
+fn otherwise_back(record: Option<Box<SlotRecord>>) -> Result<Option<Box<Open>>, RecordError> {
+    match record.map(|record| slot_back(*record)).transpose()? {
+        None => Ok(None),
+        Some(Slot { source: Source::Open(open), .. }) => Ok(Some(Box::new(open))),
+        Some(_) => Err(RecordError::Torn("what a mapping falls back on")),
+    }
 }
 
 fn by_word(by: MappedBy) -> &'static str {
@@ -449,7 +468,8 @@ fn by_word(by: MappedBy) -> &'static str {
 
 fn slot_back(record: SlotRecord) -> Result<Slot, RecordError> {
     let source = match record.source {
-        SourceRecord::Step { step, template, path, by } => Source::Step {
+        SourceRecord::Step { step, template, path, by, otherwise } => Source::Step {
+            otherwise: otherwise_back(otherwise)?,
             step,
             part: if template { OutputPart::Template } else { OutputPart::Result },
             path,
@@ -460,8 +480,9 @@ fn slot_back(record: SlotRecord) -> Result<Slot, RecordError> {
                 Some(other) => return Err(RecordError::UnknownWord(other.to_owned())),
             },
         },
-        SourceRecord::Open { input, mapped, default, auto, required, declared } => {
-            Source::Open(Open { input, mapped, default, auto, required, declared })
+        SourceRecord::Open { input, mapped, default, auto, required, declared, otherwise } => {
+            let otherwise = otherwise_back(otherwise)?;
+            Source::Open(Open { input, mapped, default, auto, required, declared, otherwise })
         }
         SourceRecord::Passed(passed) => passed.back()?,
     };

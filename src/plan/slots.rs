@@ -7,10 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::model::{InputNode, LONGEST_BACKOFF, Lookup, MOST_RETRIES, NodeKind, Refinement, ToolNode};
-use crate::plan::{
-    Call, Linked, MAX_ATTEMPTS, Open, Passage, Plan, Rendering, Slot, Source, Step, USUAL_BACKOFF, Work, faulty,
-};
-use crate::render::Outline;
+use crate::plan::{Call, Linked, MAX_ATTEMPTS, Open, Plan, Rendering, Slot, Source, Step, USUAL_BACKOFF, Work, faulty};
 use crate::validate::{Body, CheckedFlow, InputScope, Mapped, OutputPart, ReadSource, StepScope};
 
 /// A checked flow with what the bindings need at hand.
@@ -45,10 +42,15 @@ impl<'a> View<'a> {
             (Body::Call { address, arguments }, Some(NodeKind::Tool(tool))) => {
                 return Work::Call(Box::new(call(address, arguments, tool, scope, slots)));
             }
-            (Body::Link { variables, .. }, Some(NodeKind::Flow(link))) => {
+            (Body::Link { values, .. }, Some(NodeKind::Flow(link))) => {
                 let plan = link.flow.as_ref().and_then(|name| self.flows.get(name));
                 return match plan {
-                    Some(plan) => Work::Flow(Box::new(linked(plan, variables, scope, slots))),
+                    Some(plan) => Work::Flow(Box::new(Linked {
+                        plan: plan.clone(),
+                        values: values.clone(),
+                        slot_of: scope.outline.name_of.clone(),
+                        slots,
+                    })),
                     None => faulty(&Body::Elsewhere),
                 };
             }
@@ -81,16 +83,37 @@ impl<'a> View<'a> {
     fn source(&self, node: usize, scope: &StepScope, name: &str, read: &ReadSource) -> Source {
         let number = |node: usize| self.number_of.get(node).copied().flatten().unwrap_or(usize::MAX);
         match read {
-            ReadSource::Mapped(Mapped { node: from, path, by, .. }) => {
-                Source::Step { step: number(*from), part: OutputPart::Result, path: path.clone(), by: Some(*by) }
-            }
+            ReadSource::Mapped(Mapped { node: from, path, by, .. }) => Source::Step {
+                step: number(*from),
+                part: OutputPart::Result,
+                path: path.clone(),
+                by: Some(*by),
+                otherwise: (!path.is_empty() && self.gives_text(*from)).then(|| {
+                    let own = self.open(node, scope, name, false, false);
+                    // Whether the output has fields is known when it is there, too late to ask for more.
+                    Box::new(Open { required: false, declared: false, ..own })
+                }),
+            },
             ReadSource::Output { node: from, part } => {
-                Source::Step { step: number(*from), part: *part, path: Vec::new(), by: None }
+                Source::Step { step: number(*from), part: *part, path: Vec::new(), by: None, otherwise: None }
             }
-            ReadSource::Set { node: from, path } => {
-                Source::Step { step: number(*from), part: OutputPart::Result, path: path.clone(), by: None }
+            ReadSource::Set { node: from, path } => Source::Step {
+                step: number(*from),
+                part: OutputPart::Result,
+                path: path.clone(),
+                by: None,
+                otherwise: None,
+            },
+            ReadSource::MappedInput { input, declared, .. } => {
+                // Where that input has no value, the name itself is looked for as if nothing mapped it.
+                let own = self.open(node, scope, name, false, *declared);
+                let mapped = self.open(node, scope, input, true, false);
+                Source::Open(Open {
+                    required: own.required && mapped.default.is_none(),
+                    otherwise: (*input != own.input).then(|| Box::new(own)),
+                    ..mapped
+                })
             }
-            ReadSource::MappedInput { input, .. } => Source::Open(self.open(node, scope, input, true, false)),
             ReadSource::Open { declared, .. } => Source::Open(self.open(node, scope, name, false, *declared)),
             // Both reach the flow, so a checked flow holds neither; as text they do no harm.
             ReadSource::Unreachable { .. } | ReadSource::Ambiguous { .. } => Source::Open(Open {
@@ -100,8 +123,15 @@ impl<'a> View<'a> {
                 auto: None,
                 required: false,
                 declared: false,
+                otherwise: None,
             }),
         }
+    }
+
+    /// Whether a node's output is a text unless whoever answers it gives fields unasked.
+    fn gives_text(&self, node: usize) -> bool {
+        let node = self.checked.flow().nodes.get(node);
+        node.is_some_and(|node| matches!(&node.kind, NodeKind::Template(step) if step.contract.is_none()))
     }
 
     fn open(&self, node: usize, scope: &StepScope, input: &str, mapped: bool, step_declares: bool) -> Open {
@@ -125,6 +155,7 @@ impl<'a> View<'a> {
             auto: None,
             required,
             declared: step_declares || declared_as.is_some(),
+            otherwise: None,
         }
     }
 
@@ -230,20 +261,6 @@ fn call(
         delay: tool.delay_ms.map(millis).unwrap_or_default(),
         set: tool.set.clone(),
     }
-}
-
-fn linked(
-    plan: &Arc<Plan>,
-    variables: &[(String, Arc<str>, Arc<Outline>)],
-    scope: &StepScope,
-    slots: Vec<Slot>,
-) -> Linked {
-    let mut numbers = scope.outline.name_of.iter().copied();
-    let variables = variables.iter().map(|(name, text, outline)| {
-        let slot_of = numbers.by_ref().take(outline.placeholders.len()).collect();
-        (name.clone(), Passage { text: text.clone(), outline: outline.clone(), slot_of })
-    });
-    Linked { plan: plan.clone(), variables: variables.collect(), slots }
 }
 
 /// The variables an input node declares, with their names in NFC.

@@ -1,6 +1,8 @@
-//! JSON with placeholders in its texts: the arguments of an external tool.
+//! JSON with placeholders in its texts: the arguments of an external tool, and what a step hands to
+//! another flow.
 //!
-//! Braces are common in JSON, so the placeholder is `{{ name }}` or `{{ name | default }}` here. A
+//! Braces are common in arguments, so the placeholder is `{{ name }}` or `{{ name | default }}` there;
+//! what is handed to a flow has `{name}`, as texts have. A
 //! text that is exactly one placeholder takes the value with its type; inside a longer text it is
 //! text. Nothing is guessed, keys are left alone, and what is put in is never looked at again.
 
@@ -8,9 +10,9 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::named;
+use super::{named, placeholders};
 use crate::document::Pointer;
-use crate::model::text_of;
+use crate::model::{Syntax, text_of};
 
 /// One placeholder of a stencil.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +27,8 @@ pub struct Hole {
     pub at: Pointer,
     /// Whether the text is nothing but this placeholder.
     pub alone: bool,
+    /// The placeholder as it is written, braces included.
+    pub written: String,
 }
 
 impl Hole {
@@ -76,10 +80,17 @@ type Fill<'f, 'v, E> = &'f mut dyn FnMut(usize, &'v Hole) -> Result<Filling<'v>,
 impl Stencil {
     /// Takes arguments apart.
     pub fn of(arguments: &Map<String, Value>) -> Self {
+        Self::spelt(arguments, Syntax::Double)
+    }
+
+    /// Takes values apart whose placeholders are spelt this way.
+    pub fn spelt(arguments: &Map<String, Value>, syntax: Syntax) -> Self {
         let mut holes = Vec::new();
         let root = Pointer::root();
-        let members =
-            arguments.iter().map(|(key, value)| (key.clone(), part(value, &root.key(key), &mut holes))).collect();
+        let members = arguments
+            .iter()
+            .map(|(key, value)| (key.clone(), part(value, &root.key(key), syntax, &mut holes)))
+            .collect();
         Self { written: arguments.clone(), members, holes }
     }
 
@@ -137,7 +148,7 @@ impl Stencil {
                         Filling::Value(value) => value.into_owned(),
                         Filling::Text(text) => Value::String(text.into_owned()),
                         Filling::Nothing => return Ok(hole.default.clone()),
-                        Filling::Left => Value::String(spelling(hole)),
+                        Filling::Left => Value::String(hole.written.clone()),
                     }
                 }
                 pieces => {
@@ -153,7 +164,7 @@ impl Stencil {
                                     Filling::Nothing => {
                                         text.push_str(&hole.default.as_ref().map(text_of).unwrap_or_default());
                                     }
-                                    Filling::Left => text.push_str(&spelling(hole)),
+                                    Filling::Left => text.push_str(&hole.written),
                                 }
                             }
                         }
@@ -165,22 +176,19 @@ impl Stencil {
     }
 }
 
-fn spelling(hole: &Hole) -> String {
-    match &hole.default {
-        Some(default) => format!("{{{{ {} | {default} }}}}", hole.spelt()),
-        None => format!("{{{{ {} }}}}", hole.spelt()),
-    }
-}
-
-fn part(value: &Value, at: &Pointer, holes: &mut Vec<Hole>) -> Part {
+fn part(value: &Value, at: &Pointer, syntax: Syntax, holes: &mut Vec<Hole>) -> Part {
     let before = holes.len();
     let part = match value {
-        Value::String(text) => Part::Text(pieces(text, at, holes)),
-        Value::Array(items) => {
-            Part::List(items.iter().enumerate().map(|(place, item)| part(item, &at.item(place), holes)).collect())
-        }
+        Value::String(text) => Part::Text(match syntax {
+            Syntax::Single => single_pieces(text, at, holes),
+            Syntax::Double => pieces(text, at, holes),
+        }),
+        Value::Array(items) => Part::List(
+            items.iter().enumerate().map(|(place, item)| part(item, &at.item(place), syntax, holes)).collect(),
+        ),
         Value::Object(members) => {
-            Part::Object(members.iter().map(|(key, value)| (key.clone(), part(value, &at.key(key), holes))).collect())
+            let member = |(key, value): (&String, &Value)| (key.clone(), part(value, &at.key(key), syntax, holes));
+            Part::Object(members.iter().map(member).collect())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => return Part::Fixed(value.clone()),
     };
@@ -200,7 +208,8 @@ fn pieces(text: &str, at: &Pointer, holes: &mut Vec<Hole>) -> Vec<Piece> {
                 pieces.push(Piece::Text(std::mem::take(&mut plain)));
             }
             pieces.push(Piece::Hole(holes.len()));
-            holes.push(Hole { name, path, default, at: at.clone(), alone: false });
+            let written = opened.strip_suffix(after).unwrap_or(opened).to_owned();
+            holes.push(Hole { name, path, default, at: at.clone(), alone: false, written });
             rest = after;
         } else {
             // One brace further, so that `{{{ name }}` finds its placeholder too.
@@ -216,6 +225,31 @@ fn pieces(text: &str, at: &Pointer, holes: &mut Vec<Hole>) -> Vec<Piece> {
         && let Some(hole) = holes.get_mut(*number)
     {
         hole.alone = true;
+    }
+    pieces
+}
+
+/// The same for placeholders in single braces.
+fn single_pieces(text: &str, at: &Pointer, holes: &mut Vec<Hole>) -> Vec<Piece> {
+    let (mut pieces, mut end) = (Vec::new(), 0);
+    for placeholder in placeholders(text, Syntax::Single) {
+        let range = placeholder.range;
+        if let Some(before) = text.get(end..range.start).filter(|before| !before.is_empty()) {
+            pieces.push(Piece::Text(before.to_owned()));
+        }
+        pieces.push(Piece::Hole(holes.len()));
+        holes.push(Hole {
+            name: placeholder.name,
+            path: placeholder.path,
+            default: None,
+            at: at.clone(),
+            alone: range == (0..text.len()),
+            written: text.get(range.clone()).unwrap_or_default().to_owned(),
+        });
+        end = range.end;
+    }
+    if let Some(rest) = text.get(end..).filter(|rest| !rest.is_empty()) {
+        pieces.push(Piece::Text(rest.to_owned()));
     }
     pieces
 }

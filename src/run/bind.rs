@@ -33,7 +33,7 @@ pub enum FilledWith<'r> {
 }
 
 /// Nothing is at a dot path.
-struct Nowhere;
+pub(super) struct Nowhere;
 
 /// The most fields that are named where one is asked for that isn't there.
 const MOST_FIELDS: usize = 8;
@@ -42,7 +42,13 @@ const LONGEST_FIELD: usize = 40;
 
 impl Run {
     /// That a placeholder asks for what isn't there: of which step, at which path, and what there is.
-    fn nothing_at(&self, spelt: &str, path: &[String], slot: Option<&Slot>, with: &FilledWith<'_>) -> StepError {
+    pub(super) fn nothing_at(
+        &self,
+        spelt: &str,
+        path: &[String],
+        slot: Option<&Slot>,
+        with: &FilledWith<'_>,
+    ) -> StepError {
         StepError::new(Code::ExecutionError, format!("{{{spelt}}}: {}", self.absence(path, slot, with)))
     }
 
@@ -165,6 +171,15 @@ impl<'r> FilledWith<'r> {
         }
     }
 
+    /// What is at a dot path of it, for a value that is handed on.
+    pub(super) fn inside(&self, path: &[String]) -> Result<Filling<'r>, Nowhere> {
+        match self.walk(path) {
+            Walked::Value(value) => Ok(Filling::Value(Cow::Owned(value.clone()))),
+            Walked::Absent => Err(Nowhere),
+            Walked::NoInside => Ok(Filling::Left),
+        }
+    }
+
     /// What it is for a path that leads into no fields.
     fn left_over(&self) -> Self {
         if matches!(self, Self::Pending) { Self::Pending } else { Self::Left }
@@ -237,29 +252,42 @@ impl Run {
         slots.iter().map(|slot| (slot, self.filled(step, slot).unwrap_or(FilledWith::Left))).collect()
     }
 
-    fn filled<'r>(&'r self, step: usize, slot: &'r Slot) -> Result<FilledWith<'r>, StepError> {
+    pub(super) fn filled<'r>(&'r self, step: usize, slot: &'r Slot) -> Result<FilledWith<'r>, StepError> {
         Ok(match &slot.source {
-            Source::Step { step: from, part, path, .. } => self.output(*from, *part, path),
-            Source::Open(open) => self.left_open(step, open),
+            Source::Step { step: from, part, path, otherwise, .. } => {
+                match (self.output(*from, *part, path), otherwise) {
+                    (FilledWith::Left, Some(own)) => self.left_open(step, own)?,
+                    (with, _) => with,
+                }
+            }
+            Source::Open(open) => self.left_open(step, open)?,
             Source::Passed(passed) => self.passed(step, passed)?,
         })
     }
 
-    fn left_open<'r>(&'r self, step: usize, open: &'r Open) -> FilledWith<'r> {
-        let work = self.plan().step(step).map(|step| &step.work);
-        let given = self
-            .given()
-            .values
-            .get(&open.input)
-            .or_else(|| work.and_then(|work| self.given().of_set(work, &open.input)))
-            .or(open.default.as_ref());
-        match (given, open.auto) {
-            (Some(value), _) => FilledWith::Value(Cow::Borrowed(value)),
-            (None, Some(parent)) => self.output(parent, OutputPart::Result, &[]),
-            // A required name that nobody gives is there in a rehearsal only: its braces stay.
-            (None, None) if open.declared && !open.required => FilledWith::Empty,
-            (None, None) => FilledWith::Left,
+    fn left_open<'r>(&'r self, step: usize, open: &'r Open) -> Result<FilledWith<'r>, StepError> {
+        self.admitted(step)?;
+        let Some(reader) = self.plan().step(step) else { return Ok(FilledWith::Left) };
+        let Some(level) = self.level(reader.within) else { return Ok(FilledWith::Left) };
+        for open in open.places() {
+            if level.given.awaited.contains(&open.input) {
+                return Ok(FilledWith::Pending);
+            }
+            if let Some(output) = level.outputs.and_then(|outputs| outputs.get(&open.input)) {
+                return Ok(FilledWith::Output(output));
+            }
+            let value = level.given.values.get(&open.input);
+            let value = value.or_else(|| level.given.of_set(&reader.work, &open.input)).or(open.default.as_ref());
+            if let Some(value) = value {
+                return Ok(FilledWith::Value(Cow::Borrowed(value)));
+            }
         }
+        Ok(match open.auto {
+            Some(parent) => self.output(parent, OutputPart::Result, &[]),
+            // A required name that nobody gives is there in a rehearsal only: its braces stay.
+            None if open.declared && !open.required => FilledWith::Empty,
+            None => FilledWith::Left,
+        })
     }
 
     fn output<'r>(&'r self, from: usize, part: OutputPart, path: &[String]) -> FilledWith<'r> {
@@ -288,7 +316,8 @@ impl Run {
         }
     }
 
-    /// What the step that is a flow hands to one of the flow's inputs.
+    /// What the step that is a flow hands to one of the flow's inputs, in a plan that was stored before
+    /// there were doors.
     fn passed<'r>(&'r self, step: usize, passed: &'r Passed) -> Result<FilledWith<'r>, StepError> {
         let (passage, slots) = match &passed.value {
             Passing::Text { passage, slots } => (passage, slots),
@@ -349,6 +378,7 @@ impl Run {
 
     /// Why a step that calls a tool is left out: a name that it `requires` is not given, or empty.
     pub fn left_out(&self, step: usize, call: &Call) -> Option<String> {
+        self.admitted(step).ok()?;
         call.requires.iter().find_map(|(number, path)| {
             let slot = call.slots.get(*number)?;
             let with = self.filled(step, slot).ok()?;
@@ -374,6 +404,7 @@ impl Run {
     /// `EXECUTION_ERROR` when a dot path leads to nothing, `LIMIT_EXCEEDED` when they grow past what
     /// one step may hold.
     pub fn arguments(&self, step: usize, call: &Call) -> Result<Map<String, Value>, StepError> {
+        self.admitted(step)?;
         let filled: Vec<FilledWith<'_>> =
             call.slots.iter().map(|slot| self.filled(step, slot)).collect::<Result<_, _>>()?;
         let mut bytes = 0_usize;
@@ -382,7 +413,7 @@ impl Run {
             let Some(with) = with else { return Ok(Filling::Left) };
             let slot = call.slot_of.get(number).and_then(|slot| call.slots.get(*slot));
             let filling = with.filling(hole, || self.nothing_at(&hole.spelt(), &hole.path, slot, with))?;
-            let filling = self.in_its_type(filling, hole, slot);
+            let filling = self.in_its_type(step, filling, hole, slot);
             bytes = bytes.saturating_add(match &filling {
                 Filling::Text(text) => text.len(),
                 Filling::Value(Cow::Borrowed(Value::String(text))) => text.len(),
@@ -398,10 +429,11 @@ impl Run {
 
     /// A value as its input is declared to be: a text that reads as a number becomes that number, and a
     /// number that is to be a text becomes one. Callers may give either, a tool's schema wants the one.
-    fn in_its_type<'r>(&self, filling: Filling<'r>, hole: &Hole, slot: Option<&Slot>) -> Filling<'r> {
+    fn in_its_type<'r>(&self, step: usize, filling: Filling<'r>, hole: &Hole, slot: Option<&Slot>) -> Filling<'r> {
+        let terms = self.plan().terms_within(self.plan().step(step).and_then(|step| step.within));
         let held_to = slot.filter(|_| hole.path.is_empty()).and_then(|slot| match &slot.source {
             Source::Open(open) => {
-                self.plan().inputs().iter().find(|input| input.name == open.input).and_then(|input| input.held_to)
+                terms.inputs.iter().find(|input| input.name == open.input).and_then(|input| input.held_to)
             }
             Source::Passed(passed) => passed.held_to,
             Source::Step { .. } => None,
@@ -423,6 +455,7 @@ impl Run {
     /// `LIMIT_EXCEEDED` before the text grows past what one step, or what is left of the whole run,
     /// may hold; `EXECUTION_ERROR` when a dot path leads to nothing.
     pub fn bind(&self, step: usize, rendering: &Rendering) -> Result<Bound, StepError> {
+        self.admitted(step)?;
         let id = self.plan().step(step).map_or("", |step| step.id.as_str());
         let filled: Vec<FilledWith<'_>> =
             rendering.slots.iter().map(|slot| self.filled(step, slot)).collect::<Result<_, _>>()?;

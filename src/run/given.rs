@@ -1,12 +1,12 @@
 //! What the caller gives, and why it may be refused: unknown set, misfit, missing, in this order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use crate::model::text_of;
 use crate::names::{nearest, nfc, quoted};
-use crate::plan::{Input, Plan, Work};
+use crate::plan::{Input, Plan, Terms, Work};
 
 /// The selector of variable sets.
 const SET_SELECTOR: &str = "_variableSet";
@@ -20,6 +20,8 @@ pub struct Given {
     pub values: BTreeMap<String, Value>,
     /// The chosen variable set.
     pub set: Option<String>,
+    /// Names whose values are not there yet, because the call is only rehearsed: they count as given.
+    pub awaited: BTreeSet<String>,
 }
 
 /// Why nothing ran.
@@ -101,18 +103,18 @@ impl Given {
         Ok(given)
     }
 
-    /// Whether a plan can run with this.
+    /// Whether a flow that asks for this can run with it.
     ///
     /// # Errors
     /// The first kind of refusal that applies, with everything of that kind.
-    pub fn check(&self, plan: &Plan) -> Result<(), Refusal> {
-        self.check_values(plan)?;
-        let missing = self.missing(plan);
+    pub fn check(&self, terms: Terms<'_>) -> Result<(), Refusal> {
+        self.check_values(terms)?;
+        let missing = self.lacking(terms);
         if missing.is_empty() {
             return Ok(());
         }
         let provided: Vec<String> = self.values.keys().cloned().collect();
-        let known = |name: &str| plan.inputs().iter().any(|input| input.name == name);
+        let known = |name: &str| terms.inputs.iter().any(|input| input.name == name);
         let misspelt = provided
             .iter()
             .filter(|name| !known(name))
@@ -122,33 +124,33 @@ impl Given {
                     .map(|meant| (name.clone(), (*meant).to_owned()))
             })
             .collect();
-        let required = plan.inputs().iter().filter(|input| input.required).map(|input| input.name.clone()).collect();
-        let known = missing.iter().filter_map(|(name, _)| plan.inputs().iter().find(|input| input.name == *name));
-        let wanted = Wanted { inputs: known.cloned().collect(), sets: self.sets_that_help(plan, missing.len()) };
+        let required = terms.inputs.iter().filter(|input| input.required).map(|input| input.name.clone()).collect();
+        let known = missing.iter().filter_map(|(name, _)| terms.inputs.iter().find(|input| input.name == *name));
+        let wanted = Wanted { inputs: known.cloned().collect(), sets: self.sets_that_help(terms, missing.len()) };
         Err(Refusal::Missing { provided, required, missing, misspelt, wanted: Box::new(wanted) })
     }
 
     /// The variable sets with which less is missing.
-    fn sets_that_help(&self, plan: &Plan, missing: usize) -> Vec<String> {
+    fn sets_that_help(&self, terms: Terms<'_>, missing: usize) -> Vec<String> {
         let helps = |set: &&String| {
-            let with = Self { set: Some((*set).clone()), values: self.values.clone() };
-            with.missing(plan).len() < missing
+            let with = Self { set: Some((*set).clone()), ..self.clone() };
+            with.lacking(terms).len() < missing
         };
-        plan.sets().iter().filter(helps).cloned().collect()
+        terms.sets.iter().filter(helps).cloned().collect()
     }
 
     /// Whether the chosen set is there and every value fits; what is missing is not looked at.
     ///
     /// # Errors
     /// [`Refusal::UnknownSet`] or [`Refusal::Misfit`].
-    pub fn check_values(&self, plan: &Plan) -> Result<(), Refusal> {
+    pub fn check_values(&self, terms: Terms<'_>) -> Result<(), Refusal> {
         if let Some(set) = &self.set
-            && !plan.sets().contains(set)
+            && !terms.sets.contains(set)
         {
-            return Err(Refusal::UnknownSet { name: set.clone(), known: plan.sets().to_vec() });
+            return Err(Refusal::UnknownSet { name: set.clone(), known: terms.sets.to_vec() });
         }
         let mut unfit = Vec::new();
-        for input in plan.inputs() {
+        for input in terms.inputs {
             let Some(value) = self.values.get(&input.name) else { continue };
             if let Some(kind) = input.held_to
                 && !kind.fits(value)
@@ -173,32 +175,15 @@ impl Given {
 
     /// Required names that neither the caller nor the chosen set gives, with the steps that need them.
     pub fn missing(&self, plan: &Plan) -> Vec<(String, Vec<String>)> {
-        let mut missing = Vec::new();
-        for input in plan.inputs().iter().filter(|input| input.required && !self.values.contains_key(&input.name)) {
-            let needing: Vec<String> = input
-                .needed_by
-                .iter()
-                .filter_map(|step| plan.step(*step))
-                .filter(|step| self.of_set(&step.work, &input.name).is_none())
-                .map(|step| step.id.clone())
-                .collect();
-            let somewhere = input.needed_by.is_empty()
-                && plan.steps().iter().any(|step| self.of_set(&step.work, &input.name).is_some());
-            if !needing.is_empty() || (input.needed_by.is_empty() && !somewhere) {
-                missing.push((input.name.clone(), needing));
-            }
-        }
-        missing
+        self.lacking(plan.terms())
     }
 
-    /// What the chosen set gives one step for a name: the node's set before the template's.
+    fn lacking(&self, terms: Terms<'_>) -> Vec<(String, Vec<String>)> {
+        terms.lacking(self.set.as_deref(), |name| self.values.contains_key(name) || self.awaited.contains(name))
+    }
+
+    /// What the chosen set gives one step for a name.
     pub fn of_set<'p>(&self, work: &'p Work, name: &str) -> Option<&'p Value> {
-        let (Some(chosen), Work::Render(rendering)) = (&self.set, work) else { return None };
-        rendering.sets.iter().filter(|set| set.name == *chosen).find_map(|set| {
-            set.values
-                .iter()
-                .find(|(key, _)| key == name || (!key.is_ascii() && nfc(key) == name))
-                .map(|(_, value)| value)
-        })
+        work.of_set(self.set.as_deref(), name)
     }
 }

@@ -30,12 +30,15 @@ impl Run {
         for step in steps() {
             for slot in step.work.slots() {
                 match &slot.source {
+                    Source::Step { otherwise: Some(own), .. } => {
+                        open.insert(own.input.as_str());
+                    }
                     Source::Step { by: Some(_), .. } => {
                         by_edge.entry(slot.name.as_str()).or_default().push(step.id.as_str());
                     }
                     Source::Step { .. } | Source::Passed(_) => {}
                     Source::Open(slot) => {
-                        open.insert(slot.input.as_str());
+                        open.extend(slot.places().map(|slot| slot.input.as_str()));
                     }
                 }
             }
@@ -93,8 +96,9 @@ impl Run {
                         mappings.push((number, slot.name.clone(), open.input.clone(), "mapping"));
                     }
                     Source::Open(open) => {
-                        let given = self.given().values.contains_key(&open.input)
-                            || self.given().of_set(&step.work, &open.input).is_some();
+                        let given = self.given_within(step.within).is_some_and(|given| {
+                            given.values.contains_key(&open.input) || given.of_set(&step.work, &open.input).is_some()
+                        });
                         if let (Some(parent), false) = (open.auto, given) {
                             mappings.push((number, slot.name.clone(), id(parent), "auto"));
                         }

@@ -1,13 +1,14 @@
 //! Where a run stands, and the one function that moves it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::code::Code;
-use crate::plan::{OutputPart, Passing, Plan, Slot, Source, Step, Work};
+use crate::plan::{Plan, Work};
+use crate::run::within::Entered;
 use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
 
 /// How much the files that tools give may hold in a run, in bytes (16 MB).
@@ -121,11 +122,13 @@ pub struct Run {
     plan: Arc<Plan>,
     given: Given,
     limits: Limits,
-    on_failure: OnFailure,
-    states: Vec<State>,
-    waiting_for: Vec<usize>,
+    pub(super) on_failure: OnFailure,
+    pub(super) states: Vec<State>,
+    pub(super) waiting_for: Vec<usize>,
     ready: BTreeSet<(usize, usize)>,
-    counts: Counts,
+    pub(super) counts: Counts,
+    /// What each flow within was handed, or why it does not begin, by the step that gathers its result.
+    pub(super) entered: BTreeMap<usize, Result<Entered, StepError>>,
     written: usize,
     files: usize,
 }
@@ -136,7 +139,7 @@ impl Run {
     /// # Errors
     /// An unknown variable set, a value that does not fit, or values that are missing.
     pub fn begin(plan: Arc<Plan>, given: Given, limits: Limits, on_failure: OnFailure) -> Result<Self, Refusal> {
-        given.check(&plan)?;
+        given.check(plan.terms())?;
         Ok(Self::unchecked(plan, given, limits, on_failure))
     }
 
@@ -145,7 +148,7 @@ impl Run {
     /// # Errors
     /// An unknown variable set or a value that does not fit.
     pub fn rehearse(plan: Arc<Plan>, given: Given, limits: Limits) -> Result<Self, Refusal> {
-        given.check_values(&plan)?;
+        given.check_values(plan.terms())?;
         Ok(Self::unchecked(plan, given, limits, OnFailure::Continue))
     }
 
@@ -164,6 +167,7 @@ impl Run {
             waiting_for: plan.steps().iter().map(|step| step.parents.len()).collect(),
             ready: BTreeSet::new(),
             counts: Counts { steps: work, ..Counts::default() },
+            entered: BTreeMap::new(),
             written: 0,
             files: 0,
             plan,
@@ -268,7 +272,11 @@ impl Run {
             }
             Event::Failed { step, error, timing } => {
                 if self.open(step) {
-                    self.fail(step, error, timing);
+                    match self.refused_before(step) {
+                        // The step that goes through the flow fails, and none of that flow's begins.
+                        Some((gather, error)) => self.fail(gather, error.clone(), timing),
+                        None => self.fail(step, error, timing),
+                    }
                 }
             }
             Event::Omitted { step, why } => {
@@ -293,24 +301,25 @@ impl Run {
         matches!(self.state(step), Some(State::Ready | State::Running))
     }
 
-    fn set(&mut self, step: usize, state: State) {
+    pub(super) fn set(&mut self, step: usize, state: State) {
         if let Some(slot) = self.states.get_mut(step) {
             *slot = state;
         }
     }
 
     fn make_ready(&mut self, step: usize) {
+        self.enter(step);
         let place = self.plan.step(step).map_or(step, |step| step.node);
         self.set(step, State::Ready);
         self.ready.insert((place, step));
     }
 
-    fn unready(&mut self, step: usize) {
+    pub(super) fn unready(&mut self, step: usize) {
         let place = self.plan.step(step).map_or(step, |step| step.node);
         self.ready.remove(&(place, step));
     }
 
-    fn release(&mut self, step: usize, at: Option<DateTime<Utc>>) {
+    pub(super) fn release(&mut self, step: usize, at: Option<DateTime<Utc>>) {
         let plan = self.plan.clone();
         let mut released = vec![step];
         while let Some(step) = released.pop() {
@@ -335,7 +344,7 @@ impl Run {
     }
 
     /// Whether the step is the end of a flow within the flow. Nobody does it, so it is not counted.
-    fn gathers(&self, step: usize) -> bool {
+    pub(super) fn gathers(&self, step: usize) -> bool {
         self.plan.step(step).is_some_and(|step| matches!(step.work, Work::Gather(_)))
     }
 
@@ -364,84 +373,6 @@ impl Run {
                 output = Output::with_fields(output.text.clone(), Value::Object(fields.collect()));
             }
             self.set(step, State::Done { output, timing: Timing { at, took } });
-        }
-    }
-
-    fn omit(&mut self, first: usize, why: &Arc<str>) {
-        let (mut omitted, mut next) = (Vec::new(), vec![first]);
-        while let Some(step) = next.pop() {
-            if !matches!(self.state(step), Some(State::Waiting | State::Ready | State::Running)) {
-                continue;
-            }
-            self.unready(step);
-            // Whether it waits is looked at before anything is released: what a release brings to
-            // its turn releases what follows by itself.
-            let waits = self.waiting_for.get(step) != Some(&0);
-            self.set(step, State::Omitted { because: first, why: why.clone() });
-            if !self.gathers(step) {
-                self.counts.omitted += 1;
-                self.counts.ended += 1;
-            }
-            if !waits {
-                omitted.push(step);
-            }
-            next.extend((step + 1..self.states.len()).filter(|reader| self.reads(*reader, step)));
-        }
-        for step in omitted {
-            self.release(step, None);
-        }
-    }
-
-    /// Whether a step can't be rendered without another one's output.
-    fn reads(&self, reader: usize, from: usize) -> bool {
-        let Some(step) = self.plan.step(reader) else { return false };
-        let gathers = matches!(&step.work, Work::Gather(gather) if gather.last == from);
-        gathers || (!matches!(step.work, Work::Gather(_)) && self.slots_read(step.work.slots(), step, from))
-    }
-
-    fn slots_read(&self, slots: &[Slot], step: &Step, from: usize) -> bool {
-        slots.iter().any(|slot| match &slot.source {
-            Source::Step { step, part, .. } => *step == from && *part == OutputPart::Result,
-            Source::Open(open) => {
-                open.auto == Some(from)
-                    && open.default.is_none()
-                    && !self.given.values.contains_key(&open.input)
-                    && self.given.of_set(&step.work, &open.input).is_none()
-            }
-            Source::Passed(passed) => match &passed.value {
-                Passing::Text { slots, .. } => self.slots_read(slots, step, from),
-                Passing::Auto(parent) => *parent == from,
-                Passing::Default(_) | Passing::Nothing { .. } => false,
-            },
-        })
-    }
-
-    fn fail(&mut self, step: usize, error: StepError, timing: Timing) {
-        self.unready(step);
-        self.set(step, State::Failed { error, timing });
-        self.counts.ended += 1;
-        let plan = self.plan.clone();
-        let children = |step: usize| plan.step(step).map(|step| step.children.as_slice()).unwrap_or_default();
-        let mut below: Vec<usize> = children(step).to_vec();
-        while let Some(child) = below.pop() {
-            match self.state(child) {
-                Some(State::Waiting | State::Ready) => self.skip(child, step),
-                // Of several failures above a step the first in order counts, whichever came first
-                // in time: two executions must agree.
-                Some(State::Skipped { because }) if *because > step => {
-                    self.set(child, State::Skipped { because: step });
-                }
-                Some(State::Omitted { .. }) => {}
-                _ => continue,
-            }
-            below.extend(children(child));
-        }
-        if self.on_failure == OnFailure::Stop {
-            for other in 0..self.states.len() {
-                if matches!(self.state(other), Some(State::Waiting | State::Ready)) {
-                    self.skip(other, step);
-                }
-            }
         }
     }
 
@@ -475,14 +406,6 @@ impl Run {
         Some(StepError::new(Code::LimitExceeded, message))
     }
 
-    fn skip(&mut self, step: usize, because: usize) {
-        self.unready(step);
-        self.set(step, State::Skipped { because });
-        let counted = usize::from(!self.gathers(step));
-        self.counts.ended += counted;
-        self.counts.skipped += counted;
-    }
-
     /// A step's output, once it is done.
     pub fn output_of(&self, step: usize) -> Option<&Output> {
         match self.state(step) {
@@ -508,11 +431,24 @@ impl Run {
             .collect()
     }
 
-    /// The steps that failed, in order, with why.
+    /// The steps that failed, with why: the flow's own in order, then those of flows within it.
     pub fn failures(&self) -> impl Iterator<Item = (usize, &StepError)> {
-        self.states.iter().enumerate().filter_map(|(step, state)| match state {
-            State::Failed { error, .. } => Some((step, error)),
-            _ => None,
-        })
+        let inside = |step: usize| self.plan.step(step).is_some_and(|step| step.within.is_some());
+        let failed = move |within: bool| {
+            self.states.iter().enumerate().filter_map(move |(step, state)| match state {
+                State::Failed { error, .. } if inside(step) == within => Some((step, error)),
+                _ => None,
+            })
+        };
+        failed(false).chain(failed(true))
+    }
+
+    /// The failure at the root of a step's: where that goes through a flow, the first within it.
+    pub fn cause_of(&self, step: usize) -> usize {
+        let first = self.states.iter().enumerate().find(|(inner, state)| {
+            matches!(state, State::Failed { .. })
+                && self.plan.step(*inner).is_some_and(|inner| inner.within == Some(step))
+        });
+        first.map_or(step, |(inner, _)| self.cause_of(inner))
     }
 }

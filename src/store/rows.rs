@@ -361,7 +361,7 @@ fn begun_back(form: BegunForm) -> Result<Beginning, String> {
     Ok(Beginning {
         id: ExecutionId::named(&form.id),
         plan: Arc::new(form.plan.plan().map_err(|error| error.to_string())?),
-        given: Given { values: form.values, set: form.set },
+        given: Given { values: form.values, set: form.set, ..Given::default() },
         task: form.task,
         limits: Limits { step: form.step_limit, whole: form.whole_limit },
         git_ref: form.git_ref,

@@ -9,7 +9,8 @@ use crate::code::Code;
 use crate::document::Pointer;
 use crate::model::{Contract, FlowNode, KnownFlow, Lookup, Shelf, Syntax, ToolAddress, ToolLookup, ToolNode, Toolbox};
 use crate::names::{VariableName, nearest, quoted, shown};
-use crate::render::{Outline, Placeholder, Stencil};
+use crate::render::{Placeholder, Stencil};
+use crate::validate::scope::set_selector;
 use crate::validate::{Body, DeclaredName, Mending};
 
 /// How many flows may be one within the other, the outermost included.
@@ -57,6 +58,8 @@ pub(super) enum FaultKind {
     Ring,
     /// The flow lacks an input.
     LacksInput,
+    /// The flow has no such variable set.
+    UnknownSet,
     /// Too deep, or too many steps.
     TooMuch,
 }
@@ -73,6 +76,7 @@ impl FaultKind {
             Self::BrokenFlow(code) => code,
             Self::Ring => Code::CircularDependency,
             Self::LacksInput => Code::MissingVariables,
+            Self::UnknownSet => Code::InvalidRequest,
             Self::TooMuch => Code::LimitExceeded,
         }
     }
@@ -239,35 +243,69 @@ pub(super) fn link(link: &FlowNode, place_in_file: usize, data: &Pointer, shelf:
         return Err(Fault::new(FaultKind::Empty, "`flow` is not set"));
     };
     let flow = flow_of(name, place_in_file, shelf)?;
-    let (mut placeholders, mut places, mut variables) = (Vec::new(), Vec::new(), Vec::new());
-    for (key, text) in &link.variables {
-        let Ok(input) = VariableName::normal(key) else { continue };
-        let outline = Outline::of(text, Syntax::Single);
-        for placeholder in &outline.placeholders {
-            placeholders.push(placeholder.clone());
-            places.push(data.key("variables").key(key));
-        }
-        variables.push((input.as_str().to_owned(), Arc::from(text.as_str()), Arc::new(outline)));
+    let values = Stencil::spelt(&link.variables, Syntax::Single);
+    let (mut placeholders, mut places) = (Vec::new(), Vec::new());
+    for hole in values.holes() {
+        placeholders.push(Placeholder { range: 0..0, name: hole.name.clone(), path: hole.path.clone() });
+        places.push(below(&data.key("variables"), &hole.at));
     }
     let body = match flow {
         Some(flow) => {
-            let given = |name: &str| variables.iter().any(|(given, _, _)| given == name);
-            let chosen = given(SET_SELECTOR);
-            let lacking: Vec<&str> = flow
-                .inputs
-                .iter()
-                .filter(|(name, required)| *required && !given(name) && !chosen)
-                .map(|(name, _)| name.as_str())
-                .collect();
-            if !lacking.is_empty() {
-                let message = format!("flow {} needs {}", quoted(name), lacking.join(", "));
-                return Err(Fault::new(FaultKind::LacksInput, message).at("variables"));
-            }
-            Body::Link { flow, variables }
+            handed(name, &flow, &values)?;
+            Body::Link { flow, values: Arc::new(values) }
         }
         None => Body::Elsewhere,
     };
     Ok(Doing { body, placeholders, places, declared: Vec::new() })
+}
+
+/// Whether a flow can do with what a step hands it, as far as the files say.
+fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), Fault> {
+    let written = |wanted: &str| {
+        let mut members = values.written().iter().filter(|(_, value)| !value.is_null());
+        members
+            .find(|(key, _)| VariableName::normal(key).is_ok_and(|key| key.as_str() == wanted))
+            .map(|(_, value)| value)
+    };
+    let mut of_set: Option<&[String]> = None;
+    match written(SET_SELECTOR) {
+        None => {}
+        // Which set that is, is known when it is filled.
+        Some(Value::String(_)) if values.holes().iter().any(|hole| hole.at == Pointer::root().key(SET_SELECTOR)) => {
+            return Ok(());
+        }
+        Some(Value::String(chosen)) if chosen.is_empty() => {}
+        Some(Value::String(chosen)) => match flow.sets.iter().find(|(set, _)| set == chosen) {
+            Some((_, gives)) => of_set = Some(gives),
+            None => {
+                let known: Vec<String> = flow.sets.iter().map(|(set, _)| set.clone()).collect();
+                let message = format!("flow {} has no variable set {}", quoted(name), quoted(chosen));
+                let fault = Fault::new(FaultKind::UnknownSet, message).meant(chosen, &known);
+                return Err(Fault { at: Pointer::root().key("variables").key(SET_SELECTOR), ..fault });
+            }
+        },
+        Some(_) => {
+            let message = format!("`{SET_SELECTOR}` takes the name of a set of flow {}, as text", quoted(name));
+            let fault = Fault::new(FaultKind::UnknownSet, message);
+            return Err(Fault { at: Pointer::root().key("variables").key(SET_SELECTOR), ..fault });
+        }
+    }
+    // The old spelling of the selector has the set's name in its key.
+    if values.written().keys().any(|key| key.starts_with("_useSet_")) {
+        return Ok(());
+    }
+    let given = |name: &String| written(name).is_some() || of_set.is_some_and(|gives| gives.contains(name));
+    let lacking: Vec<&str> = flow
+        .inputs
+        .iter()
+        .filter(|(name, required)| *required && !given(name))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let message = format!("flow {} needs {}", quoted(name), lacking.join(", "));
+    Err(Fault::new(FaultKind::LacksInput, message).at("variables"))
 }
 
 /// The flow of that name; none where a file is checked without its catalog.
@@ -307,12 +345,11 @@ fn flow_of(name: &str, place_in_file: usize, shelf: &Shelf) -> Result<Option<Arc
 }
 
 /// Names that a flow node gives to an input which the flow does not have: as written, and in NFC.
-pub(super) fn strangers<'f>(
-    flow: &'f KnownFlow,
-    variables: &'f [(String, Arc<str>, Arc<Outline>)],
-) -> impl Iterator<Item = (&'f str, &'f str)> {
-    let names = variables.iter().map(|(name, _, _)| (name.as_str(), name.as_str()));
-    names.filter(|(_, name)| *name != SET_SELECTOR && !flow.inputs.iter().any(|(input, _)| input == name))
+pub(super) fn strangers<'f>(flow: &'f KnownFlow, values: &'f Stencil) -> impl Iterator<Item = (&'f str, VariableName)> {
+    let names = values.written().keys().filter_map(|key| Some((key.as_str(), VariableName::normal(key).ok()?)));
+    names.filter(|(_, name)| {
+        !set_selector(name.as_str()) && !flow.inputs.iter().any(|(input, _)| input == name.as_str())
+    })
 }
 
 fn below(base: &Pointer, rest: &Pointer) -> Pointer {

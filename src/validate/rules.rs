@@ -45,6 +45,7 @@ mod unknown_node_kind;
 mod unknown_output_field;
 mod unknown_set_key;
 mod unknown_tool;
+mod unknown_variable_set;
 mod unreachable_reference;
 mod unread_output;
 mod unused_variable;
@@ -89,6 +90,7 @@ pub static REGISTRY: &[Rule] = &[
     flow_ring::RULE,
     missing_flow_input::RULE,
     unknown_flow_input::RULE,
+    unknown_variable_set::RULE,
     ambiguous_name::RULE,
     ambiguous_output::RULE,
     unreachable_reference::RULE,

@@ -125,8 +125,8 @@ pub enum Body {
     Link {
         /// Which.
         flow: Arc<KnownFlow>,
-        /// What its inputs get: name in NFC, text, brace groups.
-        variables: Vec<(String, Arc<str>, Arc<Outline>)>,
+        /// What its inputs get.
+        values: Arc<Stencil>,
     },
     /// The step fails when it is reached.
     Faulty {
@@ -224,6 +224,8 @@ pub enum ReadSource {
         edge: usize,
         /// The input's name.
         input: String,
+        /// Whether the step declares the name that it reads.
+        declared: bool,
     },
     /// An ancestor's output.
     Output {
@@ -401,10 +403,11 @@ impl Scope {
     fn reads(&self, outline: &Outline, reader: &Reader<'_>, declared: &dyn Fn(&str) -> bool) -> Vec<Read> {
         let reads = outline.names.iter().filter_map(|place| {
             let name = outline.placeholders.get(*place)?.name.clone();
-            let source =
-                reader.mapped(&name, &self.inputs).or_else(|| self.output(&name, reader)).unwrap_or_else(|| {
-                    ReadSource::Open { declared: declared(&name), input: self.inputs.contains_key(&name) }
-                });
+            let mapped = reader.mapped(&name, &self.inputs, declared(&name));
+            let source = mapped.or_else(|| self.output(&name, reader)).unwrap_or_else(|| ReadSource::Open {
+                declared: declared(&name),
+                input: self.inputs.contains_key(&name),
+            });
             Some(Read { name, placeholder: *place, source })
         });
         reads.collect()
@@ -505,14 +508,18 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The first edge in the file that carries a value to a name.
-    fn mapped(&self, name: &str, inputs: &BTreeMap<String, InputScope>) -> Option<ReadSource> {
+    fn mapped(&self, name: &str, inputs: &BTreeMap<String, InputScope>, declared: bool) -> Option<ReadSource> {
         self.incoming.iter().find_map(|number| {
             let edge = self.flow.edges.get(*number)?;
             let (from, _) = self.edges.get(*number).copied().flatten()?;
-            let runnable = self.flow.nodes.get(from).is_some_and(Node::runnable);
+            let giver = self.flow.nodes.get(from)?;
+            let runnable = giver.runnable();
             let same = |text: &str| VariableName::normal(text).is_ok_and(|text| text.as_str() == name);
             if let Some((_, source)) = edge.mapping.iter().find(|(target, _)| same(target)) {
-                return mapping_source(source, *number, from, runnable, inputs);
+                // A mapping that carries nothing counts as absent.
+                if let Some(source) = mapping_source(source, *number, (from, giver), inputs, declared) {
+                    return Some(source);
+                }
             }
             (runnable && edge.target_handle.as_deref().is_some_and(same)).then(|| {
                 ReadSource::Mapped(Mapped { edge: *number, node: from, path: Vec::new(), by: MappedBy::Handle })
@@ -525,10 +532,11 @@ impl Reader<'_> {
 pub(super) fn mapping_source(
     source: &str,
     edge: usize,
-    from: usize,
-    runnable: bool,
+    (from, giver): (usize, &Node),
     inputs: &BTreeMap<String, InputScope>,
+    declared: bool,
 ) -> Option<ReadSource> {
+    let runnable = giver.runnable();
     let path = |text: &str| text.split('.').filter(|step| !step.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let mapped = |path: Vec<String>| Some(ReadSource::Mapped(Mapped { edge, node: from, path, by: MappedBy::Mapping }));
     if runnable && source == "result" {
@@ -540,7 +548,7 @@ pub(super) fn mapping_source(
     if let Ok(name) = VariableName::normal(source)
         && inputs.contains_key(name.as_str())
     {
-        return Some(ReadSource::MappedInput { edge, input: name.as_str().to_owned() });
+        return Some(ReadSource::MappedInput { edge, input: name.as_str().to_owned(), declared });
     }
     if runnable && !source.is_empty() { mapped(path(source)) } else { None }
 }

@@ -130,7 +130,7 @@ fn script(plan: Arc<Plan>, name: &str, mut values: Map<String, Value>) -> Result
     }
     let told = |refusal: &Refusal| as_arguments(refused(name, refusal));
     let given = Given::read(&values).map_err(|refusal| told(&refusal))?;
-    given.check(&plan).map_err(|refusal| told(&refusal))?;
+    given.check(plan.terms()).map_err(|refusal| told(&refusal))?;
     let run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| told(&refusal))?;
     // The flows within it are unfolded, so that their texts are there too.
     let plan = run.plan().clone();

@@ -323,7 +323,8 @@ fn tool_node(data: &Map<String, Value>) -> ToolNode {
 }
 
 fn flow_node(data: &Map<String, Value>) -> FlowNode {
-    FlowNode { flow: said(data, "flow"), variables: pairs(data, "variables") }
+    let variables = data.get("variables").and_then(Value::as_object).cloned().unwrap_or_default();
+    FlowNode { flow: said(data, "flow"), variables }
 }
 
 /// A number that is not negative, rounded down.

@@ -6,9 +6,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{PlanRecord, RecordError, SlotRecord, SourceRecord, kind_back, slot_back, slot_record};
+use super::{
+    InputRecord, PlanRecord, RecordError, SlotRecord, SourceRecord, input_back, input_record, kind_back, slot_back,
+    slot_record,
+};
 use crate::model::{Syntax, ToolAddress};
-use crate::plan::{Call, Gather, Linked, Passage, Passed, Passing, Slot, Source};
+use crate::plan::{Call, Door, Gather, Linked, Passage, Passed, Passing, Slot, Source};
 use crate::render::{Outline, Stencil};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,8 +34,23 @@ pub(super) struct CallRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct LinkedRecord {
     plan: PlanRecord,
-    variables: Vec<(String, PassageRecord)>,
+    handed: ValuesRecord,
     slots: Vec<SlotRecord>,
+}
+
+/// What is handed to a flow within the flow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct ValuesRecord {
+    /// As the node has them: they are taken apart again on the way back.
+    values: Map<String, Value>,
+    slot_of: Vec<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct DoorRecord {
+    handed: ValuesRecord,
+    inputs: Vec<InputRecord>,
+    sets: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +59,8 @@ pub(super) struct GatherRecord {
     last: usize,
     results: Vec<(String, usize)>,
     slots: Vec<SlotRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    door: Option<Box<DoorRecord>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -126,17 +146,45 @@ impl LinkedRecord {
     pub(super) fn of(linked: &Linked) -> Self {
         Self {
             plan: PlanRecord::of(&linked.plan),
-            variables: linked.variables.iter().map(|(name, text)| (name.clone(), PassageRecord::of(text))).collect(),
+            handed: ValuesRecord::of(&linked.values, &linked.slot_of),
             slots: slots_of(&linked.slots),
         }
     }
 
     pub(super) fn back(self) -> Result<Linked, RecordError> {
-        Ok(Linked {
-            plan: Arc::new(self.plan.plan()?),
-            variables: self.variables.into_iter().map(|(name, text)| (name, text.back())).collect(),
-            slots: slots_back(self.slots)?,
-        })
+        let slots = slots_back(self.slots)?;
+        let (values, slot_of) = self.handed.back(slots.len())?;
+        Ok(Linked { plan: Arc::new(self.plan.plan()?), values, slot_of, slots })
+    }
+}
+
+impl ValuesRecord {
+    fn of(values: &Stencil, slot_of: &[usize]) -> Self {
+        Self { values: values.written().clone(), slot_of: slot_of.to_vec() }
+    }
+
+    fn back(self, slots: usize) -> Result<(Arc<Stencil>, Vec<usize>), RecordError> {
+        let values = Stencil::spelt(&self.values, Syntax::Single);
+        if values.holes().len() != self.slot_of.len() || self.slot_of.iter().any(|slot| *slot >= slots) {
+            return Err(RecordError::Torn("a value for a flow"));
+        }
+        Ok((Arc::new(values), self.slot_of))
+    }
+}
+
+impl DoorRecord {
+    fn of(door: &Door) -> Self {
+        Self {
+            handed: ValuesRecord::of(&door.values, &door.slot_of),
+            inputs: door.inputs.iter().map(input_record).collect(),
+            sets: door.sets.clone(),
+        }
+    }
+
+    fn back(self, slots: usize) -> Result<Door, RecordError> {
+        let (values, slot_of) = self.handed.back(slots)?;
+        let inputs = self.inputs.into_iter().map(input_back).collect::<Result<_, _>>()?;
+        Ok(Door { values, slot_of, inputs, sets: self.sets })
     }
 }
 
@@ -147,11 +195,14 @@ impl GatherRecord {
             last: gather.last,
             results: gather.results.clone(),
             slots: slots_of(&gather.slots),
+            door: gather.door.as_deref().map(|door| Box::new(DoorRecord::of(door))),
         }
     }
 
     pub(super) fn back(self) -> Result<Gather, RecordError> {
-        Ok(Gather { flow: self.flow, last: self.last, results: self.results, slots: slots_back(self.slots)? })
+        let slots = slots_back(self.slots)?;
+        let door = self.door.map(|door| door.back(slots.len()).map(Box::new)).transpose()?;
+        Ok(Gather { flow: self.flow, last: self.last, results: self.results, slots, door })
     }
 }
 

@@ -59,7 +59,7 @@ enum KindRecord {
     Flow {
         flow: Option<String>,
         #[serde(default)]
-        variables: Vec<(String, String)>,
+        variables: Vec<(String, Value)>,
     },
     Result,
     Other {
@@ -268,7 +268,10 @@ fn node_record(node: &Node) -> NodeRecord {
             delay_ms: tool.delay_ms,
             set: tool.set.clone(),
         })),
-        NodeKind::Flow(link) => KindRecord::Flow { flow: link.flow.clone(), variables: link.variables.clone() },
+        NodeKind::Flow(link) => KindRecord::Flow {
+            flow: link.flow.clone(),
+            variables: link.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        },
         NodeKind::Result => KindRecord::Result,
         NodeKind::Other(kind) => KindRecord::Other { kind: kind.clone() },
     };
@@ -315,7 +318,9 @@ fn node_back(record: NodeRecord) -> Result<Node, RecordError> {
             delay_ms: tool.delay_ms,
             set: tool.set,
         })),
-        KindRecord::Flow { flow, variables } => NodeKind::Flow(Box::new(FlowNode { flow, variables })),
+        KindRecord::Flow { flow, variables } => {
+            NodeKind::Flow(Box::new(FlowNode { flow, variables: variables.into_iter().collect() }))
+        }
         KindRecord::Result => NodeKind::Result,
         KindRecord::Other { kind } => NodeKind::Other(kind),
     };

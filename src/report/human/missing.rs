@@ -15,7 +15,7 @@ const LONGEST_REPEATED: usize = 60;
 
 /// The missing values with their descriptions, and the command line that gives them.
 pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: Option<&str>, look: Look) -> String {
-    let refusal = Given::read(given).and_then(|given| given.check(plan));
+    let refusal = Given::read(given).and_then(|given| given.check(plan.terms()));
     let Err(Refusal::Missing { missing, misspelt, wanted, .. }) = refusal else { return super::error(error, look) };
     let missing: Vec<&str> = missing.iter().map(|(name, _)| name.as_str()).collect();
     let flow = plan.flow().name.as_str();

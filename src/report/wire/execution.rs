@@ -287,19 +287,20 @@ fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> FailedA
     let run = &recorded.executed.run;
     let failures: Vec<(usize, &StepError)> = run.failures().collect();
     let first = failures.first().copied();
+    let cause = first.map(|(step, error)| (run.cause_of(step), error));
     FailedAnswer {
         code: first.map_or(Code::ExecutionError, |(_, error)| error.code).word().to_owned(),
         message: advice::message(run, &failures),
         source: SOURCE.to_owned(),
         status: run.status().word(),
-        next_step: Some(advice::next_step(run, first)),
+        next_step: Some(advice::next_step(run, cause)),
         failed_at: first.map(|(step, error)| steps::failed(run, step, error)),
         failures: steps::failures(run),
         skipped: skipped(run),
         flow_name: Some(flow.to_owned()),
         execution_id: Some(id.to_owned()),
         results: Results::of(run),
-        details: first.and_then(|(step, _)| steps::details_of(run, step)).map(FailureDetails::Step),
+        details: cause.and_then(|(step, _)| steps::details_of(run, step)).map(FailureDetails::Step),
         // What finished is never lost, however little was asked for.
         partial_results: DoneStep::all(run, detail),
         tail: Some(Tail::of(recorded)),

@@ -30,10 +30,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 }
                 code(subject, step, text, drafts);
             }
-            Body::Link { variables, .. } => {
+            Body::Link { values, .. } => {
                 let data = subject.flow.node_pointer(step.node).key("data").key("variables");
                 let declared = HashSet::new();
-                for (name, text, _) in variables {
+                let texts = values.written().iter().filter_map(|(name, value)| Some((name, value.as_str()?)));
+                for (name, text) in texts {
                     for one in lookalikes(text).iter().filter(|one| known(subject, &declared, &one.name)) {
                         let id = subject.id(step.node);
                         let place = Place::within(data.key(name), one.range.clone());

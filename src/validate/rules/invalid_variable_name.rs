@@ -36,8 +36,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             }
             NodeKind::Tool(tool) => tool.set.iter().map(|(name, _)| (name.as_str(), member("set", name))).collect(),
             NodeKind::Flow(link) => {
-                let names = link.variables.iter().filter(|(name, _)| name != "_variableSet");
-                names.map(|(name, _)| (name.as_str(), member("variables", name))).collect()
+                let names = link.variables.keys().filter(|name| *name != "_variableSet");
+                names.map(|name| (name.as_str(), member("variables", name))).collect()
             }
             _ => Vec::new(),
         };

@@ -20,9 +20,10 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in &subject.scope.steps {
-        let Body::Link { flow, variables } = &step.body else { continue };
+        let Body::Link { flow, values } = &step.body else { continue };
         let id = subject.id(step.node);
-        for (key, name) in strangers(flow, variables) {
+        for (key, name) in strangers(flow, values) {
+            let name = name.as_str();
             let place = Place::key(subject.flow.node_pointer(step.node).key("data").key("variables").key(key));
             drafts
                 .find(place, format!("node {}: flow {} has no input {}", quoted(id), quoted(&flow.name), quoted(name)))

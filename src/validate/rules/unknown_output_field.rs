@@ -80,10 +80,11 @@ fn mappings(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         if !subject.scope.steps.iter().any(|step| step.node == from) {
             continue;
         }
+        let Some(giver) = subject.flow.nodes.get(from) else { continue };
         for (target, source) in &edge.mapping {
             let used = VariableName::normal(target).is_ok_and(|target| step.read(target.as_str()).is_some());
-            let Some(ReadSource::Mapped(mapped)) = mapping_source(source, number, from, true, &subject.scope.inputs)
-            else {
+            let mapped = mapping_source(source, number, (from, giver), &subject.scope.inputs, false);
+            let Some(ReadSource::Mapped(mapped)) = mapped else {
                 continue;
             };
             let shape = subject.output_shape(from);

@@ -2,11 +2,10 @@
 
 use crate::code::Code;
 use crate::document::Place;
-use crate::model::{Node, OutputShape};
+use crate::model::OutputShape;
 use crate::names::{VariableName, quoted};
 use crate::validate::scope::mapping_source;
-use crate::validate::{Body, ReadSource};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -28,7 +27,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         if matches!(step.body, Body::Elsewhere | Body::Faulty { .. }) {
             continue;
         }
-        let runnable = subject.flow.nodes.get(from).is_some_and(Node::runnable);
+        let Some(giver) = subject.flow.nodes.get(from) else { continue };
         for (target, source) in &edge.mapping {
             let place = Place::key(subject.flow.edge_pointer(number).key("data").key("mapping").key(target));
             let used = VariableName::normal(target).is_ok_and(|target| step.read(target.as_str()).is_some());
@@ -47,7 +46,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .hint(format!("use {{{target}}} in that text, or remove it from the mapping"));
                 continue;
             }
-            match mapping_source(source, number, from, runnable, &subject.scope.inputs) {
+            match mapping_source(source, number, (from, giver), &subject.scope.inputs, false) {
                 None => {
                     let draft = drafts
                         .find(

@@ -60,7 +60,7 @@ pub(crate) fn check_with(
 }
 
 /// The same where something is known of external tools and of other flows: `{tools: {server: {disabled?,
-/// unreachable?, tools: {name: {allowed, schema}}}}, flows: {name: {inputs: {name: required},
+/// unreachable?, tools: {name: {allowed, schema}}}}, flows: {name: {inputs: {name: required}, sets?: {set: [input]},
 /// labels?: {label: null | schema}} | {missing: [nearest]} |
 /// {broken: why} | {unchecked: true}}, rings: {stem: {name: [flows]}}}`.
 pub(crate) fn check_against(
@@ -115,6 +115,11 @@ pub(crate) fn toolbox(servers: &Value) -> Toolbox {
     Toolbox { servers: members(servers).map(server).collect(), revision: 1 }
 }
 
+/// Variable sets with the inputs that each gives: `{set: [input]}`.
+fn sets(sets: &Value) -> Vec<(String, Vec<String>)> {
+    members(sets).map(|(name, inputs)| (name.clone(), texts(inputs))).collect()
+}
+
 fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
     for (name, flow) in members(&outside["flows"]) {
         let lookup = if let Some(why) = flow["broken"].as_str() {
@@ -132,7 +137,7 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
                     OutputShape::Labels(labels.iter().map(|(label, shape)| (label.clone(), output(shape))).collect())
                 }
             };
-            let (name, sets) = (name.clone(), Vec::new());
+            let (name, sets) = (name.clone(), sets(&flow["sets"]));
             Lookup::Found(Arc::new(KnownFlow { name, inputs, sets, depth: 1, steps: 1, output }))
         };
         shelf.put_flow(name, lookup);

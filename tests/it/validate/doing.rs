@@ -126,6 +126,19 @@ error step bad.json:13:22 /nodes/0/data/variables `{
 }
 
 #[test]
+fn a_variable_set_that_the_other_flow_does_not_have_is_told() {
+    says(
+        "unknown-variable-set",
+        r#"
+error step bad.json:14:27 /nodes/0/data/variables/_variableSet `"sial"`
+  node "berth": flow "Berth" has no variable set "sial"
+  hint: did you mean "sail"?
+  hint: name a set of that flow in `_variableSet`; flows_show lists them
+"#,
+    );
+}
+
+#[test]
 fn an_input_that_the_other_flow_does_not_have_is_a_warning() {
     says(
         "unknown-flow-input",

@@ -3,6 +3,7 @@
 mod calls;
 mod driving;
 mod endings;
+mod flat;
 mod hostile;
 pub(crate) mod laws;
 mod names;

@@ -14,7 +14,8 @@ pub(super) fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
     let Some((step, error)) = failures.first() else { return "nothing could be executed".to_owned() };
     let id = run.plan().step(*step).map_or("", |step| step.id.as_str());
     let counts = run.counts();
-    let more = match failures.len().saturating_sub(1) {
+    let own = failures.iter().filter(|(step, _)| run.plan().step(*step).is_some_and(|step| step.within.is_none()));
+    let more = match own.count().saturating_sub(1) {
         0 => String::new(),
         more => format!(" ({} failed)", counted(more, "more step", "more steps")),
     };

@@ -168,15 +168,12 @@ impl ShownWork {
                 reads: reads_by_name(&call.slots, plan),
                 args: full.then(|| call.arguments.written().clone()),
             },
-            Work::Flow(linked) => {
-                let given = linked.variables.iter().map(|(name, passage)| (name.clone(), json!(&*passage.text)));
-                Self::Flow {
-                    flow: linked.plan.flow().name.to_string(),
-                    reads: reads_by_name(&linked.slots, plan),
-                    variables: full.then(|| given.collect()),
-                    steps: full.then(|| ShownStep::all(&linked.plan, tools, full)),
-                }
-            }
+            Work::Flow(linked) => Self::Flow {
+                flow: linked.plan.flow().name.to_string(),
+                reads: reads_by_name(&linked.slots, plan),
+                variables: full.then(|| linked.values.written().clone()),
+                steps: full.then(|| ShownStep::all(&linked.plan, tools, full)),
+            },
             Work::Gather(gather) => Self::Flow {
                 flow: gather.flow.clone(),
                 reads: reads_by_name(&gather.slots, plan),

@@ -1,0 +1,191 @@
+//! Flows within the flow: what each is handed, and whether it may begin with that.
+//!
+//! The values are looked at once, when the first of its steps is ready, by the check that a caller's
+//! values go through.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::code::Code;
+use crate::model::text_of;
+use crate::names::{nfc, quoted};
+use crate::plan::{Door, Gather, Source, Terms, Work};
+use crate::render::Filling;
+use crate::run::bind::{FilledWith, Nowhere};
+use crate::run::{Given, Output, Refusal, Run, StepError};
+
+/// What a flow within the flow was handed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Entered {
+    /// Values by name, and the chosen set.
+    pub(super) given: Given,
+    /// Whole outputs, by the name that they were handed to: dot paths lead into them, and their text is
+    /// what the bare name means.
+    pub(super) outputs: BTreeMap<String, Output>,
+}
+
+/// What a step reads that nobody computed: where its values come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Level<'r> {
+    pub(super) given: &'r Given,
+    pub(super) outputs: Option<&'r BTreeMap<String, Output>>,
+}
+
+impl Run {
+    /// What stands before the flow of which this step gathers the result.
+    pub(super) fn door(&self, gather: usize) -> Option<&Door> {
+        self.gathering(gather)?.door.as_deref()
+    }
+
+    fn gathering(&self, gather: usize) -> Option<&Gather> {
+        match &self.plan().step(gather)?.work {
+            Work::Gather(gather) => Some(gather),
+            _ => None,
+        }
+    }
+
+    /// The flows within the flow to which a step belongs, the outermost first.
+    fn around(&self, step: usize) -> Vec<usize> {
+        let within = |step: usize| self.plan().step(step)?.within;
+        let mut around: Vec<usize> = std::iter::successors(within(step), |gather| within(*gather)).collect();
+        around.reverse();
+        around
+    }
+
+    /// Looks at what the flows around a step are handed, now that it is ready.
+    pub(super) fn enter(&mut self, step: usize) {
+        for gather in self.around(step) {
+            if self.door(gather).is_none() {
+                continue;
+            }
+            if !self.entered.contains_key(&gather) {
+                let entered = self.hand_over(gather);
+                self.entered.insert(gather, entered);
+            }
+            if matches!(self.entered.get(&gather), Some(Err(_))) {
+                return;
+            }
+        }
+    }
+
+    /// The flow around a step that does not begin, and why.
+    pub(super) fn refused_before(&self, step: usize) -> Option<(usize, &StepError)> {
+        self.around(step).into_iter().find_map(|gather| Some((gather, self.entered.get(&gather)?.as_ref().err()?)))
+    }
+
+    /// Whether the flows around a step have begun.
+    ///
+    /// # Errors
+    /// Why one of them does not.
+    pub(super) fn admitted(&self, step: usize) -> Result<(), StepError> {
+        self.refused_before(step).map_or(Ok(()), |(_, error)| Err(error.clone()))
+    }
+
+    /// What the steps of a flow within the flow are given; none before it has begun.
+    pub(super) fn level(&self, within: Option<usize>) -> Option<Level<'_>> {
+        match within.filter(|gather| self.door(*gather).is_some()) {
+            Some(gather) => {
+                let entered = self.entered.get(&gather)?.as_ref().ok()?;
+                Some(Level { given: &entered.given, outputs: Some(&entered.outputs) })
+            }
+            None => Some(Level { given: self.given(), outputs: None }),
+        }
+    }
+
+    /// The values of the flow to which steps belong; none before it has begun.
+    pub(super) fn given_within(&self, within: Option<usize>) -> Option<&Given> {
+        self.level(within).map(|level| level.given)
+    }
+
+    /// What a step hands to the flow that it goes through.
+    fn hand_over(&self, gather: usize) -> Result<Entered, StepError> {
+        let (Some(work), Some(door)) = (self.gathering(gather), self.door(gather)) else {
+            return Ok(Entered::default());
+        };
+        let slots = &work.slots;
+        let filled: Vec<FilledWith<'_>> =
+            slots.iter().map(|slot| self.filled(gather, slot)).collect::<Result<_, _>>()?;
+        let (mut awaited, mut outputs) = (BTreeSet::new(), BTreeMap::new());
+        let mut bytes = 0_usize;
+        let values = door.values.fill(|number, hole| {
+            let place = door.slot_of.get(number).copied().unwrap_or(usize::MAX);
+            let (Some(slot), Some(with)) = (slots.get(place), filled.get(place)) else { return Ok(Filling::Left) };
+            let mut steps = hole.at.steps();
+            let (input, inside) = (nfc(&steps.next().unwrap_or_default()), steps.next().is_some());
+            let missing = matches!(&slot.source, Source::Open(open) if open.required);
+            match with {
+                FilledWith::Pending => {
+                    awaited.insert(input);
+                }
+                // Only a rehearsal goes on without it.
+                FilledWith::Left if missing => {
+                    awaited.insert(input);
+                }
+                FilledWith::Output(output)
+                    if hole.alone && !inside && hole.path.is_empty() && output.value.is_some() =>
+                {
+                    outputs.insert(input, Output { files: Vec::new(), ..Output::clone(output) });
+                }
+                _ => {}
+            }
+            let filling = with
+                .handed(&hole.path)
+                .map_err(|Nowhere| self.nothing_at(&hole.spelt(), &hole.path, Some(slot), with))?;
+            bytes = bytes.saturating_add(match &filling {
+                Filling::Text(text) => text.len(),
+                Filling::Value(value) => text_of(value).len(),
+                Filling::Nothing | Filling::Left => 0,
+            });
+            let limit = self.limits().step;
+            if bytes > limit {
+                let message = format!("flow {} is handed more than {limit} bytes", quoted(&work.flow));
+                return Err(StepError::new(Code::LimitExceeded, message));
+            }
+            Ok(filling)
+        })?;
+        let refused = |refusal: Refusal| {
+            let code = match refusal {
+                Refusal::Missing { .. } => Code::MissingVariables,
+                Refusal::UnknownSet { .. } | Refusal::SetNotText | Refusal::Misfit(_) => Code::InvalidRequest,
+            };
+            StepError::new(code, format!("flow {}: {refusal}", quoted(&work.flow)))
+        };
+        let mut given = Given::read(&values).map_err(refused)?;
+        for name in &awaited {
+            given.values.remove(name);
+        }
+        given.awaited = awaited;
+        let terms = self.plan().terms_within(Some(gather));
+        take_with_fields(&mut given, &outputs, terms);
+        given.check(terms).map_err(refused)?;
+        Ok(Entered { given, outputs })
+    }
+}
+
+/// An output that has fields stands for an input of a type that only these fit.
+fn take_with_fields(given: &mut Given, outputs: &BTreeMap<String, Output>, terms: Terms<'_>) {
+    for input in terms.inputs {
+        let (Some(kind), Some(output)) = (input.held_to, outputs.get(&input.name)) else { continue };
+        let text = Value::String(output.text.to_string());
+        if let Some(value) = output.value.as_deref().filter(|value| kind.fits(value) && !kind.fits(&text)) {
+            given.values.insert(input.name.clone(), value.clone());
+        }
+    }
+}
+
+impl<'r> FilledWith<'r> {
+    /// What it is for a placeholder of a value that is handed to another flow.
+    fn handed(&self, path: &[String]) -> Result<Filling<'r>, Nowhere> {
+        Ok(match self {
+            Self::Absent(_) => return Err(Nowhere),
+            Self::Empty => Filling::Nothing,
+            Self::Left | Self::Pending => Filling::Left,
+            Self::Value(value) if path.is_empty() => Filling::Value(value.clone()),
+            Self::Output(output) if path.is_empty() => Filling::Text(Cow::Borrowed(&output.text)),
+            Self::Text(text) if path.is_empty() => Filling::Text(Cow::Borrowed(text)),
+            Self::Value(_) | Self::Output(_) | Self::Text(_) => self.inside(path)?,
+        })
+    }
+}

@@ -1,0 +1,25 @@
+//! `unknown-variable-set`: a variable set that another flow does not have.
+
+use crate::code::Code;
+use crate::validate::doing::FaultKind;
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+
+/// The rule.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "unknown-variable-set",
+    severity: Severity::Error,
+    reach: Reach::Step,
+    code: Code::InvalidRequest,
+    warning: None,
+    also: &[],
+    summary: "The variable set that a node chooses is one of the flow that it goes through.",
+    check: Check::Flow(check),
+};
+
+fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    subject.find_faults(
+        drafts,
+        |kind| matches!(kind, FaultKind::UnknownSet),
+        "name a set of that flow in `_variableSet`; flows_show lists them",
+    );
+}
