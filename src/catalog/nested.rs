@@ -158,7 +158,10 @@ impl<'a> Nesting<'a> {
         }
         let of_file = || self.file(at.0).map(ParsedFlows::findings).unwrap_or_default();
         let findings = judged.map_or_else(of_file, |judged| judged.findings.clone());
-        let worst = findings.iter().find(|finding| finding.reach == Reach::Flow);
+        let mut errors = findings.iter().filter(|finding| finding.reach == Reach::Flow);
+        let first = errors.clone().next();
+        // A ring is told before anything else, as to who asks for that flow itself.
+        let worst = errors.find(|finding| finding.code == Code::CircularDependency).or(first);
         Err(worst.map_or_else(|| self.gone(at.0), Finding::as_unusable))
     }
 

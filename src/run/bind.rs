@@ -270,7 +270,7 @@ impl Run {
         let Some(reader) = self.plan().step(step) else { return Ok(FilledWith::Left) };
         let Some(level) = self.level(reader.within) else { return Ok(FilledWith::Left) };
         for open in open.places() {
-            if level.given.awaited.contains(&open.input) {
+            if level.given.pending.contains(&open.input) {
                 return Ok(FilledWith::Pending);
             }
             if let Some(output) = level.outputs.and_then(|outputs| outputs.get(&open.input)) {

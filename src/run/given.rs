@@ -21,7 +21,7 @@ pub struct Given {
     /// The chosen variable set.
     pub set: Option<String>,
     /// Names whose values are not there yet, because the call is only rehearsed: they count as given.
-    pub awaited: BTreeSet<String>,
+    pub pending: BTreeSet<String>,
 }
 
 /// Why nothing ran.
@@ -179,7 +179,7 @@ impl Given {
     }
 
     fn lacking(&self, terms: Terms<'_>) -> Vec<(String, Vec<String>)> {
-        terms.lacking(self.set.as_deref(), |name| self.values.contains_key(name) || self.awaited.contains(name))
+        terms.lacking(self.set.as_deref(), |name| self.values.contains_key(name) || self.pending.contains(name))
     }
 
     /// What the chosen set gives one step for a name.

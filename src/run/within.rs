@@ -107,7 +107,7 @@ impl Run {
         let slots = &work.slots;
         let filled: Vec<FilledWith<'_>> =
             slots.iter().map(|slot| self.filled(gather, slot)).collect::<Result<_, _>>()?;
-        let (mut awaited, mut outputs) = (BTreeSet::new(), BTreeMap::new());
+        let (mut pending, mut outputs) = (BTreeSet::new(), BTreeMap::new());
         let mut bytes = 0_usize;
         let values = door.values.fill(|number, hole| {
             let place = door.slot_of.get(number).copied().unwrap_or(usize::MAX);
@@ -117,11 +117,11 @@ impl Run {
             let missing = matches!(&slot.source, Source::Open(open) if open.required);
             match with {
                 FilledWith::Pending => {
-                    awaited.insert(input);
+                    pending.insert(input);
                 }
                 // Only a rehearsal goes on without it.
                 FilledWith::Left if missing => {
-                    awaited.insert(input);
+                    pending.insert(input);
                 }
                 FilledWith::Output(output)
                     if hole.alone && !inside && hole.path.is_empty() && output.value.is_some() =>
@@ -153,10 +153,10 @@ impl Run {
             StepError::new(code, format!("flow {}: {refusal}", quoted(&work.flow)))
         };
         let mut given = Given::read(&values).map_err(refused)?;
-        for name in &awaited {
+        for name in &pending {
             given.values.remove(name);
         }
-        given.awaited = awaited;
+        given.pending = pending;
         let terms = self.plan().terms_within(Some(gather));
         take_with_fields(&mut given, &outputs, terms);
         given.check(terms).map_err(refused)?;

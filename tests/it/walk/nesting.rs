@@ -167,6 +167,22 @@ async fn every_flow_of_a_ring_is_refused_and_one_that_uses_it_has_a_step_that_fa
 }
 
 #[tokio::test]
+async fn a_ring_with_another_error_is_told_as_a_ring_to_who_uses_it() {
+    let ring = |other: Value| {
+        json!({"metadata": {"name": "x", "version": "1.0.0"},
+            "nodes": [link("in", "Ring", json!({})), step("a", "a"), step("a", "again"), other], "edges": []})
+        .to_string()
+    };
+    let user = file(json!([link("in", "Ring", json!({})), step("aside", "aside")]), &[], json!({}));
+    let files = [("flows/Ring.json", ring(step("b", "b"))), ("flows/User.json", user)];
+    let mut session = Bench::folder(files).session().await;
+    for name in ["Ring", "User"] {
+        let failed = session.failed("flows_execute", json!({"flowName": name})).await;
+        assert_eq!(failed["code"], "CIRCULAR_DEPENDENCY", "{failed}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_a_link_is_told_at_its_place() {
     let outer = file(
         json!([
