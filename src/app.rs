@@ -38,7 +38,7 @@ use crate::source::{Ask, Pace, Source, SourceSpec, View};
 use crate::store::Store;
 
 // What requests and answers are made of, so that a surface needs no other room to ask.
-pub use crate::catalog::{IgnoredRef, Origin, Prepared};
+pub use crate::catalog::{IgnoredRef, InexactName, Origin, Prepared};
 pub use crate::clock::{Clock, SystemClock};
 pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, QUERY_LIMIT, Selection, Usage};
 pub use crate::execute::StepEnd;

@@ -62,6 +62,23 @@ pub struct Origin {
     pub fresh_for_ms: u64,
     /// A ref that was asked for and that the source can't have.
     pub ignored_ref: Option<IgnoredRef>,
+    /// The flow that was taken for a name that is spelt otherwise.
+    pub inexact_name: Option<InexactName>,
+}
+
+/// A flow that differs from the name that was asked for in case, blanks, `-` and `_` alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InexactName {
+    /// What was asked for.
+    pub asked: String,
+    /// The flow's own name.
+    pub used: String,
+}
+
+impl std::fmt::Display for InexactName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "no flow is spelt {}; flow {} is used", quoted(&self.asked), quoted(&self.used))
+    }
 }
 
 /// A branch, tag or commit that was asked of a source without any.
@@ -191,6 +208,7 @@ pub fn origin(view: &View) -> Origin {
         stale: view.stale.as_ref().map(|stale| stale.reason.to_string()),
         fresh_for_ms: u64::try_from(view.fresh_for.as_millis()).unwrap_or(u64::MAX),
         ignored_ref: None,
+        inexact_name: None,
     }
 }
 
@@ -215,6 +233,13 @@ impl<K: Send + Sync> Catalog<K> {
     /// Where its answers come from.
     pub fn origin(&self) -> &Origin {
         &self.origin
+    }
+
+    /// Where a flow comes from that was asked for by a name.
+    pub fn origin_of(&self, flow: &Prepared, asked: &str) -> Origin {
+        let entry = &flow.entry;
+        let inexact = || InexactName { asked: asked.to_owned(), used: entry.name.clone() };
+        Origin { inexact_name: (!entry.goes_by(asked)).then(inexact), ..self.origin.clone() }
     }
 
     /// The listing index.
@@ -282,7 +307,8 @@ impl<K: Send + Sync> Catalog<K> {
         Ok(self.shared.directory.get_or_init(|| Directory::new(templates.iter().map(listed).collect())))
     }
 
-    /// The place of a flow in the index.
+    /// The place of a flow in the index. Where nothing is spelt as the name is, the only flow that differs in
+    /// case, blanks, `-` and `_` alone is meant.
     ///
     /// # Errors
     /// A forbidden name, no flow of that name, or several.
@@ -292,16 +318,28 @@ impl<K: Send + Sync> Catalog<K> {
         match self.index().find(name)? {
             NameMatch::One(row) => Ok(row),
             NameMatch::Several(rows) => Err(self.ambiguous(name, &rows)?),
-            NameMatch::Nothing => Err(match self.unusable(name)? {
-                Some(unusable) => CatalogError::Unusable(unusable),
-                None if !matches!(self.directory()?.resolve(name), Err(Lookup::Missing { .. })) => {
-                    CatalogError::IsTemplate { name: name.to_owned() }
-                }
-                None => {
-                    let nearest = near(name, self.index().names()?);
-                    CatalogError::NotFound { kind, name: name.to_owned(), nearest }
-                }
-            }),
+            NameMatch::Nothing => self.find_inexact(name),
+        }
+    }
+
+    /// The place of the flow that is meant by a name that no flow has.
+    fn find_inexact(&self, name: &str) -> Result<usize, CatalogError> {
+        if let Some(unusable) = self.unusable(name)? {
+            return Err(CatalogError::Unusable(unusable));
+        }
+        let is_template = || CatalogError::IsTemplate { name: name.to_owned() };
+        let templates = self.directory()?;
+        if templates.has(name) {
+            return Err(is_template());
+        }
+        match self.index().find_alike(name)? {
+            NameMatch::One(row) => Ok(row),
+            NameMatch::Several(rows) => Err(self.ambiguous(name, &rows)?),
+            NameMatch::Nothing if !matches!(templates.resolve(name), Err(Lookup::Missing { .. })) => Err(is_template()),
+            NameMatch::Nothing => {
+                let nearest = near(name, self.index().names()?);
+                Err(CatalogError::NotFound { kind: ItemKind::Flow, name: name.to_owned(), nearest })
+            }
         }
     }
 

@@ -99,6 +99,7 @@ codes! {
     UnknownName = "UNKNOWN_NAME", "flows_list", "No flow goes by one of `names`.";
     MoreErrors = "MORE_ERRORS", "flows_list", "More files have errors than `errors` names.";
     RefIgnored = "REF_IGNORED", "flows_list, flows_show, flows_execute", "A ref was asked for, and a folder or the examples have none.";
+    InexactName = "INEXACT_NAME", "flows_show, flows_execute, flows_begin", "A name differs from what it means in case, blanks, `-` and `_` alone; the message names what was used.";
     Examples = "EXAMPLES", "flows_list", "No source is set, so these are the built-in examples.";
     NotExposed = "NOT_EXPOSED", "flowy list --json", "A flow can't be the MCP tool of its own that the settings ask for.";
     Stale = "STALE", "flows_execute", "The newest state could not be had, and an older copy was used.";

@@ -303,7 +303,7 @@ impl App {
         let read = async {
             let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
             let prepared = catalog.prepare(&request.flow).await?;
-            Ok((prepared.plan()?.clone(), catalog.origin().clone(), prepared.findings.clone()))
+            Ok((prepared.plan()?.clone(), catalog.origin_of(&prepared, &request.flow), prepared.findings.clone()))
         };
         tokio::select! {
             biased;

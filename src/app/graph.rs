@@ -25,7 +25,9 @@ impl App {
     /// When it isn't there.
     pub async fn graph(&self, request: &GraphRequest) -> Result<(Arc<Prepared>, Origin), Error> {
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
-        Ok((catalog.prepare(&request.name).await?, catalog.origin().clone()))
+        let prepared = catalog.prepare(&request.name).await?;
+        let origin = catalog.origin_of(&prepared, &request.name);
+        Ok((prepared, origin))
     }
 
     /// The flow whose inputs are to be described, which must have a plan, and where it comes from.

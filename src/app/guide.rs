@@ -164,7 +164,7 @@ impl App {
             return Err(Error::new(Code::ValidationError, format!("flow {} has no steps", quoted(&request.flow))));
         }
         let given = Given::read(&request.variables).map_err(|refusal| refused(&request.flow, &refusal))?;
-        let origin = catalog.origin().clone();
+        let origin = catalog.origin_of(&prepared, &request.flow);
         let warnings = Run::rehearse(plan.clone(), given.clone(), crate::run::Limits::default())
             .map_err(|refusal| refused(&request.flow, &refusal))?
             .warnings_about_given();

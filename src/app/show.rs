@@ -66,13 +66,18 @@ impl App {
             Error::new(Code::InvalidRequest, error.to_string()).next("ask by the name that flows_list shows")
         })?;
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
-        let origin = catalog.origin().clone();
         match catalog.prepare(&request.name).await {
-            Ok(prepared) => Ok(Shown::Flow { prepared, origin, tools: catalog.tools().clone() }),
+            Ok(prepared) => {
+                let origin = catalog.origin_of(&prepared, &request.name);
+                Ok(Shown::Flow { prepared, origin, tools: catalog.tools().clone() })
+            }
             Err(CatalogError::IsTemplate { .. }) => {
                 let template = catalog.template_named(&request.name).await?;
                 let used_by = catalog.users_of(template.file.as_str()).await?;
-                Ok(Shown::Template { template: Box::new(ShownTemplate { template, used_by }), origin })
+                Ok(Shown::Template {
+                    template: Box::new(ShownTemplate { template, used_by }),
+                    origin: catalog.origin().clone(),
+                })
             }
             Err(CatalogError::NotFound { .. }) => {
                 let templates = catalog.directory()?.listed().iter().map(|listed| listed.stem.as_str());

@@ -84,7 +84,7 @@ pub fn calls_of(index: &FlowIndex, flow: &FlowRow, row: usize) -> Result<Vec<Too
             calls.extend(flow.calls.iter().filter_map(|call| ToolAddress::read(call).ok()));
             for name in &flow.uses {
                 // A name that means no flow, or several, runs nothing.
-                let NameMatch::One(row) = index.find(name)? else { continue };
+                let NameMatch::One(row) = index.find_alike(name)? else { continue };
                 if seen.insert(row) {
                     below.push(index.row(row)?);
                 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::nested::FlowPlace;
 use super::stem;
 use crate::model::{KnownFlow, Lookup, Unusable};
-use crate::names::{nearest, nfc};
+use crate::names::{folded, nearest, nfc};
 
 /// What flows go by: exact name, file stem, given name, id, in this order; behind these the stems of
 /// files that hold no flow because they can't be used.
@@ -32,17 +32,30 @@ impl FlowNames {
         }
     }
 
-    /// The flow that a name means: the first of what flows go by that anything answers to decides.
+    /// The flow that a name means: the first of what flows go by that anything answers to decides. Where
+    /// none is spelt so, the only one that differs in case, blanks, `-` and `_` alone is meant.
     pub(super) fn find(&self, name: &str) -> Result<FlowPlace, Lookup<KnownFlow>> {
         let exact = self.levels.iter().find_map(|level| level.get(name));
-        match exact.or_else(|| self.composed(name)).map(Vec::as_slice) {
-            Some([(at, _)]) => Ok(*at),
-            Some(several) => Err(Lookup::Ambiguous { files: several.iter().map(|(_, file)| file.clone()).collect() }),
-            None => Err(match self.unusable.get(name) {
-                Some(unusable) => Lookup::Broken(unusable.clone()),
-                None => Lookup::Missing { nearest: near(name, self.own_names()) },
-            }),
+        let found = match exact.or_else(|| self.composed(name)) {
+            Some(found) => found.clone(),
+            None => match self.unusable.get(name) {
+                Some(unusable) => return Err(Lookup::Broken(unusable.clone())),
+                None => self.alike(name),
+            },
+        };
+        match found.as_slice() {
+            [(at, _)] => Ok(*at),
+            [] => Err(Lookup::Missing { nearest: near(name, self.own_names()) }),
+            several => Err(Lookup::Ambiguous { files: several.iter().map(|(_, file)| file.clone()).collect() }),
         }
+    }
+
+    /// The flows that answer to a name but for case, normal form, blanks, `-` and `_`, each once.
+    fn alike(&self, name: &str) -> Vec<(FlowPlace, String)> {
+        let wanted = folded(name);
+        let names = self.levels.iter().flatten().filter(|(name, _)| folded(name) == wanted);
+        let flows: BTreeMap<FlowPlace, String> = names.flat_map(|(_, flows)| flows.iter().cloned()).collect();
+        flows.into_iter().collect()
     }
 
     /// What a name means in another normal form of its letters.

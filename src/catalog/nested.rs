@@ -263,8 +263,11 @@ fn given_by(plan: &Plan, set: &str) -> Vec<String> {
 
 /// What a step must know of the flow that it is.
 fn known(plan: &Plan) -> KnownFlow {
+    let flow = plan.flow();
+    let other_names = [Some(flow.file.stem()), flow.given_name.as_deref(), flow.id.as_deref()];
     KnownFlow {
-        name: plan.flow().name.to_string(),
+        name: flow.name.to_string(),
+        other_names: other_names.into_iter().flatten().map(str::to_owned).collect(),
         inputs: plan.inputs().iter().map(|input| (input.name.clone(), input.required)).collect(),
         sets: plan.sets().iter().map(|set| (set.clone(), given_by(plan, set))).collect(),
         depth: plan.depth(),

@@ -16,7 +16,7 @@ use super::list_entry::compact_tokens;
 use super::rank::{Document, SearchIndex};
 use super::rows::stem_of;
 use super::{Category, FileProblem, FlowRow, IndexRows, TemplateRow};
-use crate::names::nfc;
+use crate::names::{folded, nfc};
 
 /// Raised with every change of what is stored; an index of another form is made anew.
 const FORM: u32 = 11;
@@ -144,9 +144,7 @@ impl Keys {
         let end = rows.partition_point(|row| name_of(row) <= Some(wanted));
         rows.get(begin..end).unwrap_or_default()
     }
-}
 
-impl Keys {
     /// The flows whose name is the wanted one in another normal form of its letters.
     fn composed(&self, wanted: &str) -> NameMatch {
         if wanted.is_ascii() {
@@ -157,10 +155,23 @@ impl Keys {
             let is_it = |key: &FlowKey| name(key).is_some_and(|name| !name.is_ascii() && nfc(name) == wanted);
             self.flows.iter().enumerate().filter(|(_, key)| is_it(key)).map(|(row, _)| row).collect()
         };
-        match LEVELS.map(equal).into_iter().find(|rows| !rows.is_empty()).as_deref() {
-            None => NameMatch::Nothing,
-            Some([row]) => NameMatch::One(*row),
-            Some(rows) => NameMatch::Several(rows.to_vec()),
+        NameMatch::of(LEVELS.map(equal).into_iter().find(|rows| !rows.is_empty()).unwrap_or_default())
+    }
+
+    /// The flows that answer to the wanted name but for case, normal form, blanks, `-` and `_`.
+    fn alike(&self, wanted: &str) -> NameMatch {
+        let wanted = folded(wanted);
+        let is_it = |key: &FlowKey| LEVELS.iter().filter_map(|name| name(key)).any(|name| folded(name) == wanted);
+        NameMatch::of(self.flows.iter().enumerate().filter(|(_, key)| is_it(key)).map(|(row, _)| row).collect())
+    }
+}
+
+impl NameMatch {
+    fn of(rows: Vec<usize>) -> Self {
+        match rows.as_slice() {
+            [] => Self::Nothing,
+            [row] => Self::One(*row),
+            _ => Self::Several(rows),
         }
     }
 }
@@ -257,10 +268,18 @@ impl FlowIndex {
         let keys = self.all_keys()?;
         let levels = keys.sorted.iter().zip(LEVELS);
         let found = levels.map(|(rows, name)| keys.equal(rows, name, wanted)).find(|rows| !rows.is_empty());
-        Ok(match found {
-            None => keys.composed(wanted),
-            Some([row]) => NameMatch::One(*row),
-            Some(rows) => NameMatch::Several(rows.to_vec()),
+        Ok(found.map_or_else(|| keys.composed(wanted), |rows| NameMatch::of(rows.to_vec())))
+    }
+
+    /// Looks a flow up as [`FlowIndex::find`] does; where none is spelt so, by what differs from a name in case,
+    /// blanks, `-` and `_` alone.
+    ///
+    /// # Errors
+    /// [`DamagedIndex`].
+    pub fn find_alike(&self, wanted: &str) -> Result<NameMatch, DamagedIndex> {
+        Ok(match self.find(wanted)? {
+            NameMatch::Nothing => self.all_keys()?.alike(wanted),
+            found => found,
         })
     }
 
@@ -268,7 +287,7 @@ impl FlowIndex {
     pub(super) fn named(&self, names: &[String]) -> Result<(Vec<usize>, Vec<String>), DamagedIndex> {
         let (mut rows, mut unknown) = (Vec::new(), Vec::new());
         for name in names {
-            match self.find(name)? {
+            match self.find_alike(name)? {
                 NameMatch::Nothing if unknown.contains(name) => {}
                 NameMatch::Nothing => unknown.push(name.clone()),
                 NameMatch::One(row) => rows.push(row),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::flow_index;
 use crate::code::Code;
-use crate::names::unprintable;
+use crate::names::{nfc, unprintable};
 
 /// One listed flow, as its plan describes it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -67,6 +67,12 @@ pub struct FlowRow {
 }
 
 impl FlowRow {
+    /// Whether it is asked for by this name as it is spelt, in whichever normal form.
+    pub fn goes_by(&self, name: &str) -> bool {
+        let names = [Some(self.name.as_str()), Some(self.stem()), self.meta_name.as_deref(), self.flow_id.as_deref()];
+        names.into_iter().flatten().any(|own| own == name || nfc(own) == nfc(name))
+    }
+
     /// The file's name without folders and without its last extension.
     pub fn stem(&self) -> &str {
         stem_of(&self.file)

@@ -85,6 +85,9 @@ pub(super) async fn get(
             .next("give shorter values; a long flow is carried out step by step with flows_begin"));
     }
     let result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
-    let description = shown(&written.description, LONGEST_DESCRIPTION);
+    // A prompt has no place for warnings but what is said of it.
+    let warning = written.inexact_name.iter().map(ToString::to_string);
+    let told: Vec<String> = warning.chain(Some(written.description).filter(|text| !text.is_empty())).collect();
+    let description = shown(&told.join(". "), LONGEST_DESCRIPTION);
     Ok(if description.is_empty() { result } else { result.with_description(description) })
 }

@@ -87,6 +87,8 @@ impl<T> Clone for Lookup<T> {
 pub struct KnownFlow {
     /// Its name.
     pub name: String,
+    /// What else it is asked for by.
+    pub other_names: Vec<String>,
     /// What it takes, in NFC, and whether it can't do without.
     pub inputs: Vec<(String, bool)>,
     /// The variable sets it can be told to use, each with the needed inputs that it gives.
@@ -245,6 +247,16 @@ impl Directory {
     /// The listing this was made of.
     pub fn listed(&self) -> &[Listed] {
         &self.listed
+    }
+
+    /// Whether a template goes by this name as it is spelt.
+    pub fn has(&self, name: &str) -> bool {
+        let titled = |(file, place): &(usize, usize)| {
+            let entry = self.listed.get(*file).and_then(|file| file.entries.get(*place));
+            entry.is_some_and(|(_, title)| title.as_deref() == Some(name))
+        };
+        let of_that_title = || self.titles.get(&spaced(name)).is_some_and(|places| places.iter().any(titled));
+        self.stems.contains_key(name) || self.ids.contains_key(name) || of_that_title()
     }
 
     /// Which file and which template in it a reference means.

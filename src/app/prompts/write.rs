@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Offer, PromptEntry, PromptKind};
 use crate::app::execute::refused;
-use crate::app::{App, Catalog, Code, Error};
+use crate::app::{App, Catalog, Code, Error, InexactName};
 use crate::catalog::{CatalogError, near, normal, variables};
 use crate::model::{Template, ValueType, text_of};
 use crate::plan::{Plan, Work};
@@ -36,6 +36,8 @@ pub struct Written {
     pub description: String,
     /// What it says.
     pub body: WrittenBody,
+    /// The flow that was taken for a name that is spelt otherwise.
+    pub inexact_name: Option<InexactName>,
 }
 
 /// What a prompt says.
@@ -65,6 +67,7 @@ impl App {
     pub async fn prompt(&self, request: &PromptRequest) -> Result<Written, Error> {
         let catalog = self.catalog(None, false).await?;
         let offer = catalog.offer(&request.name)?;
+        let mut inexact_name = None;
         let mut values = request.values.clone();
         values.retain(|_, value| !matches!(value, Value::Null) && value.as_str() != Some(""));
         let (description, body) = match offer.kind {
@@ -75,11 +78,12 @@ impl App {
             }
             PromptKind::Flow => {
                 let prepared = catalog.prepare(&offer.name).await?;
+                inexact_name = catalog.origin_of(&prepared, &offer.name).inexact_name;
                 let script = script(prepared.plan()?.clone(), &offer.name, values)?;
                 (Some(prepared.entry.description.clone()), WrittenBody::Script(script))
             }
         };
-        Ok(Written { name: offer.name, description: description.unwrap_or_default(), body })
+        Ok(Written { name: offer.name, description: description.unwrap_or_default(), body, inexact_name })
     }
 
     /// What a prompt takes, listed or not.

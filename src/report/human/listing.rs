@@ -333,11 +333,15 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     text
 }
 
-/// What is to be known of where an answer comes from: a ref that was given in vain, an older copy.
+/// What is to be known of where an answer comes from: a ref that was given in vain, a name that is spelt
+/// otherwise, an older copy.
 pub fn origin_notes(origin: &Origin, look: Look) -> String {
     let mut text = String::new();
     if let Some(ignored) = &origin.ignored_ref {
         text.push_str(&super::warning(&ignored.to_string(), look));
+    }
+    if let Some(inexact) = &origin.inexact_name {
+        text.push_str(&super::warning(&inexact.to_string(), look));
     }
     if let Some(reason) = &origin.stale {
         let message = format!("this is an older copy, {} old: {}", age(origin.age_seconds), shown(reason, 300));

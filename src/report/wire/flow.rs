@@ -278,7 +278,7 @@ fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool) -> Sh
         nodes: full.then(|| nodes.collect()),
         read_at: origin.into(),
         freshness: origin.into(),
-        warnings: of_origin(origin).into_iter().collect(),
+        warnings: of_origin(origin).collect(),
         next_step: None,
         cut: Cut::default(),
     }
@@ -372,7 +372,7 @@ fn template(shown: &ShownTemplate, origin: &Origin) -> ShownText {
         used_by: shown.used_by.clone(),
         read_at: origin.into(),
         freshness: origin.into(),
-        warnings: of_origin(origin).into_iter().collect(),
+        warnings: of_origin(origin).collect(),
         next_step: None,
         cut: Cut::default(),
     }

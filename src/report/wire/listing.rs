@@ -121,7 +121,7 @@ pub fn contract_listing(listing: &Listing) -> Value {
     }
     why_none(&mut object, page);
     origin(&mut object, &listing.origin);
-    let warnings: Vec<WarningAnswer> = of_origin(&listing.origin).into_iter().chain(of_examples(listing)).collect();
+    let warnings: Vec<WarningAnswer> = of_origin(&listing.origin).chain(of_examples(listing)).collect();
     if !warnings.is_empty() {
         object.insert("warnings".to_owned(), json!(warnings));
     }

@@ -22,13 +22,15 @@ pub(super) fn about(code: WarningCode, message: &str, node: Option<&str>) -> War
 }
 
 /// What there is to warn of in where an answer comes from, whatever the answer is.
-pub(super) fn of_origin(origin: &Origin) -> Option<WarningAnswer> {
-    origin.ignored_ref.as_ref().map(|ignored| warning(WarningCode::RefIgnored, ignored.to_string()))
+pub(super) fn of_origin(origin: &Origin) -> impl Iterator<Item = WarningAnswer> {
+    let ignored = origin.ignored_ref.iter().map(|ignored| warning(WarningCode::RefIgnored, ignored.to_string()));
+    let inexact = origin.inexact_name.iter().map(|inexact| warning(WarningCode::InexactName, inexact.to_string()));
+    ignored.chain(inexact)
 }
 
 /// What the caller should know: of the values given, of auto-mapping, of the file.
 pub(super) fn of_execution(noted: &[run::Warning], findings: &[Finding], origin: &Origin) -> Vec<WarningAnswer> {
-    let mut all: Vec<WarningAnswer> = of_origin(origin).into_iter().collect();
+    let mut all: Vec<WarningAnswer> = of_origin(origin).collect();
     if let Some(reason) = &origin.stale {
         let message = format!("an older copy was used ({} s old): {reason}", origin.age_seconds);
         all.push(warning(WarningCode::Stale, message));

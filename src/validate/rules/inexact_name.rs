@@ -1,18 +1,18 @@
 //! `inexact-name`: a name that is spelt otherwise than what it means.
 
-use crate::code::Code;
+use crate::code::{Code, WarningCode};
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind, spaced};
 use crate::names::{nfc, quoted};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
-/// The rule. Blanks and underscores are one in these names, and so are the normal forms of a letter.
+/// The rule. The normal forms of a letter are one in all names.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "inexact-name",
     severity: Severity::Warning,
     reach: Reach::None,
     code: Code::ValidationError,
-    warning: None,
+    warning: Some(WarningCode::InexactName),
     also: &[],
     summary: "What a node names is spelt as it is called.",
     check: Check::Flow(check),
@@ -20,8 +20,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for (number, node) in subject.flow.nodes.iter().enumerate() {
-        let NodeKind::Template(step) = &node.kind else { continue };
-        let mut tell = |field: &str, what: &str, written: &str, called: &[&str]| {
+        let mut tell = |field: &str, what: &str, written: &str, called: &[&str], same: Same| {
             let Some(first) = called.first().filter(|_| !called.iter().any(|name| same(name, written))) else { return };
             let place = Place::value(subject.flow.node_pointer(number).key("data").key(field));
             let (id, written) = (quoted(&node.id), quoted(written));
@@ -30,25 +29,43 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 .node(&node.id)
                 .hint(format!("write {}", quoted(first)));
         };
+        if let NodeKind::Flow(step) = &node.kind
+            && let Some(written) = &step.flow
+            && let Lookup::Found(flow) = subject.known.shelf.flow(written)
+        {
+            let names = std::iter::once(&flow.name).chain(&flow.other_names).map(String::as_str);
+            tell("flow", "flow", written, &names.collect::<Vec<_>>(), |called, written| nfc(called) == nfc(written));
+        }
+        let NodeKind::Template(step) = &node.kind else { continue };
         if let Some(selected) = &step.selected
             && let Lookup::Found(template) = subject.known.shelf.get(selected)
         {
             let names = [Some(template.file.stem()), template.title.as_deref(), template.id.as_deref()];
-            tell("selectedTemplateId", "template", selected, &names.into_iter().flatten().collect::<Vec<_>>());
+            tell(
+                "selectedTemplateId",
+                "template",
+                selected,
+                &names.into_iter().flatten().collect::<Vec<_>>(),
+                spaced_alike,
+            );
         }
         if let Some(name) = &step.persona
             && let Lookup::Found(persona) = subject.known.shelf.persona(name)
         {
-            tell("persona", "persona", name, &[persona.file.stem(), &persona.name]);
+            tell("persona", "persona", name, &[persona.file.stem(), &persona.name], spaced_alike);
         }
         if let Some(name) = step.contract.as_ref().and_then(serde_json::Value::as_str)
             && let Lookup::Found(contract) = subject.known.shelf.contract(name)
         {
-            tell("contract", "contract", name, &contract.name().into_iter().collect::<Vec<_>>());
+            tell("contract", "contract", name, &contract.name().into_iter().collect::<Vec<_>>(), spaced_alike);
         }
     }
 }
 
-fn same(called: &str, written: &str) -> bool {
+/// Whether a name is written as the thing is called.
+type Same = fn(&str, &str) -> bool;
+
+/// Blanks and underscores are one in the names of templates, personas and contracts.
+fn spaced_alike(called: &str, written: &str) -> bool {
     nfc(&spaced(called)) == nfc(&spaced(written))
 }

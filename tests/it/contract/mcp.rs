@@ -12,6 +12,7 @@ mod fields;
 mod files;
 mod listing;
 mod malformed;
+mod naming;
 mod prompts;
 mod refusals;
 mod resources;

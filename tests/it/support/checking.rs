@@ -137,8 +137,10 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
                     OutputShape::Labels(labels.iter().map(|(label, shape)| (label.clone(), output(shape))).collect())
                 }
             };
-            let (name, sets) = (name.clone(), sets(&flow["sets"]));
-            Lookup::Found(Arc::new(KnownFlow { name, inputs, sets, depth: 1, steps: 1, output }))
+            let name = flow["name"].as_str().unwrap_or(name).to_owned();
+            let sets = sets(&flow["sets"]);
+            let known = KnownFlow { name, inputs, sets, depth: 1, steps: 1, output, ..KnownFlow::default() };
+            Lookup::Found(Arc::new(known))
         };
         shelf.put_flow(name, lookup);
     }

@@ -151,6 +151,7 @@ fn a_name_that_is_spelt_otherwise_than_what_it_means_is_used_and_told() {
             "warning none bad.json /nodes/0/data/selectedTemplateId",
             "warning none bad.json /nodes/0/data/persona",
             "warning none bad.json /nodes/0/data/contract",
+            "warning none bad.json /nodes/1/data/flow",
         ],
     );
 }
