@@ -31,7 +31,10 @@ pub use guidance::Guidance;
 pub use parsed::{FlowChecker, ParsedFlows, References};
 pub use rule::{Check, FileSubject, FlowSubject, Rule, Verdict};
 pub use rules::REGISTRY;
-pub use rules::{UNAVAILABLE_TOOL, ambiguous_name::ambiguous_flow};
+pub use rules::{
+    UNAVAILABLE_TOOL, ambiguous_name::ambiguous_flow, misplaced_file::misplaced_files, twin_files::twin_files,
+    unusable_file::unusable_file,
+};
 pub use scope::{
     Body, DeclaredName, InputScope, Intent, Mapped, MappedBy, Mending, OutputPart, Read, ReadSource, Scope, StepScope,
     output_names,

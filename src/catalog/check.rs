@@ -12,8 +12,8 @@ use super::stock::{Judge, JudgedFlow, Manner, Stock};
 use super::{CatalogError, in_folder, is_category};
 use crate::model::{Flow, Toolbox, Unusable};
 use crate::names::CatalogPath;
-use crate::source::Snapshot;
-use crate::validate::{Finding, ParsedFlows};
+use crate::source::{Problem, ProblemKind, Snapshot};
+use crate::validate::{Finding, Guidance, ParsedFlows, misplaced_files, twin_files, unusable_file};
 
 /// Which files are checked, and how.
 #[derive(Clone, Copy)]
@@ -41,6 +41,13 @@ pub struct ReportedFile {
     pub templates: usize,
     /// Why it could not be read, where it couldn't.
     pub unusable: Option<Unusable>,
+}
+
+impl ReportedFile {
+    /// One without flows and templates.
+    fn alone(file: String, unusable: Option<Unusable>) -> Self {
+        Self { file, findings: Vec::new(), flows: Vec::new(), templates: 0, unusable }
+    }
 }
 
 /// Everything that checking a catalog found.
@@ -81,7 +88,25 @@ pub async fn check(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<Cat
     let directory = stock.directory();
     let manner = Manner { lenient: options.lenient, unchecked_calls: true, tools: options.tools, twins: &twins };
     let judged = judge(&flow_files, &names, Judge { directory: &directory, stock: &stock, manner }, options.whole);
-    Ok(report(flow_files, &judged, &stock, left_out, options))
+    let mut of_files = misplaced_files(&overlooked(&problems));
+    of_files.extend(twin_files(files.iter().map(|(path, _)| path)));
+    let named: BTreeSet<&str> = findings(&judged).flat_map(|found| &found.files).map(String::as_str).collect();
+    let guidance = texts.iter().filter(|(path, _)| Guidance::is_guidance(path) && !named.contains(path.as_str()));
+    of_files.extend(guidance.filter_map(|(path, bytes)| unusable_file(path, bytes.as_ref().ok()?)));
+    Ok(report(flow_files, &judged, &stock, left_out, of_files, options))
+}
+
+/// The files that are not read for where they lie or how they end, each with the path under which it would be.
+fn overlooked(problems: &[Problem]) -> Vec<(String, String)> {
+    let meant = |problem: &Problem| match &problem.kind {
+        ProblemKind::Overlooked { meant } => Some((problem.path.clone(), meant.clone())),
+        _ => None,
+    };
+    problems.iter().filter_map(meant).collect()
+}
+
+fn findings(judged: &[Vec<Arc<JudgedFlow>>]) -> impl Iterator<Item = &Finding> {
+    judged.iter().flatten().flat_map(|judged| &judged.findings)
 }
 
 fn note_names(names: &mut FlowNames, files: &FlowFiles) {
@@ -129,6 +154,7 @@ fn report(
     judged: &[Vec<Arc<JudgedFlow>>],
     stock: &Stock,
     left_out: Vec<Unusable>,
+    of_files: Vec<Finding>,
     options: CheckOptions<'_>,
 ) -> CatalogCheck {
     let wanted = |path: &str| CatalogPath::new(path).is_ok_and(|path| (options.wanted)(&path));
@@ -145,6 +171,9 @@ fn report(
                 found.entry(finding.file.to_string()).or_default().push(finding);
             }
         }
+    }
+    for finding in of_files.into_iter().filter(|finding| (options.wanted)(&finding.file)) {
+        found.entry(finding.file.to_string()).or_default().push(finding);
     }
     let left: BTreeSet<String> = left_out.iter().map(|unusable| unusable.file.clone()).collect();
     let mut files: BTreeMap<String, ReportedFile> = BTreeMap::new();
@@ -163,6 +192,10 @@ fn report(
         let reported = ReportedFile { file: file.clone(), findings: Vec::new(), flows, templates, unusable };
         files.insert(file.clone(), reported);
     }
+    for file in found.keys() {
+        // Neither a flow nor a template.
+        files.entry(file.clone()).or_insert_with(|| ReportedFile::alone(file.clone(), None));
+    }
     let mut files: Vec<ReportedFile> = files.into_values().collect();
     for file in &mut files {
         file.findings = found.remove(&file.file).map(in_order).unwrap_or_default();
@@ -171,13 +204,7 @@ fn report(
     for file in files.iter_mut().filter(|file| !wanted(&file.file)) {
         (file.flows, file.templates) = (Vec::new(), 0);
     }
-    let of_left = |unusable: Unusable| ReportedFile {
-        file: unusable.file.clone(),
-        findings: Vec::new(),
-        flows: Vec::new(),
-        templates: 0,
-        unusable: Some(unusable),
-    };
+    let of_left = |unusable: Unusable| ReportedFile::alone(unusable.file.clone(), Some(unusable));
     files.extend(left_out.into_iter().filter(|unusable| wanted(&unusable.file)).map(of_left));
     CatalogCheck { files }
 }

@@ -24,7 +24,7 @@ pub struct Contract {
     schema: Value,
     dialect: Dialect,
     // Compiled when first asked for: replaying a long log needs no validator at all.
-    validator: OnceLock<Result<Validator, String>>,
+    validator: OnceLock<Result<Validator, NoSchema>>,
     example: OnceLock<Option<Value>>,
 }
 
@@ -48,8 +48,19 @@ pub struct Breach {
 
 /// A schema that is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NoSchema(pub String);
+#[error("{why}")]
+pub struct NoSchema {
+    /// Why.
+    pub why: String,
+    /// Where in it.
+    pub at: Pointer,
+}
+
+impl NoSchema {
+    fn whole(why: impl Into<String>) -> Self {
+        Self { why: why.into(), at: Pointer::root() }
+    }
+}
 
 static USUAL: LazyLock<Arc<Contract>> = LazyLock::new(|| {
     let schema = serde_json::from_str(include_str!("../../schemas/step-output.schema.json")).unwrap_or(Value::Null);
@@ -71,12 +82,12 @@ impl Contract {
     /// When it is no schema of the 2020-12 dialect, or refers to something outside of itself.
     pub fn compile(name: Option<String>, schema: Value) -> Result<Self, NoSchema> {
         if !schema.is_object() {
-            return Err(NoSchema("a contract is a JSON object".to_owned()));
+            return Err(NoSchema::whole("a contract is a JSON object"));
         }
         let contract = Self::stored(name, schema);
         match contract.validator() {
             Ok(_) => Ok(contract),
-            Err(why) => Err(NoSchema(why.to_owned())),
+            Err(trouble) => Err(trouble.clone()),
         }
     }
 
@@ -119,18 +130,21 @@ impl Contract {
         made.as_ref()
     }
 
-    fn validator(&self) -> Result<&Validator, &str> {
+    fn validator(&self) -> Result<&Validator, &NoSchema> {
         let compiled = self.validator.get_or_init(|| {
             if let Some(why) = too_intricate(&self.schema) {
-                return Err(why);
+                return Err(NoSchema::whole(why));
             }
             let options = match self.dialect {
                 Dialect::Newest => jsonschema::draft202012::options(),
                 Dialect::Declared => jsonschema::options().should_validate_formats(false),
             };
-            options.offline().build(&self.schema).map_err(|error| in_words_of_schema(&error))
+            options.offline().build(&self.schema).map_err(|error| NoSchema {
+                why: in_words_of_schema(&error),
+                at: Pointer::spelt(error.instance_path().as_str()),
+            })
         });
-        compiled.as_ref().map_err(String::as_str)
+        compiled.as_ref()
     }
 
     /// Every way in which an output does not meet it, at most [`MOST_BREACHES`]; none when it does.
@@ -161,7 +175,7 @@ impl Contract {
 
     /// Why it is no schema, if it is none.
     pub fn trouble(&self) -> Option<&str> {
-        self.validator().err()
+        self.validator().err().map(|trouble| trouble.why.as_str())
     }
 }
 

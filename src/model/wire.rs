@@ -34,6 +34,8 @@ pub enum UnreadKind {
     UnknownShape,
     /// The file is another program's.
     Foreign,
+    /// The file is a template among flows, or a flow among templates.
+    Misplaced,
     /// A flow has no nodes.
     EmptyFlow,
     /// A flow has no usable name; the file's stem stands in.

@@ -327,6 +327,11 @@ impl Draft<'_> {
     }
 }
 
+/// A finding about a file as such, whose text is not looked at.
+pub(super) fn of_file(rule: &Rule, file: CatalogPath, message: String, hint: String) -> Finding {
+    Finding { hints: vec![hint], ..Finding::of(rule, file, Arc::from(""), message) }
+}
+
 /// A file that is not JSON, as a finding of the rule `syntax`.
 pub(super) fn syntax(file: &CatalogPath, problem: &SyntaxProblem) -> Finding {
     Finding {

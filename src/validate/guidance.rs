@@ -3,9 +3,15 @@
 use std::sync::Arc;
 
 use crate::code::Code;
+use crate::document::{Locator, Place};
 use crate::model::{Contract, Lookup, Persona, Shelf, Unusable, by_name};
 use crate::names::CatalogPath;
 use crate::validate::References;
+
+/// How to mend a persona.
+pub(super) const PERSONA_HINT: &str = "mend the file: plain text in UTF-8, after a front matter that ends with ---";
+/// How to mend a contract.
+pub(super) const CONTRACT_HINT: &str = "mend the file: it holds one JSON Schema (2020-12) that stands alone";
 
 /// The personas and contracts of a catalog: each file, and what became of reading it.
 #[derive(Debug, Clone, Default)]
@@ -72,18 +78,21 @@ fn persona(path: &CatalogPath, bytes: &[u8]) -> Result<Persona, Unusable> {
         code: Code::ValidationError,
         message: error.to_string(),
         at: None,
-        hints: vec!["mend the file: plain text in UTF-8, after a front matter that ends with ---".to_owned()],
+        hints: vec![PERSONA_HINT.to_owned()],
     })
 }
 
 fn contract(path: &CatalogPath, bytes: &[u8]) -> Result<Contract, Unusable> {
     let document = super::parse(path, bytes).map_err(|problem| super::finding::syntax(path, &problem).as_unusable())?;
-    Contract::compile(Some(path.stem().to_owned()), document.value.clone()).map_err(|error| Unusable {
-        file: path.to_string(),
-        code: Code::ValidationError,
-        message: error.to_string(),
-        at: None,
-        hints: vec!["mend the file: it holds one JSON Schema (2020-12) that stands alone".to_owned()],
+    Contract::compile(Some(path.stem().to_owned()), document.value.clone()).map_err(|error| {
+        let locator = Locator::new(&document.text);
+        Unusable {
+            file: path.to_string(),
+            code: Code::ValidationError,
+            message: error.to_string(),
+            at: Some(locator.position(locator.span(&Place::value(error.at)).start)),
+            hints: vec![CONTRACT_HINT.to_owned()],
+        }
     })
 }
 
@@ -91,7 +100,7 @@ fn is_persona(path: &CatalogPath) -> bool {
     path.as_str().strip_prefix("personas/").is_some_and(|rest| is_of_kind(rest, "md"))
 }
 
-fn is_contract(path: &CatalogPath) -> bool {
+pub(super) fn is_contract(path: &CatalogPath) -> bool {
     path.as_str().strip_prefix("contracts/").is_some_and(|rest| is_of_kind(rest, "json"))
 }
 

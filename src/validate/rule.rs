@@ -69,6 +69,8 @@ pub enum Check {
     Flow(fn(&FlowSubject<'_>, &mut Drafts<'_>)),
     /// Nothing: what it names is found while the file is read.
     Reading,
+    /// Nothing of a file alone: what it names is found where all files of a catalog are known.
+    Catalog,
 }
 
 /// What a file rule may look at.

@@ -24,6 +24,7 @@ mod invalid_variable_name;
 mod lost_result;
 mod misfit_arguments;
 mod misfit_default;
+pub(super) mod misplaced_file;
 mod missing_flow;
 mod missing_flow_input;
 mod missing_name;
@@ -37,6 +38,7 @@ mod self_edge;
 mod stray_example;
 pub(super) mod syntax;
 mod tool_not_allowed;
+pub(super) mod twin_files;
 mod unavailable_tool;
 mod unbound_placeholder;
 mod unconnected_node;
@@ -48,6 +50,7 @@ mod unknown_tool;
 mod unknown_variable_set;
 mod unreachable_reference;
 mod unread_output;
+pub(super) mod unusable_file;
 mod unused_variable;
 mod useless_mapping;
 
@@ -108,4 +111,7 @@ pub static REGISTRY: &[Rule] = &[
     path_into_text::RULE,
     unknown_output_field::RULE,
     stray_example::RULE,
+    misplaced_file::RULE,
+    twin_files::RULE,
+    unusable_file::RULE,
 ];

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::foreign::seems_to_be;
+use super::templates::read_templates;
 use super::{Unread, UnreadKind, declared, given_default, said, text, texts, variable_sets};
 use crate::document::{Document, Place, Pointer};
 use crate::model::{
@@ -60,7 +61,7 @@ fn read_object(document: &Document, object: &Map<String, Value>, file: &mut Flow
     } else if object.contains_key("nodes") {
         read_one(document, object, root, Shape::Flat, (0, 1), file);
     } else {
-        file.unread.push((None, unknown_shape(&document.value, root)));
+        file.unread.push((None, misplaced(document).unwrap_or_else(|| unknown_shape(&document.value, root))));
     }
 }
 
@@ -69,6 +70,13 @@ fn with_keys(value: &Value) -> String {
     let Value::Object(map) = value else { return String::new() };
     let keys: Vec<String> = map.keys().take(5).map(|key| quoted(key)).collect();
     if keys.is_empty() { " (it is empty)".to_owned() } else { format!(" (it has {})", keys.join(", ")) }
+}
+
+/// A template that lies where flows are read.
+fn misplaced(document: &Document) -> Option<Unread> {
+    let is_template = !read_templates(document).templates.is_empty();
+    let message = "not a flow file: it is a template".to_owned();
+    is_template.then(|| Unread { what: UnreadKind::Misplaced, place: Place::value(Pointer::root()), message })
 }
 
 fn unknown_shape(value: &Value, root: Pointer) -> Unread {

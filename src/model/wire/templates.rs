@@ -37,7 +37,8 @@ pub fn read_templates(document: &Document) -> TemplateFile {
         file.templates.push(sections(document, object, results));
     }
     if file.templates.is_empty() {
-        file.unread.push(no_text(object, &root).unwrap_or_else(|| unknown_shape(root)));
+        let trouble = no_text(object, &root).or_else(|| misplaced(object));
+        file.unread.push(trouble.unwrap_or_else(|| unknown_shape(root)));
     }
     file
 }
@@ -63,6 +64,13 @@ fn no_text(object: &Map<String, Value>, root: &Pointer) -> Option<Unread> {
     };
     let message = format!("`template` is {what}, and must be one text");
     Some(Unread { what: UnreadKind::UnknownShape, place: Place::value(pointer), message })
+}
+
+/// A flow that lies where templates are read.
+fn misplaced(object: &Map<String, Value>) -> Option<Unread> {
+    let is_flow = ["nodes", "flows"].iter().any(|key| object.get(*key).is_some_and(Value::is_array));
+    let message = "not a template file: it is a flow".to_owned();
+    is_flow.then(|| Unread { what: UnreadKind::Misplaced, place: Place::value(Pointer::root()), message })
 }
 
 fn unknown_shape(root: Pointer) -> Unread {

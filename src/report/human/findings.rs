@@ -153,8 +153,8 @@ fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
         if look.terminal { folded(&text, room, room).join("\n") } else { text }
     };
     let mut group = Group::with_title(level.primary_title(fitting(&finding.message, before_title)).id(finding.rule));
-    if window.cut {
-        // The snippet would count columns from where the window begins.
+    if window.cut || finding.text.is_empty() {
+        // The snippet would count columns from where the window begins, or isn't there.
         let Position { line, column } = finding.position;
         group = group.element(Origin::path(shown(&file.shown, 300)).line(line).char_column(column));
     } else {
@@ -166,7 +166,10 @@ fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
             snippet = snippet.annotation(AnnotationKind::Context.span(span).label(shown(&related.label, LONGEST)));
         }
     }
-    group = group.element(snippet);
+    // Where a file as such is meant, there are no lines to show.
+    if !finding.text.is_empty() {
+        group = group.element(snippet);
+    }
     for related in finding.related.iter().filter(|related| window.holds(related.span).is_none()) {
         let Position { line, column } = related.position;
         let note = format!("line {line}, column {column}: {}", shown(&related.label, LONGEST));

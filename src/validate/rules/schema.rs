@@ -122,14 +122,17 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
 }
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
+    let among_templates = subject.document.path.as_str().starts_with("templates/");
     for unread in subject.unread {
         let hint = match unread.what {
             UnreadKind::EmptyFlow => "add a flow to `flows`",
             UnreadKind::Foreign => "take it out of flows/, or write its prompts as a flow: nothing is converted",
+            UnreadKind::Misplaced if among_templates => "move it to flows/",
+            UnreadKind::Misplaced => "move it to templates/",
             UnreadKind::UnknownShape if unread.place.pointer != Pointer::root() => {
                 "write one text; \\n stands for a new line"
             }
-            UnreadKind::UnknownShape if subject.document.path.as_str().starts_with("templates/") => {
+            UnreadKind::UnknownShape if among_templates => {
                 "for instance {\"title\": \"…\", \"template\": \"Write about {topic}.\", \"variables\": [\"topic\"]}"
             }
             UnreadKind::UnknownShape => {
@@ -140,7 +143,8 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
         drafts.find(unread.place.clone(), unread.message.clone()).hint(hint);
     }
     // A file of an unknown shape departs from the schema in ways that help nobody.
-    if subject.unread.iter().any(|unread| matches!(unread.what, UnreadKind::UnknownShape | UnreadKind::Foreign)) {
+    let of_unknown_shape = [UnreadKind::UnknownShape, UnreadKind::Foreign, UnreadKind::Misplaced];
+    if subject.unread.iter().any(|unread| of_unknown_shape.contains(&unread.what)) {
         return;
     }
     for violation in subject.violations {

@@ -37,7 +37,7 @@ error none bad.json:13:21 /nodes/0/data/contract `"rout"`
   hint: did you mean "route"?
   hint: add it to contracts/, write the schema into the node, or mend the name
 error none bad.json:22:21 /nodes/1/data/contract `"berth"`
-  node "moor" names contract "berth", which can't be used: contracts/berth.json: /required: "berth" is not of type "array"
+  node "moor" names contract "berth", which can't be used: contracts/berth.json: /required: "berth" is not of type "array" (line 1, column 32)
   hint: mend the file: it holds one JSON Schema (2020-12) that stands alone
 error none bad.json:31:21 /nodes/2/data/contract `{
           "type": "text"

@@ -10,6 +10,7 @@ mod names;
 mod registry;
 mod shapes;
 mod values;
+mod whole;
 
 use flowy::internals::validate::{Finding, Options};
 use serde_json::Value;

@@ -1,0 +1,37 @@
+//! `twin-files`: files whose paths differ in case or normal form alone.
+
+use std::collections::BTreeMap;
+
+use crate::code::Code;
+use crate::names::{CatalogPath, same_file, shown};
+use crate::validate::finding::of_file;
+use crate::validate::{Check, Finding, Reach, Rule, Severity};
+
+/// The rule. A computer whose file system ignores case or normal form has only one of them.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "twin-files",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
+    also: &[],
+    summary: "No two files have paths that differ in case or normal form alone.",
+    check: Check::Catalog,
+};
+
+/// One finding for each group of such files, at the first of them.
+pub fn twin_files<'p>(paths: impl Iterator<Item = &'p CatalogPath>) -> Vec<Finding> {
+    let mut same: BTreeMap<String, Vec<&CatalogPath>> = BTreeMap::new();
+    for path in paths {
+        same.entry(same_file(path.as_str())).or_default().push(path);
+    }
+    let of_group = |paths: Vec<&CatalogPath>| {
+        let (first, others) = paths.split_first().filter(|(_, others)| !others.is_empty())?;
+        let others: Vec<String> = others.iter().map(|path| shown(path.as_str(), 200)).collect();
+        let message =
+            format!("the path differs in case or in the form of its letters alone from {}", others.join(" and "));
+        let hint = "rename one of them: most Macs and Windows computers can hold only one".to_owned();
+        Some(of_file(&RULE, (*first).clone(), message, hint))
+    };
+    same.into_values().filter_map(of_group).collect()
+}

@@ -1,0 +1,59 @@
+//! `unusable-file`: a persona or a contract that can't be used, and that no flow names.
+
+use std::sync::Arc;
+
+use crate::code::Code;
+use crate::document::{Locator, Place, Position, Span};
+use crate::model::{Contract, Persona, PersonaError};
+use crate::names::CatalogPath;
+use crate::validate::finding::of_file;
+use crate::validate::guidance::{CONTRACT_HINT, PERSONA_HINT, is_contract};
+use crate::validate::{Check, Finding, Reach, Rule, Severity, parse};
+
+/// The rule. Where a flow names the file, the flow's own finding says so.
+pub(in crate::validate) const RULE: Rule = Rule {
+    id: "unusable-file",
+    severity: Severity::Warning,
+    reach: Reach::None,
+    code: Code::ValidationError,
+    warning: None,
+    also: &[],
+    summary: "Every persona and every contract can be used, also while no flow names it.",
+    check: Check::Catalog,
+};
+
+/// What is wrong with the text of a persona or a contract, if anything is.
+pub fn unusable_file(path: &CatalogPath, bytes: &[u8]) -> Option<Finding> {
+    if is_contract(path) { contract(path, bytes) } else { persona(path, bytes) }
+}
+
+fn contract(path: &CatalogPath, bytes: &[u8]) -> Option<Finding> {
+    let told = |message: String, hint: &str| of_file(&RULE, path.clone(), message, hint.to_owned());
+    match parse(path, bytes) {
+        Err(problem) => Some(Finding {
+            text: problem.text.clone(),
+            span: problem.span,
+            position: problem.position,
+            ..told(format!("not a contract: {}", problem.message), problem.hint.unwrap_or(CONTRACT_HINT))
+        }),
+        Ok(document) => {
+            let trouble = Contract::compile(None, document.value.clone()).err()?;
+            let (locator, place) = (Locator::new(&document.text), Place::value(trouble.at.clone()));
+            let span = locator.span(&place);
+            let position = locator.position(span.start);
+            let found = told(format!("not a contract: {trouble}"), CONTRACT_HINT);
+            Some(Finding { text: document.text.clone(), place, span, position, ..found })
+        }
+    }
+}
+
+fn persona(path: &CatalogPath, bytes: &[u8]) -> Option<Finding> {
+    let trouble = Persona::read(path.clone(), bytes).err()?;
+    let found = of_file(&RULE, path.clone(), format!("not a persona: {trouble}"), PERSONA_HINT.to_owned());
+    let PersonaError::Unprintable { line, .. } = trouble else { return Some(found) };
+    let text = String::from_utf8_lossy(bytes);
+    let start = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let length = text.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
+    let span = Span { start, end: start + length };
+    Some(Finding { text: Arc::from(&*text), span, position: Position { line, column: 1 }, ..found })
+}
