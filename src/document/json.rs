@@ -118,7 +118,12 @@ impl Document {
         let ast = match parse_ast(text) {
             Ok(Some(ast)) => ast,
             Ok(None) => {
-                return Err(problem("the file is empty".to_owned(), Some("a flow file holds one JSON object"), 0, 0));
+                return Err(problem(
+                    "the file is empty".to_owned(),
+                    Some("the file has to hold one JSON object"),
+                    0,
+                    0,
+                ));
             }
             Err(error) => {
                 let range = error.range();
