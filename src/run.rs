@@ -25,3 +25,4 @@ pub use guided::{
 pub use state::{Counts, Limits, MOST_FILE_BYTES, OnFailure, Run, State, Status};
 pub use ticket::{EscalationId, ExecutionId, Ticket};
 pub use warning::Warning;
+pub use within::Coming;

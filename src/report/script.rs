@@ -9,12 +9,14 @@ use std::fmt::Write as _;
 use crate::app::{Script, Written, WrittenBody};
 use crate::names::{counted, quoted, shown};
 use crate::plan::{OutputPart, Passing, Plan, Rendering, Slot, Source, Work};
-use crate::report::wire;
+use crate::run::Coming;
 
 /// The longest label or name in a line, in characters.
 const LONGEST_LABEL: usize = 120;
 /// The longest description of a step or flow, in characters.
 const LONGEST_DESCRIPTION: usize = 500;
+/// The longest value that a step makes for a flow within the flow, in characters.
+const LONGEST_VALUE: usize = 2_000;
 /// The longest contract that is written out, in characters; a longer one is only named.
 const LONGEST_CONTRACT: usize = 4_000;
 
@@ -29,7 +31,7 @@ pub fn prompt(written: &Written) -> String {
 fn flow(name: &str, description: &str, script: &Script) -> String {
     let plan = &script.plan;
     let mut out = String::new();
-    let steps = plan.steps().len();
+    let steps = plan.steps().iter().filter(|step| !matches!(step.work, Work::Gather(_))).count();
     let _ = writeln!(out, "Carry out the flow {} ({}), step by step.", quoted(name), counted(steps, "step", "steps"));
     if !description.is_empty() {
         let _ = writeln!(out, "{}", shown(description, LONGEST_DESCRIPTION));
@@ -58,7 +60,9 @@ fn flow(name: &str, description: &str, script: &Script) -> String {
         match (&step.work, script.texts.get(number)) {
             (Work::Render(rendering), Some(Ok(text))) => {
                 guidance(&mut out, rendering, place, &mut personas);
-                let reads = reads(rendering, plan);
+                let reads = script.reads.get(number).map(Vec::as_slice).unwrap_or_default();
+                let reads: Vec<String> =
+                    reads.iter().map(|(spelt, what)| format!("{{{spelt}}} is {}", coming(what, plan))).collect();
                 if !reads.is_empty() {
                     let _ = writeln!(out, "Reads: {}.", reads.join("; "));
                 }
@@ -108,24 +112,20 @@ fn guidance<'p>(out: &mut String, rendering: &'p Rendering, number: usize, perso
     }
 }
 
-/// The placeholders that stay, each with the output that belongs there.
-fn reads(rendering: &Rendering, plan: &Plan) -> Vec<String> {
-    let mut reads: Vec<String> = Vec::new();
-    for (placeholder, place) in rendering.outline.placeholders.iter().zip(&rendering.outline.name_of) {
-        let Some(slot) = rendering.slots.get(*place) else { continue };
-        let waits = match &slot.source {
-            Source::Step { part, .. } => *part != OutputPart::Template,
-            Source::Open(open) => open.auto.is_some(),
-            Source::Passed(_) => false,
-        };
-        if waits {
-            let said = format!("{{{}}} is the {}", placeholder.spelt(), wire::from(slot, plan));
-            if !reads.contains(&said) {
-                reads.push(said);
-            }
+/// What belongs in the place of a placeholder, in words.
+fn coming(what: &Coming, plan: &Plan) -> String {
+    match what {
+        Coming::Output { step, path } => {
+            let id = plan.step(*step).map_or("", |step| step.id.as_str());
+            let at = if path.is_empty() { String::new() } else { format!(" at {}", shown(&path.join("."), 200)) };
+            format!("the output of {}{at}", shown(id, LONGEST_LABEL))
+        }
+        Coming::Made { value, of } => {
+            let of: Vec<String> =
+                of.iter().map(|(written, what)| format!("{written} is {}", coming(what, plan))).collect();
+            format!("{}, where {}", shown(&value.to_string(), LONGEST_VALUE), of.join(" and "))
         }
     }
-    reads
 }
 
 fn not_done(out: &mut String, message: &str, number: usize, plan: &Plan) {
@@ -179,9 +179,17 @@ fn slot_reads(slot: &Slot, from: usize) -> bool {
     }
 }
 
+/// The step whose output a step takes over, where it does nothing else.
+fn giver(mut step: usize, plan: &Plan) -> usize {
+    while let Some(Work::Gather(gather)) = plan.step(step).map(|step| &step.work) {
+        step = gather.last;
+    }
+    step
+}
+
 fn ending(plan: &Plan) -> String {
     let mut out = String::from("\n## At the end\n");
-    let id = |step: usize| plan.step(step).map(|step| quoted(&step.id)).unwrap_or_default();
+    let id = |step: usize| plan.step(giver(step, plan)).map(|step| quoted(&step.id)).unwrap_or_default();
     if plan.results().len() > 1 {
         let marks = plan.results().iter().filter_map(|mark| Some((mark, mark.step?)));
         let marks: Vec<String> = marks

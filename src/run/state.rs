@@ -370,7 +370,9 @@ impl Run {
                     let value = output.value.as_deref().filter(|_| !output.of_tool).cloned();
                     Some((label.clone(), value.unwrap_or_else(|| Value::String(output.text.to_string()))))
                 });
-                output = Output::with_fields(output.text.clone(), Value::Object(fields.collect()));
+                let pending = gather.results.iter().any(|(_, step)| self.output_of(*step).is_some_and(|it| it.pending));
+                let whole = Output::with_fields(output.text.clone(), Value::Object(fields.collect()));
+                output = Output { pending: pending || output.pending, ..whole };
             }
             self.set(step, State::Done { output, timing: Timing { at, took } });
         }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::code::Code;
 use crate::model::text_of;
 use crate::names::{nfc, quoted};
-use crate::plan::{Door, Gather, Source, Terms, Work};
+use crate::plan::{Door, Gather, Open, Slot, Source, Terms, Work};
 use crate::render::Filling;
 use crate::run::bind::{FilledWith, Nowhere};
 use crate::run::{Given, Output, Refusal, Run, StepError};
@@ -24,6 +24,27 @@ pub struct Entered {
     /// Whole outputs, by the name that they were handed to: dot paths lead into them, and their text is
     /// what the bare name means.
     pub(super) outputs: BTreeMap<String, Output>,
+    /// What was handed over with placeholders left in it, because they read what is not there yet.
+    pub(super) unfinished: BTreeMap<String, Value>,
+}
+
+/// What a placeholder reads that is not there yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Coming {
+    /// The output of a step, at a dot path.
+    Output {
+        /// The step; never one that only gathers what a flow within the flow gave.
+        step: usize,
+        /// The path; empty for the whole.
+        path: Vec<String>,
+    },
+    /// A value that the step which goes through the flow makes of such outputs.
+    Made {
+        /// The value, with placeholders.
+        value: Value,
+        /// Each of these as it is written, and what it reads.
+        of: Vec<(String, Coming)>,
+    },
 }
 
 /// What a step reads that nobody computed: where its values come from.
@@ -79,7 +100,7 @@ impl Run {
     ///
     /// # Errors
     /// Why one of them does not.
-    pub(super) fn admitted(&self, step: usize) -> Result<(), StepError> {
+    pub fn admitted(&self, step: usize) -> Result<(), StepError> {
         self.refused_before(step).map_or(Ok(()), |(_, error)| Err(error.clone()))
     }
 
@@ -97,6 +118,65 @@ impl Run {
     /// The values of the flow to which steps belong; none before it has begun.
     pub(super) fn given_within(&self, within: Option<usize>) -> Option<&Given> {
         self.level(within).map(|level| level.given)
+    }
+
+    /// What a placeholder of a step reads, down to the steps that will give it; none where it has its
+    /// value, or stays as text.
+    pub fn coming(&self, step: usize, slot: &Slot, path: &[String]) -> Option<Coming> {
+        if !matches!(self.filled(step, slot), Ok(FilledWith::Pending)) {
+            return None;
+        }
+        let further = |before: &[String]| [before, path].concat();
+        match &slot.source {
+            Source::Step { step, path: before, .. } => Some(self.giving(*step, &further(before))),
+            Source::Passed(_) => None,
+            Source::Open(open) => {
+                let within = self.plan().step(step)?.within;
+                let pending =
+                    |open: &&Open| self.given_within(within).is_some_and(|it| it.pending.contains(&open.input));
+                match open.places().find(pending) {
+                    None => Some(self.giving(open.auto?, path)),
+                    Some(open) => self.handed_later(within?, &open.input, path),
+                }
+            }
+        }
+    }
+
+    /// The step that gives an output, instead of one that only gathers it.
+    fn giving(&self, step: usize, path: &[String]) -> Coming {
+        let Some(gather) = self.gathering(step) else { return Coming::Output { step, path: path.to_vec() } };
+        let label = path.split_first().and_then(|(label, rest)| {
+            let mut results = gather.results.iter();
+            let (_, step) = results.find(|(name, _)| name == label || name.replace(' ', "_") == *label)?;
+            Some((*step, rest))
+        });
+        let (step, path) = label.unwrap_or((gather.last, path));
+        self.giving(step, path)
+    }
+
+    /// What is handed to an input of a flow within the flow once it is there.
+    fn handed_later(&self, gather: usize, input: &str, path: &[String]) -> Option<Coming> {
+        let (work, door) = (self.gathering(gather)?, self.door(gather)?);
+        let holes = door
+            .values
+            .holes()
+            .iter()
+            .zip(&door.slot_of)
+            .filter(|(hole, _)| hole.at.steps().next().is_some_and(|key| nfc(&key) == input));
+        let (first, place) = holes.clone().next()?;
+        if first.alone && first.at.steps().count() == 1 {
+            return self.coming(gather, work.slots.get(*place)?, &[&first.path, path].concat());
+        }
+        let value = self.entered.get(&gather)?.as_ref().ok()?.unfinished.get(input)?.clone();
+        let mut of: Vec<(String, Coming)> = Vec::new();
+        for (hole, place) in holes {
+            if let Some(coming) = work.slots.get(*place).and_then(|slot| self.coming(gather, slot, &hole.path))
+                && of.iter().all(|(written, _)| *written != hole.written)
+            {
+                of.push((hole.written.clone(), coming));
+            }
+        }
+        Some(Coming::Made { value, of })
     }
 
     /// What a step hands to the flow that it goes through.
@@ -153,14 +233,12 @@ impl Run {
             StepError::new(code, format!("flow {}: {refusal}", quoted(&work.flow)))
         };
         let mut given = Given::read(&values).map_err(refused)?;
-        for name in &pending {
-            given.values.remove(name);
-        }
+        let unfinished = pending.iter().filter_map(|name| given.values.remove_entry(name)).collect();
         given.pending = pending;
         let terms = self.plan().terms_within(Some(gather));
         take_with_fields(&mut given, &outputs, terms);
         given.check(terms).map_err(refused)?;
-        Ok(Entered { given, outputs })
+        Ok(Entered { given, outputs, unfinished })
     }
 }
 

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
+use chrono::DateTime;
 use serde_json::{Map, Value};
 
 use super::{Offer, PromptEntry, PromptKind};
@@ -13,7 +15,7 @@ use crate::catalog::{CatalogError, near, normal, variables};
 use crate::model::{Template, ValueType, text_of};
 use crate::plan::{Plan, Work};
 use crate::render::{Outline, Walked, fill, walk};
-use crate::run::{Given, Limits, Refusal, Run, StepError};
+use crate::run::{Coming, Event, Given, Limits, Output, Refusal, Run, State, StepError, Timing};
 
 /// The longest that a filled template may get, in bytes; no client takes more in one message.
 const LONGEST_TEXT: usize = 1_000_000;
@@ -57,6 +59,8 @@ pub struct Script {
     /// Each step's text, filled as far as the given values go: outputs of earlier steps are not
     /// there yet, so their placeholders stay. An error where the step can't be done.
     pub texts: Vec<Result<String, StepError>>,
+    /// For each step the placeholders that stay, with what belongs there.
+    pub reads: Vec<Vec<(String, Coming)>>,
 }
 
 impl App {
@@ -135,10 +139,39 @@ fn script(plan: Arc<Plan>, name: &str, mut values: Map<String, Value>) -> Result
     let told = |refusal: &Refusal| as_arguments(refused(name, refusal));
     let given = Given::read(&values).map_err(|refusal| told(&refusal))?;
     given.check(plan.terms()).map_err(|refusal| told(&refusal))?;
-    let run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| told(&refusal))?;
+    let mut run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| told(&refusal))?;
     // The flows within it are unfolded, so that their texts are there too.
     let plan = run.plan().clone();
-    let texts = plan.steps().iter().enumerate().map(|(number, step)| match &step.work {
+    let mut texts: Vec<Result<String, StepError>> = vec![Ok(String::new()); plan.steps().len()];
+    let mut reads = vec![Vec::new(); plan.steps().len()];
+    let timing = Timing { at: DateTime::UNIX_EPOCH, took: Duration::ZERO };
+    let next = |run: &Run| run.ready().next();
+    while let Some(number) = next(&run) {
+        if let (Some(work), Some(text), Some(reads)) =
+            (plan.step(number).map(|step| &step.work), texts.get_mut(number), reads.get_mut(number))
+        {
+            *text = text_of_step(&run, number, work);
+            *reads = reads_of_step(&run, number, work);
+        }
+        // No output is there yet. What does not begin takes its steps with it.
+        let event = match run.admitted(number) {
+            Ok(()) => Event::Done { step: number, output: Output::pending(), timing },
+            Err(error) => Event::Failed { step: number, error, timing },
+        };
+        run.apply(event);
+    }
+    for (number, text) in texts.iter_mut().enumerate() {
+        if let Some(State::Skipped { because }) = run.state(number)
+            && let Some(State::Failed { error, .. }) = run.state(*because)
+        {
+            *text = Err(error.clone());
+        }
+    }
+    Ok(Script { plan, texts, reads })
+}
+
+fn text_of_step(run: &Run, number: usize, work: &Work) -> Result<String, StepError> {
+    match work {
         Work::Render(rendering) => run.bind(number, rendering).map(|bound| bound.text),
         Work::Call(call) => {
             let message = format!(
@@ -149,9 +182,23 @@ fn script(plan: Arc<Plan>, name: &str, mut values: Map<String, Value>) -> Result
         }
         Work::Flow(_) | Work::Gather(_) => Ok(String::new()),
         Work::Faulty { code, message, .. } => Err(StepError::new(*code, message.clone())),
-    });
-    let texts = texts.collect();
-    Ok(Script { plan, texts })
+    }
+}
+
+/// The placeholders that stay in a step's text, each once, with what belongs there.
+fn reads_of_step(run: &Run, number: usize, work: &Work) -> Vec<(String, Coming)> {
+    let Work::Render(rendering) = work else { return Vec::new() };
+    let mut reads: Vec<(String, Coming)> = Vec::new();
+    for (placeholder, place) in rendering.outline.placeholders.iter().zip(&rendering.outline.name_of) {
+        let spelt = placeholder.spelt();
+        if let Some(slot) = rendering.slots.get(*place)
+            && let Some(coming) = run.coming(number, slot, &placeholder.path)
+            && reads.iter().all(|(known, _)| *known != spelt)
+        {
+            reads.push((spelt, coming));
+        }
+    }
+    reads
 }
 
 /// The same refusal, for a caller who gives arguments and knows no tool.

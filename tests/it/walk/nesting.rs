@@ -434,3 +434,33 @@ async fn a_mapped_input_without_a_value_counts_as_absent() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_prompt_says_of_steps_within_which_outputs_they_read() {
+    let inner = file(
+        json!([step("a", "{lone} {lone.field} {made} {fixed}"), step("b", "{a_result}")]),
+        &[("a", "b")],
+        json!({"lone": {"required": true}, "made": {"required": true}, "fixed": {"default": "none"}}),
+    );
+    let handed = json!({"lone": "{first_result}", "made": "of {first_result} for {who}", "fixed": "{who}"});
+    let outer = file(
+        json!([step("first", "start"), link("in", "Inner", handed), step("after", "{in_result}")]),
+        &[("first", "in"), ("in", "after")],
+        json!({"who": {"required": true}}),
+    );
+    let mut session = Bench::folder([("flows/Outer.json", outer), ("flows/Inner.json", inner)]).session().await;
+    let given = json!({"name": "flow_Outer", "arguments": {"who": "Kim"}});
+    let answer = session.request("prompts/get", given).await;
+    let text = answer["result"]["messages"][0]["content"]["text"].as_str().unwrap().to_owned();
+    let reads: Vec<&str> = text.lines().filter(|line| line.starts_with("Reads: ")).collect();
+    assert_eq!(
+        reads,
+        [
+            "Reads: {lone} is the output of first; {lone.field} is the output of first at field; {made} is \"of \
+             {first_result} for Kim\", where {first_result} is the output of first.",
+            "Reads: {a_result} is the output of in/a.",
+            "Reads: {in_result} is the output of in/b.",
+        ]
+    );
+    assert!(text.contains("{lone} {lone.field} {made} Kim") && text.contains("## Step 4 of 4: "), "{text}");
+}
