@@ -42,7 +42,7 @@ pub use crate::catalog::{IgnoredRef, InexactName, Origin, Prepared};
 pub use crate::clock::{Clock, SystemClock};
 pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, QUERY_LIMIT, Selection, Usage};
 pub use crate::execute::StepEnd;
-pub use crate::guide::{Answering, Asker, Story, Turn};
+pub use crate::guide::{Answering, Asked, Asker, Story, Turn};
 pub use crate::model::{KnownTool, ServerStanding};
 pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome};
 pub use crate::source::READING;

@@ -6,6 +6,7 @@
 //! Protocols are not known here: a person is reached through [`Asker`], tools through the port of the
 //! room that drives direct executions.
 
+mod asking;
 mod calls;
 mod error;
 mod handing;
@@ -17,12 +18,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::execute::{ToolProgress, Tools};
 use crate::plan::Plan;
 use crate::run::{
-    Beginning, Entry, Escalation, EscalationId, ExecutionId, Given, Guided, Limits, Moment, Outcome, Ticket,
+    Beginning, Entry, Escalation, EscalationId, ExecutionId, Given, Guided, Limits, Moment, Outcome, Rules, Ticket,
 };
 use crate::store::{Appended, Store};
 
@@ -37,13 +39,25 @@ pub const PATIENCE: Duration = Duration::from_secs(45);
 /// How often a call is decided anew because another one was faster, before it gives up.
 const TRIES: usize = 50;
 
+/// A question to a person, with where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The flow's name.
+    pub flow: String,
+    /// The step's label.
+    pub step: String,
+    /// The question.
+    pub escalation: Escalation,
+}
+
 /// What a person answers, or that nobody did.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Value>> + Send + 'a>>;
 
 /// Somebody who can put questions to a person at once.
 pub trait Asker: Send + Sync {
     /// Asks; `None` where the person does not want to answer or can't be reached.
-    fn ask<'a>(&'a self, escalation: &'a Escalation) -> Answering<'a>;
+    /// Dropping the answer takes the question back.
+    fn ask<'a>(&'a self, asked: &'a Asked) -> Answering<'a>;
 }
 
 /// What is to be carried out.
@@ -94,12 +108,23 @@ pub struct Turn {
     pub guided: Guided,
     /// What the call did.
     pub done: Deed,
+    /// Whether whoever is answered may not know the persona and the rules: a new process may serve a new
+    /// conversation, and so does who brings a person's answers.
+    pub anew: bool,
 }
 
 impl Turn {
-    /// Whether the call ended with a question that a person has not answered.
-    pub fn asks(&self) -> bool {
-        matches!(self.done, Deed::Asked(_))
+    /// An execution right after a call, for somebody who knows it.
+    pub(super) fn of(guided: Guided, done: Deed) -> Self {
+        Self { guided, done, anew: false }
+    }
+
+    /// The question with which the call ended, where a person has not answered it.
+    pub fn asked(&self) -> Option<Asked> {
+        match &self.done {
+            Deed::Asked(id) => Asked::of(&self.guided, id),
+            Deed::Began | Deed::Closed { .. } | Deed::Answered(_) | Deed::Cancelled | Deed::Called { .. } => None,
+        }
     }
 }
 
@@ -230,6 +255,7 @@ impl Guide {
         for _ in 0..TRIES {
             let beginning = Beginning {
                 id: name(),
+                rules: Rules::NEWEST,
                 // Walked over as it is stored: with every flow within it unfolded.
                 plan: order.plan.clone().unfolded(),
                 given: order.given.clone(),
@@ -248,7 +274,8 @@ impl Guide {
             self.calling.be_there(&guided)?;
             if self.store.begin(entries.clone(), &guided).await? == Appended::Kept {
                 self.known.keep(Story { entries, guided: guided.clone() });
-                let begun = Turn { guided, done: Deed::Began };
+                self.known.tell(&id);
+                let begun = Turn::of(guided, Deed::Began);
                 // It has begun, whatever became of its first tool steps: what can't be read now is
                 // asked for again.
                 return Ok(self.carry_on(begun.clone()).await.unwrap_or(begun));
@@ -265,7 +292,7 @@ impl Guide {
     pub async fn complete(&self, id: &ExecutionId, closure: &Closure) -> Result<Turn, GuideError> {
         let owner = self.calling.owner();
         let turn = self.change(id, |story| calls::complete(story, closure, owner, &*self.clock)).await?;
-        self.carry_on(turn).await
+        Ok(Turn { anew: self.known.tell(id), ..self.carry_on(turn).await? })
     }
 
     /// Hands the open step to a person, and where there is an asker waits a while for the answers.
@@ -276,21 +303,22 @@ impl Guide {
         &self,
         id: &ExecutionId,
         question: &Question,
-        asker: Option<&dyn Asker>,
+        asker: Option<Arc<dyn Asker>>,
     ) -> Result<Turn, GuideError> {
         let fresh = EscalationId::fresh(self.clock.fresh(), self.clock.fresh());
         let turn = self.change(id, |story| calls::escalate(story, question, &fresh)).await?;
-        let (Some(asker), Deed::Asked(escalation)) = (asker, &turn.done) else { return Ok(turn) };
-        let Some(open) = turn.guided.escalations().iter().find(|open| open.id == *escalation) else { return Ok(turn) };
-        match tokio::time::timeout(self.patience, asker.ask(open)).await {
-            // Somebody may have answered elsewhere meanwhile; the first answer counts.
-            Ok(Some(answers)) => match self.resume(id, Some(escalation), &answers).await {
-                Err(GuideError::NoEscalation { .. }) => {
-                    let story = self.story(id).await?;
-                    Ok(Turn { guided: story.guided, done: Deed::Answered(escalation.clone()) })
-                }
-                answered => answered,
-            },
+        let (Some(asker), Deed::Asked(escalation)) = (asker, &turn.done) else {
+            return Ok(Turn { anew: matches!(turn.done, Deed::Answered(_)), ..turn });
+        };
+        let Some(asked) = Asked::of(&turn.guided, escalation) else { return Ok(turn) };
+        // Whoever takes the call back takes the question back; one that is only slow to be answered stays.
+        let taken_back = CancellationToken::new();
+        let guard = taken_back.clone().drop_guard();
+        let mut answering = tokio::spawn(self.clone().ask(id.clone(), asked, asker, taken_back));
+        let answered = tokio::time::timeout(self.patience, &mut answering).await;
+        guard.disarm();
+        match answered {
+            Ok(Ok(Some(answered))) => answered,
             _ => Ok(turn),
         }
     }
@@ -308,7 +336,8 @@ impl Guide {
     ) -> Result<Turn, GuideError> {
         let owner = self.calling.owner();
         let turn = self.change(id, |story| calls::resume(story, escalation, answers, owner, &*self.clock)).await?;
-        self.carry_on(turn).await
+        self.known.tell(id);
+        Ok(Turn { anew: true, ..self.carry_on(turn).await? })
     }
 
     /// Cancels an execution.
@@ -338,6 +367,7 @@ impl Guide {
     /// As [`Guide::story`].
     pub async fn attended(&self, id: &ExecutionId) -> Result<Story, GuideError> {
         let story = self.story(id).await?;
+        self.known.tell(id);
         match self.take_over(&story).await {
             Ok(true) => self.story(id).await,
             Ok(false) => Ok(story),
@@ -427,7 +457,7 @@ impl Guide {
                 if let Some(on_end) = self.on_end.as_ref().filter(|_| !had_ended && guided.state().ended()) {
                     on_end(&guided);
                 }
-                return told.map(|done| Turn { guided, done });
+                return told.map(|done| Turn::of(guided, done));
             }
         }
         Err(GuideError::Crowded)

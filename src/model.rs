@@ -18,7 +18,7 @@ mod tool;
 mod variable;
 pub mod wire;
 
-pub use contract::{Breach, Contract, MOST_BREACHES, NoSchema};
+pub use contract::{Breach, Contract, MOST_BREACHES, NoSchema, spelt_path};
 pub use edge::{Edge, EdgeKind};
 pub use fields::{Leads, OutputShape, Part, member_of};
 pub use flow::{Flow, Shape};

@@ -14,10 +14,12 @@ mod unfold;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::code::Code;
 use crate::model::{Contract, Flow, NodeKind, Persona, ValueType, VariableSet};
+use crate::names::{CatalogPath, ItemName};
 use crate::render::Outline;
 use crate::validate::{Body, CheckedFlow};
 
@@ -28,10 +30,20 @@ pub use doing::{Call, Door, Gather, Linked, Passage, Passed, Passing, USUAL_BACK
 pub use record::{PlanRecord, RecordError};
 pub use terms::Terms;
 
-/// A flow, ready to be shown or executed.
+/// A flow with its plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowPlan {
+    /// The flow as read.
+    pub flow: Arc<Flow>,
+    /// Its plan.
+    pub plan: Arc<Plan>,
+}
+
+/// A flow, ready to be shown or executed. It holds what that needs of the flow, and not the flow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    flow: Arc<Flow>,
+    name: ItemName,
+    file: CatalogPath,
     steps: Vec<Step>,
     inputs: Vec<Input>,
     sets: Vec<String>,
@@ -142,7 +154,7 @@ pub struct Rendering {
 pub const MAX_ATTEMPTS: u32 = 5;
 
 /// One name that a step's text reads, and where its value comes from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slot {
     /// The name as the text has it, in NFC.
     pub name: String,
@@ -151,19 +163,22 @@ pub struct Slot {
 }
 
 /// Where a slot's value comes from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Source {
     /// An earlier step.
     Step {
         /// Its number in the plan.
         step: usize,
         /// What of it.
+        #[serde(rename = "template", with = "record::part")]
         part: OutputPart,
         /// The dot path into its output; empty for the whole.
         path: Vec<String>,
         /// The edge's way of saying so; none where the name itself says it.
         by: Option<MappedBy>,
         /// What is looked for instead where an edge maps a field, and the output is a text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         otherwise: Option<Box<Open>>,
     },
     /// The caller, else the chosen variable set, else the default, else auto-mapping.
@@ -173,7 +188,7 @@ pub enum Source {
 }
 
 /// A value that the files leave open.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Open {
     /// The name it is asked for under (another than the slot's where an edge maps an input).
     pub input: String,
@@ -188,6 +203,7 @@ pub struct Open {
     /// Whether somebody declares it: then, not given, it is empty; otherwise the braces stay.
     pub declared: bool,
     /// What is looked for instead where an edge maps an input that has no value: the slot's own name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Box<Self>>,
 }
 
@@ -199,7 +215,7 @@ impl Open {
 }
 
 /// One value that a caller may or must give.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
     /// The name in NFC.
     pub name: String,
@@ -223,7 +239,7 @@ pub struct Input {
 }
 
 /// A result node, and the step whose output it marks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultMark {
     /// The result node's number in the file.
     pub node: usize,
@@ -235,7 +251,7 @@ pub struct ResultMark {
 
 impl Plan {
     /// Makes a checked flow ready. `flows` gives the plans of the flows within it.
-    pub fn of(checked: &CheckedFlow, flows: &HashMap<String, Arc<Self>>) -> Self {
+    pub fn of(checked: &CheckedFlow, flows: &HashMap<String, FlowPlan>) -> Self {
         let flow = checked.flow().clone();
         let order = checked.order();
         let mut number_of: Vec<Option<usize>> = vec![None; flow.nodes.len()];
@@ -295,12 +311,17 @@ impl Plan {
                 }
             }
         }
-        Self { flow, steps, inputs, sets, results, last }
+        Self { name: flow.name.clone(), file: flow.file.clone(), steps, inputs, sets, results, last }
     }
 
-    /// The flow as read.
-    pub fn flow(&self) -> &Arc<Flow> {
-        &self.flow
+    /// The flow's name.
+    pub fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    /// The flow's file in its catalog.
+    pub fn file(&self) -> &str {
+        self.file.as_str()
     }
 
     /// The steps, in the order in which they are reported.
@@ -322,7 +343,7 @@ impl Plan {
     pub fn made_for_guided(&self) -> bool {
         self.steps.iter().any(|step| match &step.work {
             Work::Render(rendering) => rendering.contract.is_some() || self.reads_a_field(rendering),
-            Work::Flow(linked) => linked.plan.made_for_guided(),
+            Work::Flow(linked) => linked.of.plan.made_for_guided(),
             Work::Call(_) | Work::Gather(_) | Work::Faulty { .. } => false,
         })
     }

@@ -10,6 +10,7 @@ mod failing;
 mod given;
 mod guided;
 mod noticed;
+mod reading;
 mod state;
 mod ticket;
 mod warning;
@@ -20,8 +21,9 @@ pub use event::{Event, Output, StepError, Timing};
 pub use given::{Given, Refusal, Unfit, Wanted};
 pub use guided::{
     Beginning, Cancelled, Closing, Entry, Escalation, Fate, Guided, GuidedState, Handed, Misfit, Moment, Outcome,
-    ToolAtWork, gives_reason, read_output,
+    Rules, ToolAtWork, gives_reason, read_output,
 };
+pub use reading::Unmet;
 pub use state::{Counts, Limits, MOST_FILE_BYTES, OnFailure, Run, State, Status};
 pub use ticket::{EscalationId, ExecutionId, Ticket};
 pub use warning::Warning;

@@ -1,10 +1,12 @@
 //! Executing a flow, and rehearsing it.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use futures_util::FutureExt as _;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -229,7 +231,7 @@ impl App {
                 execution: &execution,
                 told: told.as_ref(),
             };
-            let executed = execute::drive(run, &options, workers, &*clock, &work_cancel, |_, step| {
+            let driven = execute::drive(run, &options, workers, &*clock, &work_cancel, |_, step| {
                 let done = StepDone {
                     ended: step.ended,
                     steps: step.steps,
@@ -243,12 +245,18 @@ impl App {
                     on_step(&done);
                 }
                 tell_progress.send_replace(Some(done));
-            })
-            .await;
-            if let Some(counting) = counting {
-                counting.executed(&executed, work_cancel.is_cancelled());
-            }
-            tell_end.send_replace(Some(Finished::Ran(Arc::new(Recorded { executed, origin, findings }))));
+            });
+            // Whoever asks later is told of a bug, too, instead of waiting for ever.
+            let finished = match AssertUnwindSafe(driven).catch_unwind().await {
+                Ok(executed) => {
+                    if let Some(counting) = counting {
+                        counting.executed(&executed, work_cancel.is_cancelled());
+                    }
+                    Finished::Ran(Arc::new(Recorded { executed, origin, findings }))
+                }
+                Err(panic) => Finished::Broke(Arc::new(Error::of_panic(clock.fresh(), &execution, &*panic))),
+            };
+            tell_end.send_replace(Some(finished));
         });
         let patience = deadline.map(|deadline| deadline.saturating_sub(self.clock.reading()));
         // What `wait_for` gives is a lock on the channel, which must not be held while waiting.
@@ -262,10 +270,6 @@ impl App {
                 drop((&mut work).await);
             }
             () = patience_ends(patience) => {}
-        }
-        if work.is_finished() && finished.borrow().is_none() {
-            return Err(Error::new(Code::InternalError, "the execution was stopped by an internal error")
-                .detail("executionId", Value::String(id)));
         }
         self.memory.tidy();
         Ok(kept.outcome())

@@ -5,6 +5,8 @@
 
 mod of_source;
 
+use std::any::Any;
+
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{Candidate, CatalogError, ItemKind, is_passing};
@@ -66,6 +68,17 @@ impl Error {
     pub fn detail(mut self, key: &str, value: Value) -> Self {
         self.details.get_or_insert_default().insert(key.to_owned(), value);
         self
+    }
+
+    /// A bug: something panicked. What is known of it is in the log, beside the id.
+    pub fn of_panic(id: u64, what: &str, panic: &(dyn Any + Send)) -> Self {
+        let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        let id = format!("{id:016x}");
+        tracing::error!(id, what, said, "a bug: this panicked");
+        Self::new(Code::InternalError, format!("an internal error, {id}"))
+            .next("this is a bug: please report it with the lines of the log around this id")
+            .detail("id", Value::String(id))
     }
 
     /// Something asked for that isn't there, with the names that are spelt alike.

@@ -203,7 +203,7 @@ impl App {
     ///
     /// # Errors
     /// As [`App::complete_step`].
-    pub async fn escalate(&self, request: &EscalateRequest, asker: Option<&dyn Asker>) -> Result<Turn, Error> {
+    pub async fn escalate(&self, request: &EscalateRequest, asker: Option<Arc<dyn Asker>>) -> Result<Turn, Error> {
         let question = Question {
             ticket: Ticket::named(&request.ticket),
             reason: request.reason.clone(),

@@ -24,8 +24,8 @@ pub(super) const KEPT_MINUTES: i64 = 60;
 pub enum Finished {
     /// It ran, whatever became of its steps.
     Ran(Arc<Recorded>),
-    /// Nothing ran.
-    Refused(Arc<Error>),
+    /// A bug ended it; the log tells of the error's id.
+    Broke(Arc<Error>),
 }
 
 /// An execution that ran, with where its flow came from.

@@ -291,7 +291,7 @@ fn place(cursor: &str) -> Result<(i64, String), Error> {
 pub fn state_of(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Running(_) => "running",
-        Outcome::Finished { finished: Finished::Refused(_), .. } => "failed",
+        Outcome::Finished { finished: Finished::Broke(_), .. } => "failed",
         // Somebody ended it: nothing went wrong.
         Outcome::Finished { finished: Finished::Ran(recorded), .. } if was_cancelled(&recorded.executed.run) => {
             "cancelled"

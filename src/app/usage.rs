@@ -112,7 +112,7 @@ impl Counting {
         let success = executed.succeeded();
         if success || !cancelled {
             let class = u8::try_from(Times::class(executed.took)).unwrap_or(u8::MAX);
-            self.count_use(executed.run.plan().flow().name.as_str(), success, Some((executed.took, class)));
+            self.count_use(executed.run.plan().name(), success, Some((executed.took, class)));
         }
     }
 
@@ -120,7 +120,7 @@ impl Counting {
     pub(super) fn guided(&self, guided: &Guided) {
         if matches!(guided.state(), GuidedState::Completed | GuidedState::Failed) {
             let success = guided.run().status() == Status::Success;
-            self.count_use(guided.beginning().plan.flow().name.as_str(), success, None);
+            self.count_use(guided.beginning().plan.name(), success, None);
         }
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::stock::{Judge, JudgedFlow};
 use crate::code::Code;
 use crate::model::{KnownFlow, Lookup, Shelf, Unusable};
-use crate::plan::Plan;
+use crate::plan::{FlowPlan, Plan};
 use crate::validate::{Finding, FlowChecker, MAX_DEPTH, ParsedFlows, Reach};
 
 /// A flow by its file's number and its place in it.
@@ -24,7 +24,7 @@ pub(super) type FlowPlace = (usize, usize);
 #[derive(Debug, Default)]
 pub(super) struct Within {
     /// Their plans, by the names that nodes have for them.
-    pub(super) plans: HashMap<String, Arc<Plan>>,
+    pub(super) plans: HashMap<String, FlowPlan>,
     lookups: Vec<(String, Lookup<KnownFlow>)>,
     rings: Vec<(String, Vec<String>)>,
 }
@@ -135,9 +135,10 @@ impl<'a> Nesting<'a> {
                     Lookup::Found(Arc::new(KnownFlow { name: name.clone(), depth, ..KnownFlow::default() }))
                 }
                 Ok(at) => match self.plan(at) {
-                    Ok(plan) => {
-                        within.plans.insert(name.clone(), plan.clone());
-                        Lookup::Found(Arc::new(known(&plan)))
+                    Ok(flow) => {
+                        let known = known(&flow);
+                        within.plans.insert(name.clone(), flow);
+                        Lookup::Found(Arc::new(known))
                     }
                     Err(unusable) => Lookup::Broken(unusable),
                 },
@@ -148,13 +149,13 @@ impl<'a> Nesting<'a> {
     }
 
     /// The plan of a flow, or why it has none.
-    fn plan(&self, at: FlowPlace) -> Result<Arc<Plan>, Unusable> {
+    fn plan(&self, at: FlowPlace) -> Result<FlowPlan, Unusable> {
         if let Some(Err(unusable)) = (self.files)(at.0) {
             return Err(unusable.clone());
         }
         let judged = self.flow(at);
-        if let Some(plan) = judged.as_ref().and_then(|judged| judged.plan.clone()) {
-            return Ok(plan);
+        if let Some((judged, plan)) = judged.as_ref().and_then(|judged| Some((judged, judged.plan.clone()?))) {
+            return Ok(FlowPlan { flow: judged.flow.clone(), plan });
         }
         let of_file = || self.file(at.0).map(ParsedFlows::findings).unwrap_or_default();
         let findings = judged.map_or_else(of_file, |judged| judged.findings.clone());
@@ -262,8 +263,7 @@ fn given_by(plan: &Plan, set: &str) -> Vec<String> {
 }
 
 /// What a step must know of the flow that it is.
-fn known(plan: &Plan) -> KnownFlow {
-    let flow = plan.flow();
+fn known(FlowPlan { flow, plan }: &FlowPlan) -> KnownFlow {
     let other_names = [Some(flow.file.stem()), flow.given_name.as_deref(), flow.id.as_deref()];
     KnownFlow {
         name: flow.name.to_string(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::handing::{breaches, bytes, fresh_ticket, hand_out, taken_in};
+use super::handing::{breaches, bytes, fresh_ticket, hand_out, taken_in, unmet};
 use super::{Closure, Decision, Deed, GuideError, Question, Story, Turn};
 use crate::clock::Clock;
 use crate::code::Code;
@@ -60,7 +60,7 @@ impl Story {
     }
 
     fn before(&self, entry: usize, done: Deed) -> Result<Decision, GuideError> {
-        Ok(Decision::Before(Box::new(Turn { guided: self.as_of(entry)?, done })))
+        Ok(Decision::Before(Box::new(Turn::of(self.as_of(entry)?, done))))
     }
 
     /// The open step, where that is its ticket.
@@ -124,12 +124,18 @@ pub(super) fn complete(
             }
             let (terms, own) = (guided.terms(step), guided.rendering(step));
             let usual = own.is_none_or(|rendering| rendering.terms.is_none());
-            let breaches = breaches(&output, &terms, usual);
+            let mut breaches = breaches(&output, &terms, usual);
+            for unmet in unmet(guided, step, &output, usual) {
+                // What the contract itself asks for is told once.
+                if !breaches.iter().any(|breach| breach.path == unmet.path) {
+                    breaches.push(unmet);
+                }
+            }
             if !breaches.is_empty() {
                 let violation = GuideError::Breached {
                     step: story.step_id(step),
                     breaches: breaches.clone(),
-                    terms,
+                    terms: guided.terms_in_full(step),
                     attempts: handed.breaches.saturating_add(1),
                     most: own.map_or(crate::plan::MAX_ATTEMPTS, |rendering| rendering.max_attempts),
                 };

@@ -5,8 +5,9 @@ use serde_json::Value;
 use crate::clock::Clock;
 use crate::code::Code;
 use crate::model::{Breach, Contract};
+use crate::names::quoted;
 use crate::plan::Work;
-use crate::run::{Guided, Moment, StepError, Ticket};
+use crate::run::{Guided, Moment, StepError, Ticket, read_output};
 
 /// How deep an output's lists and objects may lie in each other; JSON readers stop at 128.
 const DEEPEST: usize = 100;
@@ -67,25 +68,68 @@ pub(super) fn fresh_ticket(guided: &Guided, clock: &dyn Clock) -> Ticket {
     }
 }
 
-/// An output as it is kept: a text that holds an object is that object, unless a contract of the
-/// step's own wants the text.
+/// An output as it is kept: a text that holds JSON is that JSON, unless a contract of the step's own wants the
+/// text; and where such a contract wants no object, `{"result": X}` is X, because many clients can hand in nothing
+/// but objects.
 pub(super) fn taken_in(output: Value, terms: &Contract, usual: bool) -> Value {
-    let Value::String(text) = &output else { return output };
-    match serde_json::from_str::<Value>(text) {
-        Ok(object @ Value::Object(_)) if usual || !terms.breaches(&output).is_empty() => object,
-        _ => output,
+    if usual {
+        return match in_text(&output) {
+            Some(object @ Value::Object(_)) => object,
+            _ => output,
+        };
     }
+    let meets = |value: &Value| terms.breaches(value).is_empty();
+    if meets(&output) {
+        return output;
+    }
+    let read = in_text(&output);
+    let shapes = [result_alone(&output), read.as_ref(), read.as_ref().and_then(result_alone)];
+    if let Some(fitting) = shapes.into_iter().flatten().find(|value| meets(value)) {
+        return fitting.clone();
+    }
+    // None fits: the breaches are told of what was meant.
+    let object = read.filter(Value::is_object).unwrap_or(output);
+    match result_alone(&object) {
+        Some(result) if !terms.takes_objects() => result.clone(),
+        _ => object,
+    }
+}
+
+/// The JSON that a text holds.
+fn in_text(output: &Value) -> Option<Value> {
+    serde_json::from_str(output.as_str()?).ok()
+}
+
+/// What an object holds whose only field is `result`.
+fn result_alone(output: &Value) -> Option<&Value> {
+    output.as_object().filter(|fields| fields.len() == 1)?.get("result")
 }
 
 /// In which ways an output does not meet its contract. Plain text is fine under the usual one.
 pub(super) fn breaches(output: &Value, terms: &Contract, usual: bool) -> Vec<Breach> {
-    let breach = |message: &str| vec![Breach { path: "output".to_owned(), message: message.to_owned() }];
+    let breach = |path: &str, message: &str| vec![Breach { path: path.to_owned(), message: message.to_owned() }];
     match output {
-        value if deeper_than(value, DEEPEST) => breach("is nested too deeply: 100 levels are allowed"),
-        Value::String(text) if usual && text.trim().is_empty() => breach("is empty"),
+        value if deeper_than(value, DEEPEST) => breach("output", "is nested too deeply: 100 levels are allowed"),
+        Value::String(text) if usual && text.trim().is_empty() => breach("output", "is empty"),
         Value::String(_) if usual => Vec::new(),
-        other => terms.breaches(other),
+        other => match terms.breaches(other) {
+            breaches if !breaches.is_empty() || !usual => breaches,
+            _ if read_output(other, true).text.trim().is_empty() => breach("output.result", "is empty"),
+            _ => Vec::new(),
+        },
     }
+}
+
+/// In which ways an output lacks what later steps read of it.
+pub(super) fn unmet(guided: &Guided, step: usize, output: &Value, usual: bool) -> Vec<Breach> {
+    let run = guided.run();
+    let base = if usual { "output.result" } else { "output" };
+    let told = run.unmet(step, &read_output(output, usual)).into_iter().map(|unmet| {
+        let reader = run.plan().step(unmet.reader).map_or("", |step| step.id.as_str());
+        let message = format!("is missing, and step {} reads it as {{{}}}", quoted(reader), unmet.spelt);
+        Breach { path: crate::model::spelt_path(base, &unmet.path), message }
+    });
+    told.collect()
 }
 
 fn deeper_than(value: &Value, levels: usize) -> bool {

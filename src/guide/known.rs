@@ -3,6 +3,7 @@
 //!
 //! What is remembered is believed as far as the file confirms it, and never written from.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use super::Story;
@@ -13,16 +14,37 @@ const MOST: usize = 4;
 /// The most that the outputs of one that is remembered may take, in bytes.
 const LARGEST: usize = 1_000_000;
 
+/// Of how many executions it is remembered that this process told their rules.
+const MOST_TOLD: usize = 1_000;
+
 /// Executions, the one touched last at the end.
 #[derive(Default)]
-pub(super) struct Known(Mutex<Vec<Story>>);
+pub(super) struct Known {
+    stories: Mutex<Vec<Story>>,
+    /// Those whose rules and persona this process told, the first at the front.
+    told: Mutex<VecDeque<ExecutionId>>,
+}
 
 impl Known {
     /// What is remembered of an execution; whoever takes it brings it back with [`Known::keep`].
     pub(super) fn take(&self, id: &ExecutionId) -> Option<Story> {
-        let mut stories = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stories = self.stories.lock().unwrap_or_else(PoisonError::into_inner);
         let place = stories.iter().position(|story| story.guided.beginning().id == *id)?;
         Some(stories.remove(place))
+    }
+
+    /// Notes that whoever is answered now is told the rules and the persona; says whether that is the first
+    /// time.
+    pub(super) fn tell(&self, id: &ExecutionId) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.contains(id) {
+            return false;
+        }
+        if told.len() == MOST_TOLD {
+            told.pop_front();
+        }
+        told.push_back(id.clone());
+        true
     }
 
     /// Remembers an execution instead of the one touched longest ago.
@@ -30,7 +52,7 @@ impl Known {
         if story.guided.run().written() > LARGEST {
             return;
         }
-        let mut stories = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stories = self.stories.lock().unwrap_or_else(PoisonError::into_inner);
         // Somebody else may have brought the same one back meanwhile.
         stories.retain(|other| other.guided.beginning().id != story.guided.beginning().id);
         if stories.len() == MOST {

@@ -21,8 +21,8 @@ use crate::plan::Work;
 use crate::run::{EscalationId, ExecutionId, Guided, Moment, StepError, ToolAtWork};
 use crate::store::{Presence, Store, StoreError};
 
-/// How often it is looked whether a call is still wanted: another process may have cancelled it.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often it is looked whether a call or an answer is still wanted: another process may have seen to it.
+pub(super) const LOOK: Duration = Duration::from_millis(500);
 
 /// Who calls tools for this process's executions, and which of them are at it.
 #[derive(Clone)]
@@ -107,6 +107,11 @@ impl Calling {
         self.over.cancel();
     }
 
+    /// Waits until nothing more is begun.
+    pub(super) async fn stopped(&self) {
+        self.over.cancelled().await;
+    }
+
     /// Whether this process is to call, or is calling, a tool for an execution.
     fn ours<'g>(&self, guided: &'g Guided) -> Option<&'g ToolAtWork> {
         guided.tool_at_work().filter(|at_work| at_work.owner == self.owner() && at_work.asks.is_none())
@@ -147,7 +152,7 @@ impl Guide {
         let story = self.read(&id).await?;
         let guided = story.as_of(story.end_of_call(entries))?;
         self.known.keep(story);
-        Ok(Turn { guided, done: turn.done })
+        Ok(Turn::of(guided, turn.done))
     }
 
     /// How tool steps that are being done come out, telling how they go meanwhile; none where they

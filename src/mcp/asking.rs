@@ -7,13 +7,15 @@
 use std::collections::BTreeMap;
 
 use rmcp::model::{
-    ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-    InputRequest, InputRequiredResult, InputResponses,
+    CancelledNotificationParam, ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationSchema, InputRequest, InputRequiredResult, InputResponses, RequestId, ServerRequest,
 };
+use rmcp::service::PeerRequestOptions;
 use rmcp::{Peer, RoleServer};
 use serde_json::{Map, Value, json};
 
-use crate::app::{Answering, Asker, Escalation};
+use crate::app::{Answering, Asked, Asker};
+use crate::names::shown;
 
 /// The key of the form in a result that asks for input.
 const FORM: &str = "answers";
@@ -51,28 +53,82 @@ impl Person {
 }
 
 impl Asker for Person {
-    fn ask<'a>(&'a self, escalation: &'a Escalation) -> Answering<'a> {
+    fn ask<'a>(&'a self, asked: &'a Asked) -> Answering<'a> {
         Box::pin(async move {
             let result = match self {
-                Self::Asked(peer) => {
-                    peer.create_elicitation(form(&escalation.reason, &escalation.questions)?).await.ok()?
-                }
+                Self::Asked(peer) => put(peer, form(message(asked), &asked.escalation.questions)?).await?,
                 Self::Answered(answered) => serde_json::from_value(answered.get(FORM)?.clone()).ok()?,
                 Self::AskedByResult => return None,
             };
-            answers(result, &escalation.questions)
+            answers(result, &asked.escalation.questions)
         })
     }
 }
 
 /// The result that asks for input; none where the questions make no form.
-pub(super) fn input_required(reason: &str, questions: &[String]) -> Option<InputRequiredResult> {
-    let request = InputRequest::Elicitation(ElicitRequest::new(form(reason, questions)?));
+pub(super) fn input_required(asked: &Asked) -> Option<InputRequiredResult> {
+    let request = InputRequest::Elicitation(ElicitRequest::new(form(message(asked), &asked.escalation.questions)?));
     Some(InputRequiredResult::from_input_requests(BTreeMap::from([(FORM.to_owned(), request)])))
 }
 
+/// A form that is shown to a person. Given up, it is taken back.
+struct OpenForm {
+    peer: Peer<RoleServer>,
+    id: Option<RequestId>,
+}
+
+impl Drop for OpenForm {
+    fn drop(&mut self) {
+        let (Some(request_id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
+        let peer = self.peer.clone();
+        runtime.spawn(async move {
+            let reason = Some("the question is no longer open".to_owned());
+            let params = CancelledNotificationParam::new(Some(request_id), reason);
+            if let Err(error) = peer.notify_cancelled(params).await {
+                tracing::debug!(%error, "a form could not be taken back");
+            }
+        });
+    }
+}
+
+/// Shows a form, and waits for what comes of it.
+async fn put(peer: &Peer<RoleServer>, form: ElicitRequestParams) -> Option<ElicitResult> {
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(form));
+    let shown = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await.ok()?;
+    let mut open = OpenForm { peer: peer.clone(), id: Some(shown.id.clone()) };
+    let result = shown.await_response().await;
+    open.id = None;
+    match result.ok()? {
+        ClientResult::ElicitResult(result) => Some(result),
+        _ => None,
+    }
+}
+
+/// The most of a context that a form shows, in characters.
+const CONTEXT: usize = 4_000;
+
+/// What stands above the fields: where the question comes from, why it is asked, and what to know.
+fn message(asked: &Asked) -> String {
+    let Asked { flow, step, escalation } = asked;
+    let about = format!("Flow {}, step {}: {}", shown(flow, 200), shown(step, 200), escalation.reason);
+    match escalation.context.as_ref().map(text_of) {
+        Some(context) if !context.trim().is_empty() => {
+            format!("{about}\n\n{}", context.chars().take(CONTEXT).collect::<String>())
+        }
+        _ => about,
+    }
+}
+
+/// A text as it is, other values as JSON that a person can read.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}
+
 /// One text field for each question, in order.
-fn form(reason: &str, questions: &[String]) -> Option<ElicitRequestParams> {
+fn form(message: String, questions: &[String]) -> Option<ElicitRequestParams> {
     let fields: Map<String, Value> = questions
         .iter()
         .enumerate()
@@ -83,7 +139,7 @@ fn form(reason: &str, questions: &[String]) -> Option<ElicitRequestParams> {
     let Value::Object(schema) = schema else { return None };
     Some(ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: reason.to_owned(),
+        message,
         requested_schema: ElicitationSchema::from_json_schema(schema).ok()?,
     })
 }
@@ -114,7 +170,7 @@ mod tests {
     #[test]
     fn a_form_has_a_field_for_each_question_in_order_and_its_answers_go_by_question() {
         let questions: Vec<String> = (0..12).map(|number| format!("Question {number}?")).collect();
-        let form = serde_json::to_value(form("Unclear.", &questions).expect("a form")).expect("JSON");
+        let form = serde_json::to_value(form("Unclear.".to_owned(), &questions).expect("a form")).expect("JSON");
         let fields = form["requestedSchema"]["properties"].as_object().expect("fields");
         let titles: Vec<&str> = fields.values().filter_map(|field| field["title"].as_str()).collect();
         assert_eq!(titles, questions);

@@ -113,10 +113,3 @@ pub(super) fn unknown_method(method: &str, tools: &[String], alone: bool) -> Err
     };
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
-
-/// A bug: something panicked. The id is in the log beside what is known of it.
-pub(super) fn internal(id: u64) -> Error {
-    Error::new(Code::InternalError, format!("an internal error, {id:016x}"))
-        .next("this is a bug: please report it with the lines of the log around this id")
-        .detail("id", Value::String(format!("{id:016x}")))
-}

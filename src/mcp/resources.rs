@@ -254,7 +254,7 @@ pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResour
         }
         Address::Schema(name) => {
             let (prepared, origin) = app.graph(&graph(name)).await?;
-            (wire::input_schema(prepared.plan()?).to_string(), origin.fresh_for_ms)
+            (wire::input_schema(&prepared.flow, prepared.plan()?).to_string(), origin.fresh_for_ms)
         }
         Address::Graph(name) => {
             let (prepared, origin) = app.graph(&graph(name)).await?;

@@ -271,11 +271,7 @@ impl Server {
 
     /// What is said of a panic, to the log and to the client.
     fn panicked(&self, what: &str, panic: &(dyn Any + Send)) -> Error {
-        let id = self.app.clock().fresh();
-        let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        tracing::error!(id = format!("{id:016x}"), tool = what, said, "a handler panicked");
-        failure::internal(id)
+        Error::of_panic(self.app.clock().fresh(), what, panic)
     }
 
     /// Does the work of one of the protocol's own methods as a tool's is done: so many at once, let

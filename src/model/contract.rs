@@ -147,6 +147,30 @@ impl Contract {
         compiled.as_ref()
     }
 
+    /// Whether it may be met by an object, as far as its `type` says.
+    pub fn takes_objects(&self) -> bool {
+        match self.schema.get("type") {
+            Some(Value::String(kind)) => kind == "object",
+            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+            _ => true,
+        }
+    }
+
+    /// The same, which asks for these fields as well; as it is where they can't be asked for by name.
+    pub fn requiring(self: &Arc<Self>, fields: &[String]) -> Arc<Self> {
+        let mut schema = self.schema.clone();
+        let Some(object) = schema.as_object_mut().filter(|_| self.takes_objects()) else { return self.clone() };
+        let required = object.entry("required").or_insert_with(|| Value::Array(Vec::new()));
+        let Some(required) = required.as_array_mut() else { return self.clone() };
+        let known = required.len();
+        for field in fields {
+            if !required.iter().any(|name| name == field) {
+                required.push(Value::String(field.clone()));
+            }
+        }
+        if required.len() == known { self.clone() } else { Arc::new(Self::stored(self.name.clone(), schema)) }
+    }
+
     /// Every way in which an output does not meet it, at most [`MOST_BREACHES`]; none when it does.
     pub fn breaches(&self, output: &Value) -> Vec<Breach> {
         match self.validator() {
@@ -277,21 +301,25 @@ impl Telling {
         }
     }
 
-    /// A pointer as somebody who writes JSON by hand would say it.
     fn path(&self, pointer: &Pointer) -> String {
-        let mut text = self.subject.to_owned();
-        for step in pointer.steps() {
-            if !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) {
-                text.push('[');
-                text.push_str(&step);
-                text.push(']');
-            } else {
-                text.push('.');
-                text.push_str(&shown(&step, 100));
-            }
-        }
-        text
+        spelt_path(self.subject, &pointer.steps().collect::<Vec<_>>())
     }
+}
+
+/// A path into a value as somebody who writes JSON by hand would say it: `output.artifacts[0].type`.
+pub fn spelt_path(subject: &str, steps: &[String]) -> String {
+    let mut text = subject.to_owned();
+    for step in steps {
+        if !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) {
+            text.push('[');
+            text.push_str(step);
+            text.push(']');
+        } else {
+            text.push('.');
+            text.push_str(&shown(step, 100));
+        }
+    }
+    text
 }
 
 /// Whether what is wrong may depend on a part that is not known yet.

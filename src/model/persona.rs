@@ -5,10 +5,12 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::names::{CatalogPath, legible, unprintable};
 
 /// One role text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Persona {
     /// The name it goes by: the front matter's, else the file's stem.
     pub name: String,

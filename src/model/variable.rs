@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::document::Pointer;
@@ -55,18 +56,28 @@ pub struct Refinement {
 }
 
 /// A named set of values that a caller may choose.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VariableSet {
     /// Its name.
     pub name: String,
     /// Its values, in file order.
     pub values: Vec<(String, Value)>,
     /// Where it stands, in the file of the node or template.
+    #[serde(skip)]
     pub pointer: Pointer,
 }
 
+impl VariableSet {
+    /// The set, without where it stands: that only concerns who checks the file.
+    #[must_use]
+    pub fn without_place(&self) -> Self {
+        Self { pointer: Pointer::root(), ..self.clone() }
+    }
+}
+
 /// The types an input may be held to (those of JSON Schema).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ValueType {
     /// Any text; numbers and booleans are fine too.
     String,

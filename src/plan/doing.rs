@@ -4,14 +4,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::record::{CallRecord, DoorRecord, PassageRecord};
 use crate::model::{OutputShape, ToolAddress, ValueType};
-use crate::plan::{Input, Plan, Rendering, Slot, Step, Work};
+use crate::plan::{FlowPlan, Input, Plan, Rendering, Slot, Step, Work};
 use crate::render::{Outline, Stencil};
 
 /// A call of an external tool, with its bindings.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "CallRecord", into = "CallRecord")]
 pub struct Call {
     /// Which tool.
     pub address: ToolAddress,
@@ -40,8 +43,8 @@ pub struct Call {
 /// Another flow as one step, with its bindings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linked {
-    /// The other flow's plan; it holds its name.
-    pub plan: Arc<Plan>,
+    /// The other flow, and its plan.
+    pub of: FlowPlan,
     /// What its inputs get.
     pub values: Arc<Stencil>,
     /// For each placeholder of these, the number of its slot.
@@ -51,7 +54,8 @@ pub struct Linked {
 }
 
 /// A text that a step hands to another flow, as plans were stored before there were doors.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "PassageRecord", into = "PassageRecord")]
 pub struct Passage {
     /// The text.
     pub text: Arc<str>,
@@ -62,7 +66,7 @@ pub struct Passage {
 }
 
 /// The end of a flow within the flow: its result is the result of the step that it is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gather {
     /// The other flow's name.
     pub flow: String,
@@ -73,11 +77,13 @@ pub struct Gather {
     /// What the step itself reads.
     pub slots: Vec<Slot>,
     /// What stands before that flow's first step; none in a plan that was stored before there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub door: Option<Box<Door>>,
 }
 
 /// What a flow within the flow is handed, and what it asks of that: looked at before its first step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "DoorRecord", into = "DoorRecord")]
 pub struct Door {
     /// What its inputs get.
     pub values: Arc<Stencil>,
@@ -91,7 +97,7 @@ pub struct Door {
 
 /// A value that a flow within the flow gets from the step that it is, as plans were stored before there
 /// were doors.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Passed {
     /// The other flow's name.
     pub flow: String,
@@ -106,7 +112,8 @@ pub struct Passed {
 }
 
 /// Where such a value comes from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Passing {
     /// A text of the step, filled; a text that is one placeholder hands the value on as it is.
     Text {
@@ -116,9 +123,15 @@ pub enum Passing {
         slots: Vec<Slot>,
     },
     /// The other flow's own default.
-    Default(Value),
+    Default {
+        /// The value.
+        value: Value,
+    },
     /// The output of a step, where nothing else gives it.
-    Auto(usize),
+    Auto {
+        /// The step.
+        step: usize,
+    },
     /// Nothing: it is empty where it is declared, otherwise the braces stay.
     Nothing {
         /// Whether somebody declares it.
@@ -146,7 +159,7 @@ impl Step {
         match &self.work {
             Work::Render(Rendering { terms: Some(terms), .. }) => OutputShape::Contract(terms.clone()),
             Work::Render(Rendering { contract: None, .. }) => OutputShape::Text,
-            Work::Flow(linked) => linked.plan.output_shape(),
+            Work::Flow(linked) => linked.of.plan.output_shape(),
             Work::Render(_) | Work::Call(_) | Work::Gather(_) | Work::Faulty { .. } => OutputShape::Unknown,
         }
     }

@@ -1,31 +1,27 @@
 //! A plan's stored form, both ways: what an execution needs to be finished on the flow it began
 //! with, however the catalog has changed since.
 //!
-//! The form has a version of its own and types of its own, so that a change of the domain types is
-//! no change of what is stored. Nothing is checked again on the way back but how names are spelt.
-
-mod doing;
-mod flow;
+//! What steps share stands in it once, and what follows from the rest is left out. Forms of before are
+//! read as well; what they hold beyond that, as the flow's nodes and edges, is passed over.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::code::Code;
-use crate::model::{Contract, Persona, ValueType};
-use crate::names::{CatalogPath, NameError};
-use crate::plan::{Input, Open, Plan, Rendering, ResultMark, Slot, Source, Step, Work};
-use crate::render::{Outline, Placeholder};
-use crate::validate::{Intent, MappedBy, Mending, OutputPart};
-use doing::{CallRecord, GatherRecord, LinkedRecord, PassedRecord};
-use flow::{FlowRecord, SetRecord};
+use crate::model::{Contract, Persona, Syntax, ToolAddress, VariableSet};
+use crate::names::{CatalogPath, ItemName, quoted};
+use crate::plan::{Call, Door, Gather, Input, Passage, Plan, Rendering, ResultMark, Slot, Step, Work};
+use crate::render::{Outline, Placeholder, Stencil};
+use crate::validate::{Intent, Mending};
 
-/// The version of the form that is written.
+/// The version of the form that is written. Up to 2, the flow's nodes and edges were part of it.
 const VERSION: u32 = 3;
 
-/// Why a stored plan can't be read.
+/// Why a plan can't be stored, or a stored one can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// It was written by a newer version of the program.
@@ -35,14 +31,23 @@ pub enum RecordError {
         found: u32,
     },
     /// It refers to a part of itself that is not there.
-    #[error("the stored plan refers to {0}, which is not part of it")]
-    Torn(&'static str),
-    /// It holds a word that means nothing.
-    #[error("the stored plan says {0}, which means nothing")]
-    UnknownWord(String),
-    /// It holds a name that is none.
-    #[error("the stored plan: {0}")]
-    Name(#[from] NameError),
+    #[error("the stored plan refers to {part}, which is not part of it")]
+    Torn {
+        /// What is not there.
+        part: &'static str,
+    },
+    /// A step is another flow: only unfolded plans are walked over, and stored.
+    #[error("step {} of the plan is a flow that is not unfolded", quoted(step))]
+    Folded {
+        /// The step's id.
+        step: String,
+    },
+}
+
+impl RecordError {
+    fn torn(part: &'static str) -> Self {
+        Self::Torn { part }
+    }
 }
 
 /// The stored form of a whole plan.
@@ -52,18 +57,24 @@ pub struct PlanRecord {
     flow: FlowRecord,
     /// Texts, personas and contracts stand here once, however many steps use them.
     texts: Vec<TextRecord>,
-    roles: Vec<RoleRecord>,
+    roles: Vec<Arc<Persona>>,
     contracts: Vec<ContractRecord>,
     steps: Vec<StepRecord>,
-    inputs: Vec<InputRecord>,
+    inputs: Vec<Input>,
     sets: Vec<String>,
-    results: Vec<ResultRecord>,
+    results: Vec<ResultMark>,
     last: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct FlowRecord {
+    name: ItemName,
+    file: CatalogPath,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct TextRecord {
-    text: String,
+    text: Arc<str>,
     placeholders: Vec<PlaceholderRecord>,
 }
 
@@ -73,14 +84,6 @@ struct PlaceholderRecord {
     end: usize,
     name: String,
     path: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct RoleRecord {
-    name: String,
-    file: String,
-    description: Option<String>,
-    text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,9 +109,8 @@ struct StepRecord {
 #[serde(rename_all = "snake_case")]
 enum WorkRecord {
     Render(Box<RenderingRecord>),
-    Call(Box<CallRecord>),
-    Flow(Box<LinkedRecord>),
-    Gather(Box<GatherRecord>),
+    Call(Box<Call>),
+    Gather(Box<Gather>),
     Faulty {
         code: Code,
         message: String,
@@ -123,13 +125,14 @@ enum WorkRecord {
     },
 }
 
+/// A rendering; `text`, `role` and `terms` are places in the plan's lists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct RenderingRecord {
     template_name: String,
     template_file: Option<String>,
     text: usize,
-    slots: Vec<SlotRecord>,
-    sets: Vec<SetRecord>,
+    slots: Vec<Slot>,
+    sets: Vec<VariableSet>,
     persona: Option<String>,
     contract: Option<Value>,
     role: Option<usize>,
@@ -138,78 +141,75 @@ struct RenderingRecord {
     max_attempts: u32,
 }
 
+/// A call; its arguments are as the node has them, and taken apart again on the way back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct SlotRecord {
-    name: String,
-    source: SourceRecord,
+pub(super) struct CallRecord {
+    server: String,
+    tool: String,
+    arguments: Map<String, Value>,
+    slots: Vec<Slot>,
+    slot_of: Vec<usize>,
+    requires: Vec<(usize, Vec<String>)>,
+    goes_on: bool,
+    retries: u32,
+    backoff_ms: u64,
+    timeout_ms: Option<u64>,
+    delay_ms: u64,
+    set: Vec<(String, String)>,
 }
 
+/// What is handed to a flow within the flow; as a call's arguments, it is taken apart again on the way back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SourceRecord {
-    Step {
-        step: usize,
-        /// Whether the name of the template is meant, instead of the output.
-        template: bool,
-        path: Vec<String>,
-        by: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        otherwise: Option<Box<SlotRecord>>,
-    },
-    Open {
-        input: String,
-        mapped: bool,
-        default: Option<Value>,
-        auto: Option<usize>,
-        required: bool,
-        declared: bool,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        otherwise: Option<Box<SlotRecord>>,
-    },
-    Passed(Box<PassedRecord>),
+pub(super) struct DoorRecord {
+    values: Map<String, Value>,
+    slot_of: Vec<usize>,
+    inputs: Vec<Input>,
+    sets: Vec<String>,
 }
 
+/// A text that is handed on, without its brace groups, which follow from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct InputRecord {
-    name: String,
-    kind: Option<String>,
-    description: Option<String>,
-    required: bool,
-    default: Option<Value>,
-    choices: Vec<Value>,
-    held_to: Option<String>,
-    used_by: Vec<usize>,
-    needed_by: Vec<usize>,
+pub(super) struct PassageRecord {
+    text: Arc<str>,
+    slot_of: Vec<usize>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct ResultRecord {
-    node: usize,
-    label: String,
-    step: Option<usize>,
+/// Which part of an output is read: whether it is the name of the template.
+pub(super) mod part {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use crate::validate::OutputPart;
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands references")]
+    pub(in crate::plan) fn serialize<S: Serializer>(part: &OutputPart, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bool(*part == OutputPart::Template)
+    }
+
+    pub(in crate::plan) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<OutputPart, D::Error> {
+        Ok(if bool::deserialize(deserializer)? { OutputPart::Template } else { OutputPart::Result })
+    }
 }
 
 impl PlanRecord {
     /// The stored form of a plan.
-    pub fn of(plan: &Plan) -> Self {
+    ///
+    /// # Errors
+    /// When a flow within it is not unfolded.
+    pub fn of(plan: &Plan) -> Result<Self, RecordError> {
         let mut parts = Parts::default();
-        let steps = plan.steps.iter().map(|step| parts.step(step)).collect();
-        Self {
+        let steps = plan.steps.iter().map(|step| parts.step(step)).collect::<Result<_, _>>()?;
+        Ok(Self {
             version: VERSION,
-            flow: FlowRecord::of(&plan.flow),
+            flow: FlowRecord { name: plan.name.clone(), file: plan.file.clone() },
             texts: parts.texts,
             roles: parts.roles,
             contracts: parts.contracts,
             steps,
-            inputs: plan.inputs.iter().map(input_record).collect(),
+            inputs: plan.inputs.clone(),
             sets: plan.sets.clone(),
-            results: plan
-                .results
-                .iter()
-                .map(|mark| ResultRecord { node: mark.node, label: mark.label.clone(), step: mark.step })
-                .collect(),
+            results: plan.results.clone(),
             last: plan.last,
-        }
+        })
     }
 
     /// The plan again.
@@ -220,37 +220,30 @@ impl PlanRecord {
         if self.version > VERSION {
             return Err(RecordError::Newer { found: self.version });
         }
+        let contract = |record: ContractRecord| Arc::new(Contract::stored(record.name, record.schema));
         let shelves = Shelves {
             texts: self.texts.into_iter().map(TextRecord::back).collect(),
-            roles: self.roles.into_iter().map(RoleRecord::back).collect::<Result<_, _>>()?,
-            contracts: self
-                .contracts
-                .into_iter()
-                .map(|record| Arc::new(Contract::stored(record.name, record.schema)))
-                .collect(),
+            roles: self.roles,
+            contracts: self.contracts.into_iter().map(contract).collect(),
         };
         let count = self.steps.len();
         let mut steps = self.steps.into_iter().map(|step| shelves.step(step)).collect::<Result<Vec<_>, _>>()?;
         for child in 0..count {
             for parent in steps.get(child).map(|step| step.parents.clone()).unwrap_or_default() {
-                steps.get_mut(parent).ok_or(RecordError::Torn("a step"))?.children.push(child);
+                steps.get_mut(parent).ok_or(RecordError::torn("a step"))?.children.push(child);
             }
         }
-        let results: Vec<ResultMark> = self
-            .results
-            .into_iter()
-            .map(|mark| ResultMark { node: mark.node, label: mark.label, step: mark.step })
-            .collect();
-        let marked = results.iter().filter_map(|mark| mark.step).chain(self.last);
+        let marked = self.results.iter().filter_map(|mark| mark.step).chain(self.last);
         if marked.into_iter().any(|step| step >= count) {
-            return Err(RecordError::Torn("a step"));
+            return Err(RecordError::torn("a step"));
         }
         Ok(Plan {
-            flow: Arc::new(self.flow.back()?),
+            name: self.flow.name,
+            file: self.flow.file,
             steps,
-            inputs: self.inputs.into_iter().map(input_back).collect::<Result<_, _>>()?,
+            inputs: self.inputs,
             sets: self.sets,
-            results,
+            results: self.results,
             last: self.last,
         })
     }
@@ -260,7 +253,7 @@ impl PlanRecord {
 #[derive(Default)]
 struct Parts {
     texts: Vec<TextRecord>,
-    roles: Vec<RoleRecord>,
+    roles: Vec<Arc<Persona>>,
     contracts: Vec<ContractRecord>,
     /// Places by where the shared part lies in memory.
     known_texts: HashMap<(*const u8, *const Outline), usize>,
@@ -269,7 +262,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn step(&mut self, step: &Step) -> StepRecord {
+    fn step(&mut self, step: &Step) -> Result<StepRecord, RecordError> {
         let work = match &step.work {
             Work::Faulty { code, message, meant, mending } => {
                 let (call, flow) = match meant {
@@ -281,11 +274,11 @@ impl Parts {
                 WorkRecord::Faulty { code: *code, message: message.clone(), call, flow, files, hints }
             }
             Work::Render(rendering) => WorkRecord::Render(Box::new(self.rendering(rendering))),
-            Work::Call(call) => WorkRecord::Call(Box::new(CallRecord::of(call))),
-            Work::Flow(linked) => WorkRecord::Flow(Box::new(LinkedRecord::of(linked))),
-            Work::Gather(gather) => WorkRecord::Gather(Box::new(GatherRecord::of(gather))),
+            Work::Call(call) => WorkRecord::Call(call.clone()),
+            Work::Gather(gather) => WorkRecord::Gather(gather.clone()),
+            Work::Flow(_) => return Err(RecordError::Folded { step: step.id.clone() }),
         };
-        StepRecord {
+        Ok(StepRecord {
             node: step.node,
             id: step.id.clone(),
             label: step.label.clone(),
@@ -294,7 +287,7 @@ impl Parts {
             parents: step.parents.clone(),
             within: step.within,
             work,
-        }
+        })
     }
 
     fn rendering(&mut self, rendering: &Rendering) -> RenderingRecord {
@@ -302,8 +295,8 @@ impl Parts {
             template_name: rendering.template_name.clone(),
             template_file: rendering.template_file.clone(),
             text: self.text(rendering),
-            slots: rendering.slots.iter().map(slot_record).collect(),
-            sets: rendering.sets.iter().map(SetRecord::of).collect(),
+            slots: rendering.slots.clone(),
+            sets: rendering.sets.clone(),
             persona: rendering.persona.clone(),
             contract: rendering.contract.clone(),
             role: rendering.role.as_ref().map(|role| self.role(role)),
@@ -323,7 +316,7 @@ impl Parts {
                 name: placeholder.name.clone(),
                 path: placeholder.path.clone(),
             });
-            texts.push(TextRecord { text: rendering.text.to_string(), placeholders: placeholders.collect() });
+            texts.push(TextRecord { text: rendering.text.clone(), placeholders: placeholders.collect() });
             texts.len() - 1
         })
     }
@@ -331,12 +324,7 @@ impl Parts {
     fn role(&mut self, role: &Arc<Persona>) -> usize {
         let roles = &mut self.roles;
         *self.known_roles.entry(Arc::as_ptr(role)).or_insert_with(|| {
-            roles.push(RoleRecord {
-                name: role.name.clone(),
-                file: role.file.to_string(),
-                description: role.description.clone(),
-                text: role.text.to_string(),
-            });
+            roles.push(role.clone());
             roles.len() - 1
         })
     }
@@ -375,25 +363,24 @@ impl Shelves {
                     Work::Faulty { code, message, meant, mending: Mending { files, hints } }
                 }
                 WorkRecord::Render(rendering) => Work::Render(self.rendering(*rendering)?),
-                WorkRecord::Call(call) => Work::Call(Box::new(call.back()?)),
-                WorkRecord::Flow(linked) => Work::Flow(Box::new(linked.back()?)),
-                WorkRecord::Gather(gather) => Work::Gather(Box::new(gather.back()?)),
+                WorkRecord::Call(call) => Work::Call(call),
+                WorkRecord::Gather(gather) => Work::Gather(gather),
             },
         })
     }
 
     fn rendering(&self, record: RenderingRecord) -> Result<Rendering, RecordError> {
         fn shared<T>(list: &[Arc<T>], place: Option<usize>, what: &'static str) -> Result<Option<Arc<T>>, RecordError> {
-            place.map(|place| list.get(place).cloned().ok_or(RecordError::Torn(what))).transpose()
+            place.map(|place| list.get(place).cloned().ok_or(RecordError::torn(what))).transpose()
         }
-        let (text, outline) = self.texts.get(record.text).cloned().ok_or(RecordError::Torn("a text"))?;
+        let (text, outline) = self.texts.get(record.text).cloned().ok_or(RecordError::torn("a text"))?;
         Ok(Rendering {
             template_name: record.template_name,
             template_file: record.template_file,
             text,
             outline,
-            slots: record.slots.into_iter().map(slot_back).collect::<Result<_, _>>()?,
-            sets: record.sets.into_iter().map(SetRecord::back).collect(),
+            slots: record.slots,
+            sets: record.sets,
             persona: record.persona,
             contract: record.contract,
             role: shared(&self.roles, record.role, "a persona")?,
@@ -411,112 +398,87 @@ impl TextRecord {
             name: record.name,
             path: record.path,
         });
-        let outline = Outline::made_of(placeholders.collect());
-        (Arc::from(self.text), Arc::new(outline))
+        (self.text, Arc::new(Outline::made_of(placeholders.collect())))
     }
 }
 
-impl RoleRecord {
-    fn back(self) -> Result<Arc<Persona>, RecordError> {
-        let file = CatalogPath::new(&self.file)?;
-        Ok(Arc::new(Persona { name: self.name, file, description: self.description, text: Arc::from(self.text) }))
-    }
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn slot_record(slot: &Slot) -> SlotRecord {
-    let source = match &slot.source {
-        Source::Step { step, part, path, by, otherwise } => SourceRecord::Step {
-            step: *step,
-            template: *part == OutputPart::Template,
-            path: path.clone(),
-            by: by.map(|by| by_word(by).to_owned()),
-            otherwise: otherwise.as_deref().map(otherwise_record),
-        },
-        Source::Open(open) => SourceRecord::Open {
-            input: open.input.clone(),
-            mapped: open.mapped,
-            default: open.default.clone(),
-            auto: open.auto,
-            required: open.required,
-            declared: open.declared,
-            otherwise: open.otherwise.as_deref().map(otherwise_record),
-        },
-        Source::Passed(passed) => PassedRecord::of(passed),
-    };
-    SlotRecord { name: slot.name.clone(), source }
-}
-
-fn otherwise_record(own: &Open) -> Box<SlotRecord> {
-    let source = Source::Open(own.clone());
-    Box::new(slot_record(&Slot { name: own.input.clone(), source }))
-}
-
-fn otherwise_back(record: Option<Box<SlotRecord>>) -> Result<Option<Box<Open>>, RecordError> {
-    match record.map(|record| slot_back(*record)).transpose()? {
-        None => Ok(None),
-        Some(Slot { source: Source::Open(open), .. }) => Ok(Some(Box::new(open))),
-        Some(_) => Err(RecordError::Torn("what a mapping falls back on")),
-    }
-}
-
-fn by_word(by: MappedBy) -> &'static str {
-    match by {
-        MappedBy::Mapping => "mapping",
-        MappedBy::Handle => "handle",
-    }
-}
-
-fn slot_back(record: SlotRecord) -> Result<Slot, RecordError> {
-    let source = match record.source {
-        SourceRecord::Step { step, template, path, by, otherwise } => Source::Step {
-            otherwise: otherwise_back(otherwise)?,
-            step,
-            part: if template { OutputPart::Template } else { OutputPart::Result },
-            path,
-            by: match by.as_deref() {
-                None => None,
-                Some("mapping") => Some(MappedBy::Mapping),
-                Some("handle") => Some(MappedBy::Handle),
-                Some(other) => return Err(RecordError::UnknownWord(other.to_owned())),
-            },
-        },
-        SourceRecord::Open { input, mapped, default, auto, required, declared, otherwise } => {
-            let otherwise = otherwise_back(otherwise)?;
-            Source::Open(Open { input, mapped, default, auto, required, declared, otherwise })
+impl From<Call> for CallRecord {
+    fn from(call: Call) -> Self {
+        Self {
+            server: call.address.server,
+            tool: call.address.tool,
+            arguments: call.arguments.written().clone(),
+            slots: call.slots,
+            slot_of: call.slot_of,
+            requires: call.requires,
+            goes_on: call.goes_on,
+            retries: call.retries,
+            backoff_ms: millis(call.backoff),
+            timeout_ms: call.timeout.map(millis),
+            delay_ms: millis(call.delay),
+            set: call.set,
         }
-        SourceRecord::Passed(passed) => passed.back()?,
-    };
-    Ok(Slot { name: record.name, source })
-}
-
-fn input_record(input: &Input) -> InputRecord {
-    InputRecord {
-        name: input.name.clone(),
-        kind: input.kind.map(|kind| kind.name().to_owned()),
-        description: input.description.clone(),
-        required: input.required,
-        default: input.default.clone(),
-        choices: input.choices.clone(),
-        held_to: input.held_to.map(|kind| kind.name().to_owned()),
-        used_by: input.used_by.clone(),
-        needed_by: input.needed_by.clone(),
     }
 }
 
-fn input_back(record: InputRecord) -> Result<Input, RecordError> {
-    Ok(Input {
-        name: record.name,
-        kind: kind_back(record.kind)?,
-        description: record.description,
-        required: record.required,
-        default: record.default,
-        choices: record.choices,
-        held_to: kind_back(record.held_to)?,
-        used_by: record.used_by,
-        needed_by: record.needed_by,
-    })
+impl TryFrom<CallRecord> for Call {
+    type Error = RecordError;
+
+    fn try_from(record: CallRecord) -> Result<Self, RecordError> {
+        let arguments = Stencil::of(&record.arguments);
+        let known = |slot: &usize| *slot < record.slots.len();
+        if arguments.holes().len() != record.slot_of.len()
+            || !record.slot_of.iter().chain(record.requires.iter().map(|(slot, _)| slot)).all(known)
+        {
+            return Err(RecordError::torn("a value of a call"));
+        }
+        Ok(Self {
+            address: ToolAddress { server: record.server, tool: record.tool },
+            arguments: Arc::new(arguments),
+            slots: record.slots,
+            slot_of: record.slot_of,
+            requires: record.requires,
+            goes_on: record.goes_on,
+            retries: record.retries,
+            backoff: Duration::from_millis(record.backoff_ms),
+            timeout: record.timeout_ms.map(Duration::from_millis),
+            delay: Duration::from_millis(record.delay_ms),
+            set: record.set,
+        })
+    }
 }
 
-fn kind_back(word: Option<String>) -> Result<Option<ValueType>, RecordError> {
-    word.map(|word| ValueType::named(&word).ok_or(RecordError::UnknownWord(word))).transpose()
+impl From<Door> for DoorRecord {
+    fn from(door: Door) -> Self {
+        Self { values: door.values.written().clone(), slot_of: door.slot_of, inputs: door.inputs, sets: door.sets }
+    }
+}
+
+impl TryFrom<DoorRecord> for Door {
+    type Error = RecordError;
+
+    fn try_from(record: DoorRecord) -> Result<Self, RecordError> {
+        let values = Stencil::spelt(&record.values, Syntax::Single);
+        if values.holes().len() != record.slot_of.len() {
+            return Err(RecordError::torn("a value for a flow"));
+        }
+        Ok(Self { values: Arc::new(values), slot_of: record.slot_of, inputs: record.inputs, sets: record.sets })
+    }
+}
+
+impl From<Passage> for PassageRecord {
+    fn from(passage: Passage) -> Self {
+        Self { text: passage.text, slot_of: passage.slot_of }
+    }
+}
+
+impl From<PassageRecord> for Passage {
+    fn from(record: PassageRecord) -> Self {
+        let outline = Arc::new(Outline::of(&record.text, Syntax::Single));
+        Self { text: record.text, outline, slot_of: record.slot_of }
+    }
 }

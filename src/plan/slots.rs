@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::{InputNode, LONGEST_BACKOFF, Lookup, MOST_RETRIES, NodeKind, Refinement, ToolNode};
-use crate::plan::{Call, Linked, MAX_ATTEMPTS, Open, Plan, Rendering, Slot, Source, Step, USUAL_BACKOFF, Work, faulty};
+use crate::model::{InputNode, LONGEST_BACKOFF, Lookup, MOST_RETRIES, NodeKind, Refinement, ToolNode, VariableSet};
+use crate::plan::{
+    Call, FlowPlan, Linked, MAX_ATTEMPTS, Open, Rendering, Slot, Source, Step, USUAL_BACKOFF, Work, faulty,
+};
 use crate::validate::{Body, CheckedFlow, InputScope, Mapped, OutputPart, ReadSource, StepScope};
 
 /// A checked flow with what the bindings need at hand.
@@ -15,14 +17,14 @@ pub(super) struct View<'a> {
     checked: &'a CheckedFlow,
     number_of: &'a [Option<usize>],
     scopes: HashMap<usize, &'a StepScope>,
-    flows: &'a HashMap<String, Arc<Plan>>,
+    flows: &'a HashMap<String, FlowPlan>,
 }
 
 impl<'a> View<'a> {
     pub(super) fn of(
         checked: &'a CheckedFlow,
         number_of: &'a [Option<usize>],
-        flows: &'a HashMap<String, Arc<Plan>>,
+        flows: &'a HashMap<String, FlowPlan>,
     ) -> Self {
         let scopes = checked.scope().steps.iter().map(|step| (step.node, step)).collect();
         Self { checked, number_of, scopes, flows }
@@ -43,10 +45,10 @@ impl<'a> View<'a> {
                 return Work::Call(Box::new(call(address, arguments, tool, scope, slots)));
             }
             (Body::Link { values, .. }, Some(NodeKind::Flow(link))) => {
-                let plan = link.flow.as_ref().and_then(|name| self.flows.get(name));
-                return match plan {
-                    Some(plan) => Work::Flow(Box::new(Linked {
-                        plan: plan.clone(),
+                let of = link.flow.as_ref().and_then(|name| self.flows.get(name));
+                return match of {
+                    Some(of) => Work::Flow(Box::new(Linked {
+                        of: of.clone(),
                         values: values.clone(),
                         slot_of: scope.outline.name_of.clone(),
                         slots,
@@ -59,11 +61,11 @@ impl<'a> View<'a> {
         let (mut sets, mut persona, mut contract) = (Vec::new(), None, None);
         let (mut optional, mut max_attempts) = (false, MAX_ATTEMPTS);
         if let Some(NodeKind::Template(step)) = self.checked.flow().nodes.get(node).map(|node| &node.kind) {
-            sets.extend(step.sets.iter().cloned());
+            sets.extend(step.sets.iter().map(VariableSet::without_place));
             (persona, contract) = (step.persona.clone(), step.contract.clone());
             (optional, max_attempts) = (step.optional, step.max_attempts.unwrap_or(MAX_ATTEMPTS));
         }
-        sets.extend(template.iter().flat_map(|template| template.sets.iter().cloned()));
+        sets.extend(template.iter().flat_map(|template| template.sets.iter().map(VariableSet::without_place)));
         Work::Render(Rendering {
             template_name: template_name.clone(),
             template_file: template.as_ref().map(|template| template.file.to_string()),

@@ -12,7 +12,7 @@ impl Plan {
     /// How many flows are one within the other, this one included.
     pub fn depth(&self) -> usize {
         let deepest = self.steps.iter().map(|step| match &step.work {
-            Work::Flow(linked) => linked.plan.depth(),
+            Work::Flow(linked) => linked.of.plan.depth(),
             _ => 0,
         });
         1 + deepest.max().unwrap_or(0)
@@ -21,7 +21,7 @@ impl Plan {
     /// How many steps there are when every flow within is unfolded.
     pub fn unfolded_steps(&self) -> usize {
         let counts = self.steps.iter().map(|step| match &step.work {
-            Work::Flow(linked) => linked.plan.unfolded_steps().saturating_add(1),
+            Work::Flow(linked) => linked.of.plan.unfolded_steps().saturating_add(1),
             _ => 1,
         });
         counts.fold(0, usize::saturating_add)
@@ -45,7 +45,7 @@ impl Plan {
             let at = |number: usize| place_of.get(number).copied().unwrap_or(number);
             let mut own = Step { parents: parents.clone(), children: Vec::new(), ..step.clone() };
             if let Work::Flow(linked) = &step.work {
-                let inner = linked.plan.clone().unfolded();
+                let inner = linked.of.plan.clone().unfolded();
                 let offset = steps.len();
                 let within = offset + inner.steps.len();
                 let slots: Vec<Slot> = linked.slots.iter().map(|slot| slot.moved(&at)).collect();
@@ -69,7 +69,7 @@ impl Plan {
                 }
                 own.parents = ends;
                 let last = inner.last.unwrap_or_default() + offset;
-                let flow = inner.flow.name.to_string();
+                let flow = inner.name.to_string();
                 let marks = inner.results.iter().filter_map(|mark| Some((mark.label.clone(), mark.step? + offset)));
                 let results = if inner.results.len() > 1 { marks.collect() } else { Vec::new() };
                 let door = Box::new(Door {
@@ -101,7 +101,8 @@ impl Plan {
         let place = |step: usize| place_of.get(step).copied().unwrap_or(step);
         let results = self.results.iter().map(|mark| ResultMark { step: mark.step.map(place), ..mark.clone() });
         Self {
-            flow: self.flow.clone(),
+            name: self.name.clone(),
+            file: self.file.clone(),
             inputs: moved_inputs(&self.inputs, &place),
             sets: self.sets.clone(),
             results: results.collect(),

@@ -58,7 +58,7 @@ impl<'a> Picture<'a> {
     fn within(&self, node: usize) -> Option<Picture<'a>> {
         let step = self.plan.filter(|_| self.unfold)?.steps().iter().find(|step| step.node == node)?;
         match &step.work {
-            Work::Flow(linked) => Some(Picture::unfolded(linked.plan.flow(), Some(&linked.plan))),
+            Work::Flow(linked) => Some(Picture::unfolded(&linked.of.flow, Some(&linked.of.plan))),
             Work::Render(_) | Work::Call(_) | Work::Gather(_) | Work::Faulty { .. } => None,
         }
     }

@@ -173,8 +173,8 @@ fn slot_reads(slot: &Slot, from: usize) -> bool {
         Source::Open(open) => open.auto == Some(from) && open.default.is_none(),
         Source::Passed(passed) => match &passed.value {
             Passing::Text { slots, .. } => slots.iter().any(|slot| slot_reads(slot, from)),
-            Passing::Auto(step) => *step == from,
-            Passing::Default(_) | Passing::Nothing { .. } => false,
+            Passing::Auto { step } => *step == from,
+            Passing::Default { .. } | Passing::Nothing { .. } => false,
         },
     }
 }

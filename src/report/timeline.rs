@@ -25,8 +25,7 @@ const STYLE: &str = include_str!("timeline/page.css");
 /// The page.
 pub fn html(story: &Story) -> String {
     let guided = &story.guided;
-    let flow = guided.beginning().plan.flow();
-    let title = format!("{} – {}", flow.name.as_str(), guided.beginning().id);
+    let title = format!("{} – {}", guided.beginning().plan.name(), guided.beginning().id);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
@@ -97,14 +96,14 @@ fn is_answered_next(entries: &[Entry], place: usize) -> bool {
 
 fn head(page: &mut String, guided: &Guided) {
     let beginning = guided.beginning();
-    let flow = beginning.plan.flow();
+    let plan = &beginning.plan;
     let state = guided.state();
     let _ = writeln!(
         page,
         "<header>\n<p class=\"badge {0}\">{1}</p>\n<h1>{2}</h1>",
         state.word(),
         state.word().replace('_', " "),
-        Shown(flow.name.as_str())
+        Shown(plan.name())
     );
     if let Some(task) = &beginning.task {
         let _ = writeln!(page, "<p class=\"task\">{}</p>", Shown(task));
@@ -121,7 +120,7 @@ fn head(page: &mut String, guided: &Guided) {
         lasted(guided.begun_at(), guided.updated_at())
     );
     let _ = writeln!(page, "<div><dt>execution</dt><dd><code>{}</code></dd></div>", Shown(beginning.id.as_str()));
-    let _ = writeln!(page, "<div><dt>file</dt><dd><code>{}</code></dd></div>", Shown(flow.file.as_str()));
+    let _ = writeln!(page, "<div><dt>file</dt><dd><code>{}</code></dd></div>", Shown(plan.file()));
     if let Some(commit) = &beginning.commit {
         let _ = writeln!(page, "<div><dt>commit</dt><dd><code>{}</code></dd></div>", Shown(commit));
     }

@@ -73,9 +73,9 @@ impl Run {
             Source::Step { step, .. } => *step,
             Source::Open(open) => open.auto?,
             Source::Passed(passed) => match &passed.value {
-                Passing::Auto(step) => *step,
+                Passing::Auto { step } => *step,
                 Passing::Text { slots, .. } => return slots.first().and_then(|slot| self.giver(slot)),
-                Passing::Default(_) | Passing::Nothing { .. } => return None,
+                Passing::Default { .. } | Passing::Nothing { .. } => return None,
             },
         };
         self.plan().step(step).map(|step| step.id.as_str())
@@ -321,8 +321,8 @@ impl Run {
     fn passed<'r>(&'r self, step: usize, passed: &'r Passed) -> Result<FilledWith<'r>, StepError> {
         let (passage, slots) = match &passed.value {
             Passing::Text { passage, slots } => (passage, slots),
-            Passing::Default(value) => return Ok(FilledWith::Value(Cow::Borrowed(value))),
-            Passing::Auto(parent) => return Ok(self.output(*parent, OutputPart::Result, &[])),
+            Passing::Default { value } => return Ok(FilledWith::Value(Cow::Borrowed(value))),
+            Passing::Auto { step: parent } => return Ok(self.output(*parent, OutputPart::Result, &[])),
             Passing::Nothing { required: true, .. } => {
                 let message = format!("flow {} needs {}", quoted(&passed.flow), quoted(&passed.input));
                 return Err(StepError::new(Code::MissingVariables, message));

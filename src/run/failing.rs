@@ -61,8 +61,8 @@ impl Run {
             }
             Source::Passed(passed) => match &passed.value {
                 Passing::Text { slots, .. } => self.slots_read(slots, step, from),
-                Passing::Auto(parent) => *parent == from,
-                Passing::Default(_) | Passing::Nothing { .. } => false,
+                Passing::Auto { step: parent } => *parent == from,
+                Passing::Default { .. } | Passing::Nothing { .. } => false,
             },
         })
     }

@@ -20,7 +20,7 @@ use crate::model::{Contract, Persona};
 use crate::plan::{Rendering, Work};
 use crate::run::{EscalationId, Event, OnFailure, Run, Status, StepError, Ticket, Timing};
 
-pub use log::{Beginning, Entry, Misfit, Moment, Outcome};
+pub use log::{Beginning, Entry, Misfit, Moment, Outcome, Rules};
 use output::reason_of;
 pub use output::{gives_reason, read_output};
 pub use parts::{Cancelled, Closing, Escalation, Fate, GuidedState, Handed, ToolAtWork};
@@ -347,10 +347,14 @@ impl Guided {
         } else if self.asked().is_some() {
             GuidedState::AwaitingHuman
         } else {
-            match self.run.status() {
-                Status::Running => GuidedState::Running,
-                Status::Failed => GuidedState::Failed,
-                Status::Success | Status::Partial => GuidedState::Completed,
+            match (self.run.status(), self.beginning.rules) {
+                (Status::Running, _) => GuidedState::Running,
+                (Status::Failed, _) => GuidedState::Failed,
+                (Status::Success | Status::Partial, Rules::Anything) => GuidedState::Completed,
+                (Status::Success | Status::Partial, Rules::FinalResult) => match self.run.final_output() {
+                    Some(_) => GuidedState::Completed,
+                    None => GuidedState::Failed,
+                },
             }
         }
     }
@@ -366,6 +370,17 @@ impl Guided {
     /// The role that a step asks for.
     pub fn role(&self, step: usize) -> Option<&Arc<Persona>> {
         self.rendering(step)?.role.as_ref()
+    }
+
+    /// The contract that a step's output must meet, asking as well for what later steps read of it.
+    pub fn terms_in_full(&self, step: usize) -> Arc<Contract> {
+        let terms = self.terms(step);
+        if self.rendering(step).is_none_or(|rendering| rendering.terms.is_none()) {
+            return terms;
+        }
+        let fields: Vec<String> =
+            self.run.fields_read(step).into_iter().filter_map(|path| path.into_iter().next()).collect();
+        terms.requiring(&fields)
     }
 
     /// The contract that a step's output must meet.

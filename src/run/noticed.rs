@@ -104,7 +104,7 @@ impl Run {
                         }
                     }
                     Source::Passed(passed) => {
-                        if let Passing::Auto(parent) = &passed.value {
+                        if let Passing::Auto { step: parent } = &passed.value {
                             mappings.push((number, slot.name.clone(), id(*parent), "auto"));
                         }
                     }

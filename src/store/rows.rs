@@ -16,7 +16,7 @@ use crate::code::Code;
 use crate::model::{Breach, ToolFile};
 use crate::plan::PlanRecord;
 use crate::run::{
-    Beginning, Entry, EscalationId, ExecutionId, Given, Limits, Moment, Outcome, Output, StepError, Ticket,
+    Beginning, Entry, EscalationId, ExecutionId, Given, Limits, Moment, Outcome, Output, Rules, StepError, Ticket,
 };
 
 /// Microseconds since 1970, which is what times are kept in.
@@ -32,6 +32,9 @@ pub(super) fn time(micros: i64) -> DateTime<Utc> {
 #[derive(Serialize, Deserialize)]
 struct BegunForm {
     id: String,
+    /// Missing where it began before there were any but the first.
+    #[serde(default)]
+    rules: u32,
     plan: PlanRecord,
     values: BTreeMap<String, Value>,
     set: Option<String>,
@@ -155,7 +158,7 @@ struct CancelledForm {
 /// In words, when it can't be written.
 pub(super) fn encoded(moment: &Moment) -> Result<(&'static str, String), String> {
     match moment {
-        Moment::Begun(beginning) => written("begun", &begun(beginning)),
+        Moment::Begun(beginning) => written("begun", &begun(beginning)?),
         Moment::Opened { step, ticket } => written("opened", &OpenedForm { step: *step, ticket: ticket.to_string() }),
         Moment::Closed { ticket, outcome, output } => written(
             "closed",
@@ -343,10 +346,11 @@ pub(super) fn is_too_deep(json: &str) -> bool {
     })
 }
 
-fn begun(beginning: &Beginning) -> BegunForm {
-    BegunForm {
+fn begun(beginning: &Beginning) -> Result<BegunForm, String> {
+    Ok(BegunForm {
         id: beginning.id.to_string(),
-        plan: PlanRecord::of(&beginning.plan),
+        plan: PlanRecord::of(&beginning.plan).map_err(|error| error.to_string())?,
+        rules: beginning.rules.number(),
         values: beginning.given.values.clone(),
         set: beginning.given.set.clone(),
         task: beginning.task.clone(),
@@ -354,12 +358,14 @@ fn begun(beginning: &Beginning) -> BegunForm {
         whole_limit: beginning.limits.whole,
         git_ref: beginning.git_ref.clone(),
         commit: beginning.commit.clone(),
-    }
+    })
 }
 
 fn begun_back(form: BegunForm) -> Result<Beginning, String> {
     Ok(Beginning {
         id: ExecutionId::named(&form.id),
+        rules: Rules::numbered(form.rules)
+            .ok_or_else(|| format!("it goes by rules of version {}, which this program does not know", form.rules))?,
         plan: Arc::new(form.plan.plan().map_err(|error| error.to_string())?),
         given: Given { values: form.values, set: form.set, ..Given::default() },
         task: form.task,

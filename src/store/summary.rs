@@ -55,7 +55,7 @@ impl Summary {
         let step = |step: usize| beginning.plan.step(step).map(|step| step.id.clone());
         Self {
             id: beginning.id.to_string(),
-            flow: beginning.plan.flow().name.to_string(),
+            flow: beginning.plan.name().to_owned(),
             task: beginning.task.as_ref().map(|task| task.chars().take(TASK).collect()),
             state: guided.state(),
             current: guided

@@ -8,6 +8,7 @@ mod texts;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::code::Code;
@@ -274,7 +275,8 @@ pub struct Mapped {
 }
 
 /// What makes an edge carry a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum MappedBy {
     /// `data.mapping`.
     Mapping,

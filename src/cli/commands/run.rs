@@ -59,7 +59,7 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
     drop(progress);
     let (id, flow, recorded) = match &outcome {
         Outcome::Finished { id, flow, finished: Finished::Ran(recorded), .. } => (id, flow, recorded),
-        Outcome::Finished { finished: Finished::Refused(error), .. } => return Err(Error::clone(error).into()),
+        Outcome::Finished { finished: Finished::Broke(error), .. } => return Err(Error::clone(error).into()),
         Outcome::Running(pending) => {
             let error = Error::new(Code::Timeout, format!("execution {} has not ended", pending.id));
             return Err(error.into());

@@ -11,6 +11,6 @@ pub(super) fn schema(args: &SchemaArgs, world: &World<'_>) -> Done {
     let request = InputsRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
     let (prepared, origin) = wait(world, &format!("reading {}", app.describe()), app.inputs(&request))??;
     world.warn_of(&origin);
-    world.printer.json(&wire::input_schema(prepared.plan().map_err(Error::from)?));
+    world.printer.json(&wire::input_schema(&prepared.flow, prepared.plan().map_err(Error::from)?));
     Ok(0)
 }

@@ -1,5 +1,7 @@
 //! `flows_escalate`.
 
+use std::sync::Arc;
+
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
@@ -43,11 +45,11 @@ fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Rep
             questions: arguments.texts("questions"),
             context: arguments.anything("context"),
         };
-        let asker = call.person.as_ref().map(|person| person as &dyn Asker);
+        let asker = call.person.clone().map(|person| Arc::new(person) as Arc<dyn Asker>);
         let turn = call.unless_cancelled(call.app.escalate(&request, asker).boxed()).await?;
         let mut reply = Reply::of(&wire::turn(&turn));
-        if matches!(call.person, Some(Person::AskedByResult)) && turn.asks() {
-            reply.asks = input_required(&request.reason, &request.questions).map(Box::new);
+        if matches!(call.person, Some(Person::AskedByResult)) {
+            reply.asks = turn.asked().as_ref().and_then(input_required).map(Box::new);
         }
         Ok(reply)
     }

@@ -29,7 +29,7 @@ pub fn shown(shown: &Shown, full: bool, source: Option<&str>, look: Look) -> Str
             if let Some(plan) = prepared.plan.as_deref() {
                 let needed = plan.inputs().iter().filter(|input| input.required && input.default.is_none());
                 let needed: Vec<&str> = needed.map(|input| input.name.as_str()).collect();
-                let command = command(plan.flow().name.as_str(), &needed, &Map::new(), source);
+                let command = command(plan.name(), &needed, &Map::new(), source);
                 let _ = writeln!(text, "{}  {command}", section("Execute it", look));
             }
             text
@@ -91,7 +91,7 @@ fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool, look:
         look,
     ));
     match prepared.plan.as_deref() {
-        Some(plan) => text.push_str(&planned(plan, tools, full, look)),
+        Some(plan) => text.push_str(&planned(plan, &prepared.flow.outputs, tools, full, look)),
         None => {
             text.push_str(&section("Can't be executed", look));
             text.push_str("  Errors reach the whole flow, so there is no order to show.\n");
@@ -126,7 +126,7 @@ fn where_shown(findings: &[Finding]) -> &'static str {
     }
 }
 
-fn planned(plan: &Plan, tools: &Toolbox, full: bool, look: Look) -> String {
+fn planned(plan: &Plan, outputs: &[(String, String)], tools: &Toolbox, full: bool, look: Look) -> String {
     let mut text = section("Inputs", look);
     if plan.inputs().is_empty() {
         text.push_str("  none\n");
@@ -148,7 +148,7 @@ fn planned(plan: &Plan, tools: &Toolbox, full: bool, look: Look) -> String {
         text.push_str(&section("Results", look));
         let rows = plan.results().iter().map(|mark| {
             let label = mark.step.and_then(|step| plan.step(step)).map_or_else(String::new, |step| one(&step.label));
-            let described = plan.flow().outputs.iter().find(|(label, _)| *label == mark.label);
+            let described = outputs.iter().find(|(label, _)| *label == mark.label);
             vec![one(&mark.label), format!("from {label}"), described.map(|(_, text)| one(text)).unwrap_or_default()]
         });
         let rows: Vec<_> = rows.collect();
@@ -225,10 +225,10 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
             text.push_str(&read_by_name(&call.slots, plan, look));
         }
         Work::Flow(linked) => {
-            let inner = &linked.plan;
+            let inner = &linked.of.plan;
             let steps = inner.steps().len();
             let counted = count(steps, "step", "steps");
-            let _ = writeln!(text, "     goes through flow {} ({counted})", one(inner.flow().name.as_str()));
+            let _ = writeln!(text, "     goes through flow {} ({counted})", one(inner.name()));
             text.push_str(&read_by_name(&linked.slots, plan, look));
             if full {
                 for (number, below) in inner.steps().iter().enumerate() {

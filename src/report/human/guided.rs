@@ -104,7 +104,7 @@ pub fn guided(story: &Story, look: Look) -> String {
     let open = guided.state() == GuidedState::AwaitingHuman;
     let mut text = format!(
         "{}  {}  {}\n",
-        look.paint(NAME, &shown(beginning.plan.flow().name.as_str(), LINE)),
+        look.paint(NAME, &shown(beginning.plan.name(), LINE)),
         look.paint(FAINT, &shown(beginning.id.as_str(), LINE)),
         look.paint(style, word)
     );
@@ -123,7 +123,7 @@ pub fn guided(story: &Story, look: Look) -> String {
     let facts: Vec<_> = facts.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
     text.push_str(&table(&[whole(""), prose("")], &facts, 2, look));
     if open {
-        text.push_str(&wrapped(&where_answered(beginning.plan.flow().name.as_str(), beginning.id.as_str()), 2, look));
+        text.push_str(&wrapped(&where_answered(beginning.plan.name(), beginning.id.as_str()), 2, look));
     }
     for number in 0..beginning.plan.steps().len() {
         text.push_str(&step(guided, number, look));

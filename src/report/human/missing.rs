@@ -18,7 +18,7 @@ pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: O
     let refusal = Given::read(given).and_then(|given| given.check(plan.terms()));
     let Err(Refusal::Missing { missing, misspelt, wanted, .. }) = refusal else { return super::error(error, look) };
     let missing: Vec<&str> = missing.iter().map(|(name, _)| name.as_str()).collect();
-    let flow = plan.flow().name.as_str();
+    let flow = plan.name();
     let (are, values) = if missing.len() == 1 { ("is", "value") } else { ("are", "values") };
     let mut text = format!(
         "{}: {} needs {} {values} that {are} not given:\n\n",

@@ -239,7 +239,7 @@ pub enum OutcomeAnswer {
 pub fn outcome(outcome: &Outcome, detail: Detail, max_tokens: Option<usize>) -> OutcomeAnswer {
     let (id, flow, recorded) = match outcome {
         Outcome::Running(pending) => return OutcomeAnswer::Fine(ExecuteAnswer::Running(pending.into())),
-        Outcome::Finished { flow, finished: Finished::Refused(error), .. } => {
+        Outcome::Finished { flow, finished: Finished::Broke(error), .. } => {
             return OutcomeAnswer::Failed(Box::new(refusal(error, Some(flow), SOURCE)));
         }
         Outcome::Finished { id, flow, finished: Finished::Ran(recorded), .. } => (id, flow, recorded),

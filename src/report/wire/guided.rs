@@ -47,7 +47,7 @@ impl Head {
         let beginning = guided.beginning();
         Self {
             execution_id: beginning.id.to_string(),
-            flow_name: beginning.plan.flow().name.to_string(),
+            flow_name: beginning.plan.name().to_owned(),
             state: guided.state().word(),
         }
     }

@@ -15,6 +15,8 @@ use crate::run::{EscalationId, ExecutionId, Given, Limits, Output, StepError, Ti
 pub struct Beginning {
     /// The execution's id.
     pub id: ExecutionId,
+    /// By which rules it comes to its end.
+    pub rules: Rules,
     /// The plan that is followed, with its texts, personas and contracts.
     pub plan: Arc<Plan>,
     /// What the caller gave.
@@ -27,6 +29,33 @@ pub struct Beginning {
     pub git_ref: Option<String>,
     /// The commit; none for a folder.
     pub commit: Option<String>,
+}
+
+/// By which rules an execution comes to its end. Those of its beginning hold, whatever is ruled later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rules {
+    /// It is completed where anything is there.
+    Anything,
+    /// It is completed where its final result is there.
+    FinalResult,
+}
+
+impl Rules {
+    /// Those by which executions begin now.
+    pub const NEWEST: Self = Self::FinalResult;
+
+    /// Their number in a log.
+    pub fn number(self) -> u32 {
+        match self {
+            Self::Anything => 0,
+            Self::FinalResult => 1,
+        }
+    }
+
+    /// The rules of a number in a log.
+    pub fn numbered(number: u32) -> Option<Self> {
+        [Self::Anything, Self::FinalResult].into_iter().find(|rules| rules.number() == number)
+    }
 }
 
 /// How a step was closed by whoever did it.

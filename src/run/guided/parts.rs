@@ -110,9 +110,9 @@ pub enum GuidedState {
     Running,
     /// A person is awaited.
     AwaitingHuman,
-    /// Everything has ended and something is there.
+    /// Everything has ended and the final result is there.
     Completed,
-    /// Everything has ended and nothing is there.
+    /// Everything has ended and the final result is not there.
     Failed,
     /// It was cancelled.
     Cancelled,

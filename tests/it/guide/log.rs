@@ -6,7 +6,8 @@ use std::time::Duration;
 use flowy::internals::clock::Clock;
 use flowy::internals::plan::Plan;
 use flowy::internals::run::{
-    Beginning, Entry, EscalationId, ExecutionId, Fate, Guided, GuidedState, Limits, Moment, Outcome, State, Ticket,
+    Beginning, Entry, EscalationId, ExecutionId, Fate, Guided, GuidedState, Limits, Moment, Outcome, Rules, State,
+    Ticket,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -25,6 +26,7 @@ impl Life {
     fn begin(plan: Arc<Plan>, variables: &Value) -> Self {
         let clock = clock();
         let beginning = Beginning {
+            rules: Rules::NEWEST,
             id: ExecutionId::named("x"),
             plan,
             given: given(variables),

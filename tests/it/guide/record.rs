@@ -11,7 +11,7 @@ use crate::support::drawing::flow;
 use crate::walk::laws::{file, templates};
 
 fn again(plan: &Plan) -> Plan {
-    let text = serde_json::to_string(&PlanRecord::of(plan)).unwrap();
+    let text = serde_json::to_string(&PlanRecord::of(plan).unwrap()).unwrap();
     serde_json::from_str::<PlanRecord>(&text).unwrap().plan().unwrap()
 }
 
@@ -33,8 +33,15 @@ fn a_plan_with_a_contract_and_odd_numbers_comes_back_as_it_was() {
 }
 
 #[test]
+fn of_the_flow_its_name_and_file_are_stored() {
+    let plan = flow().input("in", serde_json::json!(["x"])).text("a", "Hi {x}.").edges("in > a").plan();
+    let stored = serde_json::to_value(PlanRecord::of(&plan).unwrap()).unwrap();
+    assert_eq!(stored["flow"], serde_json::json!({"name": plan.name(), "file": plan.file()}));
+}
+
+#[test]
 fn a_plan_of_a_newer_version_is_refused() {
-    let mut value = serde_json::to_value(PlanRecord::of(&flow().text("a", "Hi.").plan())).unwrap();
+    let mut value = serde_json::to_value(PlanRecord::of(&flow().text("a", "Hi.").plan()).unwrap()).unwrap();
     value["version"] = 99.into();
     let record: PlanRecord = serde_json::from_str(&value.to_string()).unwrap();
     assert!(record.plan().unwrap_err().to_string().contains("99"));

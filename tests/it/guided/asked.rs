@@ -28,7 +28,7 @@ async fn answer(session: &mut Session, question: &Value, result: Value) {
 async fn a_person_who_answers_at_once_lets_the_step_go_on_in_the_same_reply() {
     let bench = bench();
     let (mut session, begun, id, question) = asked(&bench).await;
-    assert_eq!(question["params"]["message"], "It is unclear.");
+    assert_eq!(question["params"]["message"], "Flow Feature, step Design: It is unclear.");
     let fields = question["params"]["requestedSchema"]["properties"].as_object().unwrap();
     let titles: Vec<&str> = fields.values().map(|field| field["title"].as_str().unwrap()).collect();
     assert_eq!(titles, ["Which database?", "Since when?"]);
@@ -82,6 +82,25 @@ async fn who_answers_elsewhere_first_counts() {
     assert_eq!(told["stepToken"], resumed["stepToken"]);
 }
 
+#[tokio::test]
+async fn a_question_that_is_answered_elsewhere_is_taken_from_the_person() {
+    let bench = bench();
+    let (mut session, begun, id, question) = asked(&bench).await;
+    let mut other = bench.again().session().await;
+    other.ok("flows_resume", json!({"executionId": begun["executionId"], "answers": "Postgres"})).await;
+    let (mut told, mut taken) = (Value::Null, Value::Null);
+    while told.is_null() || taken.is_null() {
+        let message = session.receive().await.expect("a message");
+        if message["id"] == json!(id) {
+            told = message["result"]["structuredContent"].clone();
+        } else if message["method"] == "notifications/cancelled" {
+            taken = message["params"]["requestId"].clone();
+        }
+    }
+    assert_eq!(told["step"]["context"]["answers"][0]["answers"], "Postgres");
+    assert_eq!(taken, question["id"]);
+}
+
 /// A call of a client without sessions, which can show forms.
 async fn call(session: &mut Session, tool: &str, arguments: Value, responses: Option<Value>) -> Value {
     let mut meta = stateless();
@@ -102,7 +121,10 @@ async fn since_2026_07_28_the_result_asks_and_the_second_call_answers() {
     let required = call(&mut session, "flows_escalate", asking(&begun), None).await;
     assert_eq!(required["resultType"], "input_required", "{required}");
     let (key, form) = required["inputRequests"].as_object().unwrap().iter().next().unwrap();
-    assert_eq!((&form["method"], &form["params"]["message"]), (&json!("elicitation/create"), &json!("It is unclear.")));
+    assert_eq!(
+        (&form["method"], &form["params"]["message"]),
+        (&json!("elicitation/create"), &json!("Flow Feature, step Design: It is unclear."))
+    );
     let mut responses = json!({});
     responses[key] = json!({"action": "accept", "content": {"answer1": "SQLite", "answer2": "v1"}});
     let resumed =

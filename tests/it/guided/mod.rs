@@ -1,9 +1,11 @@
 //! Guided executions, over the wire: a model, its person, and everything that goes wrong between them.
 
 mod asked;
+mod contracts;
 mod crash;
 #[cfg(target_os = "linux")]
 mod full;
+mod golden;
 mod killed;
 mod outputs;
 mod people;

@@ -1,8 +1,19 @@
 //! The same call twice, lost replies, calls at once, and tokens that are not good.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{begin, bench, complete, completing, entries, output, status, until};
+
+/// A reply without what only a process that has not told it yet adds: the rules, and the persona whole.
+fn log_alone(mut reply: Value) -> Value {
+    if let Some(fields) = reply.as_object_mut() {
+        fields.shift_remove("rules");
+    }
+    if let Some(persona) = reply.pointer_mut("/step/persona").and_then(Value::as_object_mut) {
+        persona.shift_remove("instructions");
+    }
+    reply
+}
 
 #[tokio::test]
 async fn the_same_call_again_gets_the_reply_it_got() {
@@ -15,13 +26,25 @@ async fn the_same_call_again_gets_the_reply_it_got() {
     bench.clock.advance(std::time::Duration::from_hours(1));
     let mut other = bench.again().session().await;
     let turned = json!({"result": "THE PLAN", "summary": "A plan."});
-    assert_eq!(session.ok("flows_complete_step", completing(&begun, output("design"))).await, first);
-    assert_eq!(other.ok("flows_complete_step", completing(&begun, turned.clone())).await, first);
-    assert_eq!(other.ok("flows_complete_step", completing(&begun, json!(turned.to_string()))).await, first);
+    assert_eq!(
+        log_alone(session.ok("flows_complete_step", completing(&begun, output("design"))).await),
+        log_alone(first.clone())
+    );
+    assert_eq!(
+        log_alone(other.ok("flows_complete_step", completing(&begun, turned.clone())).await),
+        log_alone(first.clone())
+    );
+    assert_eq!(
+        log_alone(other.ok("flows_complete_step", completing(&begun, json!(turned.to_string()))).await),
+        log_alone(first.clone())
+    );
     assert_eq!(entries(&mut session, &begun).await, kept);
     // Still, when the execution has gone on.
     let later = until(&mut other, first.clone(), "fix").await;
-    assert_eq!(session.ok("flows_complete_step", completing(&begun, output("design"))).await, first);
+    assert_eq!(
+        log_alone(session.ok("flows_complete_step", completing(&begun, output("design"))).await),
+        log_alone(first.clone())
+    );
     assert_eq!(status(&mut session, &begun, &[]).await["stepToken"], later["stepToken"]);
 }
 
@@ -63,7 +86,7 @@ async fn of_calls_at_once_one_counts_and_equal_ones_get_its_reply() {
         let asked = completing(&answer, output(&step));
         let (first, second) =
             tokio::join!(one.ok("flows_complete_step", asked.clone()), two.ok("flows_complete_step", asked));
-        assert_eq!(first, second);
+        assert_eq!(log_alone(first.clone()), log_alone(second));
         answer = first;
     }
     assert_eq!(answer["finalResult"], "THE END");

@@ -176,13 +176,13 @@ async fn lived() -> (Bench, Value) {
 }
 
 /// A file of a released version, from its statements.
-fn of_version(bench: &Bench, statements: &str) {
+pub(super) fn of_version(bench: &Bench, statements: &str) {
     let file = Connection::open(made(bench)).unwrap();
     file.execute_batch(statements).unwrap();
 }
 
 /// The statements that make a file again.
-fn statements(file: &Path) -> String {
+pub(super) fn statements(file: &Path) -> String {
     let file = Connection::open(file).unwrap();
     let all = |sql: &str| -> Vec<String> {
         let mut rows = file.prepare(sql).unwrap();

@@ -144,7 +144,7 @@ async fn a_flow_of_tools_alone_is_done_at_once() {
     let mut session = bench.session().await;
     let begun = session.ok("flows_begin", json!({"flowName": "Work"})).await;
     assert_eq!(ids(&begun["autoSteps"]), [("a", "done"), ("b", "failed")]);
-    assert_eq!((&begun["state"], &begun["finalResult"]), (&json!("completed"), &Value::Null));
+    assert_eq!((&begun["state"], &begun["finalResult"]), (&json!("failed"), &Value::Null));
     assert_eq!(begun["failures"][0]["error"]["details"]["tool"], "web:bad");
 }
 

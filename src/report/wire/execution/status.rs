@@ -168,7 +168,7 @@ impl DirectAnswer {
             Outcome::Finished { id, flow, begun, finished } => (id, flow, begun, finished),
         };
         let (error, ran) = match finished {
-            Finished::Refused(error) => (Some(ErrorAnswer::of(error, SOURCE)), None),
+            Finished::Broke(error) => (Some(ErrorAnswer::of(error, SOURCE)), None),
             Finished::Ran(recorded) => (None, Some(RanStatus::of(recorded, include))),
         };
         let status = DirectStatus {

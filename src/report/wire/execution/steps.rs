@@ -113,7 +113,7 @@ fn template_name(step: &Step) -> Option<Cow<'_, str>> {
     match &step.work {
         Work::Render(rendering) => Some(Cow::Borrowed(&rendering.template_name)),
         Work::Call(call) => Some(Cow::Owned(shown(&call.address.to_string(), 200))),
-        Work::Flow(linked) => Some(Cow::Borrowed(linked.plan.flow().name.as_str())),
+        Work::Flow(linked) => Some(Cow::Borrowed(linked.of.plan.name())),
         Work::Gather(gather) => Some(Cow::Borrowed(&gather.flow)),
         Work::Faulty { meant: Intent::Call(name) | Intent::Flow(name), .. } => Some(Cow::Owned(shown(name, 200))),
         Work::Faulty { meant: Intent::Text, .. } => None,

@@ -4,11 +4,11 @@ use serde_json::{Map, Value, json};
 
 use crate::app::in_sets;
 use crate::discover::{property, set_property};
-use crate::model::{ValueType, text_of};
+use crate::model::{Flow, ValueType, text_of};
 use crate::plan::{Input, Plan};
 
 /// The JSON Schema (2020-12) of what a caller gives to a flow: it takes what executing takes.
-pub fn input_schema(plan: &Plan) -> Value {
+pub fn input_schema(flow: &Flow, plan: &Plan) -> Value {
     let mut properties = Map::new();
     let mut required: Vec<Value> = Vec::new();
     let in_sets = in_sets(plan);
@@ -28,8 +28,8 @@ pub fn input_schema(plan: &Plan) -> Value {
     }
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
-    schema.insert("title".to_owned(), json!(plan.flow().name.as_str()));
-    if let Some(description) = &plan.flow().description {
+    schema.insert("title".to_owned(), json!(flow.name.as_str()));
+    if let Some(description) = &flow.description {
         schema.insert("description".to_owned(), json!(description));
     }
     schema.insert("type".to_owned(), json!("object"));

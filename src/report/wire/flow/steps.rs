@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{SetAnswer, type_of};
+use super::SetAnswer;
 use crate::model::Toolbox;
 use crate::names::shown as safe;
 use crate::plan::{Call, Intent, Plan, Rendering, Slot, Source, Step, Work};
@@ -128,7 +128,7 @@ impl ShownStep {
         Self {
             id: step.id.clone(),
             label: step.label.clone(),
-            kind: plan.flow().nodes.get(step.node).map_or("template", |node| type_of(&node.kind)).to_owned(),
+            kind: kind(&step.work).to_owned(),
             description: step.description.clone(),
             wave: step.wave,
             depends_on: parents.map(|parent| parent.id.clone()).collect(),
@@ -147,6 +147,15 @@ impl ShownStep {
             ShownWork::Call { .. } | ShownWork::Flow { .. } | ShownWork::Faulty { .. } => Vec::new(),
         };
         StepPieces { pieces, cut: &mut self.cut }
+    }
+}
+
+/// The type of node that does such work.
+fn kind(work: &Work) -> &'static str {
+    match work {
+        Work::Render(_) | Work::Faulty { meant: Intent::Text, .. } => "template",
+        Work::Call(_) | Work::Faulty { meant: Intent::Call(_), .. } => "tool",
+        Work::Flow(_) | Work::Gather(_) | Work::Faulty { meant: Intent::Flow(_), .. } => "flow",
     }
 }
 
@@ -169,10 +178,10 @@ impl ShownWork {
                 args: full.then(|| call.arguments.written().clone()),
             },
             Work::Flow(linked) => Self::Flow {
-                flow: linked.plan.flow().name.to_string(),
+                flow: linked.of.plan.name().to_owned(),
                 reads: reads_by_name(&linked.slots, plan),
                 variables: full.then(|| linked.values.written().clone()),
-                steps: full.then(|| ShownStep::all(&linked.plan, tools, full)),
+                steps: full.then(|| ShownStep::all(&linked.of.plan, tools, full)),
             },
             Work::Gather(gather) => Self::Flow {
                 flow: gather.flow.clone(),

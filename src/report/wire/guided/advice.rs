@@ -58,15 +58,17 @@ pub(super) fn next_step(guided: &Guided) -> String {
         (GuidedState::Completed, _) if guided.run().final_output().is_some() => {
             "the flow is done: give your user finalResult".to_owned()
         }
-        (GuidedState::Completed, _) => format!(
+        (GuidedState::Completed | GuidedState::Failed, _) if guided.run().counts().done > 0 => format!(
             "the flow ended without a final result: the step that gives it failed or was left out; flows_status with \
              executionId {id} and include [\"steps\"] shows what was done"
         ),
         (GuidedState::Cancelled, _) => {
             format!("it was cancelled; flows_status with executionId {id} and include [\"steps\"] shows what was done")
         }
-        _ => format!(
-            "nothing came of it: failures says why; flows_status with executionId {id} and include [\"steps\"] shows all"
-        ),
+        (GuidedState::Running | GuidedState::AwaitingHuman | GuidedState::Completed | GuidedState::Failed, _) => {
+            format!(
+                "nothing came of it: failures says why; flows_status with executionId {id} and include [\"steps\"] shows all"
+            )
+        }
     }
 }

@@ -149,7 +149,7 @@ impl What {
     fn of(guided: &Guided, moment: &Moment) -> Self {
         match moment {
             Moment::Begun(beginning) => {
-                Self::Begun { flow_name: beginning.plan.flow().name.to_string(), commit: beginning.commit.clone() }
+                Self::Begun { flow_name: beginning.plan.name().to_owned(), commit: beginning.commit.clone() }
             }
             Moment::Opened { step, .. } => Self::Opened { node_id: id_of(guided, *step) },
             Moment::Closed { ticket, outcome, output } => {

@@ -8,6 +8,7 @@ use super::advice::next_step;
 use super::events::{EventAnswer, events};
 use super::handed_in::{ArtifactAnswer, NoticedAnswer};
 use super::step::{PersonsAnswer, answers, shortened};
+use super::turn::RULES;
 use super::{Head, HowFar, Standing, id_of, per_cent};
 use crate::app::{Section, Story, Summary};
 use crate::discover::millis;
@@ -45,6 +46,9 @@ pub struct GuidedStatus {
     reason: Option<String>,
     #[serde(flatten)]
     standing: Standing,
+    /// How to go about it; while it goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rules: Option<&'static str>,
     /// Every step; with include steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<Vec<StepStatus>>,
@@ -232,6 +236,7 @@ pub fn guided_status(story: &Story, include: &[Section]) -> GuidedStatus {
         escalation: open.map(OpenQuestion::from),
         reason: guided.cancelled().and_then(|cancelled| cancelled.reason.clone()),
         standing: Standing::of(guided, true),
+        rules: (!guided.state().ended()).then_some(RULES),
         steps: with(Section::Steps).then(|| StepStatus::all(guided)),
         artifacts: with(Section::Artifacts).then(|| ArtifactAnswer::all(guided)),
         findings: with(Section::Findings).then(|| NoticedAnswer::all(guided)),

@@ -130,7 +130,7 @@ impl OpenStep {
         let step = run.plan().step(number)?;
         let (place, of) = run.place_of(number);
         let rendering = guided.rendering(number);
-        let terms = guided.terms(number);
+        let (contract, example) = asked_of(guided, number);
         let role = guided.role(number);
         Some(Self {
             id: step.id.clone(),
@@ -143,13 +143,61 @@ impl OpenStep {
             context: StepContext { inputs: inputs(guided, number), answers: answers(guided, number) },
             previous_output: previous(guided, number),
             persona: role.map(|role| PersonaAnswer::of(role, whole_persona || handed.new_role)),
-            contract: Some(contract(&terms)),
-            example: terms.example().cloned(),
+            contract: Some(contract),
+            example,
             optional: rendering.is_some_and(|rendering| rendering.optional),
             attempt: handed.attempt,
             cut: None,
         })
     }
+}
+
+/// What the output must be, and one that is.
+fn asked_of(guided: &Guided, step: usize) -> (Value, Option<Value>) {
+    if guided.rendering(step).is_none_or(|rendering| rendering.terms.is_none()) {
+        let fields = guided.run().fields_read(step);
+        return (usual_contract(&fields), Some(usual_example(&fields)));
+    }
+    let terms = guided.terms_in_full(step);
+    // Many clients can hand in nothing but objects.
+    let example = terms.example().map(|example| match terms.takes_objects() {
+        true => example.clone(),
+        false => json!({"result": example}),
+    });
+    (contract(&terms), example)
+}
+
+/// The usual contract in short; a breach is told with the whole of it. `fields` are what later steps read of the
+/// result.
+fn usual_contract(fields: &[Vec<String>]) -> Value {
+    let description = "Plain text, or an object. `result` is what later steps read (without it: `summary`). Also: \
+                       artifacts [{type, title, content}], decisions [{title, rationale}], findings [{severity: \
+                       critical|high|medium|low|info, description}], confidence (0 to 1), nextSteps, blockers, references.";
+    let summary = json!({"type": "string", "maxLength": 5000});
+    if fields.is_empty() {
+        return json!({
+            "description": description,
+            "properties": {"summary": summary, "result": {}},
+            "anyOf": [{"required": ["summary"]}, {"required": ["result"]}],
+        });
+    }
+    let mut names: Vec<&String> = fields.iter().filter_map(|path| path.first()).collect();
+    names.dedup();
+    json!({
+        "description": description,
+        "type": "object",
+        "properties": {"summary": summary, "result": {"type": "object", "required": names}},
+        "required": ["result"],
+    })
+}
+
+fn usual_example(fields: &[Vec<String>]) -> Value {
+    if fields.is_empty() {
+        return json!({"summary": "In a few sentences what was done.", "result": "What later steps read."});
+    }
+    let result: Map<String, Value> =
+        fields.iter().filter_map(|path| Some((path.first()?.clone(), json!("text")))).collect();
+    json!({"summary": "In a few sentences what was done.", "result": result})
 }
 
 /// The schema, without what only tools read.

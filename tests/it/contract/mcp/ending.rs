@@ -2,8 +2,10 @@
 
 use std::io::Write as _;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use flowy::internals::app::{Caller, ExecuteRequest, OnFailure};
 use flowy::internals::mcp::End;
 use serde_json::{Value, json};
 
@@ -159,4 +161,27 @@ async fn a_stop_before_the_first_word_is_heard() {
     let session = Session::raw(Bench::examples().app.clone());
     session.stop.cancel();
     assert_eq!(session.end().await.0, End::Stopped);
+}
+
+#[tokio::test]
+async fn an_execution_that_a_bug_ends_has_failed_and_does_not_go_on_for_ever() {
+    let bench = Bench::folder([flow("Hi", &[("a", "T")], &[]), template("T", "Hi.")]);
+    let request = ExecuteRequest {
+        flow: "Hi".to_owned(),
+        variables: serde_json::Map::new(),
+        git_ref: None,
+        refresh: false,
+        on_failure: OnFailure::Continue,
+        wait: None,
+    };
+    let caller = Caller { progress: Some(Arc::new(|_| panic!("the reason"))), ..Caller::default() };
+    let outcome = bench.app.execute(request, &caller).await.unwrap();
+    // Whoever asks later is told the same.
+    let mut session = bench.session().await;
+    let told = session.ok("flows_status", json!({"executionId": outcome.id()})).await;
+    assert_eq!((&told["state"], &told["error"]["code"]), (&json!("failed"), &json!("INTERNAL_ERROR")));
+    let id = told["error"]["details"]["id"].as_str().unwrap();
+    assert!(told["error"]["message"].as_str().unwrap().contains(id), "{told}");
+    assert!(!told.to_string().contains("the reason"), "what panicked is for the log");
+    assert_eq!(session.ok("flows_status", json!({"state": ["running"]})).await["total"], json!(0));
 }

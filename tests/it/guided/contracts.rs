@@ -1,0 +1,112 @@
+//! What an output must hold: its contract, whatever shape that has, and what later steps read of it.
+
+#![allow(clippy::needless_pass_by_value, reason = "`json!` makes a value, and tests read better without `&`")]
+
+use serde_json::{Value, json};
+
+use super::{begin, bench, completing, status, until};
+use crate::support::mcp::{Bench, Session};
+
+/// A flow in which `report` reads fields of what `judge` gives.
+fn judged(contract: Value, text: &str) -> Bench {
+    let file = json!({"metadata": {"name": "Judged", "version": "1.0.0"}, "nodes": [
+        {"id": "judge", "type": "template", "data": {"template": "Judge.", "contract": contract}},
+        {"id": "report", "type": "template", "data": {"template": text}}],
+        "edges": [{"source": "judge", "target": "report"}]});
+    Bench::folder([("flows/Judged.json", file.to_string())])
+}
+
+async fn opened(bench: &Bench) -> (Session, Value) {
+    let mut session = bench.session().await;
+    let begun = session.ok("flows_begin", json!({"flowName": "Judged"})).await;
+    (session, begun)
+}
+
+#[tokio::test]
+async fn an_output_that_lacks_what_a_later_step_reads_is_refused_naming_the_reader() {
+    let contract = json!({"type": "object", "required": ["text"], "properties": {"severity": {"type": "string"}}});
+    let (mut session, begun) = opened(&judged(contract, "{judge_result.severity}: {judge_result.text}")).await;
+    assert_eq!(begun["step"]["contract"]["required"], json!(["text", "severity"]));
+    let refused = session.failed("flows_complete_step", completing(&begun, json!({"text": "Bad."}))).await;
+    assert_eq!((&refused["code"], &refused["details"]["attempts"]), (&json!("CONTRACT_VIOLATION"), &json!(1)));
+    let issues = refused["details"]["issues"].as_array().unwrap();
+    assert_eq!((issues.len(), &issues[0]["path"]), (1, &json!("output.severity")));
+    assert!(issues[0]["message"].as_str().unwrap().contains("\"report\""), "{refused}");
+    let next = session.ok("flows_complete_step", completing(&begun, json!({"text": "Bad.", "severity": "high"}))).await;
+    assert_eq!(next["step"]["prompt"], "high: Bad.");
+}
+
+#[tokio::test]
+async fn fields_that_are_read_of_a_step_without_a_contract_belong_to_its_result() {
+    let (mut session, begun) = opened(&judged(Value::Null, "{judge_result.severity}")).await;
+    for output in [json!("Plain."), json!({"summary": "s", "severity": "high"}), json!({"result": {"text": "x"}})] {
+        let refused = session.failed("flows_complete_step", completing(&begun, output)).await;
+        assert_eq!(refused["details"]["issues"][0]["path"], "output.result.severity", "{refused}");
+    }
+    let next = session.ok("flows_complete_step", completing(&begun, json!({"result": {"severity": "high"}}))).await;
+    assert_eq!(next["step"]["prompt"], "high");
+}
+
+#[tokio::test]
+async fn a_contract_that_is_no_object_is_met_by_the_value_and_by_its_result() {
+    for (kind, fit, misfit) in [
+        ("array", json!([1, 2]), json!(7)),
+        ("string", json!("text"), json!([1])),
+        ("number", json!(7), json!("seven")),
+        ("boolean", json!(true), json!("maybe")),
+    ] {
+        for output in [fit.clone(), json!({"result": fit}), json!(json!({"result": fit}).to_string())] {
+            if kind == "string" && output.is_string() && output != fit {
+                continue;
+            }
+            let (mut session, begun) = opened(&judged(json!({"type": kind}), "{judge_result}")).await;
+            assert_eq!(begun["step"]["example"].as_object().map(|example| example.contains_key("result")), Some(true));
+            let refused = session.failed("flows_complete_step", completing(&begun, json!({"result": misfit}))).await;
+            assert_eq!(refused["details"]["issues"][0]["path"], "output", "{kind}: {refused}");
+            let next = session.ok("flows_complete_step", completing(&begun, output)).await;
+            let shown = fit.as_str().map_or_else(|| fit.to_string(), str::to_owned);
+            assert_eq!(next["step"]["prompt"], json!(shown), "{kind}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn without_a_contract_a_result_alone_is_enough_and_nothing_is_not() {
+    let mut session = bench().session().await;
+    let begun = begin(&mut session).await;
+    for empty in [json!({}), json!({"result": null}), json!({"result": " "}), json!({"artifacts": []})] {
+        let refused = session.failed("flows_complete_step", completing(&begun, empty.clone())).await;
+        assert_eq!(refused["code"], "CONTRACT_VIOLATION", "{empty}: {refused}");
+    }
+    let next = session.ok("flows_complete_step", completing(&begun, json!({"result": "THE PLAN"}))).await;
+    assert!(next["step"]["prompt"].as_str().unwrap().contains("THE PLAN"), "{next}");
+    // The usual contract is sent in short.
+    assert!(begun["step"]["contract"].to_string().len() < 600, "{}", begun["step"]["contract"]);
+}
+
+#[tokio::test]
+async fn a_new_process_a_resume_and_a_status_tell_the_persona_and_the_rules_again() {
+    let bench = bench();
+    let mut session = bench.session().await;
+    let begun = begin(&mut session).await;
+    let code = until(&mut session, begun, "code").await;
+    let told = |answer: &Value| (answer["step"]["persona"]["instructions"].is_string(), answer["rules"].is_string());
+    let docs = session.ok("flows_complete_step", completing(&code, super::output("code"))).await;
+    assert_eq!(
+        (&docs["step"]["id"], told(&docs)),
+        (&json!("docs"), (false, false)),
+        "the same persona, the same process"
+    );
+    assert_eq!(told(&status(&mut session, &docs, &[]).await), (true, true));
+    let asks =
+        json!({"executionId": docs["executionId"], "stepToken": docs["stepToken"], "reason": "r", "questions": ["q"]});
+    session.ok("flows_escalate", asks).await;
+    let answers = json!({"executionId": docs["executionId"], "answers": "so"});
+    let resumed = session.ok("flows_resume", answers).await;
+    assert_eq!(told(&resumed), (true, true));
+    let mut other = bench.again().session().await;
+    let review = other.ok("flows_complete_step", completing(&resumed, super::output("docs"))).await;
+    assert_eq!(told(&review), (true, true));
+    let fix = other.ok("flows_complete_step", completing(&review, super::output("review"))).await;
+    assert!(fix["rules"].is_null());
+}
