@@ -23,7 +23,7 @@ use clap::error::ErrorKind;
 pub use self::args::Cli;
 use self::args::Command;
 use self::commands::{Stop, World};
-use self::help::Page;
+use self::help::HelpPage;
 use self::printer::Printer;
 use crate::app::{Servers, SystemClock};
 use crate::config::Environment;
@@ -45,7 +45,7 @@ pub fn main() -> ExitCode {
     };
     let printer = Printer::of_process(cli.everywhere.color, cli.everywhere.quiet);
     let Some(command) = cli.command else {
-        let help = help::command(Page::Short).color(printer.clap_color()).render_help();
+        let help = help::command(HelpPage::Short).color(printer.clap_color()).render_help();
         printer.out_styled(&help.ansi().to_string());
         return ExitCode::SUCCESS;
     };
@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
 /// The command line, understood; help and version are refusals, too.
 fn parsed() -> Result<Cli, clap::Error> {
     const WHOLE: &str = "--help";
-    let refusal = match help::command(Page::Short).try_get_matches() {
+    let refusal = match help::command(HelpPage::Short).try_get_matches() {
         Ok(matches) => return Cli::from_arg_matches(&matches),
         Err(refusal) => refusal,
     };
@@ -64,7 +64,7 @@ fn parsed() -> Result<Cli, clap::Error> {
         return Err(refusal);
     }
     let words = std::env::args_os().map(|word| if word == WHOLE { "-h".into() } else { word });
-    Err(help::command(Page::Whole).try_get_matches_from(words).err().unwrap_or(refusal))
+    Err(help::command(HelpPage::Whole).try_get_matches_from(words).err().unwrap_or(refusal))
 }
 
 fn run(command: Command, everywhere: &args::Everywhere, printer: &Printer) -> u8 {

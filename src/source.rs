@@ -93,12 +93,12 @@ pub struct Stale {
 /// A place documents come from.
 #[derive(Debug)]
 pub struct Source {
-    kind: Kind,
+    kind: SourceKind,
     git_ref: Option<RefName>,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum SourceKind {
     GitHub(Arc<Repository>),
     Folder(FolderSource),
     Examples(Arc<Snapshot>),
@@ -125,24 +125,25 @@ impl Source {
     ) -> Result<Self, SourceError> {
         Ok(match spec {
             SourceSpec::GitHub { slug, git_ref, host } => Self {
-                kind: Kind::GitHub(Repository::open(slug, &host, settings, clock, pace)?),
+                kind: SourceKind::GitHub(Repository::open(slug, &host, settings, clock, pace)?),
                 git_ref: git_ref.or_else(|| settings.git_ref.clone()),
             },
             SourceSpec::Folder(path) => {
-                Self { kind: Kind::Folder(FolderSource::open(path, settings.max_file_size)?), git_ref: None }
+                Self { kind: SourceKind::Folder(FolderSource::open(path, settings.max_file_size)?), git_ref: None }
             }
-            SourceSpec::Examples(files) => {
-                Self { kind: Kind::Examples(Arc::new(Snapshot::fixed(Examples::of(files), "examples"))), git_ref: None }
-            }
+            SourceSpec::Examples(files) => Self {
+                kind: SourceKind::Examples(Arc::new(Snapshot::fixed(Examples::of(files), "examples"))),
+                git_ref: None,
+            },
         })
     }
 
     /// The source in words: `acme/flows`, `folder ./x`, `built-in examples`.
     pub fn describe(&self) -> String {
         match &self.kind {
-            Kind::GitHub(repository) => repository.describe(),
-            Kind::Folder(folder) => folder.describe(),
-            Kind::Examples(_) => "built-in examples".to_owned(),
+            SourceKind::GitHub(repository) => repository.describe(),
+            SourceKind::Folder(folder) => folder.describe(),
+            SourceKind::Examples(_) => "built-in examples".to_owned(),
         }
     }
 
@@ -150,9 +151,9 @@ impl Source {
     /// folder's whole path, `built-in examples`. Never a token.
     pub fn key(&self) -> String {
         match &self.kind {
-            Kind::GitHub(repository) => repository.key(),
-            Kind::Folder(folder) => folder.key(),
-            Kind::Examples(_) => "built-in examples".to_owned(),
+            SourceKind::GitHub(repository) => repository.key(),
+            SourceKind::Folder(folder) => folder.key(),
+            SourceKind::Examples(_) => "built-in examples".to_owned(),
         }
     }
 
@@ -163,12 +164,12 @@ impl Source {
     /// it is found among [`Snapshot::problems`] and when it is read.
     pub async fn snapshot(&self, ask: &Ask) -> Result<View, SourceError> {
         match &self.kind {
-            Kind::GitHub(repository) => {
+            SourceKind::GitHub(repository) => {
                 let git_ref = ask.git_ref.clone().or_else(|| self.git_ref.clone());
                 repository.snapshot(git_ref, ask.refresh).await
             }
-            Kind::Folder(folder) => folder.snapshot().await.map(|snapshot| View::of_now(snapshot, false)),
-            Kind::Examples(snapshot) => Ok(View::of_now(snapshot.clone(), true)),
+            SourceKind::Folder(folder) => folder.snapshot().await.map(|snapshot| View::of_now(snapshot, false)),
+            SourceKind::Examples(snapshot) => Ok(View::of_now(snapshot.clone(), true)),
         }
     }
 }
@@ -189,7 +190,7 @@ pub struct Snapshot {
 
 enum Body {
     Remote(Arc<Remote>),
-    Folder(folder::Walked),
+    Folder(folder::WalkedFolder),
     Fixed(Examples),
 }
 

@@ -28,7 +28,7 @@ use opening::Opened;
 pub use presence::Presence;
 use rows::{decoded, encoded, is_too_deep, micros};
 pub use summary::{Summary, Tally};
-pub use usage::{Counted, Counts, FlowTotals, ListingTotals, Span, day_of};
+pub use usage::{Counted, Counts, FlowTotals, ListingTotals, UsageSpan, day_of};
 
 /// The file's name in the state folder.
 pub const FILE: &str = "flowy.db";

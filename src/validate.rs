@@ -22,7 +22,7 @@ use crate::model::wire::{self, Unread};
 use crate::model::{Flow, Shelf, Template, Toolbox};
 use crate::names::CatalogPath;
 
-use checked::View;
+use checked::CheckedView;
 
 pub use checked::CheckedFlow;
 pub use doing::{MAX_DEPTH, MAX_STEPS, TELL_FLOWS_APART};
@@ -133,8 +133,8 @@ fn look_at(
     document: &Document,
     locator: &Locator<'_>,
     known: Known<'_>,
-) -> (Vec<Finding>, View) {
-    let view = View::of(flow, known);
+) -> (Vec<Finding>, CheckedView) {
+    let view = CheckedView::of(flow, known);
     let mut drafts = Drafts::new(&flow.file, &document.text, locator);
     let subject = FlowSubject {
         document,

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-use self::merging::{Entry, MARK, Merged, merged};
+use self::merging::{ClientEntry, MARK, Merged, merged};
 use self::placing::Placed;
 use crate::config::{Audience, CONFIG_FILE, Environment, Folders, Platform, ServersFile, ServersPlace, Settings};
 use crate::names::quoted;
@@ -267,7 +267,7 @@ pub fn write_entry(request: ClientRequest<'_>, now: DateTime<Utc>) -> Result<Cli
     let place = Placed::at(&file).map_err(failed("read"))?;
     let old = place.text().map_err(failed("read"))?;
     let marked = old.as_ref().is_some_and(|text| text.starts_with(MARK));
-    let entry = Entry { server: request.server, command: &command, arguments: &arguments };
+    let entry = ClientEntry { server: request.server, command: &command, arguments: &arguments };
     let change = match merged(old.as_deref().unwrap_or_default(), &entry, request.replace) {
         Err(fault) => return Err(ClientError::Content { file, fault }),
         Ok(Merged::Same) => Change::Unchanged,
@@ -336,33 +336,33 @@ fn unicode(path: &Path) -> Result<String, ClientError> {
 }
 
 /// The source as it must be written for a program that starts elsewhere.
-struct Source {
+struct EntrySource {
     argument: String,
     /// A folder or the examples: no token is ever asked for.
     is_local: bool,
 }
 
-fn source(request: ClientRequest<'_>) -> Result<Option<Source>, ClientError> {
+fn source(request: ClientRequest<'_>) -> Result<Option<EntrySource>, ClientError> {
     let here = request.environment.current_folder();
     let Some(given) = request.settings.source.as_deref() else {
         // What `serve` would have taken here, it would not find there.
         let folder = here.join("flows").is_dir().then(|| named(request, here)).transpose()?;
-        return Ok(folder.map(|argument| Source { argument, is_local: true }));
+        return Ok(folder.map(|argument| EntrySource { argument, is_local: true }));
     };
     if given.contains("://") || given.starts_with("git@") {
-        return Ok(Some(Source { argument: given.to_owned(), is_local: false }));
+        return Ok(Some(EntrySource { argument: given.to_owned(), is_local: false }));
     }
     if super::names_examples(given, here) {
-        return Ok(Some(Source { argument: given.to_owned(), is_local: true }));
+        return Ok(Some(EntrySource { argument: given.to_owned(), is_local: true }));
     }
     let folder = request.environment.resolved(given, here);
     if folder.is_dir() {
-        return Ok(Some(Source { argument: named(request, &folder)?, is_local: true }));
+        return Ok(Some(EntrySource { argument: named(request, &folder)?, is_local: true }));
     }
     if given.starts_with(['.', '/', '~', '\\']) || Path::new(given).is_absolute() {
         return Err(ClientError::NoSuchFolder { shown: quoted(given) });
     }
-    Ok(Some(Source { argument: given.to_owned(), is_local: false }))
+    Ok(Some(EntrySource { argument: given.to_owned(), is_local: false }))
 }
 
 /// What the entry leaves to the user.
@@ -377,12 +377,12 @@ fn notes(request: ClientRequest<'_>) -> Vec<String> {
             "No catalog was named, so the built-in examples will be served; name yours with --source owner/repo."
                 .to_owned(),
         ),
-        Ok(Some(Source { is_local: false, .. })) => notes.push(format!(
+        Ok(Some(EntrySource { is_local: false, .. })) => notes.push(format!(
             "A public repository needs no token. For a private one, put the line token = \"…\" into {own_file}{}; it is \
              not written into the client's file.",
             if request.environment.platform() == Platform::Windows { "" } else { ", readable by you alone (chmod 600)" }
         )),
-        Ok(Some(Source { is_local: true, .. })) | Err(_) => {}
+        Ok(Some(EntrySource { is_local: true, .. })) | Err(_) => {}
     }
     if let Some(place) = ServersPlace::of(request.settings, request.environment) {
         let needs: Vec<String> = ServersFile::needs(&place.path).into_iter().collect();

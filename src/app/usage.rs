@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::discover::{Mode, Times, Usage};
 use crate::execute::Executed;
 use crate::run::{Guided, GuidedState, Status};
-use crate::store::{Counted, FlowTotals, ListingTotals, Span, Store, day_of};
+use crate::store::{Counted, FlowTotals, ListingTotals, Store, UsageSpan, day_of};
 
 use ledger::Ledger;
 
@@ -163,10 +163,10 @@ impl Counting {
         usage
     }
 
-    fn span(&self, request: &StatsRequest) -> Span {
+    fn span(&self, request: &StatsRequest) -> UsageSpan {
         let today = day_of(self.clock.now());
         let since = request.days.map(|days| today.saturating_sub(i64::from(days)).saturating_add(1));
-        Span { source: self.source.clone(), today, flow: request.flow.clone(), since }
+        UsageSpan { source: self.source.clone(), today, flow: request.flow.clone(), since }
     }
 }
 

@@ -70,12 +70,12 @@ pub struct Found<V, E> {
 }
 
 #[derive(Clone)]
-struct Entry<V> {
+struct ShelfEntry<V> {
     loaded: Loaded<V>,
     clock: Arc<dyn Clock>,
 }
 
-impl<V> Expires for Entry<V> {
+impl<V> Expires for ShelfEntry<V> {
     fn is_expired(&self) -> bool {
         self.loaded.fresh.is_some_and(|fresh| fresh.is_over(&*self.clock))
     }
@@ -95,7 +95,7 @@ pub struct Shelf<K, V: Clone, E: Clone> {
 }
 
 struct Within<K, V, E> {
-    entries: ShardedExpiringLruCache<K, Entry<V>>,
+    entries: ShardedExpiringLruCache<K, ShelfEntry<V>>,
     pauses: Mutex<HashMap<K, (Span, E)>>,
     clock: Arc<dyn Clock>,
 }
@@ -210,7 +210,7 @@ where
     }
 
     fn put(&self, key: &K, loaded: &Loaded<V>) {
-        self.entries.set(key.clone(), Entry { loaded: loaded.clone(), clock: self.clock.clone() });
+        self.entries.set(key.clone(), ShelfEntry { loaded: loaded.clone(), clock: self.clock.clone() });
     }
 }
 
@@ -238,13 +238,13 @@ mod tests {
     use crate::clock::ManualClock;
 
     #[derive(Debug, Clone, PartialEq)]
-    enum Trouble {
+    enum FetchTrouble {
         Outage,
         Limit(DateTime<Utc>),
         Refused,
     }
 
-    impl Failure for Trouble {
+    impl Failure for FetchTrouble {
         fn retry_at(&self) -> Option<DateTime<Utc>> {
             if let Self::Limit(at) = self { Some(*at) } else { None }
         }
@@ -261,7 +261,7 @@ mod tests {
 
     struct Bench {
         clock: Arc<ManualClock>,
-        shelf: Shelf<&'static str, u32, Trouble>,
+        shelf: Shelf<&'static str, u32, FetchTrouble>,
         asked: Arc<AtomicUsize>,
         /// How long a question takes.
         takes: Duration,
@@ -278,7 +278,11 @@ mod tests {
             Self { shelf: Shelf::new(4, clock.clone()), clock, asked: Arc::default(), takes }
         }
 
-        async fn ask(&self, refresh: bool, answer: Result<u32, Trouble>) -> Result<Found<u32, Trouble>, Trouble> {
+        async fn ask(
+            &self,
+            refresh: bool,
+            answer: Result<u32, FetchTrouble>,
+        ) -> Result<Found<u32, FetchTrouble>, FetchTrouble> {
             let (asked, now) = (self.asked.clone(), self.clock.now());
             let (clock, takes) = (self.clock.clone(), self.takes);
             let fresh = Some(Span::new(&*self.clock, TimeDelta::minutes(15)));
@@ -319,9 +323,9 @@ mod tests {
         let bench = Bench::new();
         bench.ask(false, Ok(1)).await.expect("loaded");
         bench.clock.advance(Duration::from_secs(1000));
-        let found = bench.ask(false, Err(Trouble::Outage)).await.expect("stale");
+        let found = bench.ask(false, Err(FetchTrouble::Outage)).await.expect("stale");
         let stale = found.stale.expect("said");
-        assert_eq!((found.loaded.value, stale.reason, stale.since), (1, Trouble::Outage, DateTime::UNIX_EPOCH));
+        assert_eq!((found.loaded.value, stale.reason, stale.since), (1, FetchTrouble::Outage, DateTime::UNIX_EPOCH));
         bench.clock.advance(Duration::from_secs(29));
         assert!(bench.ask(false, Ok(2)).await.expect("stale").stale.is_some());
         assert_eq!(bench.asked(), 2);
@@ -333,9 +337,9 @@ mod tests {
     #[tokio::test]
     async fn a_slow_outage_without_a_copy_is_remembered_for_some_seconds() {
         let bench = Bench::taking(25);
-        assert_eq!(bench.ask(false, Err(Trouble::Outage)).await.err(), Some(Trouble::Outage));
+        assert_eq!(bench.ask(false, Err(FetchTrouble::Outage)).await.err(), Some(FetchTrouble::Outage));
         bench.clock.advance(Duration::from_secs(9));
-        assert_eq!(bench.ask(false, Ok(1)).await.err(), Some(Trouble::Outage));
+        assert_eq!(bench.ask(false, Ok(1)).await.err(), Some(FetchTrouble::Outage));
         assert_eq!(bench.asked(), 1);
         bench.clock.advance(Duration::from_secs(1));
         assert_eq!(bench.ask(false, Ok(2)).await.expect("loaded").loaded.value, 2);
@@ -344,21 +348,21 @@ mod tests {
     #[tokio::test]
     async fn who_insists_asks_during_an_outage() {
         let bench = Bench::taking(25);
-        assert_eq!(bench.ask(false, Err(Trouble::Outage)).await.err(), Some(Trouble::Outage));
+        assert_eq!(bench.ask(false, Err(FetchTrouble::Outage)).await.err(), Some(FetchTrouble::Outage));
         assert_eq!(bench.ask(true, Ok(1)).await.expect("loaded").loaded.value, 1);
     }
 
     #[tokio::test]
     async fn a_quick_failure_is_asked_about_again() {
         let bench = Bench::new();
-        assert_eq!(bench.ask(false, Err(Trouble::Outage)).await.err(), Some(Trouble::Outage));
+        assert_eq!(bench.ask(false, Err(FetchTrouble::Outage)).await.err(), Some(FetchTrouble::Outage));
         assert_eq!(bench.ask(false, Ok(1)).await.expect("loaded").loaded.value, 1);
     }
 
     #[tokio::test]
     async fn a_limit_holds_up_even_a_caller_who_insists() {
         let bench = Bench::new();
-        let limit = Trouble::Limit(DateTime::UNIX_EPOCH + TimeDelta::seconds(300));
+        let limit = FetchTrouble::Limit(DateTime::UNIX_EPOCH + TimeDelta::seconds(300));
         assert_eq!(bench.ask(false, Err(limit.clone())).await.err(), Some(limit.clone()));
         bench.clock.advance(Duration::from_secs(299));
         assert_eq!(bench.ask(true, Ok(1)).await.err(), Some(limit));
@@ -372,7 +376,7 @@ mod tests {
         let bench = Bench::new();
         bench.ask(false, Ok(1)).await.expect("loaded");
         bench.clock.advance(Duration::from_secs(1000));
-        assert_eq!(bench.ask(false, Err(Trouble::Refused)).await.err(), Some(Trouble::Refused));
+        assert_eq!(bench.ask(false, Err(FetchTrouble::Refused)).await.err(), Some(FetchTrouble::Refused));
         assert_eq!(bench.ask(false, Ok(2)).await.expect("loaded").loaded.value, 2);
     }
 }

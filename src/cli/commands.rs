@@ -23,7 +23,7 @@ use std::time::Duration;
 use super::args::{Command, Everywhere};
 use super::logging;
 use super::printer::Printer;
-use super::progress::Progress;
+use super::progress::ProgressLine;
 use crate::app::{App, Clock, Code, Error, Origin};
 use crate::config::{Environment, Settings, SettingsError};
 use crate::report::human;
@@ -137,11 +137,11 @@ fn finish_counting(app: &App) {
 
 /// Waits for an answer, with a runtime of its own and a sign of life.
 fn wait<F: Future>(world: &World<'_>, what: &str, answer: F) -> Result<F::Output, Stop> {
-    wait_with(&Progress::of(world.printer, what), answer)
+    wait_with(&ProgressLine::of(world.printer, what), answer)
 }
 
 /// Waits for an answer beside a sign of life that the caller has.
-fn wait_with<F: Future>(progress: &Progress, answer: F) -> Result<F::Output, Stop> {
+fn wait_with<F: Future>(progress: &ProgressLine, answer: F) -> Result<F::Output, Stop> {
     let runtime = runtime()?;
     Ok(runtime.block_on(async {
         tokio::select! {

@@ -13,7 +13,7 @@ use crate::config::Concern::{
 
 /// How much a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Page {
+pub(super) enum HelpPage {
     /// `-h`: what most people need.
     Short,
     /// `--help`: everything there is to say.
@@ -70,7 +70,7 @@ const RELEVANT: &[Relevant] = &[
 ];
 
 /// The command line, with help pages that show what concerns each command.
-pub(super) fn command(page: Page) -> Command {
+pub(super) fn command(page: HelpPage) -> Command {
     let command = Cli::command();
     let shared: Vec<Arg> = command.get_arguments().cloned().collect();
     let Some(all) = RELEVANT.first() else { return command };
@@ -80,7 +80,7 @@ pub(super) fn command(page: Page) -> Command {
 }
 
 /// A command and those below it.
-fn dressed(command: Command, above: &str, inherited: &'static Relevant, shared: &[Arg], page: Page) -> Command {
+fn dressed(command: Command, above: &str, inherited: &'static Relevant, shared: &[Arg], page: HelpPage) -> Command {
     let name = format!("{above}{}", command.get_name());
     let relevant = RELEVANT.iter().find(|relevant| relevant.command == name).unwrap_or(inherited);
     // All of them, so that they stand in their usual order.
@@ -89,23 +89,23 @@ fn dressed(command: Command, above: &str, inherited: &'static Relevant, shared: 
     laid_out(command, page).mut_subcommands(|sub| dressed(sub, &below, relevant, shared, page))
 }
 
-fn shown(flag: Arg, relevant: &Relevant, page: Page) -> Arg {
+fn shown(flag: Arg, relevant: &Relevant, page: HelpPage) -> Arg {
     let id = flag.get_id().as_str();
     let means_something = match concern_of(id) {
         Some(concern) => relevant.settings.contains(&concern),
         None => relevant.flags.contains(&id),
     };
     let hidden = flag.is_hide_set() || !means_something;
-    let rare = flag.is_hide_short_help_set() && page == Page::Short;
+    let rare = flag.is_hide_short_help_set() && page == HelpPage::Short;
     flag.hide(hidden).hide_short_help(rare)
 }
 
 /// A whole page is laid out as a short one, one line a flag: clap's long form takes three.
-fn laid_out(command: Command, page: Page) -> Command {
+fn laid_out(command: Command, page: HelpPage) -> Command {
     const WITHOUT_ABOUT: &str = "{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
     let about = command.get_long_about().cloned();
     match (page, about) {
-        (Page::Whole, Some(about)) => {
+        (HelpPage::Whole, Some(about)) => {
             command.long_about(Resettable::Reset).before_help(about).help_template(WITHOUT_ABOUT)
         }
         _ => command,

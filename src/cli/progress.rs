@@ -35,12 +35,12 @@ pub(super) fn say(what: &str) {
 }
 
 /// A line on stderr that says what is being waited for; gone when dropped.
-pub(super) struct Progress {
+pub(super) struct ProgressLine {
     bar: ProgressBar,
     wanted: bool,
 }
 
-impl Progress {
+impl ProgressLine {
     /// A line that is shown only on a terminal, and not when quiet.
     pub(super) fn of(printer: &Printer, what: &str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
@@ -71,7 +71,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.bar.finish_and_clear();

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::error::SettingsError;
-use super::reading::{Given, bad_spelling, not_a_choice};
+use super::reading::{GivenSetting, bad_spelling, not_a_choice};
 use crate::names::unprintable;
 
 /// The longest prefix, in characters: with a name of 40 it stays below the 64 that clients take.
@@ -88,7 +88,7 @@ pub fn reserved_tool_name(name: &str) -> bool {
 ///
 /// # Errors
 /// `NotAChoice`.
-pub(super) fn expose(given: Given<'_>) -> Result<Expose, SettingsError> {
+pub(super) fn expose(given: GivenSetting<'_>) -> Result<Expose, SettingsError> {
     let word = given.text.to_ascii_lowercase();
     match Expose::ALL.iter().find(|(_, name)| *name == word) {
         Some((choice, _)) => Ok(*choice),
@@ -100,7 +100,7 @@ pub(super) fn expose(given: Given<'_>) -> Result<Expose, SettingsError> {
 ///
 /// # Errors
 /// `BadSpelling`.
-pub(super) fn expose_list(given: Given<'_>) -> Result<ExposeList, SettingsError> {
+pub(super) fn expose_list(given: GivenSetting<'_>) -> Result<ExposeList, SettingsError> {
     if given.text.chars().any(unprintable) {
         return Err(bad_spelling(given, "it holds control or bidirectional characters"));
     }
@@ -120,7 +120,7 @@ pub(super) fn expose_list(given: Given<'_>) -> Result<ExposeList, SettingsError>
 ///
 /// # Errors
 /// `BadSpelling`.
-pub(super) fn expose_prefix(given: Given<'_>) -> Result<String, SettingsError> {
+pub(super) fn expose_prefix(given: GivenSetting<'_>) -> Result<String, SettingsError> {
     let text = given.text;
     let why = if text == NO_PREFIX {
         return Ok(String::new());
@@ -141,8 +141,8 @@ mod tests {
     use super::super::error::{Origin, Place};
     use super::*;
 
-    fn given(text: &str) -> Given<'_> {
-        Given::of(text, Place { setting: "--expose".to_owned(), origin: Origin::Flag })
+    fn given(text: &str) -> GivenSetting<'_> {
+        GivenSetting::of(text, Place { setting: "--expose".to_owned(), origin: Origin::Flag })
     }
 
     #[test]

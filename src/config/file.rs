@@ -72,12 +72,12 @@ impl ConfigFile {
             }
         })?;
         let mut file = Self { path: path.to_owned(), values: BTreeMap::new() };
-        file.take(table.into_inner(), "", &Reading { text, rows, trust })?;
+        file.take(table.into_inner(), "", &FileReading { text, rows, trust })?;
         Ok(file)
     }
 
     /// Takes in a table: the whole file, or one of its sections.
-    fn take(&mut self, table: DeTable<'_>, section: &str, reading: &Reading<'_>) -> Result<(), SettingsError> {
+    fn take(&mut self, table: DeTable<'_>, section: &str, reading: &FileReading<'_>) -> Result<(), SettingsError> {
         for (key, value) in table {
             let (line, _) = position(reading.text, key.span().start);
             let key = format!("{section}{}", key.into_inner());
@@ -104,7 +104,7 @@ impl ConfigFile {
         Ok(())
     }
 
-    fn unknown(&self, key: &str, line: usize, reading: &Reading<'_>) -> SettingsError {
+    fn unknown(&self, key: &str, line: usize, reading: &FileReading<'_>) -> SettingsError {
         SettingsError::UnknownKey {
             file: self.path.clone(),
             line,
@@ -127,13 +127,13 @@ impl ConfigFile {
 }
 
 /// What a file is read by.
-struct Reading<'a> {
+struct FileReading<'a> {
     text: &'a str,
     rows: &'static [SettingRow],
     trust: Trust<'a>,
 }
 
-impl Reading<'_> {
+impl FileReading<'_> {
     fn row_of(&self, key: &str) -> Option<(&'static SettingRow, &'static str)> {
         self.rows.iter().find_map(|row| row.key.filter(|own| *own == key).map(|own| (row, own)))
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::environment::{Environment, Folders};
 use super::error::{Origin, Place, SettingsError};
 use super::file::{CONFIG_FILE, ConfigFile, Trust};
-use super::reading::{self, Given};
+use super::reading::{self, GivenSetting};
 use super::rows::{self, SETTINGS};
 use super::setting::SettingRow;
 use super::{Secret, Settings};
@@ -73,7 +73,7 @@ pub fn token_in(place: &Place) -> Option<Secret> {
     let file = ConfigFile::read(path, Trust::Own).ok()?;
     let (text, place) = file.value(rows::TOKEN.key?).filter(|(text, _)| !reading::is_placeholder(text))?;
     let environment = Environment::of::<&str, &str>([]);
-    reading::token(Given { text, place, base: file.folder(), environment: &environment }).ok()
+    reading::token(GivenSetting { text, place, base: file.folder(), environment: &environment }).ok()
 }
 
 /// The files that count, the first one first.
@@ -95,7 +95,7 @@ fn settings_files(from: &Layers<'_>) -> Result<Vec<ConfigFile>, SettingsError> {
 }
 
 /// A value that was found: as written, where, and the folder that a relative path starts from.
-struct Found<'a> {
+struct FoundValue<'a> {
     text: &'a str,
     place: Place,
     base: &'a Path,
@@ -110,13 +110,13 @@ struct Layers<'a> {
 impl Layers<'_> {
     /// Reads what was given for a setting into the settings, where anything was.
     fn read(&self, row: &SettingRow, settings: &mut Settings) -> Result<(), SettingsError> {
-        let Some(Found { text, place, base }) = self.find(row)? else { return Ok(()) };
+        let Some(FoundValue { text, place, base }) = self.find(row)? else { return Ok(()) };
         let text = if row.secret { text } else { text.trim() };
-        (row.put)(settings, Given { text, place, base, environment: self.environment })
+        (row.put)(settings, GivenSetting { text, place, base, environment: self.environment })
     }
 
     /// The first value that is not empty, provided somebody filled it in.
-    fn find(&self, row: &SettingRow) -> Result<Option<Found<'_>>, SettingsError> {
+    fn find(&self, row: &SettingRow) -> Result<Option<FoundValue<'_>>, SettingsError> {
         let found = match self.flag(row)? {
             Some(found) => Some(found),
             None => match self.variable(row)? {
@@ -132,7 +132,7 @@ impl Layers<'_> {
         }
     }
 
-    fn flag(&self, row: &SettingRow) -> Result<Option<Found<'_>>, SettingsError> {
+    fn flag(&self, row: &SettingRow) -> Result<Option<FoundValue<'_>>, SettingsError> {
         let Some((flag, text)) = row.flag.and_then(|flag| Some((flag, self.flags.value(flag)?))) else {
             return Ok(None);
         };
@@ -140,10 +140,10 @@ impl Layers<'_> {
         if text.trim().is_empty() {
             return Err(SettingsError::Empty { place, meaning: row.meaning, default: row.default.words() });
         }
-        Ok(Some(Found { text, place, base: self.environment.current_folder() }))
+        Ok(Some(FoundValue { text, place, base: self.environment.current_folder() }))
     }
 
-    fn variable(&self, row: &SettingRow) -> Result<Option<Found<'_>>, SettingsError> {
+    fn variable(&self, row: &SettingRow) -> Result<Option<FoundValue<'_>>, SettingsError> {
         for name in row.variables {
             let place = || Place { setting: (*name).to_owned(), origin: Origin::Variable };
             let Some(value) = self.environment.variable(name) else { continue };
@@ -154,16 +154,16 @@ impl Layers<'_> {
                 continue;
             }
             let base = self.environment.current_folder();
-            return Ok(Some(Found { text, place: place(), base }));
+            return Ok(Some(FoundValue { text, place: place(), base }));
         }
         Ok(None)
     }
 
-    fn key(&self, row: &SettingRow) -> Option<Found<'_>> {
+    fn key(&self, row: &SettingRow) -> Option<FoundValue<'_>> {
         let key = row.key?;
         self.files.iter().find_map(|file| {
             let (text, place) = file.value(key).filter(|(text, _)| !text.trim().is_empty())?;
-            Some(Found { text, place, base: file.folder() })
+            Some(FoundValue { text, place, base: file.folder() })
         })
     }
 

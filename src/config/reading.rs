@@ -16,7 +16,7 @@ use crate::names::{RefName, quoted, unprintable};
 
 /// A text that was given for a setting, trimmed and not empty.
 #[derive(Debug)]
-pub(super) struct Given<'a> {
+pub(super) struct GivenSetting<'a> {
     pub(super) text: &'a str,
     pub(super) place: Place,
     /// The folder that a relative path starts from.
@@ -25,7 +25,7 @@ pub(super) struct Given<'a> {
     pub(super) environment: &'a Environment,
 }
 
-impl Given<'_> {
+impl GivenSetting<'_> {
     /// The text as a path, made independent of the current folder.
     pub(super) fn path(&self) -> PathBuf {
         self.environment.resolved(self.text, self.base)
@@ -34,7 +34,7 @@ impl Given<'_> {
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Unit {
+pub(super) enum SettingUnit {
     Milliseconds,
     Bytes,
     Tries,
@@ -43,7 +43,7 @@ pub(super) enum Unit {
     Tools,
 }
 
-impl Unit {
+impl SettingUnit {
     const fn name(self) -> &'static str {
         match self {
             Self::Milliseconds => "milliseconds",
@@ -94,11 +94,11 @@ pub(super) fn is_placeholder(text: &str) -> bool {
 /// # Errors
 /// `NotANumber`, with what to write when the text is a number with a unit; `OutOfRange`.
 pub(super) fn number<T: TryFrom<u64>>(
-    given: Given<'_>,
-    unit: Unit,
+    given: GivenSetting<'_>,
+    unit: SettingUnit,
     range: RangeInclusive<u64>,
 ) -> Result<T, SettingsError> {
-    let Given { text, place, .. } = given;
+    let GivenSetting { text, place, .. } = given;
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(SettingsError::NotANumber {
             place,
@@ -121,12 +121,12 @@ pub(super) fn number<T: TryFrom<u64>>(
 ///
 /// # Errors
 /// As [`number`].
-pub(super) fn milliseconds(given: Given<'_>, range: RangeInclusive<u64>) -> Result<Duration, SettingsError> {
-    number(given, Unit::Milliseconds, range).map(Duration::from_millis)
+pub(super) fn milliseconds(given: GivenSetting<'_>, range: RangeInclusive<u64>) -> Result<Duration, SettingsError> {
+    number(given, SettingUnit::Milliseconds, range).map(Duration::from_millis)
 }
 
 /// What `15m`, `1.5 h` or `1MB` is in the unit that is due.
-pub(super) fn with_unit(text: &str, unit: Unit) -> Option<u64> {
+pub(super) fn with_unit(text: &str, unit: SettingUnit) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit())?;
     let (whole, rest) = text.split_at_checked(end)?;
     let whole: u64 = whole.parse().ok()?;
@@ -145,7 +145,7 @@ pub(super) fn with_unit(text: &str, unit: Unit) -> Option<u64> {
 ///
 /// # Errors
 /// `NotAChoice`.
-pub(super) fn switch(given: Given<'_>) -> Result<bool, SettingsError> {
+pub(super) fn switch(given: GivenSetting<'_>) -> Result<bool, SettingsError> {
     match given.text.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Ok(true),
         "false" | "0" | "no" | "off" => Ok(false),
@@ -157,7 +157,7 @@ pub(super) fn switch(given: Given<'_>) -> Result<bool, SettingsError> {
 ///
 /// # Errors
 /// `NotAChoice`.
-pub(super) fn log_level(given: Given<'_>) -> Result<String, SettingsError> {
+pub(super) fn log_level(given: GivenSetting<'_>) -> Result<String, SettingsError> {
     const LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
     let level = given.text.to_ascii_lowercase();
     match level.as_str() {
@@ -168,11 +168,11 @@ pub(super) fn log_level(given: Given<'_>) -> Result<String, SettingsError> {
     }
 }
 
-pub(super) fn not_a_choice(given: Given<'_>, choices: &'static [&'static str]) -> SettingsError {
+pub(super) fn not_a_choice(given: GivenSetting<'_>, choices: &'static [&'static str]) -> SettingsError {
     SettingsError::NotAChoice { shown: shown(given.text), place: given.place, choices }
 }
 
-pub(super) fn bad_spelling(given: Given<'_>, why: &'static str) -> SettingsError {
+pub(super) fn bad_spelling(given: GivenSetting<'_>, why: &'static str) -> SettingsError {
     SettingsError::BadSpelling { shown: shown(given.text), place: given.place, why }
 }
 
@@ -181,8 +181,8 @@ pub(super) fn bad_spelling(given: Given<'_>, why: &'static str) -> SettingsError
 ///
 /// # Errors
 /// `BadToken`, without the text.
-pub(super) fn token(given: Given<'_>) -> Result<Secret, SettingsError> {
-    let Given { text, place, .. } = given;
+pub(super) fn token(given: GivenSetting<'_>) -> Result<Secret, SettingsError> {
+    let GivenSetting { text, place, .. } = given;
     let why = if text.contains(['\n', '\r']) {
         "it has a line break in it"
     } else if text.chars().any(char::is_whitespace) {
@@ -201,7 +201,7 @@ pub(super) fn token(given: Given<'_>) -> Result<Secret, SettingsError> {
 ///
 /// # Errors
 /// `BadSpelling`.
-pub(super) fn git_ref(given: Given<'_>) -> Result<RefName, SettingsError> {
+pub(super) fn git_ref(given: GivenSetting<'_>) -> Result<RefName, SettingsError> {
     let short = ["refs/heads/", "refs/tags/"].iter().find_map(|before| given.text.strip_prefix(before));
     RefName::new(short.unwrap_or(given.text)).map_err(|error| SettingsError::BadSpelling {
         shown: shown(given.text),
@@ -214,8 +214,8 @@ pub(super) fn git_ref(given: Given<'_>) -> Result<RefName, SettingsError> {
 ///
 /// # Errors
 /// `CredentialInside`, `BadSpelling`.
-pub(super) fn source(given: Given<'_>) -> Result<String, SettingsError> {
-    let Given { text, place, .. } = given;
+pub(super) fn source(given: GivenSetting<'_>) -> Result<String, SettingsError> {
+    let GivenSetting { text, place, .. } = given;
     if text.chars().any(unprintable) {
         let why = "it holds control or bidirectional characters";
         return Err(SettingsError::BadSpelling { place, shown: shown(text), why });
@@ -254,8 +254,8 @@ fn names_somebody(text: &str) -> bool {
 ///
 /// # Errors
 /// `BadSpelling`.
-pub(super) fn server_name(given: Given<'_>) -> Result<String, SettingsError> {
-    let Given { text, place, .. } = given;
+pub(super) fn server_name(given: GivenSetting<'_>) -> Result<String, SettingsError> {
+    let GivenSetting { text, place, .. } = given;
     let why = if text.chars().any(unprintable) {
         "it holds control or bidirectional characters"
     } else if text.chars().count() > 64 {
@@ -270,8 +270,8 @@ pub(super) fn server_name(given: Given<'_>) -> Result<String, SettingsError> {
 ///
 /// # Errors
 /// `BadAddress`, `CredentialInside`.
-pub(super) fn api_url(given: Given<'_>) -> Result<String, SettingsError> {
-    let Given { text, place, .. } = given;
+pub(super) fn api_url(given: GivenSetting<'_>) -> Result<String, SettingsError> {
+    let GivenSetting { text, place, .. } = given;
     let bad = |why| SettingsError::BadAddress { place: place.clone(), why };
     if text.contains('#') || text.contains('?') {
         return Err(bad("it has a query or a fragment"));
@@ -307,7 +307,7 @@ pub(super) fn on_this_machine(host: &str) -> bool {
 }
 
 #[cfg(test)]
-impl<'a> Given<'a> {
+impl<'a> GivenSetting<'a> {
     /// A text in the root folder of an empty environment.
     pub(super) fn of(text: &'a str, place: Place) -> Self {
         static EMPTY: std::sync::LazyLock<Environment> = std::sync::LazyLock::new(|| Environment::of::<&str, &str>([]));

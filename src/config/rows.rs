@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::exposing::{self, prefix_word};
-use super::reading::{self, Unit};
+use super::reading::{self, SettingUnit};
 use super::setting::{Concern, Fallback, PLAIN, SettingRow};
 
 /// A year: longer than anything here should last, and far from where times overflow.
@@ -126,7 +126,8 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "the largest catalog file that is read, in bytes",
         concern: Concern::Reading,
         put: |settings, given| {
-            reading::number(given, Unit::Bytes, 1..=LARGEST_FILE_BYTES).map(|number| settings.max_file_size = number)
+            reading::number(given, SettingUnit::Bytes, 1..=LARGEST_FILE_BYTES)
+                .map(|number| settings.max_file_size = number)
         },
         written: |settings| Some(settings.max_file_size.to_string()),
         ..PLAIN
@@ -140,7 +141,7 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "how often one request to GitHub is tried in all, 1 to 10",
         concern: Concern::Reading,
         put: |settings, given| {
-            reading::number(given, Unit::Tries, 1..=10).map(|number| settings.retry_attempts = number)
+            reading::number(given, SettingUnit::Tries, 1..=10).map(|number| settings.retry_attempts = number)
         },
         written: |settings| Some(settings.retry_attempts.to_string()),
         ..PLAIN
@@ -152,7 +153,8 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "how many tool calls are handled at once; also how many requests to GitHub, of which there are never more than 4",
         concern: Concern::Serving,
         put: |settings, given| {
-            reading::number(given, Unit::Calls, 1..=1_000).map(|number| settings.max_concurrent_requests = number)
+            reading::number(given, SettingUnit::Calls, 1..=1_000)
+                .map(|number| settings.max_concurrent_requests = number)
         },
         written: |settings| Some(settings.max_concurrent_requests.to_string()),
         ..PLAIN
@@ -164,7 +166,7 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "how many prompts clients are shown, 0 to 1000: flows by name, then templates by name",
         concern: Concern::Serving,
         put: |settings, given| {
-            reading::number(given, Unit::Prompts, 0..=1_000).map(|number| settings.max_prompts = number)
+            reading::number(given, SettingUnit::Prompts, 0..=1_000).map(|number| settings.max_prompts = number)
         },
         written: |settings| Some(settings.max_prompts.to_string()),
         ..PLAIN
@@ -229,7 +231,7 @@ pub const SETTINGS: &[SettingRow] = &[
         own_file_only: true,
         concern: Concern::Exposing,
         put: |settings, given| {
-            reading::number(given, Unit::Tools, 0..=1_000).map(|number| settings.max_exposed = number)
+            reading::number(given, SettingUnit::Tools, 0..=1_000).map(|number| settings.max_exposed = number)
         },
         written: |settings| Some(settings.max_exposed.to_string()),
         ..PLAIN

@@ -299,7 +299,7 @@ impl ServersFile {
                 let fault = ServersFault::BadAlias { alias: alias.clone(), why };
                 mistakes.push(ServersMistake { position: key(&pointer), fault });
             }
-            let read = entry::Entry { alias, folder, environment }.read(value);
+            let read = entry::ServerEntry { alias, folder, environment }.read(value);
             let placed = |(below, fault): entry::Refused| {
                 let below = below.unwrap_or_default();
                 let place = Pointer::spelt(&format!("{}{}", pointer.as_str(), below.as_str()));

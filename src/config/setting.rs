@@ -4,7 +4,7 @@
 use super::Settings;
 use super::environment::Environment;
 use super::error::{Origin, Place, SettingsError};
-use super::reading::Given;
+use super::reading::GivenSetting;
 
 /// What holds when a setting is not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub struct SettingRow {
     /// Whether it is a credential: read with the white space around it, and never written anywhere.
     pub secret: bool,
     /// Reads a text into the settings.
-    pub(super) put: fn(&mut Settings, Given<'_>) -> Result<(), SettingsError>,
+    pub(super) put: fn(&mut Settings, GivenSetting<'_>) -> Result<(), SettingsError>,
     /// The value as it would be written; `None` where there is none to write.
     pub(super) written: fn(&Settings) -> Option<String>,
 }
@@ -83,7 +83,7 @@ impl SettingRow {
     pub(super) fn fall_back(&self, settings: &mut Settings, environment: &Environment) -> Result<(), SettingsError> {
         let Fallback::Value(text) = self.default else { return Ok(()) };
         let place = Place { setting: text.to_owned(), origin: Origin::Default };
-        (self.put)(settings, Given { text, place, base: environment.current_folder(), environment })
+        (self.put)(settings, GivenSetting { text, place, base: environment.current_folder(), environment })
     }
 
     /// Whether both are the same setting.

@@ -19,7 +19,7 @@ const LONGEST_REPORT: usize = 4_000;
 
 /// Where a call stands in its execution.
 #[derive(Debug, Clone, Copy)]
-struct Standing<'a> {
+struct CallStanding<'a> {
     /// The step's number in the plan.
     step: usize,
     /// The step's id.
@@ -63,7 +63,7 @@ pub(super) fn make<'a>(
     let place = step_address(execution, &step.id);
     let (at, of) = run.place_of(number);
     async move {
-        let standing = Standing { step: number, id: &step.id, number: at, of, place: &place };
+        let standing = CallStanding { step: number, id: &step.id, number: at, of, place: &place };
         let worked = AssertUnwindSafe(work(tools, call, arguments, standing, told)).catch_unwind().await;
         worked.unwrap_or_else(|_| {
             let message = "the call was stopped by an internal error".to_owned();
@@ -84,7 +84,7 @@ pub(super) fn rehearse(
         return Worked { result: Ok(Output::pending()), ..Worked::default() };
     };
     let (at, of) = run.place_of(number);
-    let standing = Standing { step: number, id: &step.id, number: at, of, place: "" };
+    let standing = CallStanding { step: number, id: &step.id, number: at, of, place: "" };
     ended(&failure, call, standing, Tries::default(), Worked::default())
 }
 
@@ -132,7 +132,7 @@ async fn work(
     tools: &dyn Tools,
     call: &Call,
     arguments: Map<String, Value>,
-    standing: Standing<'_>,
+    standing: CallStanding<'_>,
     told: Option<OnCall>,
 ) -> Worked {
     let mut worked = Worked::default();
@@ -190,7 +190,7 @@ impl fmt::Display for Tries {
 }
 
 /// What becomes of a step whose call failed.
-fn ended(failure: &ToolFailure, call: &Call, standing: Standing<'_>, tries: Tries, mut worked: Worked) -> Worked {
+fn ended(failure: &ToolFailure, call: &Call, standing: CallStanding<'_>, tries: Tries, mut worked: Worked) -> Worked {
     let error = error(failure, call, standing, tries);
     worked.result = if call.goes_on {
         let message = format!("{}; the flow goes on, as the node says", error.message);
@@ -215,7 +215,7 @@ fn worth_another_try(failure: &ToolFailure) -> bool {
     !matches!(failure.code, Code::ToolNotFound | Code::ToolNotAllowed | Code::InvalidRequest | Code::LimitExceeded)
 }
 
-fn error(failure: &ToolFailure, call: &Call, standing: Standing<'_>, tries: Tries) -> StepError {
+fn error(failure: &ToolFailure, call: &Call, standing: CallStanding<'_>, tries: Tries) -> StepError {
     let address = call.address.to_string();
     let said =
         failure.message.strip_prefix(&address).map_or(failure.message.as_str(), |rest| rest.trim_start_matches(": "));

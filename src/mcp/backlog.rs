@@ -18,12 +18,12 @@ pub(super) struct Backlog(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<BacklogState>,
     less: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct BacklogState {
     open: HashSet<RequestId>,
     bytes: usize,
 }
@@ -60,7 +60,7 @@ impl Backlog {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BacklogState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,7 +10,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
-use super::reply::{Call, Reply};
+use super::reply::{Reply, ToolCall};
 use crate::app::Error;
 
 /// What an argument's value is.
@@ -142,7 +142,7 @@ pub(super) enum FailureShape {
 }
 
 /// The function behind a tool.
-pub(super) type Run = for<'a> fn(&'a Call, &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>>;
+pub(super) type ToolRun = for<'a> fn(&'a ToolCall, &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>>;
 
 /// One tool.
 #[derive(Debug, Clone, Copy)]
@@ -171,7 +171,7 @@ pub(super) struct Definition {
     /// How it fails.
     pub(super) failure: FailureShape,
     /// What it does.
-    pub(super) run: Run,
+    pub(super) run: ToolRun,
 }
 
 impl Definition {

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::backlog::{Backlog, OnItsWay};
 use super::outbox::Outbox;
-use super::reading::{Read, read, refusal};
+use super::reading::{ReadLine, read, refusal};
 use crate::rpc::{Line, Split, request_in};
 
 /// The longest line that is read, in bytes.
@@ -165,7 +165,7 @@ where
                 Some(Ok(Line::TooLong { head, tail, .. })) => {
                     let why = format!("the message is longer than {LONGEST} bytes");
                     let id = request_in(&head, &tail).unwrap_or_default();
-                    Read::Refused(refusal(ErrorCode::INVALID_REQUEST, &why, &id))
+                    ReadLine::Refused(refusal(ErrorCode::INVALID_REQUEST, &why, &id))
                 }
                 other => {
                     if let Some(Err(error)) = other {
@@ -177,7 +177,7 @@ where
                 }
             };
             match read {
-                Read::Message(message) => {
+                ReadLine::Message(message) => {
                     match &*message {
                         JsonRpcMessage::Request(request) => self.backlog.asked(request.id.clone()),
                         JsonRpcMessage::Notification(told) => {
@@ -197,8 +197,8 @@ where
                     }
                     tracing::debug!("a message before the first request was skipped");
                 }
-                Read::Refused(answer) => self.answer(&answer),
-                Read::Nothing => {}
+                ReadLine::Refused(answer) => self.answer(&answer),
+                ReadLine::Nothing => {}
             }
         }
     }

@@ -43,10 +43,10 @@ pub fn start_logging(settings: &Settings) {
         .with_target("rmcp", protocol)
         .with_target(FILE_ONLY, LevelFilter::OFF)
         .with_default(others);
-    let everywhere = Lines { sink: sink.clone(), to_stderr: true };
+    let everywhere = LogLines { sink: sink.clone(), to_stderr: true };
     let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(everywhere).with_filter(wanted);
     let quiet = Targets::new().with_target(FILE_ONLY, LevelFilter::ERROR);
-    let to_file = Lines { sink, to_stderr: false };
+    let to_file = LogLines { sink, to_stderr: false };
     let quiet = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(to_file).with_filter(quiet);
     if tracing_subscriber::registry().with(layer).with(quiet).try_init().is_err() {
         return;
@@ -72,27 +72,27 @@ struct Sink {
 
 /// Hands a writer to every event.
 #[derive(Clone)]
-struct Lines {
+struct LogLines {
     sink: Arc<Sink>,
     to_stderr: bool,
 }
 
-impl<'a> MakeWriter<'a> for Lines {
-    type Writer = Line;
+impl<'a> MakeWriter<'a> for LogLines {
+    type Writer = LogLine;
 
-    fn make_writer(&'a self) -> Line {
-        Line { sink: self.sink.clone(), to_stderr: self.to_stderr, bytes: Vec::new() }
+    fn make_writer(&'a self) -> LogLine {
+        LogLine { sink: self.sink.clone(), to_stderr: self.to_stderr, bytes: Vec::new() }
     }
 }
 
 /// One event, written when it is whole: a token must not slip through between two writes.
-struct Line {
+struct LogLine {
     sink: Arc<Sink>,
     to_stderr: bool,
     bytes: Vec<u8>,
 }
 
-impl Write for Line {
+impl Write for LogLine {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -103,7 +103,7 @@ impl Write for Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for LogLine {
     fn drop(&mut self) {
         let text = String::from_utf8_lossy(&self.bytes);
         let line = redact(&text, &self.sink.secrets);
@@ -206,7 +206,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = Rotating::open(folder.path(), 10_000).map(Mutex::new);
         let sink = Arc::new(Sink { secrets: vec![Secret::new("s3cr3t-of-mine".to_owned())], file });
-        let lines = Lines { sink, to_stderr: false };
+        let lines = LogLines { sink, to_stderr: false };
         let mut line = lines.make_writer();
         line.write_all(b"token s3cr3t").expect("kept");
         line.write_all(b"-of-mine, ghp_abcdefghijklmnopqrstuvwxyz0123456789\n").expect("kept");

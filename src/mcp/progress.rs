@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Tells a client how far a call is. Only the newest news is kept, so a slow client holds up
 /// nothing.
-pub(super) struct Progress {
+pub(super) struct ClientProgress {
     peer: Peer<RoleServer>,
     token: ProgressToken,
     news: watch::Receiver<Option<StepDone>>,
@@ -24,7 +24,7 @@ pub(super) struct Progress {
     quiet: CancellationToken,
 }
 
-impl Progress {
+impl ClientProgress {
     /// A teller, and what brings it news. Once `quiet` is cancelled nothing more is told.
     pub(super) fn new(peer: Peer<RoleServer>, token: ProgressToken, quiet: CancellationToken) -> (Self, OnStep) {
         let (bring, news) = watch::channel(None);

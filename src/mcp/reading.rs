@@ -23,7 +23,7 @@ const BEGINNING: [(&[&str], &str); 5] = [
 ];
 
 /// What a line says.
-pub(super) enum Read {
+pub(super) enum ReadLine {
     Message(Box<RxJsonRpcMessage<RoleServer>>),
     /// It can't be read; this is to be said to it.
     Refused(Value),
@@ -32,13 +32,13 @@ pub(super) enum Read {
 }
 
 /// Reads a line.
-pub(super) fn read(line: &[u8]) -> Read {
+pub(super) fn read(line: &[u8]) -> ReadLine {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
     if line.is_empty() {
-        return Read::Nothing;
+        return ReadLine::Nothing;
     }
     match serde_json::from_slice::<RxJsonRpcMessage<RoleServer>>(line) {
-        Ok(message) if loose(&message).is_none() => return Read::Message(Box::new(message)),
+        Ok(message) if loose(&message).is_none() => return ReadLine::Message(Box::new(message)),
         _ => {}
     }
     let value = match serde_json::from_slice::<Value>(line) {
@@ -53,14 +53,14 @@ pub(super) fn read(line: &[u8]) -> Read {
         Ok(mut value) => {
             mend(&mut value);
             match serde_json::from_str::<RxJsonRpcMessage<RoleServer>>(&value.to_string()) {
-                Ok(message) if loose(&message) != Some("initialize") => Read::Message(Box::new(message)),
+                Ok(message) if loose(&message) != Some("initialize") => ReadLine::Message(Box::new(message)),
                 Ok(_) => no_beginning(&value),
                 Err(error) => misshapen(&value, &error),
             }
         }
         Err(error) => {
             let why = format!("the line is not JSON: {error}");
-            Read::Refused(refusal(ErrorCode::PARSE_ERROR, &why, &request_in(line, line).unwrap_or_default()))
+            ReadLine::Refused(refusal(ErrorCode::PARSE_ERROR, &why, &request_in(line, line).unwrap_or_default()))
         }
     }
 }
@@ -99,7 +99,7 @@ fn empty_is_object(object: &mut Map<String, Value>, key: &str) {
 }
 
 /// What an `initialize` lacks.
-fn no_beginning(message: &Value) -> Read {
+fn no_beginning(message: &Value) -> ReadLine {
     let params = message.get("params").unwrap_or(&Value::Null);
     let lacking = BEGINNING.iter().filter_map(|(path, due)| {
         let value = path.iter().try_fold(params, |value, key| value.get(key));
@@ -122,14 +122,14 @@ fn no_beginning(message: &Value) -> Read {
         lacking.join("; ")
     };
     let why = format!("this initialize can't be read: {what}");
-    Read::Refused(refusal(ErrorCode::INVALID_PARAMS, &why, &id_of(message).unwrap_or_default()))
+    ReadLine::Refused(refusal(ErrorCode::INVALID_PARAMS, &why, &id_of(message).unwrap_or_default()))
 }
 
 /// JSON that is no message. Source of the codes: JSON-RPC 2.0, section 5.1.
-fn misshapen(value: &Value, error: &serde_json::Error) -> Read {
+fn misshapen(value: &Value, error: &serde_json::Error) -> ReadLine {
     let Value::Object(object) = value else {
         let why = "a message is one JSON object a line; there are no batches";
-        return Read::Refused(refusal(ErrorCode::INVALID_REQUEST, why, &Value::Null));
+        return ReadLine::Refused(refusal(ErrorCode::INVALID_REQUEST, why, &Value::Null));
     };
     let id = object.get("id");
     let method = object.get("method");
@@ -137,10 +137,10 @@ fn misshapen(value: &Value, error: &serde_json::Error) -> Read {
     let answer = method.is_none() && (object.contains_key("result") || object.contains_key("error"));
     if answer || (id.is_none() && method.is_some_and(Value::is_string)) {
         tracing::debug!(%error, "a message that wants no answer can't be read");
-        return Read::Nothing;
+        return ReadLine::Nothing;
     }
     let known = id_of(value).unwrap_or_default();
-    let invalid = |why: &str| Read::Refused(refusal(ErrorCode::INVALID_REQUEST, why, &known));
+    let invalid = |why: &str| ReadLine::Refused(refusal(ErrorCode::INVALID_REQUEST, why, &known));
     let Some(method) = method.and_then(Value::as_str) else { return invalid("method is not a text") };
     if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return invalid("jsonrpc is not \"2.0\"");
@@ -150,7 +150,7 @@ fn misshapen(value: &Value, error: &serde_json::Error) -> Read {
     }
     if object.get("params").is_some_and(|params| !params.is_object()) {
         let why = format!("params of {} is not an object", shown(method, NAMED));
-        return Read::Refused(refusal(ErrorCode::INVALID_PARAMS, &why, &known));
+        return ReadLine::Refused(refusal(ErrorCode::INVALID_PARAMS, &why, &known));
     }
     invalid(&format!("this {} can't be read: {error}", shown(method, NAMED)))
 }
@@ -167,13 +167,13 @@ mod tests {
     /// The id and the code of what is said to a line; none to a message.
     fn refused(line: &[u8]) -> Option<(Value, i64, String)> {
         match read(line) {
-            Read::Message(_) => None,
-            Read::Refused(error) => Some((
+            ReadLine::Message(_) => None,
+            ReadLine::Refused(error) => Some((
                 error["id"].clone(),
                 error["error"]["code"].as_i64().expect("a code"),
                 error["error"]["message"].as_str().expect("a text").to_owned(),
             )),
-            Read::Nothing => panic!("nothing is said"),
+            ReadLine::Nothing => panic!("nothing is said"),
         }
     }
 

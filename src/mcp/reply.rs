@@ -14,7 +14,7 @@ use crate::names::shown;
 use crate::report::wire::{self, Attached, Travels, Written};
 
 /// A call, as far as a tool needs to know it.
-pub(super) struct Call {
+pub(super) struct ToolCall {
     /// The product.
     pub(super) app: Arc<App>,
     /// Cancelled when nobody wants the answer any more.
@@ -29,7 +29,7 @@ pub(super) struct Call {
     pub(super) person: Option<Person>,
 }
 
-impl Call {
+impl ToolCall {
     /// Waits for an answer, and lets go of the work when nobody wants it any more.
     ///
     /// # Errors

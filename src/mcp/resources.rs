@@ -11,7 +11,7 @@ use rmcp::model::{
     ResourceTemplate,
 };
 
-use self::address::Address;
+use self::address::ResourceAddress;
 use super::exposed::{self, Exposing};
 use super::{TTL_AT_MOST_MS, prompts};
 use crate::app::{App, Code, Error, GraphRequest, Listed, Outcome, Section, StatusAnswer, StatusRequest, state_of};
@@ -117,16 +117,16 @@ const FILE: ResourceRow = ResourceRow {
 /// Every kind of resource.
 pub const RESOURCES: [ResourceRow; 8] = [LIST, METADATA, SCHEMA, GRAPH, TEMPLATE, EXECUTION, STEP, FILE];
 
-const fn row_of(address: &Address) -> ResourceRow {
+const fn row_of(address: &ResourceAddress) -> ResourceRow {
     match address {
-        Address::List { .. } => LIST,
-        Address::Metadata(_) => METADATA,
-        Address::Schema(_) => SCHEMA,
-        Address::Graph(_) => GRAPH,
-        Address::Template(_) => TEMPLATE,
-        Address::Execution(_) => EXECUTION,
-        Address::Step { .. } => STEP,
-        Address::File { .. } => FILE,
+        ResourceAddress::List { .. } => LIST,
+        ResourceAddress::Metadata(_) => METADATA,
+        ResourceAddress::Schema(_) => SCHEMA,
+        ResourceAddress::Graph(_) => GRAPH,
+        ResourceAddress::Template(_) => TEMPLATE,
+        ResourceAddress::Execution(_) => EXECUTION,
+        ResourceAddress::Step { .. } => STEP,
+        ResourceAddress::File { .. } => FILE,
     }
 }
 
@@ -172,13 +172,13 @@ pub(super) async fn list(
     let page = app.resource_page(after.as_deref(), room).await?;
     let mut resources = Vec::new();
     if after.is_none() {
-        let address = Address::List { tags: Vec::new() }.write();
+        let address = ResourceAddress::List { tags: Vec::new() }.write();
         let names = Resource::new(address, "flows").with_title("Names of flows").with_mime_type(JSON);
         resources.push(names.with_description("The names of all flows; ?tags=a,b for those that have these tags."));
     }
     resources.extend(page.executions.iter().map(execution));
     resources.extend(page.flows.into_iter().map(|(name, description)| {
-        let resource = Resource::new(Address::Metadata(name.clone()).write(), name).with_mime_type(JSON);
+        let resource = Resource::new(ResourceAddress::Metadata(name.clone()).write(), name).with_mime_type(JSON);
         if description.is_empty() { resource } else { resource.with_description(description) }
     }));
     let ttl = page.origin.fresh_for_ms.min(TTL_AT_MOST_MS);
@@ -203,7 +203,7 @@ fn execution(listed: &Listed) -> Resource {
         Listed::Guided(summary) => (summary.id.as_str(), summary.state.word()),
     };
     let flow = flow_of(listed);
-    Resource::new(Address::Execution(id.to_owned()).write(), id)
+    Resource::new(ResourceAddress::Execution(id.to_owned()).write(), id)
         .with_title(format!("Execution of {flow}"))
         .with_description(format!("State when listed: {state}."))
         .with_mime_type(JSON)
@@ -235,7 +235,7 @@ fn name_in(cursor: &str) -> Result<String, Error> {
 /// Nothing there, or a catalog that can't be reached; where flows that are tools are all that is
 /// offered, everything but executions.
 pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResourceResult, Error> {
-    let address = Address::read(uri)?;
+    let address = ResourceAddress::read(uri)?;
     if alone && !of_execution(&row_of(&address)) {
         let message = "there is no such resource here: flows that are tools are all there is";
         return Err(Error::new(Code::InvalidRequest, message).next("read execution://ID, with the id of an answer"));
@@ -243,28 +243,28 @@ pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResour
     let graph = |name: &String| GraphRequest { name: name.clone(), git_ref: None, refresh: false };
     let row = row_of(&address);
     let (text, fresh_ms) = match &address {
-        Address::List { tags } => {
+        ResourceAddress::List { tags } => {
             let names = app.flow_names(tags.clone()).await?;
             let answer = wire::flow_names(&names, &|answer| wire::text_fits(&wire::json_of(answer)));
             (wire::json_of(&answer), names.origin.fresh_for_ms)
         }
-        Address::Metadata(name) => {
+        ResourceAddress::Metadata(name) => {
             let entry = app.flow_entry(name).await?;
             (wire::json_of(&wire::flow_entry(&entry)), entry.origin.fresh_for_ms)
         }
-        Address::Schema(name) => {
+        ResourceAddress::Schema(name) => {
             let (prepared, origin) = app.graph(&graph(name)).await?;
             (wire::input_schema(&prepared.flow, prepared.plan()?).to_string(), origin.fresh_for_ms)
         }
-        Address::Graph(name) => {
+        ResourceAddress::Graph(name) => {
             let (prepared, origin) = app.graph(&graph(name)).await?;
             (draw::Picture::of(&prepared.flow, prepared.plan.as_deref()).mermaid(), origin.fresh_for_ms)
         }
-        Address::Template(name) => {
+        ResourceAddress::Template(name) => {
             let (template, fresh_ms) = app.template(name).await?;
             (template.text.clone(), fresh_ms)
         }
-        Address::Execution(id) => {
+        ResourceAddress::Execution(id) => {
             let include = vec![Section::Steps];
             let request = StatusRequest { execution: Some(id.clone()), include, ..StatusRequest::default() };
             let mut status = wire::value(&wire::status(&app.status(&request).await?));
@@ -273,8 +273,8 @@ pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResour
             }
             (status.to_string(), 0)
         }
-        Address::Step { id, node } => (step_text(app, id, node).await?, 0),
-        Address::File { id, node, number } => return file(app, uri, (id, node, *number)).await,
+        ResourceAddress::Step { id, node } => (step_text(app, id, node).await?, 0),
+        ResourceAddress::File { id, node, number } => return file(app, uri, (id, node, *number)).await,
     };
     if !wire::text_fits(&text) {
         let message = format!("what stands there has {} bytes, more than fits into one message", text.len());

@@ -29,8 +29,8 @@ use super::asking::Person;
 use super::definition::Definition;
 use super::exposed::{self, Exposing};
 use super::outbox::Outbox;
-use super::progress::Progress;
-use super::reply::{Call, Reply, cancelled};
+use super::progress::ClientProgress;
+use super::reply::{Reply, ToolCall, cancelled};
 use super::target::Target;
 use super::tools::EXECUTE;
 use super::unknown::MCP;
@@ -231,12 +231,13 @@ impl Server {
         let cancel = self.ends.calls.child_token();
         let (mut progress, on_step) = match context.meta.get_progress_token() {
             Some(token) => {
-                let (progress, on_step) = Progress::new(context.peer.clone(), token, self.ends.input.clone());
+                let (progress, on_step) = ClientProgress::new(context.peer.clone(), token, self.ends.input.clone());
                 (Some(progress), Some(on_step))
             }
             None => (None, None),
         };
-        let call = Call { app: self.app.clone(), cancel: cancel.clone(), progress: on_step, contract, travels, person };
+        let call =
+            ToolCall { app: self.app.clone(), cancel: cancel.clone(), progress: on_step, contract, travels, person };
         let mut work = std::pin::pin!(AssertUnwindSafe(self.work(&target, call, sent, flow.as_deref())).catch_unwind());
         let tell = async {
             if let Some(progress) = &mut progress {
@@ -305,7 +306,7 @@ impl Server {
         }
     }
 
-    async fn work(&self, target: &Target, call: Call, sent: Map<String, Value>, flow: Option<&str>) -> Reply {
+    async fn work(&self, target: &Target, call: ToolCall, sent: Map<String, Value>, flow: Option<&str>) -> Reply {
         let tool = target.tool();
         let arguments = match target.arguments(sent) {
             Ok(arguments) => arguments,

@@ -124,7 +124,7 @@ pub fn member_of<'v>(object: &'v Map<String, Value>, step: &str) -> Option<&'v V
 
 /// How sure it is that a value has a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum FieldStanding {
     Always,
     Maybe,
     Unsaid,
@@ -142,7 +142,7 @@ enum Schema<'s> {
 
 /// What is known of one field.
 struct Field<'s> {
-    standing: Standing,
+    standing: FieldStanding,
     /// What its value has to meet.
     next: Schema<'s>,
     /// The fields that are spoken of beside it.
@@ -150,28 +150,28 @@ struct Field<'s> {
 }
 
 impl Field<'_> {
-    fn plain(standing: Standing) -> Self {
+    fn plain(standing: FieldStanding) -> Self {
         Self { standing, next: Schema::Free, names: Vec::new() }
     }
 
     /// What holds where all of these do.
     fn all(fields: Vec<Self>) -> Self {
-        let standing = [Standing::Never, Standing::Always, Standing::Maybe]
+        let standing = [FieldStanding::Never, FieldStanding::Always, FieldStanding::Maybe]
             .into_iter()
             .find(|standing| fields.iter().any(|field| field.standing == *standing))
-            .unwrap_or(Standing::Unsaid);
+            .unwrap_or(FieldStanding::Unsaid);
         let names = fields.iter().flat_map(|field| field.names.iter().copied()).collect();
         Self { standing, next: Schema::All(fields.into_iter().map(|field| field.next).collect()), names }
     }
 
     /// What holds where one of these does.
     fn any(fields: Vec<Self>) -> Self {
-        let first = fields.first().map_or(Standing::Unsaid, |field| field.standing);
+        let first = fields.first().map_or(FieldStanding::Unsaid, |field| field.standing);
         let same = fields.iter().all(|field| field.standing == first);
         let names = fields.iter().flat_map(|field| field.names.iter().copied()).collect();
-        let possible = fields.into_iter().filter(|field| field.standing != Standing::Never);
+        let possible = fields.into_iter().filter(|field| field.standing != FieldStanding::Never);
         Self {
-            standing: if same { first } else { Standing::Maybe },
+            standing: if same { first } else { FieldStanding::Maybe },
             next: Schema::Any(possible.map(|field| field.next).collect()),
             names,
         }
@@ -208,12 +208,12 @@ impl<'s> Fields<'s> {
                 return Leads::Somewhere;
             }
             match field.standing {
-                Standing::Always => {}
-                Standing::Maybe => doubt = doubt.or(Some(Leads::Maybe(part))),
+                FieldStanding::Always => {}
+                FieldStanding::Maybe => doubt = doubt.or(Some(Leads::Maybe(part))),
                 // What speaks of no field at all leaves everything open.
-                Standing::Unsaid if part.fields.is_empty() => return doubt.unwrap_or(Leads::Somewhere),
-                Standing::Unsaid => return doubt.unwrap_or(Leads::Unsaid(part)),
-                Standing::Never => return Leads::Nowhere(part),
+                FieldStanding::Unsaid if part.fields.is_empty() => return doubt.unwrap_or(Leads::Somewhere),
+                FieldStanding::Unsaid => return doubt.unwrap_or(Leads::Unsaid(part)),
+                FieldStanding::Never => return Leads::Nowhere(part),
             }
             here = field.next;
         }
@@ -225,14 +225,14 @@ impl<'s> Fields<'s> {
             self.left = 0;
         }
         if self.left == 0 {
-            return Field::plain(Standing::Unsaid);
+            return Field::plain(FieldStanding::Unsaid);
         }
         self.left -= 1;
         self.depth += 1;
         let field = match schema {
             Schema::One(Value::Object(schema)) => self.of_object(schema, step),
-            Schema::One(Value::Bool(false)) => Field::plain(Standing::Never),
-            Schema::One(_) | Schema::Free => Field::plain(Standing::Unsaid),
+            Schema::One(Value::Bool(false)) => Field::plain(FieldStanding::Never),
+            Schema::One(_) | Schema::Free => Field::plain(FieldStanding::Unsaid),
             Schema::All(schemas) => Field::all(schemas.iter().map(|schema| self.field(schema, step)).collect()),
             Schema::Any(schemas) => Field::any(schemas.iter().map(|schema| self.field(schema, step)).collect()),
         };
@@ -248,12 +248,12 @@ impl<'s> Fields<'s> {
         let allows = |kind: &str| kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind));
         let mut parts = Vec::new();
         if !allows("object") && !allows("array") {
-            return Field::plain(Standing::Never);
+            return Field::plain(FieldStanding::Never);
         }
         if !allows("object") {
             parts.push(in_list(schema, step));
         } else if allows("array") && schema.contains_key("items") && !schema.contains_key("properties") {
-            parts.push(Field::any(vec![in_list(schema, step), Field::plain(Standing::Unsaid)]));
+            parts.push(Field::any(vec![in_list(schema, step), Field::plain(FieldStanding::Unsaid)]));
         } else {
             parts.push(member_in(schema, step));
         }
@@ -275,12 +275,12 @@ impl<'s> Fields<'s> {
             parts.push(Field::any(of_branch));
         }
         let mut field = Field::all(parts);
-        if field.standing == Standing::Unsaid && schema.get("unevaluatedProperties") == Some(&Value::Bool(false)) {
-            field.standing = Standing::Never;
+        if field.standing == FieldStanding::Unsaid && schema.get("unevaluatedProperties") == Some(&Value::Bool(false)) {
+            field.standing = FieldStanding::Never;
         }
         // Where it may be something else as well, it may lack every field.
-        if field.standing == Standing::Always && kinds.is_some_and(|kinds| kinds.len() > 1) {
-            field.standing = Standing::Maybe;
+        if field.standing == FieldStanding::Always && kinds.is_some_and(|kinds| kinds.len() > 1) {
+            field.standing = FieldStanding::Maybe;
         }
         field
     }
@@ -288,15 +288,15 @@ impl<'s> Fields<'s> {
 
 /// An item of a list.
 fn in_list<'s>(schema: &'s Map<String, Value>, step: &str) -> Field<'s> {
-    let Ok(index) = step.parse::<usize>() else { return Field::plain(Standing::Never) };
+    let Ok(index) = step.parse::<usize>() else { return Field::plain(FieldStanding::Never) };
     let bound = |key: &str| schema.get(key).and_then(Value::as_u64).and_then(|bound| usize::try_from(bound).ok());
     let first = schema.get("prefixItems").and_then(Value::as_array).and_then(|items| items.get(index));
     let next = first.or_else(|| schema.get("items"));
     let standing = match next {
-        _ if bound("maxItems").is_some_and(|most| index >= most) => Standing::Never,
-        Some(Value::Bool(false)) => Standing::Never,
-        _ if bound("minItems").is_some_and(|least| index < least) => Standing::Always,
-        _ => Standing::Maybe,
+        _ if bound("maxItems").is_some_and(|most| index >= most) => FieldStanding::Never,
+        Some(Value::Bool(false)) => FieldStanding::Never,
+        _ if bound("minItems").is_some_and(|least| index < least) => FieldStanding::Always,
+        _ => FieldStanding::Maybe,
     };
     Field { standing, next: next.map_or(Schema::Free, Schema::One), names: Vec::new() }
 }
@@ -310,15 +310,15 @@ fn member_in<'s>(schema: &'s Map<String, Value>, step: &str) -> Field<'s> {
     let (standing, next) = match member(names.iter().copied(), step) {
         Member::One(name) => {
             let next = properties.and_then(|properties| properties.get(name)).map_or(Schema::Free, Schema::One);
-            (if due(name) { Standing::Always } else { Standing::Maybe }, next)
+            (if due(name) { FieldStanding::Always } else { FieldStanding::Maybe }, next)
         }
-        Member::Several(_) => (Standing::Never, Schema::Free),
-        Member::None if due(step) => (Standing::Always, Schema::Free),
-        Member::None if schema.contains_key("patternProperties") => (Standing::Maybe, Schema::Free),
+        Member::Several(_) => (FieldStanding::Never, Schema::Free),
+        Member::None if due(step) => (FieldStanding::Always, Schema::Free),
+        Member::None if schema.contains_key("patternProperties") => (FieldStanding::Maybe, Schema::Free),
         Member::None => match schema.get("additionalProperties") {
-            Some(Value::Bool(false)) => (Standing::Never, Schema::Free),
-            Some(further) => (Standing::Unsaid, Schema::One(further)),
-            None => (Standing::Unsaid, Schema::Free),
+            Some(Value::Bool(false)) => (FieldStanding::Never, Schema::Free),
+            Some(further) => (FieldStanding::Unsaid, Schema::One(further)),
+            None => (FieldStanding::Unsaid, Schema::Free),
         },
     };
     Field { standing, next, names }

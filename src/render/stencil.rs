@@ -42,16 +42,16 @@ impl Hole {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stencil {
     written: Map<String, Value>,
-    members: Vec<(String, Part)>,
+    members: Vec<(String, StencilPart)>,
     holes: Vec<Hole>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Part {
+enum StencilPart {
     Fixed(Value),
     Text(Vec<Piece>),
-    List(Vec<Part>),
-    Object(Vec<(String, Part)>),
+    List(Vec<StencilPart>),
+    Object(Vec<(String, StencilPart)>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +117,7 @@ impl Stencil {
 
     fn members_of<'v, E>(
         &'v self,
-        members: &'v [(String, Part)],
+        members: &'v [(String, StencilPart)],
         fill: Fill<'_, 'v, E>,
     ) -> Result<Map<String, Value>, E> {
         let mut object = Map::new();
@@ -130,18 +130,18 @@ impl Stencil {
     }
 
     /// A part filled; none where it is one hole that nothing fills.
-    fn value_of<'v, E>(&'v self, part: &'v Part, fill: Fill<'_, 'v, E>) -> Result<Option<Value>, E> {
+    fn value_of<'v, E>(&'v self, part: &'v StencilPart, fill: Fill<'_, 'v, E>) -> Result<Option<Value>, E> {
         Ok(Some(match part {
-            Part::Fixed(value) => value.clone(),
-            Part::List(items) => {
+            StencilPart::Fixed(value) => value.clone(),
+            StencilPart::List(items) => {
                 let mut list = Vec::with_capacity(items.len());
                 for item in items {
                     list.extend(self.value_of(item, fill)?);
                 }
                 Value::Array(list)
             }
-            Part::Object(members) => Value::Object(self.members_of(members, fill)?),
-            Part::Text(pieces) => match pieces.as_slice() {
+            StencilPart::Object(members) => Value::Object(self.members_of(members, fill)?),
+            StencilPart::Text(pieces) => match pieces.as_slice() {
                 [Piece::Hole(number)] => {
                     let Some(hole) = self.holes.get(*number) else { return Ok(None) };
                     match fill(*number, hole)? {
@@ -176,24 +176,24 @@ impl Stencil {
     }
 }
 
-fn part(value: &Value, at: &Pointer, syntax: Syntax, holes: &mut Vec<Hole>) -> Part {
+fn part(value: &Value, at: &Pointer, syntax: Syntax, holes: &mut Vec<Hole>) -> StencilPart {
     let before = holes.len();
     let part = match value {
-        Value::String(text) => Part::Text(match syntax {
+        Value::String(text) => StencilPart::Text(match syntax {
             Syntax::Single => single_pieces(text, at, holes),
             Syntax::Double => pieces(text, at, holes),
         }),
-        Value::Array(items) => Part::List(
+        Value::Array(items) => StencilPart::List(
             items.iter().enumerate().map(|(place, item)| part(item, &at.item(place), syntax, holes)).collect(),
         ),
         Value::Object(members) => {
             let member = |(key, value): (&String, &Value)| (key.clone(), part(value, &at.key(key), syntax, holes));
-            Part::Object(members.iter().map(member).collect())
+            StencilPart::Object(members.iter().map(member).collect())
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => return Part::Fixed(value.clone()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => return StencilPart::Fixed(value.clone()),
     };
     // What has no hole is kept whole.
-    if holes.len() == before { Part::Fixed(value.clone()) } else { part }
+    if holes.len() == before { StencilPart::Fixed(value.clone()) } else { part }
 }
 
 fn pieces(text: &str, at: &Pointer, holes: &mut Vec<Hole>) -> Vec<Piece> {
@@ -254,10 +254,10 @@ fn single_pieces(text: &str, at: &Pointer, holes: &mut Vec<Hole>) -> Vec<Piece> 
     pieces
 }
 
-type Found<'t> = (String, Vec<String>, Option<Value>, &'t str);
+type FoundHole<'t> = (String, Vec<String>, Option<Value>, &'t str);
 
 /// Reads what follows `{{`: name and path, perhaps a default, and the text after `}}`.
-fn hole(inside: &str) -> Option<Found<'_>> {
+fn hole(inside: &str) -> Option<FoundHole<'_>> {
     let end = inside.find(['}', '|'])?;
     let (spelt, rest) = inside.split_at(end);
     let (name, path) = named(spelt.trim())?;

@@ -33,7 +33,7 @@ pub(super) struct FolderSource {
 }
 
 /// What a walk through the folder found.
-pub(super) struct Walked {
+pub(super) struct WalkedFolder {
     root: PathBuf,
     largest: u64,
     pub(super) files: Arc<Files>,
@@ -83,7 +83,7 @@ impl FolderSource {
     }
 }
 
-impl Walked {
+impl WalkedFolder {
     pub(super) async fn read(&self, path: &CatalogPath) -> Result<Arc<[u8]>, SourceError> {
         if self.files.get(path).is_none() {
             let problem = self.problems.iter().find(|problem| problem.path == path.as_str());
@@ -151,7 +151,7 @@ struct Walk {
     seen: BTreeSet<PathBuf>,
 }
 
-fn walk(given: &Path, largest: u64) -> io::Result<(Walked, String)> {
+fn walk(given: &Path, largest: u64) -> io::Result<(WalkedFolder, String)> {
     let root = fs::canonicalize(given)?;
     let mut walk = Walk {
         root: root.clone(),
@@ -182,7 +182,7 @@ fn walk(given: &Path, largest: u64) -> io::Result<(Walked, String)> {
     }
     let revision = hex(&hash.finalize());
     let files = Arc::new(walk.files.into_iter().collect());
-    Ok((Walked { root, largest, files, problems: walk.problems }, revision))
+    Ok((WalkedFolder { root, largest, files, problems: walk.problems }, revision))
 }
 
 impl Walk {

@@ -30,11 +30,11 @@ use tokio::time::Sleep;
 pub use self::client::Pace;
 pub(super) use self::remote::Remote;
 
-use self::blobs::{Closed, Fetch, Haul, Wanted};
+use self::blobs::{Closed, Fetch, Haul, WantedBlobs};
 use self::client::{Client, Effort};
 use self::records::{Records, Remembered};
-use self::resolve::{Asked, Resolved};
-use self::tree::{Answer, Listed, Listing, Other};
+use self::resolve::{AskedRef, Resolved};
+use self::tree::{ListedTree, Other, TreeAnswer, TreeListing};
 use super::examples::Examples;
 use super::files::{FileEntry, ProblemKind, lfs_pointer};
 use super::{Body, READING, Snapshot, SourceError, Stale, View};
@@ -130,7 +130,7 @@ impl Repository {
 
     /// The snapshot of a ref: kept, confirmed, fetched, or an older one where that fails.
     pub(super) async fn snapshot(&self, git_ref: Option<RefName>, refresh: bool) -> Result<View, SourceError> {
-        let asked = Asked::of(git_ref);
+        let asked = AskedRef::of(git_ref);
         let key = asked.text().to_owned();
         // A commit is what it is; there is nothing newer to ask for.
         let refresh = refresh && asked.commit().is_none();
@@ -164,7 +164,7 @@ impl Repository {
 
 impl Ground {
     /// What the disk knows of a ref: the record alone, nothing else is opened.
-    fn recall(self: &Arc<Self>, asked: &Asked) -> Option<Loaded<Arc<Snapshot>>> {
+    fn recall(self: &Arc<Self>, asked: &AskedRef) -> Option<Loaded<Arc<Snapshot>>> {
         let remembered = self.records.of_ref(asked.text(), self.client.token().as_ref(), self.clock.now())?;
         if !remembered.trusted && !self.any_commit {
             return None;
@@ -176,7 +176,7 @@ impl Ground {
         Some(Loaded { value: snapshot, checked_at, fresh })
     }
 
-    fn fresh(&self, asked: &Asked, checked_at: DateTime<Utc>) -> Option<Span> {
+    fn fresh(&self, asked: &AskedRef, checked_at: DateTime<Utc>) -> Option<Span> {
         asked.commit().is_none().then(|| Span::since(&*self.clock, checked_at, self.ttl))
     }
 
@@ -184,7 +184,7 @@ impl Ground {
         self: &Arc<Self>,
         name: Option<RefName>,
         commit: &ObjectId,
-        listing: Option<Listing>,
+        listing: Option<TreeListing>,
         closed: Closed,
     ) -> Arc<Snapshot> {
         let remote = Arc::new(Remote::new(self.clone(), commit.clone(), listing, closed));
@@ -195,7 +195,7 @@ impl Ground {
     /// the snapshot incomplete, not absent.
     async fn load(
         self: Arc<Self>,
-        asked: Asked,
+        asked: AskedRef,
         old: Option<Arc<Snapshot>>,
     ) -> Result<Loaded<Arc<Snapshot>>, SourceError> {
         let began = self.clock.now();
@@ -262,7 +262,7 @@ impl Ground {
     }
 
     /// What another process has learnt of a ref since `began`.
-    async fn brought(self: &Arc<Self>, asked: &Asked, began: DateTime<Utc>) -> Option<Loaded<Arc<Snapshot>>> {
+    async fn brought(self: &Arc<Self>, asked: &AskedRef, began: DateTime<Utc>) -> Option<Loaded<Arc<Snapshot>>> {
         let (ground, asked) = (self.clone(), asked.clone());
         let loaded = tokio::task::spawn_blocking(move || ground.recall(&asked)).await.ok().flatten()?;
         let is_fresh = loaded.fresh.is_none_or(|fresh| !fresh.is_over(&*self.clock));
@@ -293,11 +293,11 @@ impl Ground {
     /// What is in a commit's catalog: from disk where this credential may see it, else asked for.
     async fn listed(
         self: &Arc<Self>,
-        asked: &Asked,
+        asked: &AskedRef,
         commit: &ObjectId,
         shown: bool,
         effort: Effort,
-    ) -> Result<Listed, SourceError> {
+    ) -> Result<ListedTree, SourceError> {
         let (ground, id) = (self.clone(), commit.clone());
         if shown && let Ok(Some(listed)) = tokio::task::spawn_blocking(move || ground.records.listed(&id)).await {
             return Ok(listed);
@@ -306,16 +306,16 @@ impl Ground {
         loop {
             tries += 1;
             match tree::list(&self.client, &self.slug, commit, effort).await? {
-                Answer::Here(listed) => return Ok(listed),
-                Answer::Absent(_) if !shown => {
+                TreeAnswer::Here(listed) => return Ok(listed),
+                TreeAnswer::Absent(_) if !shown => {
                     self.default_branch(effort).await?;
                     return Err(self.no_such_ref(asked, None));
                 }
                 // GitHub has just named this commit; not all of its machines need to know it.
-                Answer::Absent(status) if !self.client.rest(tries, None, effort).await => {
+                TreeAnswer::Absent(status) if !self.client.rest(tries, None, effort).await => {
                     return Err(self.not_there_yet(commit, status));
                 }
-                Answer::Absent(_) => {}
+                TreeAnswer::Absent(_) => {}
             }
         }
     }
@@ -326,7 +326,7 @@ impl Ground {
     }
 
     /// The blobs that are not here yet, and those that only memory holds.
-    async fn missing(&self, listing: &Listing) -> (Vec<Wanted>, Vec<(ObjectId, Arc<[u8]>)>) {
+    async fn missing(&self, listing: &TreeListing) -> (Vec<WantedBlobs>, Vec<(ObjectId, Arc<[u8]>)>) {
         let (objects, files) = (self.objects.clone(), listing.files.clone());
         let look = move || {
             let mut seen = std::collections::BTreeSet::new();
@@ -336,7 +336,7 @@ impl Ground {
                 match objects.locate(&id) {
                     Some(Kept::OnDisk) => {}
                     Some(Kept::Held(bytes)) => held.push((id, bytes)),
-                    None => wanted.push(Wanted { id, path: path.clone(), size: entry.size }),
+                    None => wanted.push(WantedBlobs { id, path: path.clone(), size: entry.size }),
                 }
             }
             (wanted, held)
@@ -345,7 +345,7 @@ impl Ground {
     }
 
     /// Moves pointers to Git LFS from the files to the problems: their content is not in the repository.
-    async fn without_pointers(&self, listed: &mut Listed, listing: Listing, closed: &Closed) -> Listing {
+    async fn without_pointers(&self, listed: &mut ListedTree, listing: TreeListing, closed: &Closed) -> TreeListing {
         // The format makes a pointer about 130 bytes long; anything else need not be opened.
         let small = |entry: &FileEntry| (100..=200).contains(&entry.size);
         let candidates: Vec<(CatalogPath, ObjectId)> = listing
@@ -372,7 +372,7 @@ impl Ground {
         listed.sorted(self.largest)
     }
 
-    async fn remember(self: &Arc<Self>, asked: &Asked, remembered: Remembered, listed: Option<Listed>) {
+    async fn remember(self: &Arc<Self>, asked: &AskedRef, remembered: Remembered, listed: Option<ListedTree>) {
         let (ground, asked) = (self.clone(), asked.text().to_owned());
         let write = move || {
             if let Some(listed) = &listed {

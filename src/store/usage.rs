@@ -82,7 +82,7 @@ pub struct FlowTotals {
 
 /// Which counts are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub struct UsageSpan {
     /// The source.
     pub source: String,
     /// The day that counts as today.
@@ -226,7 +226,7 @@ impl Store {
     ///
     /// # Errors
     /// When it can't be read.
-    pub async fn uses(&self, span: Span) -> Result<Vec<FlowTotals>, StoreError> {
+    pub async fn uses(&self, span: UsageSpan) -> Result<Vec<FlowTotals>, StoreError> {
         let read = self.read(move |opened| {
             let transaction = opened.reading()?;
             flows(&transaction, &span)
@@ -238,7 +238,7 @@ impl Store {
     ///
     /// # Errors
     /// When it can't be read.
-    pub async fn counted(&self, span: Span) -> Result<Counted, StoreError> {
+    pub async fn counted(&self, span: UsageSpan) -> Result<Counted, StoreError> {
         let read = self.read(move |opened| {
             let transaction = opened.reading()?;
             let mut flows = flows(&transaction, &span)?;
@@ -254,7 +254,7 @@ fn before(today: i64, days: i64) -> i64 {
     today.saturating_sub(days)
 }
 
-fn flows(connection: &Connection, span: &Span) -> Result<Vec<FlowTotals>, StoreError> {
+fn flows(connection: &Connection, span: &UsageSpan) -> Result<Vec<FlowTotals>, StoreError> {
     let since = span.since.unwrap_or(i64::MIN);
     let mut statement = connection.prepare_cached(
         "SELECT flow, sum(uses) FILTER (WHERE day >= ?3), sum(successes) FILTER (WHERE day >= ?3),
@@ -293,7 +293,7 @@ fn flows(connection: &Connection, span: &Span) -> Result<Vec<FlowTotals>, StoreE
     Ok(found)
 }
 
-fn put_days(connection: &Connection, span: &Span, flows: &mut [FlowTotals]) -> Result<(), StoreError> {
+fn put_days(connection: &Connection, span: &UsageSpan, flows: &mut [FlowTotals]) -> Result<(), StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT flow, day, uses FROM flow_uses
          WHERE source = ?1 AND (?2 IS NULL OR flow = ?2) AND day >= ?3 ORDER BY flow, day",
@@ -317,7 +317,7 @@ fn put(flows: &mut [FlowTotals], row: &Row<'_>, add: impl FnOnce(&mut FlowTotals
     Ok(())
 }
 
-fn listings(connection: &Connection, span: &Span) -> Result<Vec<ListingTotals>, StoreError> {
+fn listings(connection: &Connection, span: &UsageSpan) -> Result<Vec<ListingTotals>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT mode, sum(calls), sum(entries), sum(characters), sum(tokens), sum(took), sum(deprecated)
          FROM listings WHERE source = ?1 AND day >= ?2 GROUP BY mode ORDER BY mode",

@@ -11,7 +11,7 @@ pub(super) fn first(text: &str) -> (&str, &str) {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PieceKind {
     Upper,
     Lower,
     Caseless,
@@ -21,7 +21,7 @@ enum Kind {
     Sign,
 }
 
-impl Kind {
+impl PieceKind {
     fn of(c: char) -> Self {
         // The letters of the most used scripts stand here, so that they need no table.
         match c {
@@ -69,20 +69,20 @@ impl Kind {
 fn piece_end(text: &str) -> usize {
     let mut chars = text.chars();
     let Some(c) = chars.next() else { return 0 };
-    let kind = Kind::of(c);
-    let second = chars.next().map(Kind::of);
+    let kind = PieceKind::of(c);
+    let second = chars.next().map(PieceKind::of);
     if kind.is_letter() {
         return word_end(text, 0);
     }
-    if kind == Kind::Number {
-        return run_end(text, 0, 3, |kind| kind == Kind::Number);
+    if kind == PieceKind::Number {
+        return run_end(text, 0, 3, |kind| kind == PieceKind::Number);
     }
     let after = c.len_utf8();
-    if kind != Kind::LineEnd && second.is_some_and(Kind::is_letter) {
+    if kind != PieceKind::LineEnd && second.is_some_and(PieceKind::is_letter) {
         return word_end(text, after);
     }
-    if kind == Kind::Sign || (c == ' ' && second == Some(Kind::Sign)) {
-        let signs = run_end(text, after, usize::MAX, |kind| kind == Kind::Sign);
+    if kind == PieceKind::Sign || (c == ' ' && second == Some(PieceKind::Sign)) {
+        let signs = run_end(text, after, usize::MAX, |kind| kind == PieceKind::Sign);
         return tail_end(text, signs);
     }
     blank_end(text)
@@ -105,12 +105,12 @@ fn word_end(text: &str, start: usize) -> usize {
     let mut caseless_end = None;
     let mut lower = false;
     for (at, c) in text.get(start..).unwrap_or_default().char_indices() {
-        match Kind::of(c) {
+        match PieceKind::of(c) {
             // Upper case ends a word in which lower case has begun.
-            Kind::Upper if lower => break,
-            Kind::Upper => {}
-            Kind::Lower => lower = true,
-            Kind::Caseless => caseless_end = Some(start + at + c.len_utf8()),
+            PieceKind::Upper if lower => break,
+            PieceKind::Upper => {}
+            PieceKind::Lower => lower = true,
+            PieceKind::Caseless => caseless_end = Some(start + at + c.len_utf8()),
             _ => break,
         }
         end = start + at + c.len_utf8();
@@ -135,9 +135,9 @@ fn contraction_end(text: &str, end: usize) -> usize {
     }
 }
 
-fn run_end(text: &str, start: usize, most: usize, belongs: impl Fn(Kind) -> bool) -> usize {
+fn run_end(text: &str, start: usize, most: usize, belongs: impl Fn(PieceKind) -> bool) -> usize {
     let rest = text.get(start..).unwrap_or_default();
-    let run = rest.chars().take(most).take_while(|&c| belongs(Kind::of(c)));
+    let run = rest.chars().take(most).take_while(|&c| belongs(PieceKind::of(c)));
     start + run.map(char::len_utf8).sum::<usize>()
 }
 
@@ -154,9 +154,9 @@ fn blank_end(text: &str) -> usize {
     let mut last = 0;
     let mut line_end = None;
     for (at, c) in text.char_indices() {
-        match Kind::of(c) {
-            Kind::LineEnd => line_end = Some(at + 1),
-            Kind::Blank => {}
+        match PieceKind::of(c) {
+            PieceKind::LineEnd => line_end = Some(at + 1),
+            PieceKind::Blank => {}
             _ => break,
         }
         last = at;

@@ -24,7 +24,7 @@ const LONGEST_URI: usize = 2_000;
 
 /// Why an answer can't be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unusable {
+pub(super) enum UnusableBlock {
     /// Nothing of it can be handed on.
     #[error("{}", left_out.join("; "))]
     NothingLeft { left_out: Vec<String> },
@@ -35,7 +35,7 @@ pub(super) enum Unusable {
 
 /// The answer, without what can't be handed on: to `left_out` of it that is known already comes what
 /// shows here. One of more than `most` bytes is refused, and one of which nothing is left.
-pub(super) fn normal(result: CallToolResult, left_out: Vec<String>, most: usize) -> Result<ToolAnswer, Unusable> {
+pub(super) fn normal(result: CallToolResult, left_out: Vec<String>, most: usize) -> Result<ToolAnswer, UnusableBlock> {
     let mut answer = ToolAnswer { is_error: result.is_error.unwrap_or(false), left_out, ..ToolAnswer::default() };
     let mut texts: Vec<String> = Vec::new();
     let add = |answer: &mut ToolAnswer, file: Result<ToolFile, String>| match file {
@@ -73,10 +73,10 @@ pub(super) fn normal(result: CallToolResult, left_out: Vec<String>, most: usize)
     answer.structured = result.structured_content;
     let bytes = size(&answer);
     if bytes == 0 && answer.links.is_empty() && answer.files.is_empty() && !answer.left_out.is_empty() {
-        return Err(Unusable::NothingLeft { left_out: answer.left_out });
+        return Err(UnusableBlock::NothingLeft { left_out: answer.left_out });
     }
     if bytes > most {
-        return Err(Unusable::TooLarge { bytes, most });
+        return Err(UnusableBlock::TooLarge { bytes, most });
     }
     answer.json = answer.text.as_deref().and_then(as_json);
     Ok(answer)
@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    fn normal_of(result: Value) -> Result<ToolAnswer, Unusable> {
+    fn normal_of(result: Value) -> Result<ToolAnswer, UnusableBlock> {
         normal(serde_json::from_value(result).expect("a result"), Vec::new(), 10_000)
     }
 

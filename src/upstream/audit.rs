@@ -19,7 +19,7 @@ use crate::names::shown;
 const DIGITS: usize = 12;
 
 /// What is written of a call when it has ended, also when its caller went away.
-pub(super) struct Entry {
+pub(super) struct AuditEntry {
     tool: String,
     arguments: String,
     sent_bytes: usize,
@@ -29,7 +29,7 @@ pub(super) struct Entry {
     begun: Duration,
 }
 
-impl Entry {
+impl AuditEntry {
     /// A call that begins; `None` where nobody reads such lines.
     pub(super) fn begin(address: &ToolAddress, arguments: &Map<String, Value>, clock: &Arc<dyn Clock>) -> Option<Self> {
         if !tracing::enabled!(Level::DEBUG) {
@@ -62,7 +62,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for AuditEntry {
     fn drop(&mut self) {
         let Self { tool, arguments, sent_bytes, bytes, outcome, .. } = self;
         let ms = self.clock.reading().saturating_sub(self.begun).as_millis();

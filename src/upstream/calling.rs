@@ -15,8 +15,8 @@ use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value};
 
 use super::TOLD;
-use super::answer::{Unusable, normal};
-use super::audit::Entry;
+use super::answer::{UnusableBlock, normal};
+use super::audit::AuditEntry;
 use super::keeping::Connection;
 use super::loose;
 use super::message::{FORGOTTEN, TOO_LONG};
@@ -39,7 +39,7 @@ impl Server {
         call: ToolCall,
         progress: Option<OnToolProgress>,
     ) -> Result<ToolAnswer, ToolFailure> {
-        let audit = Entry::begin(&call.address, &call.arguments, &self.world.clock);
+        let audit = AuditEntry::begin(&call.address, &call.arguments, &self.world.clock);
         let outcome = self.attempt(call, progress).await;
         if let Some(audit) = audit {
             audit.end(&outcome);
@@ -185,8 +185,8 @@ impl Server {
         let left_out = left_out.iter().map(|what| clean(what, &self.secrets)).collect();
         let answer = normal(result, left_out, self.spec.max_result_bytes).map_err(|unusable| {
             let code = match unusable {
-                Unusable::NothingLeft { .. } => Code::ToolError,
-                Unusable::TooLarge { .. } => Code::LimitExceeded,
+                UnusableBlock::NothingLeft { .. } => Code::ToolError,
+                UnusableBlock::TooLarge { .. } => Code::LimitExceeded,
             };
             failure(code, address, unusable)
         })?;

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::ears::Ears;
-use super::opening::{Opened, ended};
+use super::opening::{OpenedServer, ended};
 use super::process::{Process, Said};
 use super::server::Server;
 use super::trouble::Trouble;
@@ -78,8 +78,8 @@ impl Connection {
 }
 
 /// A connection made of one that has just begun; the task that keeps it is spawned.
-pub(super) fn begin(server: &Arc<Server>, opened: Opened) -> Arc<Connection> {
-    let Opened { running, ears, changes, process } = opened;
+pub(super) fn begin(server: &Arc<Server>, opened: OpenedServer) -> Arc<Connection> {
+    let OpenedServer { running, ears, changes, process } = opened;
     let connection = Arc::new(Connection {
         peer: running.peer().clone(),
         ears,
@@ -97,8 +97,8 @@ pub(super) fn begin(server: &Arc<Server>, opened: Opened) -> Arc<Connection> {
 }
 
 /// Ends a connection that nobody came to use.
-pub(super) async fn part(opened: Opened) {
-    let Opened { mut running, process, .. } = opened;
+pub(super) async fn part(opened: OpenedServer) {
+    let OpenedServer { mut running, process, .. } = opened;
     // What can't be closed in time is ended with its program.
     let _ = running.close_with_timeout(GOODBYE).await;
     if let Some(process) = process {

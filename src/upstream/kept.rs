@@ -22,7 +22,7 @@ pub(super) const FOLDER: &str = "tools/v1";
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
     pub(super) read_at: DateTime<Utc>,
-    pub(super) tools: Vec<ToolRecord>,
+    pub(super) tools: Vec<KeptTool>,
     /// What is listed and is no tool that could be called: why, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) unusable: BTreeMap<String, String>,
@@ -31,7 +31,7 @@ pub(super) struct Record {
 /// A tool as it is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ToolRecord {
+pub(super) struct KeptTool {
     pub(super) name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) description: Option<String>,

@@ -24,7 +24,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Error as SseError, Sse, SseStream};
 
 use super::events::{Broken, bounded};
-use super::message::{FORGOTTEN, Read, read, too_long, unreadable};
+use super::message::{FORGOTTEN, ReadMessage, read, too_long, unreadable};
 use crate::config::Endpoint;
 use crate::web;
 
@@ -64,7 +64,7 @@ impl Line {
         Ok(Self { client, alias: Arc::from(alias) })
     }
 
-    async fn post(&self, uri: &str, asked: &Asked, headers: Headers, body: Vec<u8>) -> Result<Response, Failed> {
+    async fn post(&self, uri: &str, asked: &AskedRequest, headers: Headers, body: Vec<u8>) -> Result<Response, Failed> {
         let mut request = self.client.post(uri).header(ACCEPT, TAKEN).header(CONTENT_TYPE, "application/json");
         request = request.headers(headers.into_iter().collect());
         if let Some(session) = &asked.session {
@@ -101,7 +101,7 @@ fn harmless(error: Failed) -> Failed {
 
 /// What was posted, as far as its answer depends on it.
 #[derive(Clone)]
-struct Asked {
+struct AskedRequest {
     /// The request; none in a post that wants no answer.
     id: Option<RequestId>,
     /// Whether it asks which generation of the protocol is spoken.
@@ -109,7 +109,7 @@ struct Asked {
     session: Option<Arc<str>>,
 }
 
-impl Asked {
+impl AskedRequest {
     fn of(message: &ClientJsonRpcMessage, session: Option<Arc<str>>) -> Self {
         match message {
             ClientJsonRpcMessage::Request(request) => {
@@ -144,7 +144,7 @@ impl Asked {
         let Some(id) = &self.id else { return Err(HttpStatusError::new(status.as_u16(), retry_after).into()) };
         let speaks = !matches!(status.as_u16(), 401 | 403 | 429);
         if speaks
-            && let Read::Message(said, _) = read(body)
+            && let ReadMessage::Message(said, _) = read(body)
             && matches!(*said, JsonRpcMessage::Error(_))
         {
             return Ok(StreamableHttpPostResponse::Json(self.answered(id, *said, status), None));
@@ -187,12 +187,12 @@ fn header_of(response: &Response, name: impl http::header::AsHeaderName) -> Opti
 }
 
 /// An event as the answer that it is, or holds; others stay as they are.
-fn event(event: Result<Sse, SseError>, asked: &Asked, id: &RequestId, alias: &str) -> Result<Sse, SseError> {
+fn event(event: Result<Sse, SseError>, asked: &AskedRequest, id: &RequestId, alias: &str) -> Result<Sse, SseError> {
     let error = match event {
         Ok(event) => {
             let Some(data) = event.data.as_deref().filter(|data| !data.trim().is_empty()) else { return Ok(event) };
             match read(data.as_bytes()) {
-                Read::Message(said, mended) => {
+                ReadMessage::Message(said, mended) => {
                     note(mended, alias);
                     if mended.is_none() && names(&said, id) {
                         return Ok(event);
@@ -201,8 +201,10 @@ fn event(event: Result<Sse, SseError>, asked: &Asked, id: &RequestId, alias: &st
                     return Ok(Sse { data, ..event });
                 }
                 // Events of other names are no messages.
-                Read::Stray(_) if event.event.as_deref().is_some_and(|name| name != "message") => return Ok(event),
-                Read::Stray(error) | Read::Unreadable(_, error) => error,
+                ReadMessage::Stray(_) if event.event.as_deref().is_some_and(|name| name != "message") => {
+                    return Ok(event);
+                }
+                ReadMessage::Stray(error) | ReadMessage::Unreadable(_, error) => error,
             }
         }
         Err(SseError::Body(cause)) if matches!(cause.downcast_ref(), Some(Broken::TooLarge { .. })) => too_long(None),
@@ -251,7 +253,7 @@ impl StreamableHttpClient for Line {
         custom_headers: Headers,
         limits: StreamableHttpResponseLimits,
     ) -> Result<Posted, Failed> {
-        let asked = Asked::of(&message, session_id);
+        let asked = AskedRequest::of(&message, session_id);
         let response = self.post(&uri, &asked, custom_headers, serde_json::to_vec(&message)?).await?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND && asked.session.is_some() {
@@ -282,11 +284,11 @@ impl StreamableHttpClient for Line {
             return Ok(StreamableHttpPostResponse::Json(stand_in(too_long(None), &id), session));
         };
         let said = match read(&body) {
-            Read::Message(said, mended) => {
+            ReadMessage::Message(said, mended) => {
                 note(mended, &self.alias);
                 asked.answered(&id, *said, status)
             }
-            Read::Unreadable(_, error) | Read::Stray(error) => stand_in(error, &id),
+            ReadMessage::Unreadable(_, error) | ReadMessage::Stray(error) => stand_in(error, &id),
         };
         Ok(StreamableHttpPostResponse::Json(said, session))
     }

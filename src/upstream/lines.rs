@@ -16,7 +16,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite, Empty, empty};
 use tokio_util::codec::FramedRead;
 
-use super::message::{Read, read, too_long};
+use super::message::{ReadMessage, read, too_long};
 use crate::cache::lock;
 use crate::rpc::{Line, Split, answered_by};
 
@@ -60,15 +60,15 @@ where
             return None;
         }
         let heard = read(line);
-        let spread = match (&heard, self.begun.add(line, matches!(heard, Read::Message(..)))) {
-            (_, Part::Alone(broken_off)) => {
+        let spread = match (&heard, self.begun.add(line, matches!(heard, ReadMessage::Message(..)))) {
+            (_, FramePart::Alone(broken_off)) => {
                 if let Some(broken_off) = broken_off {
                     (self.tell)(&broken_off);
                 }
                 None
             }
-            (_, Part::Begun) => return None,
-            (_, Part::Whole(whole)) => Some(whole),
+            (_, FramePart::Begun) => return None,
+            (_, FramePart::Whole(whole)) => Some(whole),
         };
         match spread {
             Some(whole) => self.heard(read(&whole), &whole),
@@ -76,16 +76,16 @@ where
         }
     }
 
-    fn heard(&self, heard: Read, bytes: &[u8]) -> Option<ServerJsonRpcMessage> {
+    fn heard(&self, heard: ReadMessage, bytes: &[u8]) -> Option<ServerJsonRpcMessage> {
         match heard {
-            Read::Message(message, mended) => {
+            ReadMessage::Message(message, mended) => {
                 if let Some(mended) = mended {
                     tracing::warn!(server = self.alias, "a message of its can be read after mending: {mended}");
                 }
                 self.settled(*message, bytes)
             }
-            Read::Unreadable(id, error) if self.settle(&id) => Some(answer(error, id)),
-            Read::Unreadable(..) | Read::Stray(_) => {
+            ReadMessage::Unreadable(id, error) if self.settle(&id) => Some(answer(error, id)),
+            ReadMessage::Unreadable(..) | ReadMessage::Stray(_) => {
                 (self.tell)(bytes);
                 None
             }
@@ -197,7 +197,7 @@ struct Spread {
     depth: usize,
 }
 
-enum Part {
+enum FramePart {
     /// The line stands by itself; with what was begun and comes to nothing by that.
     Alone(Option<Vec<u8>>),
     /// A message is begun and not at its end.
@@ -207,21 +207,21 @@ enum Part {
 }
 
 impl Spread {
-    fn add(&mut self, line: &[u8], is_message: bool) -> Part {
+    fn add(&mut self, line: &[u8], is_message: bool) -> FramePart {
         let text = line.trim_ascii();
         let begins = self.lines.is_empty();
         if is_message || (begins && text != b"{" && text != b"[") {
             self.depth = 0;
             let broken_off = std::mem::take(&mut self.lines);
-            return Part::Alone((!broken_off.is_empty()).then_some(broken_off));
+            return FramePart::Alone((!broken_off.is_empty()).then_some(broken_off));
         }
         self.lines.extend_from_slice(line);
         self.count(text);
         if self.depth == 0 || self.lines.len() > self.longest {
             self.depth = 0;
-            return Part::Whole(std::mem::take(&mut self.lines));
+            return FramePart::Whole(std::mem::take(&mut self.lines));
         }
-        Part::Begun
+        FramePart::Begun
     }
 
     /// Counts what a line opens and closes; a text ends in the line in which it begins.

@@ -9,7 +9,7 @@ use crate::names::quoted;
 
 /// One page of a list of tools.
 #[derive(Default)]
-pub(super) struct Page {
+pub(super) struct LoosePage {
     pub(super) tools: Vec<Tool>,
     /// What is no tool: its name, and why.
     pub(super) unusable: Vec<(String, &'static str)>,
@@ -17,7 +17,7 @@ pub(super) struct Page {
 }
 
 /// A page whose tools are read one by one; `None` where it holds no list of tools.
-pub(super) fn page(value: Value) -> Option<Page> {
+pub(super) fn page(value: Value) -> Option<LoosePage> {
     let Value::Object(mut members) = value else { return None };
     let Some(Value::Array(listed)) = members.remove("tools") else { return None };
     let next = members.remove("nextCursor").and_then(|next| match next {
@@ -25,7 +25,7 @@ pub(super) fn page(value: Value) -> Option<Page> {
         Value::Number(next) => Some(next.to_string()),
         _ => None,
     });
-    let mut page = Page { next, ..Page::default() };
+    let mut page = LoosePage { next, ..LoosePage::default() };
     for (place, tool) in listed.into_iter().enumerate() {
         let name = match tool.get("name") {
             Some(Value::String(name)) => name.clone(),

@@ -22,7 +22,7 @@ pub(super) const FORGOTTEN: i32 = -32_952;
 const KEPT: usize = 8 << 10;
 
 /// What bytes of a server's are.
-pub(super) enum Read {
+pub(super) enum ReadMessage {
     /// A message, and what had to be mended in it.
     Message(Box<ServerJsonRpcMessage>, Option<&'static str>),
     /// The answer to this request, which can't be read; the error says why.
@@ -32,12 +32,12 @@ pub(super) enum Read {
 }
 
 /// Reads one message.
-pub(super) fn read(bytes: &[u8]) -> Read {
+pub(super) fn read(bytes: &[u8]) -> ReadMessage {
     let bytes = bytes.trim_ascii();
     if let Ok(message) = serde_json::from_slice::<ServerJsonRpcMessage>(bytes)
         && !is_loose(&message)
     {
-        return Read::Message(Box::new(message), None);
+        return ReadMessage::Message(Box::new(message), None);
     }
     let text = String::from_utf8_lossy(bytes);
     let not_unicode = matches!(text, Cow::Owned(_)).then_some("bytes that are not UTF-8 became U+FFFD");
@@ -48,9 +48,9 @@ pub(super) fn read(bytes: &[u8]) -> Read {
             let mended = mend(&mut object);
             let value = Value::Object(object);
             match serde_json::from_str(&value.to_string()) {
-                Ok(message) => return Read::Message(Box::new(message), not_unicode.or(half).or(mended)),
+                Ok(message) => return ReadMessage::Message(Box::new(message), not_unicode.or(half).or(mended)),
                 Err(error) => match request_id(&value) {
-                    Some(id) => return Read::Unreadable(id, unreadable(&error.to_string(), bytes)),
+                    Some(id) => return ReadMessage::Unreadable(id, unreadable(&error.to_string(), bytes)),
                     None => error.to_string(),
                 },
             }
@@ -59,12 +59,12 @@ pub(super) fn read(bytes: &[u8]) -> Read {
         Err(error) => {
             let why = format!("it is not JSON: {error}");
             match answered_by(bytes, bytes).and_then(|id| id.as_i64()) {
-                Some(id) => return Read::Unreadable(RequestId::Number(id), unreadable(&why, bytes)),
+                Some(id) => return ReadMessage::Unreadable(RequestId::Number(id), unreadable(&why, bytes)),
                 None => why,
             }
         }
     };
-    Read::Stray(unreadable(&why, bytes))
+    ReadMessage::Stray(unreadable(&why, bytes))
 }
 
 /// The error that stands in for an answer that can't be read, with the beginning of what came.
@@ -178,12 +178,12 @@ mod tests {
 
     fn error_in(text: &[u8]) -> (Option<RequestId>, i32, String) {
         match read(text) {
-            Read::Message(message, _) => match *message {
+            ReadMessage::Message(message, _) => match *message {
                 JsonRpcMessage::Error(error) => (error.id, error.error.code.0, error.error.message.into_owned()),
                 other => panic!("{other:?}"),
             },
-            Read::Unreadable(id, error) => (Some(id), error.code.0, error.message.into_owned()),
-            Read::Stray(error) => (None, error.code.0, error.message.into_owned()),
+            ReadMessage::Unreadable(id, error) => (Some(id), error.code.0, error.message.into_owned()),
+            ReadMessage::Stray(error) => (None, error.code.0, error.message.into_owned()),
         }
     }
 
@@ -216,8 +216,10 @@ mod tests {
                 [br#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":""#, inside, br#""}]}}"#]
                     .concat();
             match read(&text) {
-                Read::Message(message, mended) => (serde_json::to_value(&*message).expect("JSON"), mended.is_some()),
-                Read::Unreadable(_, error) | Read::Stray(error) => panic!("{error:?}"),
+                ReadMessage::Message(message, mended) => {
+                    (serde_json::to_value(&*message).expect("JSON"), mended.is_some())
+                }
+                ReadMessage::Unreadable(_, error) | ReadMessage::Stray(error) => panic!("{error:?}"),
             }
         };
         for (inside, text, mended) in [
@@ -249,7 +251,7 @@ mod tests {
             let text = format!(
                 r#"{{"jsonrpc":"2.0","id":0,"result":{{"protocolVersion":"2025-06-18","capabilities":{capabilities},"serverInfo":[],"_meta":[]}}}}"#
             );
-            let Read::Message(message, mended) = read(text.as_bytes()) else { panic!("{text}") };
+            let ReadMessage::Message(message, mended) = read(text.as_bytes()) else { panic!("{text}") };
             let JsonRpcMessage::Response(response) = *message else { panic!("{text}") };
             let ServerResult::InitializeResult(begun) = response.result else { panic!("{text}") };
             assert_eq!(begun.capabilities.tools.is_some(), capabilities.contains("tools"));

@@ -31,7 +31,7 @@ const AROUND: usize = 64 << 10;
 const GRACE: Duration = Duration::from_millis(300);
 
 /// A connection that has just begun.
-pub(super) struct Opened {
+pub(super) struct OpenedServer {
     pub(super) running: RunningService<RoleClient, Ears>,
     pub(super) ears: Ears,
     /// Changes of its tools, where one has to ask to be told.
@@ -46,7 +46,7 @@ pub(super) async fn open(
     spec: &ServerSpec,
     guard: Option<&Path>,
     secrets: &Arc<[Secret]>,
-) -> Result<Opened, Trouble> {
+) -> Result<OpenedServer, Trouble> {
     match &spec.transport {
         Transport::Http(endpoint) => address(alias, spec, endpoint).await,
         Transport::Stdio(server) => {
@@ -87,7 +87,7 @@ async fn program(
     secrets: &Arc<[Secret]>,
     mode: ClientLifecycleMode,
     within: Duration,
-) -> Result<Opened, Trouble> {
+) -> Result<OpenedServer, Trouble> {
     let (mut process, out, input) = Process::start(alias, program, guard, secrets.clone())
         .map_err(|error| not_started(program, &error, secrets))?;
     let longest = longest(spec);
@@ -95,7 +95,7 @@ async fn program(
     let ears = Ears::of(secrets);
     let begun = tokio::time::timeout(within, ears.clone().serve_with_lifecycle(transport, mode)).await;
     let trouble = match begun {
-        Ok(Ok(running)) => return Ok(Opened { running, ears, changes: None, process: Some(process) }),
+        Ok(Ok(running)) => return Ok(OpenedServer { running, ears, changes: None, process: Some(process) }),
         // One that has ended may also be noticed by not being able to write to it.
         Ok(Err(ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. })) => {
             ended(&mut process, secrets).await
@@ -114,7 +114,7 @@ async fn program(
     Err(trouble.or_hint(LISTEN))
 }
 
-async fn address(alias: &str, spec: &ServerSpec, endpoint: &Endpoint) -> Result<Opened, Trouble> {
+async fn address(alias: &str, spec: &ServerSpec, endpoint: &Endpoint) -> Result<OpenedServer, Trouble> {
     let line = Line::lay(alias, endpoint, spec.connect_timeout)
         .map_err(|error| Trouble::lasting(format!("no client can be made for it: {}", cause(&error))))?;
     let longest = longest(spec);
@@ -133,7 +133,7 @@ async fn address(alias: &str, spec: &ServerSpec, endpoint: &Endpoint) -> Result<
     let ears = Ears::of(&spec.secrets);
     let transport = StreamableHttpClientTransport::with_client(line, config);
     match tokio::time::timeout(spec.connect_timeout, ears.clone().serve_with_lifecycle(transport, mode)).await {
-        Ok(Ok(running)) => Ok(Opened { running, ears, changes: None, process: None }),
+        Ok(Ok(running)) => Ok(OpenedServer { running, ears, changes: None, process: None }),
         Ok(Err(error)) => Err(of_beginning(&error, &spec.secrets)),
         Err(_) => Err(silent(spec.connect_timeout).hint("check that it runs, and host and port in its url")),
     }

@@ -14,7 +14,7 @@ use super::TOLD;
 use super::keeping::{Connection, begin, part};
 use super::kept::{self, Record};
 use super::opening::{open, subscribe};
-use super::tools::{Listed, ToolList, read};
+use super::tools::{ToolList, ToolPage, read};
 use super::trouble::Trouble;
 use crate::cache::{Flights, Folder, lock};
 use crate::clock::Clock;
@@ -51,11 +51,11 @@ pub(super) struct Server {
     /// How many calls it gets at once.
     pub(super) turns: Semaphore,
     connecting: Flights<(), Result<(), Trouble>>,
-    state: Mutex<State>,
+    state: Mutex<ServerState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ServerState {
     held: Option<Held>,
     list: Option<Arc<ToolList>>,
     read_at: Option<DateTime<Utc>>,
@@ -165,7 +165,7 @@ impl Server {
                 let listed = if tools {
                     read(&self.alias, opened.running.peer(), within, &self.secrets).await
                 } else {
-                    Ok(Listed::default())
+                    Ok(ToolPage::default())
                 };
                 match listed {
                     Ok(listed) => Ok((opened, listed)),
@@ -178,7 +178,7 @@ impl Server {
             Err(trouble) => Err(trouble),
         };
         match outcome {
-            Ok((opened, Listed { tools, unusable })) => {
+            Ok((opened, ToolPage { tools, unusable })) => {
                 self.learn(Record { read_at: self.world.clock.now(), tools, unusable }, true);
                 let connection = begin(&self, opened);
                 let held = Held { _stop: connection.stop.clone().drop_guard(), connection };
@@ -208,7 +208,7 @@ impl Server {
         }
     }
 
-    fn count_failure(&self, state: &mut State) {
+    fn count_failure(&self, state: &mut ServerState) {
         let pause =
             FIRST_PAUSE.saturating_mul(1_u32.checked_shl(state.failures).unwrap_or(u32::MAX)).min(LONGEST_PAUSE);
         state.failures = state.failures.saturating_add(1);
@@ -285,7 +285,7 @@ impl Server {
     /// up.
     pub(super) async fn reread(&self, connection: &Arc<Connection>) -> Result<(), Trouble> {
         match read(&self.alias, &connection.peer, self.spec.connect_timeout, &self.secrets).await {
-            Ok(Listed { tools, unusable }) => {
+            Ok(ToolPage { tools, unusable }) => {
                 self.learn(Record { read_at: self.world.clock.now(), tools, unusable }, true);
                 Ok(())
             }

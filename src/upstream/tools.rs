@@ -12,7 +12,7 @@ use serde_json::Value;
 use sha1::{Digest as _, Sha1};
 
 use super::TOLD;
-use super::kept::{Record, ToolRecord};
+use super::kept::{KeptTool, Record};
 use super::loose::{self, mend_schema};
 use super::message::{FORGOTTEN, TOO_LONG};
 use super::trouble::{Trouble, of_refusal, of_transport};
@@ -81,9 +81,9 @@ fn hash(record: &Record) -> String {
 
 /// What a server lists.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct ToolPage {
     /// By name.
-    pub(super) tools: Vec<ToolRecord>,
+    pub(super) tools: Vec<KeptTool>,
     /// What is no tool that could be called: why, by name.
     pub(super) unusable: BTreeMap<String, String>,
 }
@@ -94,14 +94,19 @@ pub(super) async fn read(
     peer: &Peer<RoleClient>,
     within: Duration,
     secrets: &[Secret],
-) -> Result<Listed, Trouble> {
+) -> Result<ToolPage, Trouble> {
     tokio::time::timeout(within, pages(alias, peer, within, secrets)).await.unwrap_or_else(|_| {
         Err(Trouble::passing(format!("it does not list its tools within {} ms", within.as_millis())))
     })
 }
 
-async fn pages(alias: &str, peer: &Peer<RoleClient>, within: Duration, secrets: &[Secret]) -> Result<Listed, Trouble> {
-    let mut listed = Listed::default();
+async fn pages(
+    alias: &str,
+    peer: &Peer<RoleClient>,
+    within: Duration,
+    secrets: &[Secret],
+) -> Result<ToolPage, Trouble> {
+    let mut listed = ToolPage::default();
     let mut bytes = 0;
     let mut cursor: Option<String> = None;
     for _ in 0..MOST_PAGES {
@@ -145,7 +150,7 @@ async fn page(
     cursor: Option<String>,
     within: Duration,
     secrets: &[Secret],
-) -> Result<loose::Page, Trouble> {
+) -> Result<loose::LoosePage, Trouble> {
     let params = PaginatedRequestParams::default().with_cursor(cursor);
     let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
     // Not the library's own way to ask: that answers from its memory, also when nobody is there.
@@ -156,7 +161,7 @@ async fn page(
     };
     let page = match answer {
         Ok(ServerResult::ListToolsResult(page)) => {
-            Some(loose::Page { tools: page.tools, next: page.next_cursor, ..loose::Page::default() })
+            Some(loose::LoosePage { tools: page.tools, next: page.next_cursor, ..loose::LoosePage::default() })
         }
         Ok(ServerResult::CustomResult(page)) => loose::page(page.0),
         Ok(_) => None,
@@ -166,7 +171,7 @@ async fn page(
 }
 
 /// By name; of two of one name, the first.
-fn sorted(alias: &str, mut listed: Listed) -> Listed {
+fn sorted(alias: &str, mut listed: ToolPage) -> ToolPage {
     let tools = &mut listed.tools;
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     let before = tools.len();
@@ -196,7 +201,7 @@ fn unread(error: &ServiceError, secrets: &[Secret]) -> Trouble {
 }
 
 /// A tool that can be named in a flow; its texts are the server's, and made safe to show.
-fn usable(tool: Tool, secrets: &[Secret]) -> Result<ToolRecord, (String, &'static str)> {
+fn usable(tool: Tool, secrets: &[Secret]) -> Result<KeptTool, (String, &'static str)> {
     let name = tool.name.into_owned();
     let why = if name.trim().is_empty() {
         Some("it has no name")
@@ -222,7 +227,7 @@ fn usable(tool: Tool, secrets: &[Secret]) -> Result<ToolRecord, (String, &'stati
         mask_texts(&mut schema, secrets);
         schema
     };
-    Ok(ToolRecord {
+    Ok(KeptTool {
         description: described.filter(|text| !text.is_empty()).or_else(titled),
         input_schema: object(tool.input_schema),
         output_schema: tool.output_schema.map(object),
@@ -305,7 +310,7 @@ mod tests {
     fn equal_lists_have_equal_hashes_whatever_their_order() {
         let record = |names: &[&str]| {
             let tools = names.iter().map(|name| usable(tool(name), &[]).expect("usable")).collect();
-            let Listed { tools, unusable } = sorted("x", Listed { tools, ..Listed::default() });
+            let ToolPage { tools, unusable } = sorted("x", ToolPage { tools, ..ToolPage::default() });
             Record { read_at: DateTime::UNIX_EPOCH, tools, unusable }
         };
         assert_eq!(hash(&record(&["b", "a", "b"])), hash(&record(&["a", "b"])));

@@ -40,13 +40,13 @@ impl CheckedFlow {
 }
 
 /// What is worked out of a flow before the rules look at it.
-pub(super) struct View {
+pub(super) struct CheckedView {
     pub(super) graph: Graph,
     pub(super) order: Option<Order>,
     pub(super) scope: Scope,
 }
 
-impl View {
+impl CheckedView {
     pub(super) fn of(flow: &Flow, known: Known<'_>) -> Self {
         let mut numbers: HashMap<&str, usize> = HashMap::with_capacity(flow.nodes.len());
         for (number, node) in flow.nodes.iter().enumerate() {

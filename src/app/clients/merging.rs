@@ -59,7 +59,7 @@ pub(super) const MARK: char = '\u{FEFF}';
 
 /// An entry: what a client starts.
 #[derive(Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct ClientEntry<'a> {
     /// The name under which it stands.
     pub(super) server: &'a str,
     pub(super) command: &'a str,
@@ -71,8 +71,8 @@ pub(super) struct Entry<'a> {
 ///
 /// # Errors
 /// When the text is not JSON or not shaped as a client's configuration, or the entry is another's.
-pub(super) fn merged(text: &str, entry: &Entry<'_>, replace: bool) -> Result<Merged, MergeError> {
-    let Entry { server, command, arguments } = *entry;
+pub(super) fn merged(text: &str, entry: &ClientEntry<'_>, replace: bool) -> Result<Merged, MergeError> {
+    let ClientEntry { server, command, arguments } = *entry;
     let (marked, text) = text.strip_prefix(MARK).map_or((false, text), |rest| (true, rest));
     let root = strictly_read(text)?;
     let top = match root.value() {
@@ -186,7 +186,7 @@ mod tests {
 
     fn put_over(text: &str, replace: bool) -> Result<Merged, MergeError> {
         let arguments = ["serve", "--source", "acme/flows"].map(str::to_owned);
-        merged(text, &Entry { server: "flowy", command: "/bin/flowy", arguments: &arguments }, replace)
+        merged(text, &ClientEntry { server: "flowy", command: "/bin/flowy", arguments: &arguments }, replace)
     }
 
     fn changed(text: &str) -> String {

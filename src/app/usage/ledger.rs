@@ -19,12 +19,12 @@ const PAUSE: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(super) struct Ledger {
     store: Store,
-    state: Mutex<State>,
+    state: Mutex<LedgerState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LedgerState {
     counts: Counts,
     /// Whether a thread writes, or pauses before it goes on.
     writing: bool,
@@ -58,12 +58,12 @@ impl Ledger {
         state.hurried = false;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LedgerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts to write, unless that goes on already or there is nothing to write.
-    fn start(self: &Arc<Self>, state: &mut State) {
+    fn start(self: &Arc<Self>, state: &mut LedgerState) {
         if state.writing || state.counts.is_empty() {
             return;
         }
@@ -94,7 +94,7 @@ impl Ledger {
 }
 
 /// Nobody asked for counts, so that they are missing is no warning.
-fn tell(state: &mut State, error: &StoreError) {
+fn tell(state: &mut LedgerState, error: &StoreError) {
     if mem::replace(&mut state.told, true) {
         tracing::debug!(%error, "usage is not counted");
     } else {

@@ -10,8 +10,8 @@ use crate::app::{
     App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, OnFailure, Outcome, Servers,
 };
 use crate::cli::args::RunArgs;
-use crate::cli::progress::Progress;
-use crate::report::human::{Texts, Wish};
+use crate::cli::progress::ProgressLine;
+use crate::report::human::{StepTexts, Wish};
 use crate::report::{human, wire};
 
 /// Executes the flow, or shows what would be executed.
@@ -34,7 +34,7 @@ pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
 
 fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &RunArgs, world: &World<'_>) -> Done {
     let printer = world.printer;
-    let progress = Progress::of(printer, &format!("reading {}", app.describe()));
+    let progress = ProgressLine::of(printer, &format!("reading {}", app.describe()));
     let line = progress.line();
     let caller = Caller {
         progress: Some(Arc::new(move |done| {
@@ -76,7 +76,7 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
         keep()?;
         return Ok(u8::from(!human::succeeded(recorded)));
     }
-    let texts = if args.steps { Texts::Shown } else { Texts::Left };
+    let texts = if args.steps { StepTexts::Shown } else { StepTexts::Left };
     let wish = Wish { result: args.result.as_deref(), texts };
     let told = match human::execution((id, flow), recorded, &wish, printer.err_look()) {
         Ok(told) => told,
@@ -110,7 +110,7 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
 }
 
 fn rehearse(app: &App, request: &ExecuteRequest, world: &World<'_>) -> Done {
-    let progress = Progress::of(world.printer, &format!("reading {}", app.describe()));
+    let progress = ProgressLine::of(world.printer, &format!("reading {}", app.describe()));
     let rehearsal = wait_with(&progress, app.rehearse(request, &Caller::default()))??;
     drop(progress);
     if world.everywhere.json {

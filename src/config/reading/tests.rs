@@ -3,24 +3,24 @@
 use super::super::error::Origin;
 use super::*;
 
-fn given(text: &str) -> Given<'_> {
-    Given::of(text, Place { setting: "IT".to_owned(), origin: Origin::Variable })
+fn given(text: &str) -> GivenSetting<'_> {
+    GivenSetting::of(text, Place { setting: "IT".to_owned(), origin: Origin::Variable })
 }
 
 #[test]
 fn a_number_with_a_unit_is_refused_with_what_to_write() {
     for (text, unit, write) in [
-        ("15m", Unit::Milliseconds, "write 900000"),
-        ("1.5 h", Unit::Milliseconds, "write 5400000"),
-        ("90 Seconds", Unit::Milliseconds, "write 90000"),
-        ("1MB", Unit::Bytes, "write 1048576"),
-        ("100 KiB", Unit::Bytes, "write 102400"),
-        ("15 parsecs", Unit::Milliseconds, "write digits only, in milliseconds"),
-        ("900,000", Unit::Milliseconds, "write digits only, in milliseconds"),
-        ("-1", Unit::Bytes, "write digits only, in bytes"),
-        ("3 times", Unit::Tries, "write digits only, in tries"),
-        ("１５", Unit::Bytes, "write digits only, in bytes"),
-        ("1.é", Unit::Bytes, "write digits only, in bytes"),
+        ("15m", SettingUnit::Milliseconds, "write 900000"),
+        ("1.5 h", SettingUnit::Milliseconds, "write 5400000"),
+        ("90 Seconds", SettingUnit::Milliseconds, "write 90000"),
+        ("1MB", SettingUnit::Bytes, "write 1048576"),
+        ("100 KiB", SettingUnit::Bytes, "write 102400"),
+        ("15 parsecs", SettingUnit::Milliseconds, "write digits only, in milliseconds"),
+        ("900,000", SettingUnit::Milliseconds, "write digits only, in milliseconds"),
+        ("-1", SettingUnit::Bytes, "write digits only, in bytes"),
+        ("3 times", SettingUnit::Tries, "write digits only, in tries"),
+        ("１５", SettingUnit::Bytes, "write digits only, in bytes"),
+        ("1.é", SettingUnit::Bytes, "write digits only, in bytes"),
     ] {
         let error = number::<u64>(given(text), unit, 0..=u64::MAX).unwrap_err();
         assert!(error.to_string().starts_with("IT in the environment is "), "{error}");
@@ -30,10 +30,10 @@ fn a_number_with_a_unit_is_refused_with_what_to_write() {
 
 #[test]
 fn a_number_keeps_its_bounds() {
-    assert_eq!(number::<u32>(given("10"), Unit::Tries, 1..=10).unwrap(), 10);
+    assert_eq!(number::<u32>(given("10"), SettingUnit::Tries, 1..=10).unwrap(), 10);
     assert_eq!(milliseconds(given("0"), 0..=5).unwrap(), Duration::ZERO);
     for text in ["0", "11", "99999999999999999999999999"] {
-        let error = number::<u32>(given(text), Unit::Tries, 1..=10).unwrap_err();
+        let error = number::<u32>(given(text), SettingUnit::Tries, 1..=10).unwrap_err();
         assert!(matches!(error, SettingsError::OutOfRange { least: 1, most: 10, .. }), "{text}");
     }
 }
@@ -136,7 +136,7 @@ fn a_password_in_an_address_is_refused_without_being_shown() {
 fn a_token_in_the_wrong_setting_is_not_shown() {
     let text = "ghp_0123456789abcdef";
     let errors = [
-        number::<u64>(given(text), Unit::Bytes, 0..=1).unwrap_err(),
+        number::<u64>(given(text), SettingUnit::Bytes, 0..=1).unwrap_err(),
         log_level(given(text)).unwrap_err(),
         switch(given(text)).unwrap_err(),
         git_ref(given("ghp_0123456789abcdef..")).unwrap_err(),

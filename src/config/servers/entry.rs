@@ -42,7 +42,7 @@ const LARGEST_RESULT: u64 = 64 << 20;
 const SHORTEST_SECRET: usize = 6;
 
 /// One entry, and what is around it.
-pub(super) struct Entry<'a> {
+pub(super) struct ServerEntry<'a> {
     pub(super) alias: &'a str,
     /// The folder that relative paths are relative to.
     pub(super) folder: &'a Path,
@@ -65,7 +65,7 @@ pub(super) fn place_of(key: &'static str, shown: &str) -> Pointer {
 
 /// What became of an entry: a server where nothing is wrong, and everything that is, key by key.
 #[derive(Default)]
-pub(super) struct Outcome {
+pub(super) struct EntryOutcome {
     pub(super) spec: Option<ServerSpec>,
     pub(super) faults: Vec<Refused>,
     /// Variables of the environment that it needs and that are not there: the file is right, and
@@ -75,7 +75,7 @@ pub(super) struct Outcome {
     pub(super) notices: Vec<(String, String)>,
 }
 
-impl Outcome {
+impl EntryOutcome {
     /// The value, or nothing and one more fault.
     fn of<T>(&mut self, read: Result<T, Refused>) -> Option<T> {
         read.map_err(|fault| self.faults.push(fault)).ok()
@@ -83,7 +83,7 @@ impl Outcome {
 }
 
 /// A text as it is written and as it is filled in.
-struct Text {
+struct EntryText {
     written: String,
     filled: String,
     /// Whether all of it could be filled in.
@@ -92,7 +92,7 @@ struct Text {
 
 /// What comes together while texts are filled in.
 #[derive(Default)]
-struct Filling {
+struct EntryFilling {
     /// What is switched off need not be set up.
     disabled: bool,
     secrets: Vec<Secret>,
@@ -100,10 +100,10 @@ struct Filling {
     notices: Vec<(String, String)>,
 }
 
-impl Entry<'_> {
+impl ServerEntry<'_> {
     /// Reads an entry.
-    pub(super) fn read(&self, value: &Value) -> Outcome {
-        let mut outcome = Outcome::default();
+    pub(super) fn read(&self, value: &Value) -> EntryOutcome {
+        let mut outcome = EntryOutcome::default();
         let Some(object) = value.as_object() else {
             outcome.faults.push((None, ServersFault::NotAnEntry { alias: self.alias.to_owned() }));
             return outcome;
@@ -114,7 +114,7 @@ impl Entry<'_> {
             outcome.notices.push((key.clone(), told));
         }
         let disabled = outcome.of(self.switch(object, "disabled")).flatten().unwrap_or(false);
-        let mut filling = Filling { disabled, ..Filling::default() };
+        let mut filling = EntryFilling { disabled, ..EntryFilling::default() };
         let transport = outcome.of(self.transport(object, &mut filling));
         let usual = match &transport {
             Some((Transport::Http(_), _)) => Era::Auto,
@@ -149,7 +149,11 @@ impl Entry<'_> {
         outcome
     }
 
-    fn transport(&self, object: &Map<String, Value>, filling: &mut Filling) -> Result<(Transport, String), Refused> {
+    fn transport(
+        &self,
+        object: &Map<String, Value>,
+        filling: &mut EntryFilling,
+    ) -> Result<(Transport, String), Refused> {
         let alias = || self.alias.to_owned();
         let kind = self.kind(object)?;
         let (command, url) = (object.contains_key("command"), object.contains_key("url"));
@@ -181,7 +185,7 @@ impl Entry<'_> {
         }
     }
 
-    fn program(&self, object: &Map<String, Value>, filling: &mut Filling) -> Result<(Transport, String), Refused> {
+    fn program(&self, object: &Map<String, Value>, filling: &mut EntryFilling) -> Result<(Transport, String), Refused> {
         let Some(command) = self.plain_text(object, "command")? else {
             return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned() }));
         };
@@ -220,7 +224,7 @@ impl Entry<'_> {
                 Value::Number(_) | Value::Bool(_) => value.to_string(),
                 _ => return Err(self.wrong_kind("env", &key, value, "a text")),
             };
-            let Text { filled: value, whole, .. } = self.fill_at("env", &key, &text, filling)?;
+            let EntryText { filled: value, whole, .. } = self.fill_at("env", &key, &text, filling)?;
             if value.contains('\0') {
                 return Err(self.bad_at("env", &key, "holds a null character", None));
             }
@@ -242,7 +246,11 @@ impl Entry<'_> {
         Ok((Transport::Stdio(Program { command, args, env, cwd }), identity))
     }
 
-    fn endpoint(&self, object: &Map<String, Value>, filling: &mut Filling) -> Result<(Transport, String), Refused> {
+    fn endpoint(
+        &self,
+        object: &Map<String, Value>,
+        filling: &mut EntryFilling,
+    ) -> Result<(Transport, String), Refused> {
         let Some(url) = self.plain_text(object, "url")? else {
             return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned() }));
         };
@@ -262,7 +270,7 @@ impl Entry<'_> {
                 return Err(self.bad_at("headers", &key, "is a header that the protocol sets itself", None));
             }
             let Some(text) = value.as_str() else { return Err(self.wrong_kind("headers", &key, value, "a text")) };
-            let Text { filled: value, whole, .. } = self.fill_at("headers", &key, text, filling)?;
+            let EntryText { filled: value, whole, .. } = self.fill_at("headers", &key, text, filling)?;
             let Ok(mut sent) = HeaderValue::from_str(value.trim()) else {
                 return Err(self.bad_at("headers", &key, "holds a character that no header can have", None));
             };
@@ -319,12 +327,18 @@ impl Entry<'_> {
         }
     }
 
-    fn fill(&self, key: &'static str, text: &str, filling: &mut Filling) -> Result<Text, Refused> {
+    fn fill(&self, key: &'static str, text: &str, filling: &mut EntryFilling) -> Result<EntryText, Refused> {
         self.fill_at(key, key, text, filling)
     }
 
     /// Fills in variables; the text stays as it is written where one is not there.
-    fn fill_at(&self, key: &'static str, shown: &str, text: &str, filling: &mut Filling) -> Result<Text, Refused> {
+    fn fill_at(
+        &self,
+        key: &'static str,
+        shown: &str,
+        text: &str,
+        filling: &mut EntryFilling,
+    ) -> Result<EntryText, Refused> {
         let written = text.to_owned();
         let (alias, of, place) = (self.alias.to_owned(), shown.to_owned(), Some(place_of(key, shown)));
         match expand(text, |name| self.environment.named(name)) {
@@ -332,7 +346,7 @@ impl Entry<'_> {
                 for (_, value) in expanded.used.iter().filter(|(name, _)| !goes_to_children(name)) {
                     keep(value, &mut filling.secrets);
                 }
-                return Ok(Text { written, filled: expanded.text, whole: true });
+                return Ok(EntryText { written, filled: expanded.text, whole: true });
             }
             Err(_) if filling.disabled => {}
             Err(Unfilled::Unset(variable)) => {
@@ -343,7 +357,7 @@ impl Entry<'_> {
             }
             Err(Unfilled::NoName) => return Err((place, ServersFault::NoVariable { alias, key: of })),
         }
-        Ok(Text { filled: written.clone(), written, whole: false })
+        Ok(EntryText { filled: written.clone(), written, whole: false })
     }
 }
 

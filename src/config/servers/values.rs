@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::entry::{Entry, Refused, place_of};
+use super::entry::{Refused, ServerEntry, place_of};
 use super::error::ServersFault;
-use crate::config::reading::{Unit, with_unit};
+use crate::config::reading::{SettingUnit, with_unit};
 
 /// An hour, the longest wait for a server; who writes more counts milliseconds.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_hours(1);
 /// A day, the longest that an idle server is kept.
 pub(super) const LONGEST_IDLE: Duration = Duration::from_hours(24);
 
-impl Entry<'_> {
+impl ServerEntry<'_> {
     /// A time: a number of seconds, or a text with its unit.
     pub(super) fn time(
         &self,
@@ -29,7 +29,7 @@ impl Entry<'_> {
             Some(Value::Number(number)) => {
                 number.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
             }
-            Some(Value::String(text)) => with_unit(text.trim(), Unit::Milliseconds).map(Duration::from_millis),
+            Some(Value::String(text)) => with_unit(text.trim(), SettingUnit::Milliseconds).map(Duration::from_millis),
             Some(other) => {
                 return Err(self.wrong_kind(key, key, other, "a number of seconds, or a text such as 500ms"));
             }
@@ -64,7 +64,7 @@ impl Entry<'_> {
         let number = match object.get(key) {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Number(number)) => number.as_u64(),
-            Some(Value::String(text)) if unit == "bytes" => with_unit(text.trim(), Unit::Bytes),
+            Some(Value::String(text)) if unit == "bytes" => with_unit(text.trim(), SettingUnit::Bytes),
             Some(other) => return Err(self.wrong_kind(key, key, other, "a whole number")),
         };
         match number.filter(|number| range.contains(number)).and_then(|number| usize::try_from(number).ok()) {

@@ -10,7 +10,7 @@ use crate::names::{quoted, segment, step_address};
 
 /// One address, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::mcp) enum Address {
+pub(in crate::mcp) enum ResourceAddress {
     /// The flows' names.
     List {
         /// Only flows that have all of these.
@@ -44,7 +44,7 @@ pub(in crate::mcp) enum Address {
     },
 }
 
-impl Address {
+impl ResourceAddress {
     /// Reads an address.
     ///
     /// # Errors
@@ -146,23 +146,23 @@ mod tests {
 
     #[test]
     fn an_address_is_read_and_decoded_once() {
-        let tags = |tags: &[&str]| Address::List { tags: tags.iter().map(|tag| (*tag).to_owned()).collect() };
+        let tags = |tags: &[&str]| ResourceAddress::List { tags: tags.iter().map(|tag| (*tag).to_owned()).collect() };
         for (uri, meant) in [
             ("flow://list", tags(&[])),
             ("flow://list/", tags(&[])),
             ("flow://list?tags=a,b%2Cc,R%26D", tags(&["a", "b,c", "R&D"])),
-            ("flow://metadata/%2541", Address::Metadata("%41".to_owned())),
-            ("flow://schema/C%23%20%26%20F%2B%20(v2)", Address::Schema("C# & F+ (v2)".to_owned())),
-            ("flow://graph/C# & F+ (v2)", Address::Graph("C# & F+ (v2)".to_owned())),
-            ("FLOW://metadata/100%", Address::Metadata("100%".to_owned())),
-            ("template://%E6%B8%AF", Address::Template("港".to_owned())),
-            ("execution://x_1/", Address::Execution("x_1".to_owned())),
+            ("flow://metadata/%2541", ResourceAddress::Metadata("%41".to_owned())),
+            ("flow://schema/C%23%20%26%20F%2B%20(v2)", ResourceAddress::Schema("C# & F+ (v2)".to_owned())),
+            ("flow://graph/C# & F+ (v2)", ResourceAddress::Graph("C# & F+ (v2)".to_owned())),
+            ("FLOW://metadata/100%", ResourceAddress::Metadata("100%".to_owned())),
+            ("template://%E6%B8%AF", ResourceAddress::Template("港".to_owned())),
+            ("execution://x_1/", ResourceAddress::Execution("x_1".to_owned())),
             (
                 "execution://x_1/a%2Fartifacts/0",
-                Address::Step { id: "x_1".to_owned(), node: "a/artifacts/0".to_owned() },
+                ResourceAddress::Step { id: "x_1".to_owned(), node: "a/artifacts/0".to_owned() },
             ),
         ] {
-            assert_eq!(Address::read(uri), Ok(meant), "{uri}");
+            assert_eq!(ResourceAddress::read(uri), Ok(meant), "{uri}");
         }
         for wrong in [
             "",
@@ -176,7 +176,7 @@ mod tests {
             "flow://schema/%FF",
             "template://",
         ] {
-            assert!(Address::read(wrong).is_err(), "{wrong}");
+            assert!(ResourceAddress::read(wrong).is_err(), "{wrong}");
         }
     }
 
@@ -184,12 +184,12 @@ mod tests {
         #[test]
         fn what_is_written_is_read_back(name in "\\PC{1,20}", other in "[ -~]{1,20}") {
             for address in [
-                Address::Metadata(name.clone()),
-                Address::Template(name.clone()),
-                Address::List { tags: vec![name.clone(), other.clone()] },
-                Address::Step { id: name.clone(), node: other.clone() },
+                ResourceAddress::Metadata(name.clone()),
+                ResourceAddress::Template(name.clone()),
+                ResourceAddress::List { tags: vec![name.clone(), other.clone()] },
+                ResourceAddress::Step { id: name.clone(), node: other.clone() },
             ] {
-                prop_assert_eq!(Address::read(&address.write()), Ok(address));
+                prop_assert_eq!(ResourceAddress::read(&address.write()), Ok(address));
             }
         }
     }

@@ -18,7 +18,7 @@ static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 static MOST_AT_WORK: AtomicUsize = AtomicUsize::new(0);
 static GO_ON: Notify = Notify::const_new();
 
-const fn tool(name: &'static str, run: crate::mcp::definition::Run) -> Definition {
+const fn tool(name: &'static str, run: crate::mcp::definition::ToolRun) -> Definition {
     Definition {
         name,
         source: "flows/test",

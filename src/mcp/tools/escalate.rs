@@ -10,7 +10,7 @@ use crate::app::{Asker, Error, EscalateRequest};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::asking::{Person, input_required};
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
-use crate::mcp::reply::{Call, Reply};
+use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
 pub(super) const TOOL: Definition = Definition {
@@ -36,7 +36,7 @@ pub(super) const TOOL: Definition = Definition {
     run,
 };
 
-fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
         let request = EscalateRequest {
             execution: arguments.owned("executionId").unwrap_or_default(),

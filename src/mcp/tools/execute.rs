@@ -10,7 +10,7 @@ use crate::app::{Caller, Detail, Error, ExecuteRequest, OnFailure};
 use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
-use crate::mcp::reply::{Call, Reply};
+use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire::{self, OutcomeAnswer};
 
 /// How long a call waits for the end unless it says otherwise, in seconds: some clients drop calls
@@ -49,7 +49,7 @@ pub(super) const TOOL: Definition = Definition {
     run,
 };
 
-fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
         let wait = arguments.seconds("waitSeconds").unwrap_or(WAIT);
         let on_failure =

@@ -9,7 +9,7 @@ use crate::app::{Code, Error, ListRequest, Listing, ListingCost};
 use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, Selection, TruncatedBy};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
-use crate::mcp::reply::{Call, Reply};
+use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire::{self, Travels, WarningAnswer};
 
 const MODES: &[&str] = &Mode::WORDS;
@@ -65,7 +65,7 @@ pub(super) const TOOL: Definition = Definition {
     run,
 };
 
-fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
         let warnings: Vec<WarningAnswer> = arguments.deprecated(&TOOL).into_iter().map(deprecated).collect();
         let named = mode(arguments)?;

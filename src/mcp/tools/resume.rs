@@ -7,7 +7,7 @@ use super::EXECUTION;
 use crate::app::{Error, ResumeRequest};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
-use crate::mcp::reply::{Call, Reply};
+use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
 pub(super) const TOOL: Definition = Definition {
@@ -30,7 +30,7 @@ pub(super) const TOOL: Definition = Definition {
     run,
 };
 
-fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
         let request = ResumeRequest {
             execution: arguments.owned("executionId").unwrap_or_default(),

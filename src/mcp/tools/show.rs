@@ -7,7 +7,7 @@ use super::REF;
 use crate::app::{Code, Error, ShowRequest, Shown};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
-use crate::mcp::reply::{Call, Reply};
+use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::{draw, wire};
 
 pub(super) const TOOL: Definition = Definition {
@@ -33,7 +33,7 @@ pub(super) const TOOL: Definition = Definition {
     run,
 };
 
-fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
         let request = ShowRequest {
             name: arguments.owned("name").unwrap_or_default(),

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::app::{Code, Error, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
-use crate::mcp::reply::{Call, Reply};
+use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
 const SECTIONS: [&str; 5] = ["steps", "artifacts", "findings", "prompts", "events"];
@@ -37,7 +37,7 @@ pub(super) const TOOL: Definition = Definition {
     run,
 };
 
-fn run<'a>(call: &'a Call, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
+fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
         if arguments.text("nodeId").is_some() && arguments.text("executionId").is_none() {
             return Err(Error::new(

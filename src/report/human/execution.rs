@@ -18,7 +18,7 @@ const LABEL: usize = 80;
 
 /// Whether the texts of the steps are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Texts {
+pub enum StepTexts {
     /// Each under its heading.
     Shown,
     /// Headings only.
@@ -31,7 +31,7 @@ pub struct Wish<'a> {
     /// The label of the result that counts; none for the final one.
     pub result: Option<&'a str>,
     /// Whether the texts of the steps are shown. What had finished before a failure always is.
-    pub texts: Texts,
+    pub texts: StepTexts,
 }
 
 /// An execution in words: what comes before the result, the result, what comes after it.
@@ -74,7 +74,7 @@ pub fn execution(
         },
     };
     let succeeded = succeeded(recorded);
-    let texts = wish.texts == Texts::Shown || !succeeded;
+    let texts = wish.texts == StepTexts::Shown || !succeeded;
     let mut before = String::new();
     let mut order: Vec<usize> = (0..plan.steps().len()).filter(|step| Some(*step) != chosen).collect();
     order.extend(chosen);

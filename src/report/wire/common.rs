@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::size::Words;
+use super::size::CutWords;
 use crate::app::{GuidedState, Origin};
 use crate::code::Code;
 use crate::plan::Mending;
@@ -238,8 +238,8 @@ impl Results {
 }
 
 impl Results {
-    pub(super) fn words(&mut self) -> Vec<Words<'_>> {
-        vec![Words::Value(&mut self.final_result), Words::Values(&mut self.results)]
+    pub(super) fn words(&mut self) -> Vec<CutWords<'_>> {
+        vec![CutWords::Value(&mut self.final_result), CutWords::Values(&mut self.results)]
     }
 }
 

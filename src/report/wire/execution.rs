@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::common::{Cut, FailedStep, ReadAt, Results, SkippedStep, StepDetails, WarningAnswer, error_code};
 use super::error::{ErrorAnswer, ErrorDetails};
 use super::limit::{FAILURE_CHARACTERS, Limit, MAX_TOKENS};
-use super::size::{Cuttable, StepPieces, Words, fit, rest_of_execution, shorten};
+use super::size::{CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
 use super::warning::of_execution;
 use crate::app::{Detail, Error, Finished, Outcome, Recorded};
 use crate::code::Code;
@@ -357,7 +357,7 @@ impl Cuttable for SucceededAnswer {
         self.tail.warnings.iter_mut().map(|warning| &mut warning.message).collect()
     }
 
-    fn finals(&mut self) -> Vec<Words<'_>> {
+    fn finals(&mut self) -> Vec<CutWords<'_>> {
         self.results.words()
     }
 
@@ -388,7 +388,7 @@ impl Cuttable for FailedAnswer {
         std::iter::once(&mut self.message).chain(failed).chain(warnings).collect()
     }
 
-    fn finals(&mut self) -> Vec<Words<'_>> {
+    fn finals(&mut self) -> Vec<CutWords<'_>> {
         self.results.words()
     }
 

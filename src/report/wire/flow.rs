@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::common::{Cut, Freshness, ReadAt, WarningAnswer};
 use super::finding::FindingAnswer;
 use super::limit::Limit;
-use super::size::{Cuttable, StepPieces, Words, fit, shorten};
+use super::size::{CutWords, Cuttable, StepPieces, fit, shorten};
 use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate, in_sets};
 use crate::model::{Edge, EdgeKind, Flow, NodeKind, Toolbox, VariableSet};
@@ -180,8 +180,8 @@ impl From<&VariableSet> for SetAnswer {
 }
 
 impl SetAnswer {
-    fn words(&mut self) -> Words<'_> {
-        Words::Values(&mut self.values)
+    fn words(&mut self) -> CutWords<'_> {
+        CutWords::Values(&mut self.values)
     }
 }
 
@@ -395,7 +395,7 @@ impl Cuttable for ShownFlow {
         self.warnings.iter_mut().map(|warning| &mut warning.message).collect()
     }
 
-    fn finals(&mut self) -> Vec<Words<'_>> {
+    fn finals(&mut self) -> Vec<CutWords<'_>> {
         Vec::new()
     }
 
@@ -425,9 +425,9 @@ impl Cuttable for ShownText {
         self.warnings.iter_mut().map(|warning| &mut warning.message).collect()
     }
 
-    fn finals(&mut self) -> Vec<Words<'_>> {
+    fn finals(&mut self) -> Vec<CutWords<'_>> {
         let sets = self.variable_sets.iter_mut().map(SetAnswer::words);
-        std::iter::once(Words::Text(&mut self.text)).chain(sets).collect()
+        std::iter::once(CutWords::Text(&mut self.text)).chain(sets).collect()
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {

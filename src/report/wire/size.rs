@@ -38,7 +38,7 @@ pub(super) trait Cuttable: Serialize {
     fn messages(&mut self) -> Vec<&mut String>;
 
     /// What all came to.
-    fn finals(&mut self) -> Vec<Words<'_>>;
+    fn finals(&mut self) -> Vec<CutWords<'_>>;
 
     /// Leaves out the later entries of its lists, with [`shorten`]. Says whether that was enough.
     fn shorten_lists(&mut self, limit: &Limit) -> bool;
@@ -46,7 +46,7 @@ pub(super) trait Cuttable: Serialize {
 
 /// What is cut together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum CutPart {
     /// The values that steps saw.
     Seen,
     /// What steps put out, and what failures and warnings say.
@@ -57,7 +57,7 @@ pub(super) enum Part {
 
 /// Something that holds texts.
 #[derive(Debug)]
-pub(super) enum Words<'a> {
+pub(super) enum CutWords<'a> {
     /// One text.
     Text(&'a mut String),
     /// A value with the texts in it.
@@ -66,7 +66,7 @@ pub(super) enum Words<'a> {
     Values(&'a mut Map<String, Value>),
 }
 
-impl Words<'_> {
+impl CutWords<'_> {
     /// Does something to every text; the longest one's whole length where any is cut.
     fn each(&mut self, act: &mut Act<'_>) -> Option<usize> {
         match self {
@@ -102,15 +102,15 @@ impl Words<'_> {
 
 /// Something of a step that can give way.
 #[derive(Debug)]
-pub(super) struct Piece<'a> {
+pub(super) struct CutPiece<'a> {
     name: &'static str,
-    part: Part,
-    words: Words<'a>,
+    part: CutPart,
+    words: CutWords<'a>,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> CutPiece<'a> {
     /// The field of this name.
-    pub(super) fn new(name: &'static str, part: Part, words: Words<'a>) -> Self {
+    pub(super) fn new(name: &'static str, part: CutPart, words: CutWords<'a>) -> Self {
         Self { name, part, words }
     }
 }
@@ -118,7 +118,7 @@ impl<'a> Piece<'a> {
 /// What can give way of one step, and where that is said.
 #[derive(Debug)]
 pub(super) struct StepPieces<'a> {
-    pub(super) pieces: Vec<Piece<'a>>,
+    pub(super) pieces: Vec<CutPiece<'a>>,
     pub(super) cut: &'a mut StepCut,
 }
 
@@ -135,13 +135,13 @@ pub(super) fn fit<A: Cuttable>(mut answer: A, limit: &Limit, rest: &str) -> A {
         answer.cut().hint = Some(rest.to_owned());
     }
     let ways: [fn(&mut A, &Limit) -> bool; 8] = [
-        |answer, limit| squeeze(answer, Part::Seen, limit, FLOOR),
-        |answer, limit| squeeze(answer, Part::PutOut, limit, FLOOR),
-        |answer, limit| squeeze(answer, Part::Final, limit, FINAL),
-        |answer, limit| leave_out(answer, Part::Seen, limit),
-        |answer, limit| leave_out(answer, Part::PutOut, limit),
+        |answer, limit| squeeze(answer, CutPart::Seen, limit, FLOOR),
+        |answer, limit| squeeze(answer, CutPart::PutOut, limit, FLOOR),
+        |answer, limit| squeeze(answer, CutPart::Final, limit, FINAL),
+        |answer, limit| leave_out(answer, CutPart::Seen, limit),
+        |answer, limit| leave_out(answer, CutPart::PutOut, limit),
         A::shorten_lists,
-        |answer, limit| squeeze(answer, Part::Final, limit, FLOOR),
+        |answer, limit| squeeze(answer, CutPart::Final, limit, FLOOR),
         squeeze_as_text,
     ];
     if !ways.iter().any(|way| way(&mut answer, limit)) {
@@ -170,8 +170,8 @@ fn confess(next_step: &mut Option<String>) {
 type Act<'a> = dyn FnMut(&mut String) -> Option<usize> + 'a;
 
 /// Does something to every text of a part, always in the same order, and marks the steps whose texts are cut.
-fn each_text(answer: &mut impl Cuttable, part: Part, act: &mut Act<'_>) {
-    if part == Part::Final {
+fn each_text(answer: &mut impl Cuttable, part: CutPart, act: &mut Act<'_>) {
+    if part == CutPart::Final {
         for mut words in answer.finals() {
             words.each(act);
         }
@@ -181,12 +181,12 @@ fn each_text(answer: &mut impl Cuttable, part: Part, act: &mut Act<'_>) {
         for mut piece in step.pieces.into_iter().filter(|piece| piece.part == part) {
             let Some(whole) = piece.words.each(act) else { continue };
             step.cut.truncated = true;
-            if part == Part::PutOut && matches!(&piece.words, Words::Value(value) if value.is_string()) {
+            if part == CutPart::PutOut && matches!(&piece.words, CutWords::Value(value) if value.is_string()) {
                 step.cut.output_length = Some(whole);
             }
         }
     }
-    if part == Part::PutOut {
+    if part == CutPart::PutOut {
         for message in answer.messages() {
             act(message);
         }
@@ -205,7 +205,7 @@ fn texts(value: &mut Value, act: &mut Act<'_>) -> Option<usize> {
 
 /// Cuts every text of a part to the same length: the largest that is within the limit, but no
 /// shorter than `least` characters. Says whether that was enough.
-fn squeeze(answer: &mut impl Cuttable, part: Part, limit: &Limit, least: usize) -> bool {
+fn squeeze(answer: &mut impl Cuttable, part: CutPart, limit: &Limit, least: usize) -> bool {
     let mut wholes: Vec<String> = Vec::new();
     each_text(answer, part, &mut |text| {
         wholes.push(std::mem::take(text));
@@ -306,7 +306,7 @@ fn beginning(whole: &str, kept: usize) -> (String, Option<usize>) {
 const SAID_BEHIND: &str = " characters in all]";
 
 /// Empties a part in every step, and counts the steps that had it.
-fn leave_out(answer: &mut impl Cuttable, part: Part, limit: &Limit) -> bool {
+fn leave_out(answer: &mut impl Cuttable, part: CutPart, limit: &Limit) -> bool {
     let mut emptied: Vec<&'static str> = Vec::new();
     for step in answer.steps() {
         let pieces = step.pieces.into_iter().filter(|piece| piece.part == part);
@@ -353,8 +353,8 @@ pub(super) fn shorten<A: Cuttable, T: Serialize>(
 
 /// The last to give way: a final result that is no text but a list or an object becomes one.
 fn squeeze_as_text(answer: &mut impl Cuttable, limit: &Limit) -> bool {
-    answer.finals().into_iter().for_each(Words::into_texts);
-    squeeze(answer, Part::Final, limit, FLOOR)
+    answer.finals().into_iter().for_each(CutWords::into_texts);
+    squeeze(answer, CutPart::Final, limit, FLOOR)
 }
 
 #[cfg(test)]

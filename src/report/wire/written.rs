@@ -13,15 +13,15 @@ use crate::names::inside_json;
 
 /// A JSON value, written.
 #[derive(Debug, Clone)]
-pub struct Written(Vec<Piece>);
+pub struct Written(Vec<WrittenPiece>);
 
 #[derive(Debug, Clone)]
-enum Piece {
+enum WrittenPiece {
     Own { plain: String, quoted: String },
     Page(Arc<Page>),
 }
 
-impl Piece {
+impl WrittenPiece {
     fn own(plain: String) -> Self {
         Self::Own { quoted: inside_json(&plain), plain }
     }
@@ -44,12 +44,12 @@ impl Piece {
 impl Written {
     /// A value, written.
     pub fn of(value: &Value) -> Self {
-        Self(vec![Piece::own(json_of(value))])
+        Self(vec![WrittenPiece::own(json_of(value))])
     }
 
     /// A page's entries with what stands before and behind them.
     pub(super) fn of_page(before: &str, page: Arc<Page>, behind: &str) -> Self {
-        Self(vec![Piece::own(before.to_owned()), Piece::Page(page), Piece::own(behind.to_owned())])
+        Self(vec![WrittenPiece::own(before.to_owned()), WrittenPiece::Page(page), WrittenPiece::own(behind.to_owned())])
     }
 
     /// The value.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use super::client::{Call, Client, Effort, Target};
+use super::client::{ApiCall, Client, Effort, Target};
 use super::endpoints::segment;
 use super::limits::graphql_limit;
 use super::{tarball, wire};
@@ -32,7 +32,7 @@ const AT_ONCE: usize = 4;
 
 /// A blob that is wanted: one file that has it, and its size.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct WantedBlobs {
     pub(super) id: ObjectId,
     pub(super) path: CatalogPath,
     pub(super) size: u64,
@@ -92,7 +92,7 @@ impl Haul {
 
     /// Blobs that the disk did not take, and the errors of those that are not there; `late` is the
     /// error of those that were not reached.
-    pub(super) fn close(&self, wanted: &[Wanted], late: impl Fn(&Wanted) -> SourceError) -> Closed {
+    pub(super) fn close(&self, wanted: &[WantedBlobs], late: impl Fn(&WantedBlobs) -> SourceError) -> Closed {
         let mut state = lock(&self.state);
         let held = state.got.drain().collect::<Vec<_>>();
         let mut failed = std::mem::take(&mut state.failed);
@@ -125,7 +125,7 @@ pub(super) struct Fetch<'a> {
 
 impl Fetch<'_> {
     /// Fetches what is wanted into the haul; asks for the default branch's name on the way where that is free.
-    pub(super) async fn many(&self, wanted: &[Wanted], with_branch: bool, haul: &Haul) {
+    pub(super) async fn many(&self, wanted: &[WantedBlobs], with_branch: bool, haul: &Haul) {
         let mut from = TARBALL_FROM;
         if self.client.has_token() {
             self.by_posts(wanted, with_branch, haul).await;
@@ -145,7 +145,7 @@ impl Fetch<'_> {
     }
 
     /// What is still missing, each by its own request.
-    async fn one_by_one(&self, wanted: &[Wanted], haul: &Haul) {
+    async fn one_by_one(&self, wanted: &[WantedBlobs], haul: &Haul) {
         let missing = wanted.iter().filter(|one| haul.lacks(&one.id));
         stream::iter(missing)
             .for_each_concurrent(AT_ONCE, async |one| {
@@ -162,9 +162,9 @@ impl Fetch<'_> {
     }
 
     /// One blob, by the API with a token, else from the host of raw files.
-    pub(super) async fn one(&self, one: &Wanted) -> Result<Vec<u8>, SourceError> {
+    pub(super) async fn one(&self, one: &WantedBlobs) -> Result<Vec<u8>, SourceError> {
         let (owner, repo) = (segment(&self.slug.owner), segment(&self.slug.repo));
-        let call = Call {
+        let call = ApiCall {
             what: format!("the file {} of {}", quoted(one.path.as_str()), self.slug),
             target: if self.client.has_token() {
                 Target::Rest(format!("/repos/{owner}/{repo}/git/blobs/{}", one.id))
@@ -189,8 +189,8 @@ impl Fetch<'_> {
         Err(SourceError::Corrupt { what: call.what })
     }
 
-    async fn by_posts(&self, wanted: &[Wanted], with_branch: bool, haul: &Haul) {
-        let small: Vec<&Wanted> = wanted.iter().filter(|one| one.size <= TEXT_LIMIT).collect();
+    async fn by_posts(&self, wanted: &[WantedBlobs], with_branch: bool, haul: &Haul) {
+        let small: Vec<&WantedBlobs> = wanted.iter().filter(|one| one.size <= TEXT_LIMIT).collect();
         stream::iter(posts(&small).into_iter().enumerate())
             .for_each_concurrent(AT_ONCE, async |(number, post)| {
                 if haul.over() || !self.client.has_graphql() {
@@ -207,10 +207,10 @@ impl Fetch<'_> {
     }
 
     /// One post. What it does not bring (cut, binary, absent or damaged texts) is left for [`Fetch::one`].
-    async fn post(&self, wanted: &[&Wanted], with_branch: bool, haul: &Haul) -> Result<(), SourceError> {
+    async fn post(&self, wanted: &[&WantedBlobs], with_branch: bool, haul: &Haul) -> Result<(), SourceError> {
         let ids: Vec<&ObjectId> = wanted.iter().map(|one| &one.id).collect();
         let bytes: u64 = wanted.iter().map(|one| one.size).sum();
-        let call = Call {
+        let call = ApiCall {
             what: format!("{} files of {}", wanted.len(), self.slug),
             target: Target::GraphQl(Arc::new(wire::blob_query(self.slug, &ids, with_branch))),
             accept: "application/json",
@@ -277,8 +277,8 @@ impl Fetch<'_> {
 }
 
 /// The posts that ask for these blobs: each bounded by number and by bytes.
-fn posts<'a>(wanted: &[&'a Wanted]) -> Vec<Vec<&'a Wanted>> {
-    let mut posts: Vec<Vec<&Wanted>> = Vec::new();
+fn posts<'a>(wanted: &[&'a WantedBlobs]) -> Vec<Vec<&'a WantedBlobs>> {
+    let mut posts: Vec<Vec<&WantedBlobs>> = Vec::new();
     let mut bytes = 0;
     for one in wanted {
         match posts.last_mut() {
@@ -301,12 +301,12 @@ mod tests {
 
     #[test]
     fn a_post_is_bounded_by_number_and_by_bytes() {
-        let one = |size| Wanted { id: blob_id(b""), path: CatalogPath::new("flows/a.json").expect("fine"), size };
+        let one = |size| WantedBlobs { id: blob_id(b""), path: CatalogPath::new("flows/a.json").expect("fine"), size };
         for (count, size, expected) in
             [(0, 1, 0), (1, 1, 1), (100, 1, 1), (101, 1, 2), (250, 2000, 3), (40, 400_000, 2)]
         {
             let all = vec![one(size); count];
-            let all: Vec<&Wanted> = all.iter().collect();
+            let all: Vec<&WantedBlobs> = all.iter().collect();
             assert_eq!(posts(&all).len(), expected, "{count} of {size}");
         }
     }

@@ -18,7 +18,7 @@ use tokio_util::bytes::Bytes;
 
 use super::endpoints::Endpoints;
 use super::limits::{Limit, back_off};
-use super::lines::Lines;
+use super::lines::BodyLines;
 use super::wire;
 use crate::cache::{Span, lock};
 use crate::clock::Clock;
@@ -44,7 +44,7 @@ pub enum Pace {
 }
 
 /// A body as it arrives.
-pub(super) type Body = BoxBody<Bytes, Broke>;
+pub(super) type ResponseBody = BoxBody<Bytes, Broke>;
 
 /// A body that ended before its time.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub(super) struct Broke(pub(super) String);
 
 /// One thing to ask.
 #[derive(Debug, Clone)]
-pub(super) struct Call {
+pub(super) struct ApiCall {
     /// What is asked for, in words.
     pub(super) what: String,
     /// Path and query below the REST base, or a whole address that is asked without the token.
@@ -81,7 +81,7 @@ pub(super) enum Target {
 
 /// An answer, read to its end.
 #[derive(Debug)]
-pub(super) struct Reply {
+pub(super) struct ApiReply {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Vec<u8>,
@@ -93,14 +93,14 @@ pub(super) struct Reply {
 
 /// An answer that has begun to come.
 pub(super) struct Sent {
-    pub(super) response: Response<Body>,
+    pub(super) response: Response<ResponseBody>,
     pub(super) elsewhere: Option<String>,
 }
 
 /// What requests carry, and the clients that carry it.
 pub(super) struct Credential {
     pub(super) token: Option<Secret>,
-    lines: OnceLock<Result<Lines, SourceError>>,
+    lines: OnceLock<Result<BodyLines, SourceError>>,
 }
 
 /// By when an effort has to be over, tries and pauses included, as a reading of the clock.
@@ -129,7 +129,7 @@ pub(super) struct Client {
 }
 
 pub(super) enum Try {
-    Done(Reply),
+    Done(ApiReply),
     Again(SourceError, Option<Duration>),
     Failed(SourceError),
 }
@@ -140,8 +140,8 @@ impl Credential {
     }
 
     /// The clients, made when they are needed first.
-    pub(super) fn lines(&self, endpoints: &Endpoints) -> Result<&Lines, SourceError> {
-        self.lines.get_or_init(|| Lines::lay(endpoints, self.token.as_ref())).as_ref().map_err(Clone::clone)
+    pub(super) fn lines(&self, endpoints: &Endpoints) -> Result<&BodyLines, SourceError> {
+        self.lines.get_or_init(|| BodyLines::lay(endpoints, self.token.as_ref())).as_ref().map_err(Clone::clone)
     }
 }
 
@@ -207,7 +207,7 @@ impl Client {
     }
 
     /// The answer to a call: 2xx, 304, 404, 409, 410 or 422; everything else is an error after all tries.
-    pub(super) async fn ask(&self, call: &Call, effort: Effort) -> Result<Reply, SourceError> {
+    pub(super) async fn ask(&self, call: &ApiCall, effort: Effort) -> Result<ApiReply, SourceError> {
         let (mut tries, mut renewed) = (0, false);
         loop {
             self.check_limit()?;
@@ -248,7 +248,7 @@ impl Client {
     }
 
     /// How long one try may take. There is another way to whatever GraphQL is asked for, which needs time, too.
-    fn longest(&self, call: &Call, effort: Effort) -> Duration {
+    fn longest(&self, call: &ApiCall, effort: Effort) -> Duration {
         match call.target {
             Target::GraphQl(_) => {
                 let left = effort.until.saturating_sub(self.clock.reading());
@@ -259,7 +259,7 @@ impl Client {
     }
 
     /// Notes that GraphQL did not answer in time, if that is what the error says.
-    fn is_hung(&self, call: &Call, error: &SourceError) -> bool {
+    fn is_hung(&self, call: &ApiCall, error: &SourceError) -> bool {
         let hung = matches!((&call.target, error), (Target::GraphQl(_), SourceError::TimedOut { .. }));
         if hung {
             *lock(&self.hung) = Some(Span::new(&*self.clock, LEFT_ALONE));
@@ -281,7 +281,7 @@ impl Client {
     }
 
     /// An answer whose body is read by the caller as it comes; tried once.
-    pub(super) async fn open(&self, call: &Call) -> Result<Response<Body>, SourceError> {
+    pub(super) async fn open(&self, call: &ApiCall) -> Result<Response<ResponseBody>, SourceError> {
         self.check_limit()?;
         let credential = self.credential();
         let sent = tokio::time::timeout(self.request_timeout, self.send(call, &credential, 1)).await;
@@ -299,7 +299,7 @@ impl Client {
     }
 
     /// The error for an answer that its asker cannot use.
-    pub(super) fn unusable(&self, call: &Call, reply: &Reply) -> SourceError {
+    pub(super) fn unusable(&self, call: &ApiCall, reply: &ApiReply) -> SourceError {
         if let Some(host) = reply.elsewhere.clone() {
             let (what, host) = (call.what.clone(), self.clean(&host));
             return SourceError::MovedAway { what, host, status: reply.status.as_u16() };
@@ -345,7 +345,7 @@ impl Client {
         }
     }
 
-    async fn attempt(&self, call: &Call, credential: &Credential, tries: u32, longest: Duration) -> Try {
+    async fn attempt(&self, call: &ApiCall, credential: &Credential, tries: u32, longest: Duration) -> Try {
         let Ok(_permit) = self.permits.acquire().await else {
             return Try::Failed(self.broken(call, "the client is shut down", tries));
         };
@@ -359,20 +359,20 @@ impl Client {
         tokio::time::timeout(longest, attempt).await.unwrap_or_else(|_| Try::Again(self.timed_out(call, longest), None))
     }
 
-    fn timed_out(&self, call: &Call, after: Duration) -> SourceError {
+    fn timed_out(&self, call: &ApiCall, after: Duration) -> SourceError {
         let proxy = self.proxy.as_ref().map(|proxy| format!(" through the proxy {proxy}")).unwrap_or_default();
         SourceError::TimedOut { what: format!("{}{proxy}", call.what), after }
     }
 
     /// Nothing is asked directly that somebody meant to go through a proxy.
-    pub(super) fn check_proxy(&self, call: &Call) -> Result<(), SourceError> {
+    pub(super) fn check_proxy(&self, call: &ApiCall) -> Result<(), SourceError> {
         match self.proxy_fault.clone() {
             Some(fault) => Err(SourceError::BadProxy { what: call.what.clone(), fault }),
             None => Ok(()),
         }
     }
 
-    pub(super) fn broken(&self, call: &Call, reason: &str, tries: u32) -> SourceError {
+    pub(super) fn broken(&self, call: &ApiCall, reason: &str, tries: u32) -> SourceError {
         let host = match &call.target {
             Target::Open(url) => Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)),
             Target::Rest(_) | Target::GraphQl(_) => self.endpoints.rest.host_str().map(str::to_owned),

@@ -11,9 +11,9 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use reqwest::Url;
 use tokio_util::bytes::Bytes;
 
-use super::client::{Body, Broke, Call, Client, Credential, Reply, Sent, Target, Try};
+use super::client::{ApiCall, ApiReply, Broke, Client, Credential, ResponseBody, Sent, Target, Try};
 use super::endpoints::allowed;
-use super::limits::{Verdict, judge};
+use super::limits::{LimitVerdict, judge};
 use super::wire;
 use crate::source::SourceError;
 use crate::source::refusal::Refusal;
@@ -24,7 +24,7 @@ const HOPS: usize = 5;
 
 impl Client {
     /// Sends a call and follows redirects: with the token on GitHub's own ground, without it elsewhere.
-    pub(super) async fn send(&self, call: &Call, credential: &Credential, tries: u32) -> Result<Sent, SourceError> {
+    pub(super) async fn send(&self, call: &ApiCall, credential: &Credential, tries: u32) -> Result<Sent, SourceError> {
         self.check_proxy(call)?;
         let lines = credential.lines(&self.endpoints)?;
         let mut target = call.target.clone();
@@ -80,12 +80,12 @@ impl Client {
         Err(self.broken(call, "it was moved too many times", tries))
     }
 
-    fn octo(response: Response<BoxBody<Bytes, octocrab::Error>>) -> Response<Body> {
+    fn octo(response: Response<BoxBody<Bytes, octocrab::Error>>) -> Response<ResponseBody> {
         response.map(|body| body.map_err(|error| read_error(&error)).boxed())
     }
 
     /// Reads an answer to its end and judges it.
-    pub(super) async fn read(&self, call: &Call, Sent { response, elsewhere }: Sent, tries: u32) -> Try {
+    pub(super) async fn read(&self, call: &ApiCall, Sent { response, elsewhere }: Sent, tries: u32) -> Try {
         let (head, body) = response.into_parts();
         // What another host refuses says nothing of the repository or of the token, and what it says is
         // believed only where it can be checked.
@@ -113,26 +113,26 @@ impl Client {
             }
         };
         let now = self.clock.now();
-        let reply = Reply { status: head.status, headers: head.headers, body, tries, elsewhere };
+        let reply = ApiReply { status: head.status, headers: head.headers, body, tries, elsewhere };
         let told = if head.status.is_success() { None } else { wire::api_message(&reply.body) };
         let message = || self.clean(&wire::message(&reply.body));
         let repo = self.repo.clone();
         match judge(reply.status, &reply.headers, told.as_deref(), now) {
-            Verdict::Answer => Try::Done(reply),
-            Verdict::Unauthorized => {
+            LimitVerdict::Answer => Try::Done(reply),
+            LimitVerdict::Unauthorized => {
                 let (token, message) = (self.token_place(), message());
                 Try::Failed(SourceError::Unauthorized { repo, token, message })
             }
-            Verdict::Forbidden(reason) => {
+            LimitVerdict::Forbidden(reason) => {
                 let (reason, message) = (self.clean_reason(reason), message());
                 Try::Failed(SourceError::Forbidden { repo, authenticated: self.has_token(), reason, message })
             }
-            Verdict::Limited(limit) => {
+            LimitVerdict::Limited(limit) => {
                 let pause = (limit.retry_at - now).max(TimeDelta::zero()).to_std().unwrap_or_default();
                 Try::Again(self.limit_error(limit), Some(pause))
             }
-            Verdict::Trouble { pause } => Try::Again(self.unusable(call, &reply), pause),
-            Verdict::Odd => Try::Failed(self.unusable(call, &reply)),
+            LimitVerdict::Trouble { pause } => Try::Again(self.unusable(call, &reply), pause),
+            LimitVerdict::Odd => Try::Failed(self.unusable(call, &reply)),
         }
     }
 
@@ -145,12 +145,12 @@ impl Client {
         }
     }
 
-    fn address(&self, call: &Call, url: &str) -> Result<Url, SourceError> {
+    fn address(&self, call: &ApiCall, url: &str) -> Result<Url, SourceError> {
         Url::parse(url).map_err(|error| self.broken(call, &error.to_string(), 1))
     }
 }
 
-fn headers(call: &Call) -> HeaderMap {
+fn headers(call: &ApiCall) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static(call.accept));
     if let Some(tag) = call.unless.as_deref().and_then(|tag| HeaderValue::from_str(tag).ok()) {

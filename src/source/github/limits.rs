@@ -25,7 +25,7 @@ const LONGEST: Duration = Duration::from_secs(8);
 
 /// What an answer means for the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum LimitVerdict {
     /// The answer, or one that its asker understands (304, 404, 409, 422).
     Answer,
     /// The token is not accepted.
@@ -59,14 +59,19 @@ impl Limit {
 }
 
 /// Reads status, headers and GitHub's message; `None` where the answer is not one of GitHub's.
-pub(super) fn judge(status: StatusCode, headers: &HeaderMap, message: Option<&str>, now: DateTime<Utc>) -> Verdict {
+pub(super) fn judge(
+    status: StatusCode,
+    headers: &HeaderMap,
+    message: Option<&str>,
+    now: DateTime<Utc>,
+) -> LimitVerdict {
     match status.as_u16() {
-        200..=299 | 304 | 404 | 409 | 410 | 422 => Verdict::Answer,
-        401 => Verdict::Unauthorized,
+        200..=299 | 304 | 404 | 409 | 410 | 422 => LimitVerdict::Answer,
+        401 => LimitVerdict::Unauthorized,
         403 | 429 => limit(status, headers, message.unwrap_or_default(), now)
-            .map_or_else(|| Verdict::Forbidden(refusal(headers, message)), Verdict::Limited),
-        408 | 500..=599 => Verdict::Trouble { pause: retry_after(headers, now) },
-        _ => Verdict::Odd,
+            .map_or_else(|| LimitVerdict::Forbidden(refusal(headers, message)), LimitVerdict::Limited),
+        408 | 500..=599 => LimitVerdict::Trouble { pause: retry_after(headers, now) },
+        _ => LimitVerdict::Odd,
     }
 }
 
@@ -175,7 +180,7 @@ mod tests {
         DateTime::from_timestamp(seconds, 0).expect("a time")
     }
 
-    fn judged(status: u16, headers: &[(&'static str, &'static str)], message: &str) -> Verdict {
+    fn judged(status: u16, headers: &[(&'static str, &'static str)], message: &str) -> LimitVerdict {
         let headers: HeaderMap = headers
             .iter()
             .map(|(name, value)| (http::HeaderName::from_static(name), http::HeaderValue::from_static(value)))
@@ -183,8 +188,8 @@ mod tests {
         judge(StatusCode::from_u16(status).expect("a status"), &headers, Some(message), at(1000))
     }
 
-    fn limited(retry_at: i64, secondary: bool) -> Verdict {
-        Verdict::Limited(Limit { retry_at: at(retry_at), named: None, secondary })
+    fn limited(retry_at: i64, secondary: bool) -> LimitVerdict {
+        LimitVerdict::Limited(Limit { retry_at: at(retry_at), named: None, secondary })
     }
 
     #[test]
@@ -199,14 +204,14 @@ mod tests {
                 &[("x-ratelimit-remaining", "42"), ("x-accepted-github-permissions", "contents=read")],
                 "Resource not accessible by personal access token"
             ),
-            Verdict::Forbidden(Refusal::Permission(Some("contents=read".to_owned())))
+            LimitVerdict::Forbidden(Refusal::Permission(Some("contents=read".to_owned())))
         );
     }
 
     #[test]
     fn an_organisation_that_wants_a_sign_on_says_where() {
         let asked = |header| match judged(403, &[("x-github-sso", header)], "Resource protected by organization SAML") {
-            Verdict::Forbidden(Refusal::SignOn(address)) => address,
+            LimitVerdict::Forbidden(Refusal::SignOn(address)) => address,
             other => panic!("{other:?}"),
         };
         let url = "required; url=https://github.com/orgs/acme/sso?authorization_request=A1B2";
@@ -218,17 +223,17 @@ mod tests {
     #[test]
     fn a_refusal_that_is_no_answer_of_githubs_is_told_apart() {
         let judged = |headers| judge(StatusCode::FORBIDDEN, &headers, None, at(1000));
-        assert_eq!(judged(HeaderMap::new()), Verdict::Forbidden(Refusal::NotGitHub));
+        assert_eq!(judged(HeaderMap::new()), LimitVerdict::Forbidden(Refusal::NotGitHub));
         let by_github = [("x-github-request-id", "1")]
             .map(|(name, value)| (http::HeaderName::from_static(name), http::HeaderValue::from_static(value)));
-        assert_eq!(judged(by_github.into_iter().collect()), Verdict::Forbidden(Refusal::Unnamed));
+        assert_eq!(judged(by_github.into_iter().collect()), LimitVerdict::Forbidden(Refusal::Unnamed));
     }
 
     #[test]
     fn what_the_request_needs_is_not_taken_for_what_is_missing() {
         let needed = [("x-accepted-github-permissions", "contents=read")];
         let message = "the `acme` organization has an IP allow list enabled";
-        assert_eq!(judged(403, &needed, message), Verdict::Forbidden(Refusal::NetworkAddress));
+        assert_eq!(judged(403, &needed, message), LimitVerdict::Forbidden(Refusal::NetworkAddress));
     }
 
     #[test]
@@ -245,8 +250,11 @@ mod tests {
     fn retry_after_comes_first_in_seconds_or_as_a_date() {
         assert_eq!(judged(403, &[("retry-after", "7")], ""), limited(1007, true));
         assert_eq!(judged(429, &[("retry-after", "Thu, 01 Jan 1970 00:17:00 GMT")], ""), limited(1020, true));
-        assert_eq!(judged(503, &[("retry-after", "3")], ""), Verdict::Trouble { pause: Some(Duration::from_secs(3)) });
-        assert_eq!(judged(502, &[], ""), Verdict::Trouble { pause: None });
+        assert_eq!(
+            judged(503, &[("retry-after", "3")], ""),
+            LimitVerdict::Trouble { pause: Some(Duration::from_secs(3)) }
+        );
+        assert_eq!(judged(502, &[], ""), LimitVerdict::Trouble { pause: None });
     }
 
     #[test]
@@ -260,7 +268,7 @@ mod tests {
             ("retry-after", "99999999999999999"),
             ("retry-after", "Fri, 01 Jan 2100 00:00:00 GMT"),
         ] {
-            let Verdict::Limited(limit) = judged(429, &[("x-ratelimit-remaining", "0"), (name, value)], "") else {
+            let LimitVerdict::Limited(limit) = judged(429, &[("x-ratelimit-remaining", "0"), (name, value)], "") else {
                 panic!("{name}: {value}")
             };
             assert_eq!(limit.retry_at, at(4600), "{name}: {value}");
@@ -275,7 +283,7 @@ mod tests {
             .map(|(name, value)| (http::HeaderName::from_static(name), http::HeaderValue::from_static(value)));
         let verdict = judge(StatusCode::FORBIDDEN, &headers.into_iter().collect(), Some(""), now);
         let limit = Limit { retry_at: at(1_767_604_000), named: None, secondary: false };
-        assert_eq!(verdict, Verdict::Limited(limit));
+        assert_eq!(verdict, LimitVerdict::Limited(limit));
     }
 
     #[test]

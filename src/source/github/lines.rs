@@ -24,7 +24,7 @@ use crate::web;
 const AGENT: &str = concat!("flowy-mcp/", env!("CARGO_PKG_VERSION"));
 
 /// One client for each kind of address; they share their connections.
-pub(super) struct Lines {
+pub(super) struct BodyLines {
     /// Without the token.
     pub(super) plain: reqwest::Client,
     /// With it, below the REST base.
@@ -33,7 +33,7 @@ pub(super) struct Lines {
     pub(super) graphql: Octocrab,
 }
 
-impl Lines {
+impl BodyLines {
     /// Makes the clients. Retries, caches and redirects are nobody's business but ours, so all of
     /// the libraries' own stay off.
     pub(super) fn lay(endpoints: &Endpoints, token: Option<&Secret>) -> Result<Self, SourceError> {

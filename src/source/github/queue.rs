@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Ground;
-use super::resolve::Asked;
+use super::resolve::AskedRef;
 use crate::cache::{Lock, Locking};
 
 /// How often it is looked whether a lock is free; reading a catalog takes a few tenths of a second.
@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Somebody's turn to ask.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct QueueTurn {
     /// Whether another process asked meanwhile.
     pub(super) waited: bool,
     /// Others wait as long as this is there.
@@ -24,7 +24,7 @@ pub(super) struct Turn {
 
 impl Ground {
     /// Waits until no other process asks for the same ref.
-    pub(super) async fn turn(self: &Arc<Self>, asked: &Asked) -> Turn {
+    pub(super) async fn turn(self: &Arc<Self>, asked: &AskedRef) -> QueueTurn {
         let mut waited = false;
         let lock = async {
             loop {
@@ -38,6 +38,6 @@ impl Ground {
             }
         };
         let lock = tokio::time::timeout(self.client.deadline / 2, lock).await.ok().flatten();
-        Turn { waited, _lock: lock }
+        QueueTurn { waited, _lock: lock }
     }
 }

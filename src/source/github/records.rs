@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha1::{Digest as _, Sha1};
 
-use super::tree::Listed;
+use super::tree::ListedTree;
 use crate::cache::{Folder, Locking, RecordFile};
 use crate::clock::Clock;
 use crate::config::Secret;
@@ -145,11 +145,11 @@ impl Records {
         self.folder.write_first(SALT, &salt);
     }
 
-    pub(super) fn listed(&self, commit: &ObjectId) -> Option<Listed> {
+    pub(super) fn listed(&self, commit: &ObjectId) -> Option<ListedTree> {
         serde_json::from_slice(&self.folder.read_checked(&format!("trees/{commit}"))?).ok()
     }
 
-    pub(super) fn keep_listed(&self, commit: &ObjectId, listed: &Listed) {
+    pub(super) fn keep_listed(&self, commit: &ObjectId, listed: &ListedTree) {
         if let Ok(bytes) = serde_json::to_vec(listed) {
             self.folder.write_checked(&format!("trees/{commit}"), &bytes);
         }
@@ -207,7 +207,8 @@ impl Records {
     pub(super) fn blobs(&self) -> Option<HashSet<String>> {
         let mut blobs = HashSet::new();
         for name in self.folder.names("trees").iter().filter(|name| !name.starts_with('.')) {
-            let listed: Listed = serde_json::from_slice(&self.folder.read_checked(&format!("trees/{name}"))?).ok()?;
+            let listed: ListedTree =
+                serde_json::from_slice(&self.folder.read_checked(&format!("trees/{name}"))?).ok()?;
             blobs.extend(listed.files.into_iter().map(|(_, id, _)| id));
         }
         Some(blobs)

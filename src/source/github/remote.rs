@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use chrono::{DateTime, Utc};
 use tokio::sync::OnceCell;
 
-use super::blobs::{Closed, Haul, Wanted};
-use super::tree::{Answer, Listing};
+use super::blobs::{Closed, Haul, WantedBlobs};
+use super::tree::{TreeAnswer, TreeListing};
 use super::{Ground, INCOMPLETE, tree};
 use crate::cache::{Kept, RecordFile, lock};
 use crate::names::{CatalogPath, ObjectId};
@@ -21,7 +21,7 @@ use crate::source::{Body, Snapshot, SourceError};
 pub(in crate::source) struct Remote {
     ground: Arc<Ground>,
     commit: ObjectId,
-    listing: OnceCell<Listing>,
+    listing: OnceCell<TreeListing>,
     held: Mutex<HashMap<ObjectId, Arc<[u8]>>>,
     failed: Mutex<BTreeMap<ObjectId, SourceError>>,
     made_at: DateTime<Utc>,
@@ -40,7 +40,7 @@ impl Snapshot {
 }
 
 impl Remote {
-    pub(super) fn new(ground: Arc<Ground>, commit: ObjectId, listing: Option<Listing>, closed: Closed) -> Self {
+    pub(super) fn new(ground: Arc<Ground>, commit: ObjectId, listing: Option<TreeListing>, closed: Closed) -> Self {
         let made_at = ground.clock.now();
         let born_whole = closed.failed.is_empty();
         Self {
@@ -58,7 +58,7 @@ impl Remote {
         self.born_whole && lock(&self.failed).is_empty()
     }
 
-    async fn listing(&self) -> Result<&Listing, SourceError> {
+    async fn listing(&self) -> Result<&TreeListing, SourceError> {
         self.listing
             .get_or_try_init(|| async {
                 let ground = &self.ground;
@@ -73,8 +73,8 @@ impl Remote {
                 let effort = ground.client.effort();
                 let listing = tree::list(&ground.client, &ground.slug, &self.commit, effort);
                 match self.in_time(listing).await? {
-                    Answer::Here(listed) => Ok(listed.sorted(ground.largest)),
-                    Answer::Absent(status) => Err(ground.not_there_yet(&self.commit, status)),
+                    TreeAnswer::Here(listed) => Ok(listed.sorted(ground.largest)),
+                    TreeAnswer::Absent(status) => Err(ground.not_there_yet(&self.commit, status)),
                 }
             })
             .await
@@ -126,7 +126,7 @@ impl Remote {
         if let Some(error @ SourceError::TimedOut { .. }) = earlier.filter(|_| recent) {
             return Err(error);
         }
-        self.fetch(Wanted { id, path: path.clone(), size }).await
+        self.fetch(WantedBlobs { id, path: path.clone(), size }).await
     }
 
     fn no_such_file(&self, path: &CatalogPath) -> SourceError {
@@ -135,7 +135,7 @@ impl Remote {
     }
 
     /// One blob, asked for once however many wait for it.
-    async fn fetch(&self, wanted: Wanted) -> Result<Arc<[u8]>, SourceError> {
+    async fn fetch(&self, wanted: WantedBlobs) -> Result<Arc<[u8]>, SourceError> {
         let id = wanted.id.clone();
         let (ground, commit) = (self.ground.clone(), self.commit.clone());
         let flight = move || async move {
@@ -207,7 +207,7 @@ impl Remote {
     }
 
     /// Fetches what has gone from disk since; what failed before is left alone.
-    async fn complete(&self, listing: &Listing) {
+    async fn complete(&self, listing: &TreeListing) {
         let (mut wanted, _) = self.ground.missing(listing).await;
         wanted.retain(|one| !lock(&self.failed).contains_key(&one.id));
         if wanted.is_empty() {

@@ -4,7 +4,7 @@
 //! people's forks (full and short ids, pull requests' refs) must belong to the default branch,
 //! unless the settings allow any commit.
 
-use super::client::{Call, Effort, Reply, Target};
+use super::client::{ApiCall, ApiReply, Effort, Target};
 use super::endpoints::segment;
 use super::{Ground, wire};
 use crate::names::{ObjectId, RefName, nearest, quoted};
@@ -20,7 +20,7 @@ const SHORT_ID: usize = 7;
 
 /// A ref as it was asked for.
 #[derive(Debug, Clone)]
-pub(super) enum Asked {
+pub(super) enum AskedRef {
     /// The default branch.
     Default,
     /// A branch, a tag or a short id.
@@ -46,7 +46,7 @@ pub(super) enum Resolved {
     },
 }
 
-impl Asked {
+impl AskedRef {
     pub(super) fn of(git_ref: Option<RefName>) -> Self {
         let Some(name) = git_ref.filter(|name| name.as_str() != "HEAD") else { return Self::Default };
         match ObjectId::new(&name.as_str().to_ascii_lowercase()) {
@@ -99,7 +99,7 @@ impl Ground {
     /// The commit of a ref; `known` is the one it was at, which makes the question a cheap one.
     pub(super) async fn resolve(
         &self,
-        asked: &Asked,
+        asked: &AskedRef,
         known: Option<&ObjectId>,
         effort: Effort,
     ) -> Result<Resolved, SourceError> {
@@ -127,16 +127,16 @@ impl Ground {
 
     async fn commit_of(
         &self,
-        asked: &Asked,
+        asked: &AskedRef,
         known: Option<&ObjectId>,
         effort: Effort,
     ) -> Result<Option<ObjectId>, SourceError> {
         // GitHub documents `heads/x` and `tags/x`, without `refs/`.
         let text = asked.text();
         let plain = text.strip_prefix("refs/").filter(|rest| rest.starts_with("heads/") || rest.starts_with("tags/"));
-        let mut call = Call {
+        let mut call = ApiCall {
             what: match asked {
-                Asked::Default => format!("the default branch of {}", self.slug),
+                AskedRef::Default => format!("the default branch of {}", self.slug),
                 _ => format!("{} of {}", quoted(text), self.slug),
             },
             target: Target::Rest(format!("{}/commits/{}", self.root(), segment(plain.unwrap_or(text)))),
@@ -184,7 +184,7 @@ impl Ground {
         if name.len() >= SHORT_ID && name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Vec::new();
         }
-        let call = Call {
+        let call = ApiCall {
             what: format!("the names of {kind} of {}", self.slug),
             target: Target::Rest(format!("{}/git/matching-refs/{kind}", self.root())),
             accept: "application/vnd.github+json",
@@ -201,7 +201,7 @@ impl Ground {
 
     /// The name of the default branch; an error when the repository cannot be seen.
     pub(super) async fn default_branch(&self, effort: Effort) -> Result<RefName, SourceError> {
-        let call = Call {
+        let call = ApiCall {
             what: format!("the repository {}", self.slug),
             target: Target::Rest(self.root()),
             accept: "application/vnd.github+json",
@@ -225,12 +225,12 @@ impl Ground {
     /// the repository it was forked from.
     async fn check_ours(
         &self,
-        asked: &Asked,
+        asked: &AskedRef,
         commit: &ObjectId,
         branch: &RefName,
         effort: Effort,
     ) -> Result<(), SourceError> {
-        let call = Call {
+        let call = ApiCall {
             what: format!("whether {commit} belongs to {}", self.slug),
             target: Target::Rest(format!("{}/compare/{}...{commit}?per_page=1", self.root(), segment(branch.as_str()))),
             accept: "application/vnd.github+json",
@@ -270,7 +270,7 @@ impl Ground {
         SourceError::RepoNotFound { repo: self.slug.to_string(), authenticated: self.client.has_token() }
     }
 
-    pub(super) fn no_such_ref(&self, asked: &Asked, default_branch: Option<RefName>) -> SourceError {
+    pub(super) fn no_such_ref(&self, asked: &AskedRef, default_branch: Option<RefName>) -> SourceError {
         SourceError::RefNotFound {
             repo: self.slug.to_string(),
             git_ref: quoted(asked.text()),
@@ -281,7 +281,7 @@ impl Ground {
 }
 
 /// The id in an answer: as text, or within JSON from a server that ignores the media type.
-fn sha(reply: &Reply) -> Option<ObjectId> {
+fn sha(reply: &ApiReply) -> Option<ObjectId> {
     #[derive(serde::Deserialize)]
     struct Commit {
         sha: String,
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn whatever_may_lead_into_a_fork_is_checked() {
         let commit = ObjectId::new("0123456789abcdef0123456789abcdef01234567").expect("fine");
-        let foreign = |text: &str| Asked::of(Some(RefName::new(text).expect("fine"))).may_be_foreign(&commit);
+        let foreign = |text: &str| AskedRef::of(Some(RefName::new(text).expect("fine"))).may_be_foreign(&commit);
         for text in [
             "0123456789abcdef0123456789abcdef01234567",
             "0123456",

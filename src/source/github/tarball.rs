@@ -11,8 +11,8 @@ use http_body_util::BodyExt as _;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio_util::bytes::Bytes;
 
-use super::blobs::{Fetch, Haul, Wanted};
-use super::client::{Call, Target};
+use super::blobs::{Fetch, Haul, WantedBlobs};
+use super::client::{ApiCall, Target};
 use super::endpoints::segment;
 use crate::cache::blob_id;
 use crate::names::ObjectId;
@@ -26,9 +26,9 @@ const UNPACKED: u64 = 512 * 1024 * 1024;
 const BATCH: usize = 64;
 
 /// Fetches what is wanted from the commit's tarball; what it does not hold stays missing.
-pub(super) async fn fetch(fetch: &Fetch<'_>, wanted: &[Wanted], haul: &Haul) -> Result<(), SourceError> {
+pub(super) async fn fetch(fetch: &Fetch<'_>, wanted: &[WantedBlobs], haul: &Haul) -> Result<(), SourceError> {
     let (owner, repo) = (segment(&fetch.slug.owner), segment(&fetch.slug.repo));
-    let call = Call {
+    let call = ApiCall {
         what: format!("the archive of {}", fetch.slug),
         target: Target::Rest(format!("/repos/{owner}/{repo}/tarball/{}", fetch.commit)),
         accept: "application/vnd.github+json",

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::client::{Call, Client, Effort, Target};
+use super::client::{ApiCall, Client, Effort, Target};
 use super::endpoints::segment;
 use super::wire::{Tree, TreeEntry};
 use crate::names::{CatalogPath, ObjectId, RepoSlug};
@@ -25,7 +25,7 @@ const TREES: usize = 500;
 
 /// Everything in a catalog's folders, as a tree names it: what is kept on disk for a commit.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Listed {
+pub(super) struct ListedTree {
     /// Path, object id and size of regular files.
     pub(super) files: Vec<(String, String, u64)>,
     /// Paths that are not files, with what they are.
@@ -46,14 +46,14 @@ pub(super) enum Other {
 
 /// The files that can be read, and the problems.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Listing {
+pub(super) struct TreeListing {
     pub(super) files: Arc<Files>,
     pub(super) problems: Vec<Problem>,
 }
 
-impl Listed {
+impl ListedTree {
     /// Applies the size limit and the rules of paths.
-    pub(super) fn sorted(&self, largest: u64) -> Listing {
+    pub(super) fn sorted(&self, largest: u64) -> TreeListing {
         let mut files = Vec::with_capacity(self.files.len());
         let mut problems = Vec::new();
         for (path, id, size) in &self.files {
@@ -82,7 +82,7 @@ impl Listed {
             problems.push(Problem::new(path, kind));
         }
         problems.sort_by(|one, other| one.path.cmp(&other.path));
-        Listing { files: Arc::new(files.into_iter().collect()), problems }
+        TreeListing { files: Arc::new(files.into_iter().collect()), problems }
     }
 
     fn add(&mut self, entry: TreeEntry, path: String) {
@@ -105,7 +105,7 @@ impl Listed {
 }
 
 /// What came of asking for a tree.
-pub(super) enum Answer<T> {
+pub(super) enum TreeAnswer<T> {
     Here(T),
     /// The repository has no such tree, said with this status.
     Absent(u16),
@@ -117,11 +117,11 @@ pub(super) async fn list(
     slug: &RepoSlug,
     commit: &ObjectId,
     effort: Effort,
-) -> Result<Answer<Listed>, SourceError> {
-    let mut listed = Listed::default();
+) -> Result<TreeAnswer<ListedTree>, SourceError> {
+    let mut listed = ListedTree::default();
     let whole = match tree(client, slug, commit.as_str(), true, effort).await? {
-        Answer::Here(whole) => whole,
-        Answer::Absent(status) => return Ok(Answer::Absent(status)),
+        TreeAnswer::Here(whole) => whole,
+        TreeAnswer::Absent(status) => return Ok(TreeAnswer::Absent(status)),
     };
     if !whole.truncated {
         let has: HashSet<String> =
@@ -136,11 +136,11 @@ pub(super) async fn list(
                 listed.others.push((entry.path, Other::Overlooked));
             }
         }
-        return Ok(Answer::Here(listed));
+        return Ok(TreeAnswer::Here(listed));
     }
     let root = match tree(client, slug, commit.as_str(), false, effort).await? {
-        Answer::Here(root) => root,
-        Answer::Absent(status) => return Ok(Answer::Absent(status)),
+        TreeAnswer::Here(root) => root,
+        TreeAnswer::Absent(status) => return Ok(TreeAnswer::Absent(status)),
     };
     let mut asked = 0;
     let mut waiting: VecDeque<(String, String, bool)> = VecDeque::new();
@@ -155,7 +155,7 @@ pub(super) async fn list(
             listed.others.push((folder, Other::CutOff));
             continue;
         }
-        let Answer::Here(part) = tree(client, slug, &id, deep, effort).await? else {
+        let TreeAnswer::Here(part) = tree(client, slug, &id, deep, effort).await? else {
             listed.others.push((folder, Other::CutOff));
             continue;
         };
@@ -175,7 +175,7 @@ pub(super) async fn list(
             }
         }
     }
-    Ok(Answer::Here(listed))
+    Ok(TreeAnswer::Here(listed))
 }
 
 async fn tree(
@@ -184,9 +184,9 @@ async fn tree(
     id: &str,
     deep: bool,
     effort: Effort,
-) -> Result<Answer<Tree>, SourceError> {
+) -> Result<TreeAnswer<Tree>, SourceError> {
     let recursive = if deep { "?recursive=1" } else { "" };
-    let call = Call {
+    let call = ApiCall {
         what: format!("the list of files of {slug}"),
         target: Target::Rest(format!(
             "/repos/{}/{}/git/trees/{}{recursive}",
@@ -201,8 +201,8 @@ async fn tree(
     };
     let reply = client.ask(&call, effort).await?;
     match reply.status.as_u16() {
-        200 => serde_json::from_slice(&reply.body).map(Answer::Here).map_err(|_| client.unusable(&call, &reply)),
-        status @ (404 | 409 | 422) => Ok(Answer::Absent(status)),
+        200 => serde_json::from_slice(&reply.body).map(TreeAnswer::Here).map_err(|_| client.unusable(&call, &reply)),
+        status @ (404 | 409 | 422) => Ok(TreeAnswer::Absent(status)),
         _ => Err(client.unusable(&call, &reply)),
     }
 }
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn what_is_not_a_readable_file_is_named() {
         let id = "a".repeat(40);
-        let listed = Listed {
+        let listed = ListedTree {
             files: vec![
                 ("flows/b.json".to_owned(), id.clone(), 5),
                 ("flows/a.json".to_owned(), id.clone(), 5),

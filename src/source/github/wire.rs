@@ -89,19 +89,19 @@ pub(super) struct GraphQl {
 #[derive(Debug, Deserialize)]
 pub(super) struct QueryAnswer {
     #[serde(default)]
-    pub(super) repository: Option<Objects>,
+    pub(super) repository: Option<GraphObjects>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Objects {
+pub(super) struct GraphObjects {
     #[serde(rename = "defaultBranchRef", default)]
-    pub(super) branch: Option<Named>,
+    pub(super) branch: Option<NamedRef>,
     #[serde(flatten)]
     pub(super) blobs: HashMap<String, Option<BlobAnswer>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Named {
+pub(super) struct NamedRef {
     pub(super) name: String,
 }
 

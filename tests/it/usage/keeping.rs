@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flowy::internals::app::StatsRequest;
-use flowy::internals::store::{Counts, FlowTotals, Span, Store};
+use flowy::internals::store::{Counts, FlowTotals, Store, UsageSpan};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -15,8 +15,8 @@ use super::{FILE, TEA, bench, end, stats, tea};
 use crate::support::mcp::{Bench, Program};
 use crate::support::program::Sandbox;
 
-fn span() -> Span {
-    Span { source: "s".to_owned(), today: 20_000, flow: None, since: None }
+fn span() -> UsageSpan {
+    UsageSpan { source: "s".to_owned(), today: 20_000, flow: None, since: None }
 }
 
 fn one_use() -> Counts {

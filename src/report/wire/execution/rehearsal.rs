@@ -9,7 +9,7 @@ use crate::app::Rehearsal;
 use crate::plan::Work;
 use crate::report::wire::common::{Cut, FailedStep, ReadAt, Results, SkippedStep, StepCut, WarningAnswer, written};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
-use crate::report::wire::size::{Cuttable, Part, Piece, StepPieces, Words, fit, shorten};
+use crate::report::wire::size::{CutPart, CutPiece, CutWords, Cuttable, StepPieces, fit, shorten};
 use crate::report::wire::warning::of_execution;
 use crate::run::Run;
 use crate::tokens;
@@ -143,9 +143,11 @@ impl RehearsedStep {
     }
 
     fn pieces(&mut self) -> StepPieces<'_> {
-        let seen = Piece::new("inputVariables", Part::Seen, Words::Values(&mut self.input_variables));
+        let seen = CutPiece::new("inputVariables", CutPart::Seen, CutWords::Values(&mut self.input_variables));
         let put_out = match &mut self.does {
-            RehearsedWork::Text { output, .. } => Some(Piece::new("output", Part::PutOut, Words::Value(output))),
+            RehearsedWork::Text { output, .. } => {
+                Some(CutPiece::new("output", CutPart::PutOut, CutWords::Value(output)))
+            }
             RehearsedWork::Call { .. } => None,
         };
         StepPieces { pieces: std::iter::once(seen).chain(put_out).collect(), cut: &mut self.cut }
@@ -199,7 +201,7 @@ impl Cuttable for RehearsedAnswer {
         failures.chain(self.warnings.iter_mut().map(|warning| &mut warning.message)).collect()
     }
 
-    fn finals(&mut self) -> Vec<Words<'_>> {
+    fn finals(&mut self) -> Vec<CutWords<'_>> {
         self.results.words()
     }
 

@@ -10,7 +10,7 @@ use crate::discover::millis;
 use crate::report::wire::common::{Cut, FailedStep, Results, SkippedStep, Stamp, guided_state};
 use crate::report::wire::error::ErrorAnswer;
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
-use crate::report::wire::size::{Cuttable, StepPieces, Words, fit, rest_of_execution, shorten};
+use crate::report::wire::size::{CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
 use crate::run::{State, Status};
 
 /// An execution that goes on.
@@ -208,7 +208,7 @@ impl Cuttable for DirectStatus {
         failures.map(|failed| &mut failed.error.fault.message).collect()
     }
 
-    fn finals(&mut self) -> Vec<Words<'_>> {
+    fn finals(&mut self) -> Vec<CutWords<'_>> {
         let whole = self.ran.as_mut().and_then(|ran| ran.whole.as_mut());
         whole.map(|whole| whole.results.words()).unwrap_or_default()
     }

@@ -13,7 +13,7 @@ use crate::plan::{Intent, Step, Work};
 use crate::report::wire::common::{
     FailedStep, MendingAnswer, SkippedStep, Stamp, StepCut, StepDetails, StepFault, ToolGave, ToolPlace, written,
 };
-use crate::report::wire::size::{Part, Piece, StepPieces, Words};
+use crate::report::wire::size::{CutPart, CutPiece, CutWords, StepPieces};
 use crate::run::{FilledWith, Output, Run, State, StepError, Timing};
 
 /// What a step is, in whichever answer.
@@ -89,9 +89,11 @@ impl DoneStep {
     }
 
     pub(super) fn pieces(&mut self) -> StepPieces<'_> {
-        let seen =
-            self.input_variables.as_mut().map(|seen| Piece::new("inputVariables", Part::Seen, Words::Values(seen)));
-        let put_out = Piece::new("output", Part::PutOut, Words::Value(&mut self.output));
+        let seen = self
+            .input_variables
+            .as_mut()
+            .map(|seen| CutPiece::new("inputVariables", CutPart::Seen, CutWords::Values(seen)));
+        let put_out = CutPiece::new("output", CutPart::PutOut, CutWords::Value(&mut self.output));
         StepPieces { pieces: seen.into_iter().chain([put_out]).collect(), cut: &mut self.cut }
     }
 }

@@ -11,7 +11,7 @@ use crate::model::Toolbox;
 use crate::names::shown as safe;
 use crate::plan::{Call, Intent, Plan, Rendering, Slot, Source, Step, Work};
 use crate::report::wire::common::{Fault, MendingAnswer, StepCut};
-use crate::report::wire::size::{Part, Piece, StepPieces, Words};
+use crate::report::wire::size::{CutPart, CutPiece, CutWords, StepPieces};
 use crate::validate::OutputPart;
 
 /// A step of a flow.
@@ -140,8 +140,9 @@ impl ShownStep {
     pub(super) fn pieces(&mut self) -> StepPieces<'_> {
         let pieces = match &mut self.does {
             ShownWork::Render { text, variable_sets, .. } => {
-                let sets = variable_sets.iter_mut().map(|set| Piece::new("variableSets", Part::Seen, set.words()));
-                let text = text.as_mut().map(|text| Piece::new("text", Part::PutOut, Words::Text(text)));
+                let sets =
+                    variable_sets.iter_mut().map(|set| CutPiece::new("variableSets", CutPart::Seen, set.words()));
+                let text = text.as_mut().map(|text| CutPiece::new("text", CutPart::PutOut, CutWords::Text(text)));
                 sets.chain(text).collect()
             }
             ShownWork::Call { .. } | ShownWork::Flow { .. } | ShownWork::Faulty { .. } => Vec::new(),

@@ -15,7 +15,7 @@ use crate::discover::millis;
 use crate::plan::Work;
 use crate::report::wire::common::{Cut, Fault, Results, Stamp, StepCut, ToolGave, guided_state, written};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
-use crate::report::wire::size::{Cuttable, Part, Piece, StepPieces, Words, fit, rest_of_execution, shorten};
+use crate::report::wire::size::{CutPart, CutPiece, CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
 use crate::run::{Escalation, Guided, State};
 
 /// Where a guided execution stands.
@@ -323,7 +323,9 @@ impl StepStatus {
 
     fn pieces(&mut self) -> StepPieces<'_> {
         let pieces = match &mut self.end {
-            Some(StepEnding::Done { output, .. }) => vec![Piece::new("output", Part::PutOut, Words::Value(output))],
+            Some(StepEnding::Done { output, .. }) => {
+                vec![CutPiece::new("output", CutPart::PutOut, CutWords::Value(output))]
+            }
             Some(StepEnding::Failed { .. } | StepEnding::LeftOut { .. }) | None => Vec::new(),
         };
         StepPieces { pieces, cut: &mut self.cut }
@@ -389,7 +391,7 @@ impl Cuttable for GuidedStatus {
         self.standing.messages()
     }
 
-    fn finals(&mut self) -> Vec<Words<'_>> {
+    fn finals(&mut self) -> Vec<CutWords<'_>> {
         self.standing.results().map(Results::words).unwrap_or_default()
     }
 

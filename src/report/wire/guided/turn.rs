@@ -11,7 +11,7 @@ use crate::app::{Begun, Turn};
 use crate::guide::Deed;
 use crate::report::wire::common::{Cut, ReadAt, Results, WarningAnswer, guided_state};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
-use crate::report::wire::size::{Cuttable, StepPieces, Words, fit, rest_of_execution, shorten};
+use crate::report::wire::size::{CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
 use crate::report::wire::warning::of_execution;
 use crate::run::{Guided, GuidedState, Outcome};
 
@@ -231,7 +231,7 @@ impl Cuttable for TurnAnswer {
         self.standing.messages().into_iter().chain(warnings).collect()
     }
 
-    fn finals(&mut self) -> Vec<Words<'_>> {
+    fn finals(&mut self) -> Vec<CutWords<'_>> {
         self.standing.results().map(Results::words).unwrap_or_default()
     }
 

@@ -31,8 +31,8 @@ struct Step {
 
 impl Step {
     fn pieces(&mut self) -> StepPieces<'_> {
-        let seen = Piece::new("inputVariables", Part::Seen, Words::Values(&mut self.input_variables));
-        let put_out = Piece::new("output", Part::PutOut, Words::Value(&mut self.output));
+        let seen = CutPiece::new("inputVariables", CutPart::Seen, CutWords::Values(&mut self.input_variables));
+        let put_out = CutPiece::new("output", CutPart::PutOut, CutWords::Value(&mut self.output));
         StepPieces { pieces: vec![seen, put_out], cut: &mut self.cut }
     }
 }
@@ -54,8 +54,8 @@ impl Cuttable for Reply {
         Vec::new()
     }
 
-    fn finals(&mut self) -> Vec<Words<'_>> {
-        vec![Words::Value(&mut self.final_result)]
+    fn finals(&mut self) -> Vec<CutWords<'_>> {
+        vec![CutWords::Value(&mut self.final_result)]
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {
