@@ -19,7 +19,7 @@ pub struct Graph {
 #[derive(Debug, Clone, Default)]
 pub struct Order {
     /// Runnable nodes in topological order; among those that are ready the earliest in the file goes first.
-    pub order: Vec<usize>,
+    pub steps: Vec<usize>,
     /// For each node of the file: the runnable nodes right before it, through nodes where nothing runs; ascending.
     pub parents: Vec<Vec<usize>>,
     /// For each node of the file: its wave from 0, for runnable nodes; others have that of their latest parent.
@@ -169,7 +169,7 @@ impl Graph {
         if done < count {
             return None;
         }
-        Some(Order { order, parents: parents.into_iter().map(|set| set.into_iter().collect()).collect(), waves })
+        Some(Order { steps: order, parents: parents.into_iter().map(|set| set.into_iter().collect()).collect(), waves })
     }
 }
 
@@ -186,7 +186,7 @@ impl Ancestors {
         let count = order.parents.len();
         let words = count.div_ceil(64);
         let mut bits = vec![0_u64; words * count];
-        for node in &order.order {
+        for node in &order.steps {
             for parent in order.parents.get(*node).map(Vec::as_slice).unwrap_or_default() {
                 for word in 0..words {
                     let theirs = bits.get(parent * words + word).copied().unwrap_or(0);
@@ -223,7 +223,7 @@ mod tests {
     fn the_earliest_ready_step_of_the_file_goes_first() {
         // 3 → 0, 1 → 2: after 1 has run, 2 is ready and stands before 3.
         let order = Graph::new(4, [(3, 0), (1, 2)]).order(&all(4)).expect("no ring");
-        assert_eq!(order.order, [1, 2, 3, 0]);
+        assert_eq!(order.steps, [1, 2, 3, 0]);
         assert_eq!(order.waves, [1, 0, 1, 0]);
     }
 
@@ -231,7 +231,7 @@ mod tests {
     fn a_node_where_nothing_runs_passes_order_on() {
         // 2 → 1(note) → 0
         let order = Graph::new(3, [(2, 1), (1, 0)]).order(&[true, false, true]).expect("no ring");
-        assert_eq!(order.order, [2, 0]);
+        assert_eq!(order.steps, [2, 0]);
         assert_eq!(order.parents[0], [2]);
         assert_eq!(order.waves[0], 1);
         assert!(Ancestors::of(&order).reaches(2, 0));
@@ -249,7 +249,7 @@ mod tests {
         let count = 100_000;
         let walk = move || {
             let graph = Graph::new(count, (1..count).map(|node| (node - 1, node)));
-            (graph.rings().len(), graph.order(&all(count)).map(|order| order.order.len()))
+            (graph.rings().len(), graph.order(&all(count)).map(|order| order.steps.len()))
         };
         let walked = std::thread::Builder::new().stack_size(256 << 10).spawn(walk).expect("a thread");
         assert_eq!(walked.join().expect("no overflow"), (0, Some(count)));
@@ -281,11 +281,11 @@ mod tests {
         fn waves_hold_every_step_once_and_respect_every_edge((count, edges, runnable) in dags()) {
             let graph = Graph::new(count, edges.clone());
             let order = graph.order(&runnable).expect("no ring");
-            let mut sorted = order.order.clone();
+            let mut sorted = order.steps.clone();
             sorted.sort_unstable();
             let expected: Vec<usize> = (0..count).filter(|node| runnable[*node]).collect();
             prop_assert_eq!(sorted, expected);
-            let place = |node: usize| order.order.iter().position(|other| *other == node);
+            let place = |node: usize| order.steps.iter().position(|other| *other == node);
             let ancestors = Ancestors::of(&order);
             for (from, to) in edges {
                 if runnable[from] && runnable[to] {

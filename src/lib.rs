@@ -12,8 +12,10 @@
 //! [`main`] alone; the feature `internals` opens the rooms to this repository's tests and benches,
 //! and anything reached through it may change in any release.
 
-// The fronts of rooms also hand on what only tests and benches name.
-#![cfg_attr(not(feature = "internals"), allow(unused_imports))]
+#![cfg_attr(
+    not(feature = "internals"),
+    allow(unused_imports, reason = "the fronts of rooms hand on what only tests and benches name, too")
+)]
 
 mod code;
 mod names;

@@ -255,15 +255,15 @@ impl Plan {
         let flow = checked.flow().clone();
         let order = checked.order();
         let mut number_of: Vec<Option<usize>> = vec![None; flow.nodes.len()];
-        for (number, node) in order.order.iter().enumerate() {
+        for (number, node) in order.steps.iter().enumerate() {
             if let Some(slot) = number_of.get_mut(*node) {
                 *slot = Some(number);
             }
         }
         let number = |node: usize| number_of.get(node).copied().flatten();
         let view = slots::View::of(checked, &number_of, flows);
-        let mut steps: Vec<Step> = Vec::with_capacity(order.order.len());
-        for node in &order.order {
+        let mut steps: Vec<Step> = Vec::with_capacity(order.steps.len());
+        for node in &order.steps {
             let Some(spec) = flow.nodes.get(*node) else { continue };
             let parents: Vec<usize> = order
                 .parents

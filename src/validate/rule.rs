@@ -161,7 +161,7 @@ impl FlowSubject<'_> {
     pub(in crate::validate) fn shown_steps(&self) -> Vec<usize> {
         let Some(order) = self.order else { return Vec::new() };
         let places: HashMap<usize, usize> =
-            order.order.iter().enumerate().map(|(place, node)| (*node, place)).collect();
+            order.steps.iter().enumerate().map(|(place, node)| (*node, place)).collect();
         let place = |node: &usize| places.get(node).copied();
         let feeder = |node: usize| order.parents.get(node)?.iter().copied().max_by_key(place);
         let results = self.flow.nodes.iter().enumerate().filter(|(_, node)| matches!(node.kind, NodeKind::Result));
@@ -169,8 +169,8 @@ impl FlowSubject<'_> {
         if !fed.is_empty() {
             return fed;
         }
-        let connected = order.order.iter().rev().find(|node| self.graph.connected(**node));
-        connected.or(order.order.last()).copied().into_iter().collect()
+        let connected = order.steps.iter().rev().find(|node| self.graph.connected(**node));
+        connected.or(order.steps.last()).copied().into_iter().collect()
     }
 
     /// What the output of a step can hold, as far as the files say.

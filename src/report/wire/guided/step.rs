@@ -160,10 +160,8 @@ fn asked_of(guided: &Guided, step: usize) -> (Value, Option<Value>) {
     }
     let terms = guided.terms_in_full(step);
     // Many clients can hand in nothing but objects.
-    let example = terms.example().map(|example| match terms.takes_objects() {
-        true => example.clone(),
-        false => json!({"result": example}),
-    });
+    let example =
+        terms.example().map(|example| if terms.takes_objects() { example.clone() } else { json!({"result": example}) });
     (contract(&terms), example)
 }
 
