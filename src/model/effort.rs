@@ -1,7 +1,8 @@
 //! How much work a schema makes: a few lines of references to references can stand for millions of
 //! comparisons, and whoever wrote them may be anybody.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -76,6 +77,8 @@ pub(super) fn effort(root: &Value, value: &Value) -> Effort {
 struct Schemas<'s> {
     root: &'s Value,
     named: HashMap<String, &'s Value>,
+    /// The schemas that are known to lead into no plain ring.
+    ringless: RefCell<HashSet<*const Value>>,
 }
 
 impl<'s> Schemas<'s> {
@@ -94,7 +97,7 @@ impl<'s> Schemas<'s> {
                 _ => {}
             }
         }
-        Self { root, named }
+        Self { root, named, ringless: RefCell::default() }
     }
 
     fn referred(&self, reference: &str) -> Option<&'s Value> {
@@ -122,6 +125,25 @@ impl<'s> Schemas<'s> {
         all
     }
 
+    /// The schemas of a ring in which each leads to one other alone, from one that leads into it. Comparing
+    /// notices such a ring and ends; one that branches has more ways through it than can be counted.
+    fn plain_ring(&self, schema: &'s Value) -> Option<Vec<&'s Value>> {
+        let (mut ring, mut seen) = (Vec::new(), HashSet::new());
+        let mut next = Some(schema);
+        while let Some(schema) = next.filter(|schema| !self.ringless.borrow().contains(&std::ptr::from_ref(*schema))) {
+            if !seen.insert(std::ptr::from_ref(schema)) {
+                return Some(ring);
+            }
+            ring.push(schema);
+            next = match self.same_value(schema).as_slice() {
+                [one] => Some(one),
+                _ => None,
+            };
+        }
+        self.ringless.borrow_mut().extend(seen);
+        None
+    }
+
     /// For how many schemas one stands at one place of a value; without an end where it leads back to
     /// itself. What is known is kept by the schema's place in memory.
     fn in_place(&self, schema: &'s Value, known: &mut HashMap<*const Value, usize>, depth: usize) -> usize {
@@ -131,7 +153,10 @@ impl<'s> Schemas<'s> {
         if let Some(count) = known.get(&std::ptr::from_ref(schema)) {
             return *count;
         }
-        // Whoever comes back here while it is counted goes round in a ring.
+        if let Some(ring) = self.plain_ring(schema) {
+            return ring.len();
+        }
+        // Whoever comes back here while it is counted goes round in a ring that branches.
         known.insert(schema, usize::MAX);
         let below = self.same_value(schema);
         let count =
@@ -149,10 +174,18 @@ impl<'s> Schemas<'s> {
         if !schema.is_object() {
             return true;
         }
-        let same = self.same_value(schema);
-        if !same.into_iter().all(|schema| self.steps(schema, value, left, depth + 1)) {
-            return false;
+        match self.plain_ring(schema) {
+            Some(ring) => ring.into_iter().all(|schema| self.steps_inside(schema, value, left, depth)),
+            None => {
+                let same = self.same_value(schema);
+                same.into_iter().all(|schema| self.steps(schema, value, left, depth + 1))
+                    && self.steps_inside(schema, value, left, depth)
+            }
         }
+    }
+
+    /// Counts the comparisons of what is inside a value with what a schema says of it.
+    fn steps_inside(&self, schema: &'s Value, value: &Value, left: &mut usize, depth: usize) -> bool {
         match value {
             Value::Object(members) => members.iter().all(|(name, member)| {
                 let own = schema.get("properties").and_then(|properties| properties.get(name));
@@ -202,9 +235,12 @@ mod tests {
         let tree = json!({"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}},
             "items": {"anyOf": [{"$ref": "#"}, {"type": "string"}]}});
         assert_eq!(too_intricate(&tree), None);
-        for ring in [json!({"$ref": "#"}), json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}})] {
-            assert!(too_intricate(&ring).is_some_and(|why| why.contains("itself")), "{ring}");
+        let two = json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"});
+        for ring in [json!({"$ref": "#"}), json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}}), two] {
+            assert_eq!((too_intricate(&ring), effort(&ring, &json!({"x": [1]}))), (None, Effort::Small), "{ring}");
         }
+        let branching = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]});
+        assert!(too_intricate(&branching).is_some_and(|why| why.contains("itself")));
     }
 
     #[test]
