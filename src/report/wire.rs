@@ -1,7 +1,7 @@
 //! Every result shape: what MCP clients, `--json` and fixtures see.
 //!
 //! Fields stand in the order in which they are read; what is absent stays absent. Units are in the
-//! names. Long replies are cut by [`fit`], never silently.
+//! names. Long replies are cut to a limit, never silently.
 
 mod common;
 mod error;
