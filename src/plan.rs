@@ -94,7 +94,7 @@ pub enum Work {
         message: String,
         /// What it was to do.
         meant: Intent,
-        /// What has to be mended.
+        /// What has to be fixed.
         mending: Mending,
     },
 }

@@ -61,36 +61,53 @@ impl Placeholder {
     }
 }
 
-/// Every brace group of a text that is spelt like a placeholder, in order.
-pub fn placeholders(text: &str, syntax: Syntax) -> Vec<Placeholder> {
+/// A pair of braces with no brace between them.
+struct Group<'t> {
+    /// The bytes it takes in the text, braces included; where another pair stands right around it, that one's.
+    range: Range<usize>,
+    /// Whether another pair stands right around it.
+    doubled: bool,
+    /// What stands between.
+    inside: &'t str,
+}
+
+impl Group<'_> {
+    /// The bytes of the inner pair.
+    fn inner(&self) -> Range<usize> {
+        if self.doubled { self.range.start + 1..self.range.end - 1 } else { self.range.clone() }
+    }
+}
+
+/// Every innermost pair of braces of a text, in order.
+fn groups(text: &str) -> impl Iterator<Item = Group<'_>> {
     let bytes = text.as_bytes();
-    let mut found = Vec::new();
-    let mut open: Option<usize> = None;
-    for (at, byte) in bytes.iter().enumerate() {
+    let mut open = None;
+    bytes.iter().enumerate().filter_map(move |(at, byte)| {
         match byte {
             b'{' => open = Some(at),
             b'}' => {
-                let Some(start) = open.take() else { continue };
-                let inside = text.get(start + 1..at).unwrap_or_default();
-                let (range, inside) = match syntax {
-                    Syntax::Single => (start..at + 1, inside),
-                    Syntax::Double => {
-                        let doubled =
-                            start > 0 && bytes.get(start - 1) == Some(&b'{') && bytes.get(at + 1) == Some(&b'}');
-                        if !doubled {
-                            continue;
-                        }
-                        (start - 1..at + 2, inside.trim())
-                    }
-                };
-                if let Some((name, path)) = named(inside) {
-                    found.push(Placeholder { range, name, path });
-                }
+                let start = open.take()?;
+                let doubled = start > 0 && bytes.get(start - 1) == Some(&b'{') && bytes.get(at + 1) == Some(&b'}');
+                let range = if doubled { start - 1..at + 2 } else { start..at + 1 };
+                return Some(Group { range, doubled, inside: text.get(start + 1..at).unwrap_or_default() });
             }
             _ => {}
         }
-    }
-    found
+        None
+    })
+}
+
+/// Every brace group of a text that is spelt like a placeholder, in order.
+pub fn placeholders(text: &str, syntax: Syntax) -> Vec<Placeholder> {
+    let of = |group: Group<'_>| {
+        let (range, inside) = match syntax {
+            Syntax::Single => (group.inner(), group.inside),
+            Syntax::Double if group.doubled => (group.range, group.inside.trim()),
+            Syntax::Double => return None,
+        };
+        named(inside).map(|(name, path)| Placeholder { range, name, path })
+    };
+    groups(text).filter_map(of).collect()
 }
 
 /// The brace groups of a text, and the distinct names among them.

@@ -156,18 +156,18 @@ impl From<CatalogError> for Error {
                 };
                 let names: Vec<String> = candidates.iter().map(ToString::to_string).collect();
                 let files: Vec<String> = candidates.into_iter().map(|candidate| candidate.file).collect();
-                made.next(next).detail("candidates", json!(names)).mended(&files, TELL_FLOWS_APART)
+                made.next(next).detail("candidates", json!(names)).fixed(&files, TELL_FLOWS_APART)
             }
             CatalogError::AmbiguousTemplate { files, .. } => made
                 .next("ask for one of them by its id, or rename one of the files")
                 .detail("candidates", json!(files))
-                .mended(&files, "name the file instead, or give one of the templates another id and title"),
+                .fixed(&files, "name the file instead, or give one of the templates another id and title"),
             CatalogError::Unusable(unusable) => made.about_file(&unusable),
             CatalogError::Gone { .. } => made.next("call flows_list with refresh true, and ask again"),
             CatalogError::Refused { findings, .. } => {
                 let ring = findings.iter().find(|finding| finding.reach == Reach::Flow && !finding.ring.is_empty());
                 let closed = ring.map(|ring| ring.ring.iter().chain(ring.ring.first()).cloned().collect::<Vec<_>>());
-                let made = made.next("mend the file; `flowy validate` shows every finding with its place");
+                let made = made.next("fix the file; `flowy validate` shows every finding with its place");
                 let made = if let Some(closed) = closed { made.detail("cycle", json!(closed)) } else { made };
                 Self { findings, ..made }
             }
@@ -185,8 +185,8 @@ impl Error {
         Self { of_github: is_passing(self.code), ..self }
     }
 
-    /// What has to be mended, and how.
-    fn mended(self, files: &[String], hint: &str) -> Self {
+    /// What has to be fixed, and how.
+    fn fixed(self, files: &[String], hint: &str) -> Self {
         self.detail("files", json!(files)).detail("hint", json!(hint))
     }
 
@@ -196,7 +196,7 @@ impl Error {
         let mut made = self.detail("file", json!(unusable.file)).detail("hint", json!(hint)).next(hint);
         if let Some(at) = unusable.at {
             made = made.detail("line", json!(at.line)).detail("column", json!(at.column));
-            made = made.next("mend the file; `flowy validate` shows the place");
+            made = made.next("fix the file; `flowy validate` shows the place");
         }
         made.about_source()
     }

@@ -120,12 +120,12 @@ const BATCH: usize = 1_000;
 fn mending(errors: &[Finding]) -> &'static str {
     let of_servers = errors.iter().filter(|finding| finding.concerns_servers()).count();
     if of_servers == 0 {
-        "mend the file (`flowy validate` shows every place); flows_execute runs what can be run"
+        "fix the file (`flowy validate` shows every place); flows_execute runs what can be run"
     } else if of_servers == errors.len() {
-        "mend the call, or let the operator change the servers file (`flowy validate --servers FILE` shows every place); \
+        "fix the call, or let the operator change the servers file (`flowy validate --servers FILE` shows every place); \
          flows_execute runs what can be run"
     } else {
-        "mend the file, and for calls of tools the file or the operator's servers file (`flowy validate --servers FILE` \
+        "fix the file, and for calls of tools the file or the operator's servers file (`flowy validate --servers FILE` \
          shows every place); flows_execute runs what can be run"
     }
 }
@@ -386,10 +386,10 @@ impl App {
                 let issues: Vec<Value> =
                     breaches.iter().map(|breach| json!({"path": breach.path, "message": breach.message})).collect();
                 let next = if attempts >= most {
-                    "ask a person with flows_escalate: this step was refused as often as it may be; or mend every issue \
+                    "ask a person with flows_escalate: this step was refused as often as it may be; or fix every issue \
                      and call flows_complete_step again with the same stepToken"
                 } else {
-                    "mend every issue and call flows_complete_step again with the same stepToken; example shows an output \
+                    "fix every issue and call flows_complete_step again with the same stepToken; example shows an output \
                      that is accepted"
                 };
                 let error = made(Code::ContractViolation)

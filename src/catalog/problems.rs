@@ -11,7 +11,7 @@ use crate::validate::{Finding, Severity};
 
 /// What stands in the place of a rule where a file could not be read.
 const UNREADABLE: &str = "unreadable-file";
-/// The most problems of one file that are named: the first ones are the ones to mend. The others are counted.
+/// The most problems of one file that are named: the first ones are the ones to fix. The others are counted.
 const PROBLEMS_A_FILE: usize = 3;
 
 /// What is noted, in the order in which it was met.

@@ -157,9 +157,9 @@ pub struct FileProblem {
     pub rule: String,
     /// The fact, in one sentence.
     pub message: String,
-    /// How to mend it.
+    /// How to fix it.
     pub hint: String,
-    /// The files that have to be mended, where that is not (only) the file itself.
+    /// The files that have to be fixed, where that is not (only) the file itself.
     pub files: Vec<String>,
     /// From 1.
     pub line: Option<usize>,

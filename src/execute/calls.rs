@@ -210,7 +210,7 @@ fn reported(answer: ToolAnswer) -> ToolFailure {
     ToolFailure { code: Code::ToolError, message, sent: 1 }
 }
 
-/// What can't be mended by trying again is not tried again.
+/// What can't be fixed by trying again is not tried again.
 fn worth_another_try(failure: &ToolFailure) -> bool {
     !matches!(failure.code, Code::ToolNotFound | Code::ToolNotAllowed | Code::InvalidRequest | Code::LimitExceeded)
 }

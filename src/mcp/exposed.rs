@@ -163,7 +163,7 @@ pub(super) fn alone(answer: &mut Value) {
     if names_a_tool(answer, "nextStep") {
         let id = answer.get("executionId").and_then(Value::as_str);
         let next = id.map_or_else(
-            || "tell your user: nothing here can mend this".to_owned(),
+            || "tell your user: nothing here can fix this".to_owned(),
             |id| format!("the resource execution://{id} tells how it stands, with every step and its text"),
         );
         answer.insert("nextStep".to_owned(), Value::String(next));

@@ -60,7 +60,7 @@ pub(super) fn protocol(error: &Error, method: &'static str) -> ErrorData {
     ErrorData::new(of(error), error.message.clone(), Some(wire::value(&ErrorAnswer::of(error, method))))
 }
 
-/// What is the caller's to mend, what is a bug, and what is neither.
+/// What is the caller's to fix, what is a bug, and what is neither.
 fn of(error: &Error) -> ErrorCode {
     match error.code {
         Code::InvalidRequest

@@ -1,4 +1,4 @@
-//! What a client's line says: a message, mended where it is plain what is meant, or why it can't be
+//! What a client's line says: a message, fixed where it is plain what is meant, or why it can't be
 //! read, for the request that it was.
 
 use rmcp::RoleServer;
@@ -45,13 +45,13 @@ pub(super) fn read(line: &[u8]) -> ReadLine {
         Ok(value) => Ok(value),
         // Half of an emoji is all that may be wrong.
         Err(error) => match std::str::from_utf8(line).ok().and_then(halves_replaced) {
-            Some(mended) => serde_json::from_str(&mended),
+            Some(fixed) => serde_json::from_str(&fixed),
             None => Err(error),
         },
     };
     match value {
         Ok(mut value) => {
-            mend(&mut value);
+            fix(&mut value);
             match serde_json::from_str::<RxJsonRpcMessage<RoleServer>>(&value.to_string()) {
                 Ok(message) if loose(&message) != Some("initialize") => ReadLine::Message(Box::new(message)),
                 Ok(_) => no_beginning(&value),
@@ -65,7 +65,7 @@ pub(super) fn read(line: &[u8]) -> ReadLine {
     }
 }
 
-/// Methods whose parameters may be mended.
+/// Methods whose parameters may be fixed.
 const MENDED: [&str; 3] = ["initialize", "tools/call", "prompts/get"];
 
 /// The known method of a request whose parameters are not what the protocol says: rmcp takes it for a
@@ -77,7 +77,7 @@ fn loose(message: &RxJsonRpcMessage<RoleServer>) -> Option<&str> {
 }
 
 /// PHP writes `[]` for an object without members.
-fn mend(message: &mut Value) {
+fn fix(message: &mut Value) {
     let Some(object) = message.as_object_mut() else { return };
     empty_is_object(object, "params");
     let Some(params) = object.get_mut("params").and_then(Value::as_object_mut) else { return };

@@ -55,7 +55,7 @@ pub struct Unusable {
     pub message: String,
     /// Where in the file, where it could be read so far.
     pub at: Option<Position>,
-    /// How to mend it.
+    /// How to fix it.
     pub hints: Vec<String>,
 }
 

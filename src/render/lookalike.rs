@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{LONGEST_GROUP, named};
+use super::{Group, groups, named};
 
 /// A brace group that looks like a placeholder and is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,35 +30,17 @@ pub enum LookalikeKind {
 
 /// The lookalikes of a text, in order.
 pub fn lookalikes(text: &str) -> Vec<Lookalike> {
-    let mut found = Vec::new();
-    let bytes = text.as_bytes();
-    let mut open = None;
-    for (at, byte) in bytes.iter().enumerate() {
-        match byte {
-            b'{' => open = Some(at),
-            b'}' => {
-                let Some(start) = open.take() else { continue };
-                let inside = text.get(start + 1..at).unwrap_or_default();
-                if inside.len() > LONGEST_GROUP {
-                    continue;
-                }
-                let doubled = start > 0 && bytes.get(start - 1) == Some(&b'{') && bytes.get(at + 1) == Some(&b'}');
-                let plain = inside.trim_matches([' ', '\t']);
-                let kind = match (doubled, plain.len() < inside.len()) {
-                    (true, false) => LookalikeKind::Doubled,
-                    (true, true) => LookalikeKind::DoubledApart,
-                    (false, true) => LookalikeKind::Apart,
-                    (false, false) => continue,
-                };
-                let range = if doubled { start - 1..at + 2 } else { start..at + 1 };
-                if let Some((name, path)) = named(plain) {
-                    found.push(Lookalike { range, name, path, kind });
-                }
-            }
-            _ => {}
-        }
-    }
-    found
+    let of = |group: Group<'_>| {
+        let plain = group.inside.trim_matches([' ', '\t']);
+        let kind = match (group.doubled, plain.len() < group.inside.len()) {
+            (true, false) => LookalikeKind::Doubled,
+            (true, true) => LookalikeKind::DoubledApart,
+            (false, true) => LookalikeKind::Apart,
+            (false, false) => return None,
+        };
+        named(plain).map(|(name, path)| Lookalike { range: group.range, name, path, kind })
+    };
+    groups(text).filter_map(of).collect()
 }
 
 #[cfg(test)]

@@ -192,9 +192,9 @@ fn event(event: Result<Sse, SseError>, asked: &AskedRequest, id: &RequestId, ali
         Ok(event) => {
             let Some(data) = event.data.as_deref().filter(|data| !data.trim().is_empty()) else { return Ok(event) };
             match read(data.as_bytes()) {
-                ReadMessage::Message(said, mended) => {
-                    note(mended, alias);
-                    if mended.is_none() && names(&said, id) {
+                ReadMessage::Message(said, fixed) => {
+                    note(fixed, alias);
+                    if fixed.is_none() && names(&said, id) {
                         return Ok(event);
                     }
                     let data = serde_json::to_string(&asked.answered(id, *said, StatusCode::OK)).ok();
@@ -223,9 +223,9 @@ fn names(said: &ServerJsonRpcMessage, id: &RequestId) -> bool {
     }
 }
 
-fn note(mended: Option<&'static str>, alias: &str) {
-    if let Some(mended) = mended {
-        tracing::warn!(server = alias, "a message of its can be read after mending: {mended}");
+fn note(fixed: Option<&'static str>, alias: &str) {
+    if let Some(fixed) = fixed {
+        tracing::warn!(server = alias, "a message of its can be read after a repair: {fixed}");
     }
 }
 
@@ -284,8 +284,8 @@ impl StreamableHttpClient for Line {
             return Ok(StreamableHttpPostResponse::Json(stand_in(too_long(None), &id), session));
         };
         let said = match read(&body) {
-            ReadMessage::Message(said, mended) => {
-                note(mended, &self.alias);
+            ReadMessage::Message(said, fixed) => {
+                note(fixed, &self.alias);
                 asked.answered(&id, *said, status)
             }
             ReadMessage::Unreadable(_, error) | ReadMessage::Stray(error) => stand_in(error, &id),

@@ -78,9 +78,9 @@ where
 
     fn heard(&self, heard: ReadMessage, bytes: &[u8]) -> Option<ServerJsonRpcMessage> {
         match heard {
-            ReadMessage::Message(message, mended) => {
-                if let Some(mended) = mended {
-                    tracing::warn!(server = self.alias, "a message of its can be read after mending: {mended}");
+            ReadMessage::Message(message, fixed) => {
+                if let Some(fixed) = fixed {
+                    tracing::warn!(server = self.alias, "a message of its can be read after a repair: {fixed}");
                 }
                 self.settled(*message, bytes)
             }

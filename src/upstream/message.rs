@@ -23,7 +23,7 @@ const KEPT: usize = 8 << 10;
 
 /// What bytes of a server's are.
 pub(super) enum ReadMessage {
-    /// A message, and what had to be mended in it.
+    /// A message, and what had to be fixed in it.
     Message(Box<ServerJsonRpcMessage>, Option<&'static str>),
     /// The answer to this request, which can't be read; the error says why.
     Unreadable(RequestId, ErrorData),
@@ -45,10 +45,10 @@ pub(super) fn read(bytes: &[u8]) -> ReadMessage {
     let half = halves.is_some().then_some("halves of characters became U+FFFD");
     let why = match serde_json::from_str(halves.as_deref().unwrap_or(&text)).map(the_one) {
         Ok(Value::Object(mut object)) => {
-            let mended = mend(&mut object);
+            let fixed = fix(&mut object);
             let value = Value::Object(object);
             match serde_json::from_str(&value.to_string()) {
-                Ok(message) => return ReadMessage::Message(Box::new(message), not_unicode.or(half).or(mended)),
+                Ok(message) => return ReadMessage::Message(Box::new(message), not_unicode.or(half).or(fixed)),
                 Err(error) => match request_id(&value) {
                     Some(id) => return ReadMessage::Unreadable(id, unreadable(&error.to_string(), bytes)),
                     None => error.to_string(),
@@ -101,7 +101,7 @@ fn request_id(value: &Value) -> Option<RequestId> {
 
 /// Brings an answer into the protocol's shape, as far as it is plain what is meant; says what that
 /// changed, where somebody should know.
-fn mend(object: &mut Map<String, Value>) -> Option<&'static str> {
+fn fix(object: &mut Map<String, Value>) -> Option<&'static str> {
     if !object.contains_key("result") && !object.contains_key("error") {
         return None;
     }
@@ -216,19 +216,19 @@ mod tests {
                 [br#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":""#, inside, br#""}]}}"#]
                     .concat();
             match read(&text) {
-                ReadMessage::Message(message, mended) => {
-                    (serde_json::to_value(&*message).expect("JSON"), mended.is_some())
+                ReadMessage::Message(message, fixed) => {
+                    (serde_json::to_value(&*message).expect("JSON"), fixed.is_some())
                 }
                 ReadMessage::Unreadable(_, error) | ReadMessage::Stray(error) => panic!("{error:?}"),
             }
         };
-        for (inside, text, mended) in [
+        for (inside, text, fixed) in [
             (&b"plain"[..], "plain", false),
             (b"caf\xe9", "caf\u{FFFD}", true),
             (b"cut \\ud83d here", "cut \u{FFFD} here", true),
         ] {
-            let (value, was_mended) = result(inside);
-            assert_eq!((&value["result"]["content"][0]["text"], was_mended), (&json!(text), mended));
+            let (value, was_fixed) = result(inside);
+            assert_eq!((&value["result"]["content"][0]["text"], was_fixed), (&json!(text), fixed));
         }
     }
 
@@ -251,11 +251,11 @@ mod tests {
             let text = format!(
                 r#"{{"jsonrpc":"2.0","id":0,"result":{{"protocolVersion":"2025-06-18","capabilities":{capabilities},"serverInfo":[],"_meta":[]}}}}"#
             );
-            let ReadMessage::Message(message, mended) = read(text.as_bytes()) else { panic!("{text}") };
+            let ReadMessage::Message(message, fixed) = read(text.as_bytes()) else { panic!("{text}") };
             let JsonRpcMessage::Response(response) = *message else { panic!("{text}") };
             let ServerResult::InitializeResult(begun) = response.result else { panic!("{text}") };
             assert_eq!(begun.capabilities.tools.is_some(), capabilities.contains("tools"));
-            assert!(begun.capabilities.resources.is_none() && mended.is_some());
+            assert!(begun.capabilities.resources.is_none() && fixed.is_some());
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::validate::{Body, DeclaredName, Mending};
 pub const MAX_DEPTH: usize = 8;
 /// The most steps of a flow with every flow within it unfolded.
 pub const MAX_STEPS: usize = 10_000;
-/// How to mend that several flows go by one name.
+/// How to fix that several flows go by one name.
 pub const TELL_FLOWS_APART: &str = "rename one of the files (or, in a file of several flows, one `meta.name`)";
 /// What chooses a variable set.
 const SET_SELECTOR: &str = "_variableSet";
@@ -31,7 +31,7 @@ pub(super) struct Fault {
     pub(super) at: Pointer,
     /// A misspelt name and what is there instead.
     pub(super) meant: Option<(String, Vec<String>)>,
-    /// What has to be mended, where that is not the node.
+    /// What has to be fixed, where that is not the node.
     pub(super) mending: Option<Box<Mending>>,
 }
 

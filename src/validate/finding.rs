@@ -12,7 +12,7 @@ use crate::validate::{Mending, Rule};
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Must be mended: `flowy validate` exits 1.
+    /// Must be fixed: `flowy validate` exits 1.
     Error,
     /// Probably not what was meant.
     Warning,
@@ -66,7 +66,7 @@ pub struct Finding {
     pub warning: Option<WarningCode>,
     /// The file.
     pub file: CatalogPath,
-    /// The files that have to be mended, where that is not (only) the file itself.
+    /// The files that have to be fixed, where that is not (only) the file itself.
     pub files: Vec<String>,
     /// The text of the file, for showing the lines around.
     pub text: Arc<str>,
@@ -126,7 +126,7 @@ impl Finding {
     }
 
     /// Whether it is about what the operator's servers offer: it is seen only where these are looked at,
-    /// and may have to be mended there.
+    /// and may have to be fixed there.
     pub fn concerns_servers(&self) -> bool {
         super::rules::OF_TOOLS.contains(&self.rule)
     }
@@ -288,7 +288,7 @@ impl Draft<'_> {
         self.with(|finding| finding.code = code)
     }
 
-    /// These files have to be mended instead of the one it stands in, and how.
+    /// These files have to be fixed instead of the one it stands in, and how.
     #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn mended_by(self, mending: &Mending) -> Self {
         self.with(|finding| {

@@ -8,10 +8,10 @@ use crate::model::{Contract, Lookup, Persona, Shelf, Unusable, by_name};
 use crate::names::CatalogPath;
 use crate::validate::References;
 
-/// How to mend a persona.
-pub(super) const PERSONA_HINT: &str = "mend the file: plain text in UTF-8, after a front matter that ends with ---";
-/// How to mend a contract.
-pub(super) const CONTRACT_HINT: &str = "mend the file: it holds one JSON Schema (2020-12) that stands alone";
+/// How to fix a persona.
+pub(super) const PERSONA_HINT: &str = "fix the file: plain text in UTF-8, after a front matter that ends with ---";
+/// How to fix a contract.
+pub(super) const CONTRACT_HINT: &str = "fix the file: it holds one JSON Schema (2020-12) that stands alone";
 
 /// The personas and contracts of a catalog: each file, and what became of reading it.
 #[derive(Debug, Clone, Default)]

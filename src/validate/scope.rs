@@ -137,7 +137,7 @@ pub enum Body {
         message: String,
         /// What it was to do.
         meant: Intent,
-        /// What has to be mended.
+        /// What has to be fixed.
         mending: Mending,
     },
     /// A file is checked without its catalog: its template is somewhere else.
@@ -156,7 +156,7 @@ pub enum Intent {
     Flow(String),
 }
 
-/// What has to be mended so that a step can be done; the same as its finding says.
+/// What has to be fixed so that a step can be done; the same as its finding says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mending {
     /// The files.

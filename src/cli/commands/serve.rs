@@ -95,7 +95,6 @@ async fn strictly(app: &App, servers: &Servers) -> Result<(), Error> {
         return Ok(());
     }
     let lines: Vec<String> = faults.iter().map(|fault| format!("\n  {fault}")).collect();
-    Err(Error::new(Code::ToolUnavailable, format!("--strict: this can't work:{}", lines.concat())).next(
-        "mend the servers file or the flows, or start without --strict: only the steps that are named would fail",
-    ))
+    Err(Error::new(Code::ToolUnavailable, format!("--strict: this can't work:{}", lines.concat()))
+        .next("fix the servers file or the flows, or start without --strict: only the steps that are named would fail"))
 }

@@ -16,7 +16,7 @@ pub(super) const TOOL: Definition = Definition {
     title: "Complete a step",
     description: "Checks and keeps the open step's output, and gives the next step or the final result. Use it when a \
                   step is done; after a lost reply call it again unchanged. Next: do the step it hands out; on \
-                  CONTRACT_VIOLATION mend every issue and repeat.",
+                  CONTRACT_VIOLATION fix every issue and repeat.",
     open_world: true,
     idempotent: true,
     read_only: false,

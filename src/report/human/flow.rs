@@ -112,7 +112,7 @@ fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool, look:
     text
 }
 
-/// Which command shows findings at their place, and who can mend them.
+/// Which command shows findings at their place, and who can fix them.
 fn where_shown(findings: &[Finding]) -> &'static str {
     let of_servers = findings.iter().filter(|finding| finding.concerns_servers()).count();
     if of_servers == 0 {

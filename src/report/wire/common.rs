@@ -69,12 +69,12 @@ pub struct ToolPlace {
     pub(super) of: usize,
 }
 
-/// What has to be mended, and how.
+/// What has to be fixed, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MendingAnswer {
-    /// Of a file that can't be used: the files to be mended.
+    /// Of a file that can't be used: the files to be fixed.
     files: Vec<String>,
-    /// Of a file that can't be used: how to mend it.
+    /// Of a file that can't be used: how to fix it.
     hint: String,
     /// Common family of the codes that stand for trouble with GitHub.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +108,7 @@ pub enum StepDetails {
 pub struct StepFault {
     #[serde(flatten)]
     pub(super) fault: Fault,
-    /// Of a tool: which one, and where its step stands; of a file that can't be used: what has to be mended.
+    /// Of a tool: which one, and where its step stands; of a file that can't be used: what has to be fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) details: Option<StepDetails>,
 }

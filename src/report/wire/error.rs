@@ -107,8 +107,8 @@ const FACTS: &[(&str, Holds, &str)] = &[
     ("example", Holds::Any, "Code CONTRACT_VIOLATION: an output that the contract takes."),
     ("attempts", Holds::Number, "Code CONTRACT_VIOLATION: how many outputs were refused."),
     ("maxAttempts", Holds::Number, "Code CONTRACT_VIOLATION: how many refused outputs the step bears."),
-    ("files", Holds::Texts, "Of a file that can't be used: the files to be mended."),
-    ("hint", Holds::Text, "Of a file that can't be used: how to mend it."),
+    ("files", Holds::Texts, "Of a file that can't be used: the files to be fixed."),
+    ("hint", Holds::Text, "Of a file that can't be used: how to fix it."),
 ];
 
 /// Adds the facts to the schema: an error's are a map.

@@ -36,7 +36,7 @@ pub struct FindingAnswer {
     span: SpanAnswer,
     /// The fact.
     message: String,
-    /// The files to be mended, where these are others.
+    /// The files to be fixed, where these are others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
     /// What to do.

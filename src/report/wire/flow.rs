@@ -417,10 +417,6 @@ impl Cuttable for ShownText {
         &mut self.next_step
     }
 
-    fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        Vec::new()
-    }
-
     fn messages(&mut self) -> Vec<&mut String> {
         self.warnings.iter_mut().map(|warning| &mut warning.message).collect()
     }

@@ -32,7 +32,9 @@ pub(super) trait Cuttable: Serialize {
     fn next_step(&mut self) -> &mut Option<String>;
 
     /// What its steps saw and put out, always in the same order.
-    fn steps(&mut self) -> Vec<StepPieces<'_>>;
+    fn steps(&mut self) -> Vec<StepPieces<'_>> {
+        Vec::new()
+    }
 
     /// What failures and warnings say; names, ids and codes beside that are left alone.
     fn messages(&mut self) -> Vec<&mut String>;

@@ -36,7 +36,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .find(place, format!("{named}, and there is none by that file name"))
                     .did_you_mean(name.unwrap_or_default(), nearest.iter().map(String::as_str))
                     .node(id)
-                    .hint("add it to contracts/, write the schema into the node, or mend the name");
+                    .hint("add it to contracts/, write the schema into the node, or fix the name");
             }
             Lookup::Ambiguous { files } => {
                 let shown: Vec<String> = files.iter().map(|file| shown(file, 100)).collect();

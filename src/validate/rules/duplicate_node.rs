@@ -41,6 +41,6 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             )
             .related(&place(earlier), "first used here")
             .node(&node.id)
-            .hint("give one of the two another id, and mend the edges that mean it");
+            .hint("give one of the two another id, and fix the edges that mean it");
     }
 }

@@ -17,7 +17,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "A placeholder is written {name}, and braces of code are not taken for one.",
+    summary: "Placeholders are written {name}, without blanks or double braces, and braces of code are not taken for placeholders.",
     check: Check::Flow(check),
 };
 
@@ -110,8 +110,12 @@ fn message(id: &str, one: &Lookalike) -> String {
     let spelt = spelt(one);
     match one.kind {
         LookalikeKind::Doubled => format!("node {id}: {{{{{spelt}}}}} gives the value inside one pair of braces"),
-        LookalikeKind::DoubledApart => format!("node {id}: {{{{ {spelt} }}}} is no placeholder here; it stays text"),
-        LookalikeKind::Apart => format!("node {id}: {{ {spelt} }} is no placeholder, for its blanks; it stays text"),
+        LookalikeKind::DoubledApart => {
+            format!("node {id}: {{{{ {spelt} }}}} is not a placeholder here; it stays as text")
+        }
+        LookalikeKind::Apart => {
+            format!("node {id}: {{ {spelt} }} is not a placeholder because of its blanks; it stays as text")
+        }
     }
 }
 

@@ -12,7 +12,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "No text holds characters that are invisible to people and not to models.",
+    summary: "No text contains characters that people can't see and models can read.",
     check: Check::File(check),
 };
 

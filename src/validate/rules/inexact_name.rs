@@ -14,7 +14,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: Some(WarningCode::InexactName),
     also: &[],
-    summary: "What a node names is spelt as it is called.",
+    summary: "A node spells a name exactly as the flow, template, persona or contract has it.",
     check: Check::Flow(check),
 };
 

@@ -49,6 +49,6 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 format!("node {} is optional, and {why}: where it is left out, that result is empty", quoted(&node.id)),
             )
             .node(&node.id)
-            .hint("let the result come from steps that are always done, or make the step obligatory");
+            .hint("let the result come from steps that are always done, or make the step required");
     }
 }

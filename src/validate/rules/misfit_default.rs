@@ -68,7 +68,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     }
 }
 
-const HINT: &str = "mend the value, or what `inputs` says of it";
+const HINT: &str = "fix the value, or what `inputs` says of it";
 
 /// Why a value of a name does not fit, and the name as shown.
 type Misfit<'f> = dyn Fn(&str, Option<&Value>) -> Option<(String, String)> + 'f;

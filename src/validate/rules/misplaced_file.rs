@@ -18,7 +18,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "Every file that looks like one of the catalog lies where it is read.",
+    summary: "Every file that looks like a catalog file is in a folder that flowy reads.",
     check: Check::Catalog,
 };
 

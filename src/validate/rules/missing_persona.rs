@@ -30,7 +30,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .find(place, format!("{named}, and there is none by that file name or name"))
                     .did_you_mean(name, nearest.iter().map(String::as_str))
                     .node(id)
-                    .hint("add it to personas/ as a Markdown file, or mend the name");
+                    .hint("add it to personas/ as a Markdown file, or fix the name");
             }
             Lookup::Ambiguous { files } => {
                 let shown: Vec<String> = files.iter().map(|file| shown(file, 100)).collect();

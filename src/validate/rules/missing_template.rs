@@ -47,7 +47,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 if stands_in {
                     draft.hint("save the template to templates/, or clear `selectedTemplateId`").only_warn();
                 } else {
-                    draft.hint("add the template to templates/, or mend the name");
+                    draft.hint("add the template to templates/, or fix the name");
                 }
             }
             Lookup::Broken(unusable) => {

@@ -26,7 +26,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
             when: "the contract allows outputs without the field",
         },
     ],
-    summary: "A field that is read of a step's output is one that the output has.",
+    summary: "A step reads only fields that the earlier step's output has.",
     check: Check::Flow(check),
 };
 

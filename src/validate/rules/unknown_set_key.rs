@@ -16,7 +16,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "A set gives values to names that its text uses.",
+    summary: "A variable set gives values only to names that its text uses.",
     check: Check::Flow(check),
 };
 

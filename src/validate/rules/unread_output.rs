@@ -17,7 +17,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "What a step gives is read by another one, or is a result.",
+    summary: "The output of a step is read by another step or shown as a result.",
     check: Check::Flow(check),
 };
 
@@ -57,11 +57,14 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         });
         let (why, hint) = match feeds {
             Some((_, result)) => (
-                format!("result {} shows a later step, and nobody reads this one", quoted(result.caption())),
+                format!(
+                    "result {} shows a later step, and no step reads the output of this one",
+                    quoted(result.caption())
+                ),
                 "give it a result of its own, or read it".to_owned(),
             ),
             None => (
-                "nobody reads what it gives, and no result shows it".to_owned(),
+                "no step reads its output, and no result shows it".to_owned(),
                 format!("read it as {{{}_result}} in a later text, or draw an edge from it to a result", plain(id)),
             ),
         };

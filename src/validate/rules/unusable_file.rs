@@ -18,7 +18,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "Every persona and every contract can be used, also while no flow names it.",
+    summary: "Every persona and contract file can be used, even if no flow names it.",
     check: Check::Catalog,
 };
 

@@ -326,5 +326,5 @@ async fn a_flow_whose_call_is_not_there_is_mended_in_the_file_or_in_the_servers_
     let mut session = bench(nodes, &[("a", "b")], Arc::new(Web::default())).session().await;
     let refused = session.failed("flows_begin", json!({"flowName": "Work"})).await;
     let next = refused["nextStep"].as_str().unwrap();
-    assert!(next.starts_with("mend the file (`flowy validate` shows") && !next.contains("servers"), "{next}");
+    assert!(next.starts_with("fix the file (`flowy validate` shows") && !next.contains("servers"), "{next}");
 }

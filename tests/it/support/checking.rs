@@ -150,7 +150,7 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
 }
 
 fn unusable(file: String, code: Code, message: &str) -> Unusable {
-    Unusable { file, code, message: message.to_owned(), at: None, hints: vec!["mend it".to_owned()] }
+    Unusable { file, code, message: message.to_owned(), at: None, hints: vec!["fix it".to_owned()] }
 }
 
 /// What a result of another flow is: text, or what meets a contract.

@@ -90,10 +90,10 @@ fn a_flow_that_is_not_there_or_can_not_run_is_told() {
 error step bad.json:12:17 /nodes/0/data/flow `"Birth"`
   node "berth": there is no flow "Birth"
   hint: did you mean "Berth"?
-  hint: name a flow of this catalog in `data.flow`, and mend what keeps it from running
+  hint: name a flow of this catalog in `data.flow`, and fix what keeps it from running
 error step bad.json:23:17 /nodes/1/data/flow `"Quay"`
   node "quay": flow "Quay" can't be executed: flows/Quay.json: a comma is missing
-  hint: mend it
+  hint: fix it
 "#,
     );
 }

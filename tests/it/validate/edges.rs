@@ -9,7 +9,7 @@ fn two_nodes_of_one_id_are_told_with_both_places() {
         r#"
 error flow bad.json:24:13 /nodes/2/id `"sail"`
   node id "sail" is used twice: by "First" (/nodes/0) and by "Second" (/nodes/2)
-  hint: give one of the two another id, and mend the edges that mean it
+  hint: give one of the two another id, and fix the edges that mean it
   8:13 `"sail"` first used here
 "#,
     );

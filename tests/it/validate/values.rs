@@ -28,28 +28,28 @@ fn every_default_and_set_value_that_does_not_fit_is_told_where_it_stands() {
         r#"
 error none bad.json:8:20 /metadata/inputs/days/default `4.5`
   the default of input "days" is "4.5", and its type is integer
-  hint: mend the value, or what `inputs` says of it
+  hint: fix the value, or what `inputs` says of it
 error none bad.json:15:20 /metadata/inputs/boat/default `"raft"`
   the default of input "boat" is "raft", and only "ketch", "yawl" are allowed
-  hint: mend the value, or what `inputs` says of it
+  hint: fix the value, or what `inputs` says of it
 error none bad.json:26:11 /nodes/0/data/variables/0 `{
             "key": "days",
             "value": "three"
           }`
   the default of input "days" is "three", and its type is integer
-  hint: mend the value, or what `inputs` says of it
+  hint: fix the value, or what `inputs` says of it
 error none bad.json:43:23 /nodes/1/data/variableValueSets/0/values/days `"a week"`
   set "long": the value of "days" is "a week", and its type is integer
-  hint: mend the value, or what `inputs` says of it
+  hint: fix the value, or what `inputs` says of it
 error none Trip_Bad.json:8:9 /templates/0/variables/0 `{
           "name": "days",
           "default": "soon"
         }`
   template "Trip_Bad": the default of "days" is "soon", and its type is integer
-  hint: mend the value, or what `inputs` says of it
+  hint: fix the value, or what `inputs` says of it
 error none Trip_Bad.json:18:21 /templates/0/variableValueSets/0/values/days `"a day"`
   template "Trip_Bad": set "short": the value of "days" is "a day", and its type is integer
-  hint: mend the value, or what `inputs` says of it
+  hint: fix the value, or what `inputs` says of it
 "#,
     );
 }

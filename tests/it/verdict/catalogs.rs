@@ -16,8 +16,8 @@ pub(super) struct Bad {
     /// The flow that is asked for.
     pub(super) flow: &'static str,
     pub(super) code: &'static str,
-    /// The files that have to be mended.
-    pub(super) mend: Vec<&'static str>,
+    /// The files that have to be fixed.
+    pub(super) fix: Vec<&'static str>,
     pub(super) places: Places,
     pub(super) asked: Asked,
 }
@@ -149,8 +149,8 @@ fn too_large() -> Vec<u8> {
     format!("{{\"template\": \"{}\"}}", "x".repeat(LARGEST)).into_bytes()
 }
 
-fn row(name: &'static str, code: &'static str, mend: &[&'static str], files: Vec<(String, Part)>) -> Bad {
-    Bad { name, files, flow: "Top", code, mend: mend.to_vec(), places: Places::Both, asked: Asked::All }
+fn row(name: &'static str, code: &'static str, fix: &[&'static str], files: Vec<(String, Part)>) -> Bad {
+    Bad { name, files, flow: "Top", code, fix: fix.to_vec(), places: Places::Both, asked: Asked::All }
 }
 
 impl Bad {
@@ -346,9 +346,9 @@ fn of_flows() -> Vec<Bad> {
 
 /// Personas and contracts that can't be used, which only a guided execution needs.
 fn of_guidance() -> Vec<Bad> {
-    let persona = |name, code, mend: &[&'static str], files: Vec<(String, Part)>| {
+    let persona = |name, code, fix: &[&'static str], files: Vec<(String, Part)>| {
         let files = files.into_iter().chain([with("persona", "critic")]).collect();
-        row(name, code, mend, files).asked(Asked::Guided)
+        row(name, code, fix, files).asked(Asked::Guided)
     };
     let critic = |part| vec![("personas/critic.md".to_owned(), part)];
     let theirs: &[&'static str] = &["personas/critic.md"];

@@ -1,5 +1,5 @@
 //! One verdict: whoever asks about a bad catalog, by whichever command, tool or prompt, and wherever the
-//! catalog lies, is told the same code, the same files to mend and the same hint.
+//! catalog lies, is told the same code, the same files to fix and the same hint.
 
 mod catalogs;
 
@@ -13,7 +13,7 @@ use crate::support::mcp::Bench;
 use crate::support::program::Sandbox;
 use catalogs::{Asked, Bad, LARGEST, Part, Places, bad_catalogs};
 
-/// What is wrong, for whoever has to mend it.
+/// What is wrong, for whoever has to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Verdict {
     code: String,
@@ -21,7 +21,7 @@ struct Verdict {
     hint: String,
 }
 
-/// Every verdict in an answer: whatever object has a code and says how to mend it, in its own fields or
+/// Every verdict in an answer: whatever object has a code and says how to fix it, in its own fields or
 /// in its `details`.
 fn verdicts(answer: &Value) -> Vec<Verdict> {
     let mut found = Vec::new();
@@ -135,7 +135,7 @@ async fn on_github(bad: &Bad) -> Answers {
 
 /// The one verdict that all these answers give on the row's files, and whatever is wrong with them.
 fn agree(bad: &Bad, place: &str, answers: &Answers) -> Result<String, Vec<String>> {
-    let files: BTreeSet<String> = bad.mend.iter().map(|file| (*file).to_owned()).collect();
+    let files: BTreeSet<String> = bad.fix.iter().map(|file| (*file).to_owned()).collect();
     let is_it = |verdict: &&Verdict| verdict.code == bad.code && verdict.files == files;
     let mut wrong = Vec::new();
     let checked = verdicts(&answers["validate"]);

@@ -33,7 +33,7 @@ pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String
     let work = first.and_then(|(step, _)| run.plan().step(step)).map(|step| &step.work);
     let step: Cow<'_, str> = match first.map_or(Code::ExecutionError, |(_, error)| error.code) {
         Code::TemplateNotFound => {
-            "add the template to templates/, or mend `selectedTemplateId` in the flow; flows_show lists what each step reads"
+            "add the template to templates/, or fix `selectedTemplateId` in the flow; flows_show lists what each step reads"
                 .into()
         }
         Code::FlowNotFound => "name a flow of this catalog in `data.flow` of the node; flows_list shows the names".into(),
@@ -46,7 +46,7 @@ pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String
         Code::ToolNotFound => {
             let of_alias = alias(work).map(|alias| format!(" and `flowy servers tools {alias}` its tools"));
             format!(
-                "mend `data.call` of the node: `flowy servers list` shows the servers{}; they are the operator's to \
+                "fix `data.call` of the node: `flowy servers list` shows the servers{}; they are the operator's to \
                  configure, in the servers file (--servers FILE)",
                 of_alias.unwrap_or_default()
             )
@@ -61,7 +61,7 @@ pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String
             .into()
         }
         Code::ToolUnavailable | Code::ToolError => {
-            "mend what the message names, or call flows_execute again in a minute; what had finished is in partialResults"
+            "fix what the message names, or call flows_execute again in a minute; what had finished is in partialResults"
                 .into()
         }
         Code::Cancelled => "call flows_execute again when you want it to finish".into(),

@@ -64,7 +64,7 @@ impl Readiness {
     fn next_step(self) -> &'static str {
         match self {
             Self::Ready => "nothing was executed: call flows_execute without dryRun",
-            Self::WouldFail => "mend what `failures` names, or call flows_execute without dryRun for the other steps",
+            Self::WouldFail => "fix what `failures` names, or call flows_execute without dryRun for the other steps",
             Self::MissingVariables => {
                 "ask your user for the values in `missing`, then call flows_execute with them in initialVariables"
             }

@@ -152,15 +152,15 @@ pub(super) fn failed(run: &Run, number: usize, error: &StepError) -> FailedStep 
     }
 }
 
-/// Of a tool, which it is and where its step stands; of a step that could not be begun, what has to be mended.
+/// Of a tool, which it is and where its step stands; of a step that could not be begun, what has to be fixed.
 pub(super) fn details_of(run: &Run, number: usize) -> Option<StepDetails> {
-    let mended = || match &run.plan().step(number)?.work {
+    let fixed = || match &run.plan().step(number)?.work {
         Work::Faulty { code, mending, .. } if !mending.files.is_empty() => {
             Some(StepDetails::Mending(MendingAnswer::of(*code, mending)))
         }
         Work::Render(_) | Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => None,
     };
-    tool_of(run, number).map(StepDetails::Tool).or_else(mended)
+    tool_of(run, number).map(StepDetails::Tool).or_else(fixed)
 }
 
 /// Which tool a step calls, and where the step stands.

@@ -105,7 +105,7 @@ enum ShownWork {
 pub struct FaultyAnswer {
     #[serde(flatten)]
     fault: Fault,
-    /// What has to be mended.
+    /// What has to be fixed.
     details: MendingAnswer,
 }
 

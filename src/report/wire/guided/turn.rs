@@ -11,7 +11,7 @@ use crate::app::{Begun, Turn};
 use crate::guide::Deed;
 use crate::report::wire::common::{Cut, ReadAt, Results, WarningAnswer, guided_state};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
-use crate::report::wire::size::{CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
+use crate::report::wire::size::{CutWords, Cuttable, fit, rest_of_execution, shorten};
 use crate::report::wire::warning::of_execution;
 use crate::run::{Guided, GuidedState, Outcome};
 
@@ -219,10 +219,6 @@ impl Cuttable for TurnAnswer {
 
     fn next_step(&mut self) -> &mut Option<String> {
         &mut self.next_step
-    }
-
-    fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        Vec::new()
     }
 
     fn messages(&mut self) -> Vec<&mut String> {
