@@ -44,7 +44,7 @@ pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, QUERY_L
 pub use crate::execute::StepEnd;
 pub use crate::guide::{Answering, Asked, Asker, Story, Turn};
 pub use crate::model::{KnownTool, ServerStanding};
-pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome};
+pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome, Refusal};
 pub use crate::source::READING;
 pub use crate::store::{ListingTotals, Summary, Tally};
 pub use crate::upstream::{ServerRow, TOLD};

@@ -389,6 +389,17 @@ fn wanted_input(input: &Input) -> Value {
 
 /// Why nothing ran, for whoever asked.
 pub(super) fn refused(flow: &str, refusal: &Refusal) -> Error {
+    refused_as(Some(flow), refusal, "in initialVariables")
+}
+
+/// The same where values are given in another place, or to something that is not a flow.
+pub(super) fn refused_as(flow: Option<&str>, refusal: &Refusal, place: &str) -> Error {
+    let mut error = told(flow, refusal, place);
+    error.refusal = Some(Box::new(refusal.clone()));
+    error
+}
+
+fn told(flow: Option<&str>, refusal: &Refusal, place: &str) -> Error {
     let names = |names: &[String]| Value::Array(names.iter().cloned().map(Value::String).collect());
     match refusal {
         Refusal::UnknownSet { known, .. } => {
@@ -418,7 +429,7 @@ pub(super) fn refused(flow: &str, refusal: &Refusal) -> Error {
             let (are, values) = if missing.len() == 1 { ("is", "value") } else { ("are", "values") };
             let missing_names: Vec<String> = missing.iter().map(|(name, _)| name.clone()).collect();
             let example: Map<String, Value> = missing_names.iter().map(|name| (name.clone(), json!("…"))).collect();
-            let mut next = format!("ask your user, then give {} in initialVariables", Value::Object(example));
+            let mut next = format!("ask your user, then give {} {place}", Value::Object(example));
             if !wanted.sets.is_empty() {
                 let sets = wanted.sets.join(", ");
                 next = format!("{next}, or choose a variable set that gives them: _variableSet {sets}");
@@ -430,12 +441,16 @@ pub(super) fn refused(flow: &str, refusal: &Refusal) -> Error {
                 Code::MissingVariables,
                 format!("{} required {values} {are} missing: {}", missing.len(), listed.join(", ")),
             )
-            .next(next)
-            .detail("flowName", Value::String(flow.to_owned()))
-            .detail("provided", names(provided))
-            .detail("required", names(required))
-            .detail("missing", names(&missing_names))
-            .detail("inputs", wanted.inputs.iter().map(wanted_input).collect());
+            .next(next);
+            let error = match flow {
+                Some(flow) => error.detail("flowName", Value::String(flow.to_owned())),
+                None => error,
+            };
+            let error = error
+                .detail("provided", names(provided))
+                .detail("required", names(required))
+                .detail("missing", names(&missing_names))
+                .detail("inputs", wanted.inputs.iter().map(wanted_input).collect());
             if wanted.sets.is_empty() { error } else { error.detail("variableSets", names(&wanted.sets)) }
         }
     }

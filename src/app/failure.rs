@@ -14,6 +14,7 @@ use crate::code::Code;
 use crate::discover::{DamagedIndex, DiscoverError};
 use crate::model::Unusable;
 use crate::names::quoted;
+use crate::run::Refusal;
 use crate::validate::{Finding, Reach, TELL_FLOWS_APART};
 
 /// Exit codes of the command line, with their meaning.
@@ -41,6 +42,8 @@ pub struct Error {
     pub details: Option<Box<Map<String, Value>>>,
     /// What the checker found, where that is the trouble.
     pub findings: Vec<Finding>,
+    /// Why the given values were refused, where that is the trouble.
+    pub refusal: Option<Box<Refusal>>,
 }
 
 impl Error {
@@ -53,6 +56,7 @@ impl Error {
             of_github: code.of_github(),
             details: None,
             findings: Vec::new(),
+            refusal: None,
         }
     }
 

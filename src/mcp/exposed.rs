@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 
-use crate::app::{App, Code, Error, Exposed, ExposedFlow, ExposedTool};
+use crate::app::{App, Error, Exposed, ExposedFlow, ExposedTool, Refusal};
 use crate::names::{counted, shown};
 
 /// How many refusals the log names one by one.
@@ -129,24 +129,22 @@ pub(super) fn tool(exposed: &ExposedTool) -> Tool {
 
 /// An error of executing a flow, in words that fit a call whose arguments are the flow's inputs.
 pub(super) fn in_its_words(flow: &ExposedFlow, error: Error) -> Error {
-    let detail = |key: &str| error.details.as_ref().and_then(|details| details.get(key));
-    match error.code {
-        Code::MissingVariables => {
-            let missing = detail("missing").and_then(Value::as_array);
-            let names = missing.into_iter().flatten().filter_map(Value::as_str);
-            let key = |name| flow.arguments.iter().find(|one| one.name == name).map_or(name, |one| one.key.as_str());
-            let mut next = format!("ask your user, then give {}", names.map(key).collect::<Vec<_>>().join(", "));
-            let sets = detail("variableSets").and_then(Value::as_array).into_iter().flatten();
-            let sets: Vec<&str> = sets.filter_map(Value::as_str).collect();
-            if !sets.is_empty() {
-                next = format!("{next}, or choose a variable set that gives them: _variableSet {}", sets.join(", "));
+    match error.refusal.as_deref() {
+        Some(Refusal::Missing { missing, wanted, .. }) => {
+            let key = |name: &str| {
+                let argument = flow.arguments.iter().find(|one| one.name == name);
+                argument.map_or(name, |one| one.key.as_str()).to_owned()
+            };
+            let keys: Vec<String> = missing.iter().map(|(name, _)| key(name)).collect();
+            let mut next = format!("ask your user, then give {}", keys.join(", "));
+            if !wanted.sets.is_empty() {
+                let sets = wanted.sets.join(", ");
+                next = format!("{next}, or choose a variable set that gives them: _variableSet {sets}");
             }
             error.next(next)
         }
-        Code::InvalidRequest if detail("misfits").is_some() => {
-            error.next(format!("the schema of {} says which types and choices fit", flow.tool))
-        }
-        _ => error,
+        Some(Refusal::Misfit(_)) => error.next(format!("the schema of {} says which types and choices fit", flow.tool)),
+        Some(Refusal::UnknownSet { .. } | Refusal::SetNotText) | None => error,
     }
 }
 

@@ -9,7 +9,7 @@ use chrono::DateTime;
 use serde_json::{Map, Value};
 
 use super::{Offer, PromptEntry, PromptKind};
-use crate::app::execute::refused;
+use crate::app::execute::refused_as;
 use crate::app::{App, Catalog, Code, Error, InexactName};
 use crate::catalog::{CatalogError, near, normal, variables};
 use crate::model::{Template, ValueType, text_of};
@@ -19,6 +19,8 @@ use crate::run::{Coming, Event, Given, Limits, Output, Refusal, Run, State, Step
 
 /// The longest that a filled template may get, in bytes; no client takes more in one message.
 const LONGEST_TEXT: usize = 1_000_000;
+/// Where a prompt is given its values: its caller knows no tool.
+const PLACE: &str = "as arguments of the prompt";
 
 /// Which prompt, and what it is given.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +79,7 @@ impl App {
         let (description, body) = match offer.kind {
             PromptKind::Template => {
                 let template = catalog.template_named(&offer.name).await?;
-                let text = filled(&template, &offer.name, &values)?;
+                let text = filled(&template, &values)?;
                 (template.description.clone().or_else(|| template.title.clone()), WrittenBody::Text(text))
             }
             PromptKind::Flow => {
@@ -136,7 +138,7 @@ fn script(plan: Arc<Plan>, name: &str, mut values: Map<String, Value>) -> Result
             *value = parsed;
         }
     }
-    let told = |refusal: &Refusal| as_arguments(refused(name, refusal));
+    let told = |refusal: &Refusal| refused_as(Some(name), refusal, PLACE);
     let given = Given::read(&values).map_err(|refusal| told(&refusal))?;
     given.check(plan.terms()).map_err(|refusal| told(&refusal))?;
     let mut run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| told(&refusal))?;
@@ -201,22 +203,16 @@ fn reads_of_step(run: &Run, number: usize, work: &Work) -> Vec<(String, Coming)>
     reads
 }
 
-/// The same refusal, for a caller who gives arguments and knows no tool.
-fn as_arguments(mut error: Error) -> Error {
-    error.next_step = error.next_step.map(|step| step.replace(" in initialVariables", " as arguments of the prompt"));
-    error
-}
-
 /// A template's text with values in it: those given, else those of the chosen set, else defaults.
-fn filled(template: &Template, name: &str, values: &Map<String, Value>) -> Result<String, Error> {
-    let given = Given::read(values).map_err(|refusal| as_arguments(refused(name, &refusal)))?;
+fn filled(template: &Template, values: &Map<String, Value>) -> Result<String, Error> {
+    let given = Given::read(values).map_err(|refusal| refused_as(None, &refusal, PLACE))?;
     let set = match &given.set {
         None => None,
         Some(wanted) => {
             let known = || template.sets.iter().map(|set| set.name.clone()).collect();
             let found = template.sets.iter().find(|set| set.name == *wanted);
             let unknown = || Refusal::UnknownSet { name: wanted.clone(), known: known() };
-            Some(found.ok_or_else(|| as_arguments(refused(name, &unknown())))?)
+            Some(found.ok_or_else(|| refused_as(None, &unknown(), PLACE))?)
         }
     };
     let of_set: BTreeMap<String, &Value> =
@@ -243,11 +239,7 @@ fn filled(template: &Template, name: &str, values: &Map<String, Value>) -> Resul
             misspelt: Vec::new(),
             wanted: Box::default(),
         };
-        let mut error = as_arguments(refused(name, &refusal));
-        if let Some(details) = &mut error.details {
-            details.remove("flowName");
-        }
-        return Err(error);
+        return Err(refused_as(None, &refusal, PLACE));
     }
     let outline = Outline::of_template(template);
     fill(&template.text, &outline.placeholders, LONGEST_TEXT, |number| {
