@@ -58,21 +58,21 @@ codes! {
     /// Why something failed.
     Code, retried: "Whether we tried again before giving it.";
     InvalidRequest = "INVALID_REQUEST", "no", "An argument is missing, unknown or of the wrong kind.";
-    InvalidCursor = "INVALID_CURSOR", "no", "The cursor does not go on with this listing.";
+    InvalidCursor = "INVALID_CURSOR", "no", "The cursor does not belong to this listing.";
     AmbiguousName = "AMBIGUOUS_NAME", "no", "Several flows or templates go by that name.";
     FlowNotFound = "FLOW_NOT_FOUND", "no", "No flow goes by that name.";
     TemplateNotFound = "TEMPLATE_NOT_FOUND", "no", "No template goes by that name.";
     RefNotFound = "REF_NOT_FOUND", "no", "The repository has no such branch, tag or commit.";
     RepoNotFound = "REPO_NOT_FOUND", "no", "The repository does not exist or can't be seen.";
     ParseError = "PARSE_ERROR", "no", "A file is not strict JSON; the message says where.";
-    ValidationError = "VALIDATION_ERROR", "no", "A flow has errors, which `details.findings` lists, or a file of the catalog is none that is read.";
+    ValidationError = "VALIDATION_ERROR", "no", "A flow has errors, which `details.findings` lists, or a catalog file has an unsupported type.";
     CircularDependency = "CIRCULAR_DEPENDENCY", "no", "A flow's edges form a ring; `details.cycle` is the ring.";
     FileTooLarge = "FILE_TOO_LARGE", "no", "A file is over the size limit.";
     MissingVariables = "MISSING_VARIABLES", "no", "Required values were not given; `details.missing` lists them. Nothing ran.";
     ExecutionError = "EXECUTION_ERROR", "no", "A step could not be carried out.";
-    Timeout = "TIMEOUT", "no", "Something took longer than it may.";
+    Timeout = "TIMEOUT", "no", "Something took longer than its time limit.";
     Cancelled = "CANCELLED", "no", "The caller cancelled.";
-    LimitExceeded = "LIMIT_EXCEEDED", "no", "A text, what a tool answers, or flows within flows would go past a limit; `nextStep` says what helps.";
+    LimitExceeded = "LIMIT_EXCEEDED", "no", "A text, a tool's answer or flows within flows would exceed a limit; `nextStep` says what helps.";
     Unauthorized = "UNAUTHORIZED", "no", "GitHub refused the token (401).";
     Forbidden = "FORBIDDEN", "no", "GitHub refuses the request (403 without a limit); `details.reason` says why.";
     RateLimited = "RATE_LIMITED", "up to 3 tries, unless the reset is too far away", "GitHub's quota is used up; `details.retryAt` says until when.";
@@ -81,15 +81,15 @@ codes! {
     ToolNotFound = "TOOL_NOT_FOUND", "no", "No external server or tool goes by that name.";
     ToolNotAllowed = "TOOL_NOT_ALLOWED", "no", "The operator does not allow flows to call that tool.";
     ToolUnavailable = "TOOL_UNAVAILABLE", "as the node's `retry` says", "The tool's server can't be reached.";
-    ToolError = "TOOL_ERROR", "as the node's `retry` says", "The tool reports an error; the message holds its words.";
+    ToolError = "TOOL_ERROR", "as the node's `retry` says", "The tool reports an error; the message quotes it.";
     ExecutionNotFound = "EXECUTION_NOT_FOUND", "no", "No execution goes by that id, or it is no longer kept.";
-    InvalidStepToken = "INVALID_STEP_TOKEN", "no", "The step token is not, or no longer, that of the open step.";
+    InvalidStepToken = "INVALID_STEP_TOKEN", "no", "The step token is not that of the open step, or no longer valid.";
     StepAlreadyCompleted = "STEP_ALREADY_COMPLETED", "no", "The step was completed before, with another output.";
     ContractViolation = "CONTRACT_VIOLATION", "no", "The output does not meet the step's contract; `details.issues` lists every place. The token stays good.";
-    AwaitingHuman = "AWAITING_HUMAN", "no", "A person is asked, and nothing goes on before the answer.";
-    EscalationNotFound = "ESCALATION_NOT_FOUND", "no", "No question to a person is open under that id.";
+    AwaitingHuman = "AWAITING_HUMAN", "no", "A question to a person is open, and nothing goes on before the answer.";
+    EscalationNotFound = "ESCALATION_NOT_FOUND", "no", "No open question has that id.";
     StoreError = "STORE_ERROR", "no", "Guided executions can't be kept or read on this machine; everything else works.";
-    InternalError = "INTERNAL_ERROR", "no", "A bug; the message holds an id that is found in the log.";
+    InternalError = "INTERNAL_ERROR", "no", "A bug; the message holds an id that is also in the log.";
 }
 
 codes! {

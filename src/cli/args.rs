@@ -46,17 +46,17 @@ pub(super) enum Color {
 /// Flags of every command.
 #[derive(Debug, Args)]
 pub(super) struct Everywhere {
-    /// Ask GitHub for the newest state now, however fresh the kept copy is
+    /// Ask GitHub for the newest state now, even if the cached copy is still fresh
     #[arg(long, global = true, help_heading = "Catalog", display_order = 100)]
     pub(super) refresh: bool,
 
-    /// Print the result as JSON, in the shape that the MCP tools answer with
+    /// Print the result as JSON, in the shape of the MCP tools' answers
     #[arg(long, global = true, help_heading = "Output")]
     pub(super) json: bool,
     /// Print results and errors only: no progress, no notes
     #[arg(short, long, global = true, help_heading = "Output")]
     pub(super) quiet: bool,
-    /// When to use colour; auto means on a terminal, unless the environment says no
+    /// When to use colour; auto: on a terminal, unless a variable such as NO_COLOR disables it
     #[arg(
         long,
         global = true,
@@ -77,25 +77,25 @@ pub(super) struct Everywhere {
 pub(super) enum Command {
     /// List the flows of the catalog
     #[command(
-        long_about = "List the flows of the catalog.\n\nOn a terminal as a table; in a pipe one line for each flow, with \
-                      name, description, inputs and tags between tabs.",
+        long_about = "List the flows of the catalog.\n\nIn a pipe, each line is a flow: name, description, inputs and \
+                      tags, separated by tabs.",
         after_help = "Examples:\n  flowy list --query 'write up an outage' --query postmortem --explain\n  flowy list --tag marketing\n  flowy list --mode index | grep -i report"
     )]
     List(ListArgs),
     /// Show a flow (inputs, steps, order, results) or a template
     #[command(
-        long_about = "Show a flow: what it needs, its steps in order, where each placeholder takes its value from, and \
-                      what was noticed about it. It is the plan that would run. A template is shown by its name, too.",
+        long_about = "Show a flow: its inputs, its steps in order, where the value of each placeholder comes from, and \
+                      findings. This is the plan that would run. NAME may also be a template.",
         after_help = "Example:\n  flowy show Launch_Brief --full"
     )]
     Show(ShowArgs),
     /// Execute a flow: fill in all its steps, in order
     #[command(
         long_about = "Execute a flow: fill in all its steps, in the order of its edges.\n\nThe final result goes to \
-                      stdout, byte for byte and with nothing around it, so `flowy run NAME > out.md` keeps just that. \
-                      A line for each step goes to stderr; with --steps, the texts of the steps as well. If a step \
-                      fails, what had finished is printed, and the exit code is 1.\n\nNo model is called: the result of a \
-                      flow of texts is a prompt, to be given to a model.",
+                      stdout, byte for byte and with nothing around it, so `flowy run NAME > out.md` saves exactly that. \
+                      A line for each step goes to stderr; --steps adds the texts of the steps. If a step fails, \
+                      the finished parts are printed, and the exit code is 1.\n\nNo model is called: the result of a \
+                      flow of texts is a prompt for you to give to a model.",
         after_help = "Examples:\n  flowy run Marketing_Strategy --var company=TechCorp --var market=AI --var budget=100K\n  \
                       flowy run Meeting_Follow_Up --var-file meeting_notes=notes.txt --var participants=Kim > follow-up.md\n  \
                       echo '{\"company\": \"TechCorp\"}' | flowy run Marketing_Strategy --vars - --dry-run"
@@ -103,12 +103,12 @@ pub(super) enum Command {
     Run(RunArgs),
     /// Check flow and template files, and show each finding at its place
     #[command(
-        long_about = "Check flow and template files, and show each finding at its place.\n\nWithout paths, the catalog that \
-                      --source names is checked, else the one in the current folder, else the one that the settings name; the \
-                      last line says which. A file is checked together with \
-                      the catalog around it; one that stands alone has nothing to look its references up in, which is \
-                      said. A catalog without a flow is a warning; where there is no catalog at all, nothing is checked and the exit \
-                      code is 2. Errors exit 1; warnings alone exit 0, unless --strict is given.",
+        long_about = "Check flow and template files, and show each finding at its place.\n\nWithout paths, flowy checks the \
+                      catalog that --source names, else the one in the current folder, else the one in the settings; the \
+                      last line says which. A file is checked together with the catalog around it. References in a \
+                      standalone file can't be resolved; flowy says so. A catalog without a flow is a warning. Without any \
+                      catalog, nothing is checked and the exit code is 2. Errors exit 1; warnings alone exit 0, unless \
+                      --strict is given.",
         after_help = "Examples:\n  flowy validate\n  flowy validate flows/My_Flow.json\n  flowy validate --strict --quiet\n  flowy validate --source your-name/your-flows"
     )]
     Validate(ValidateArgs),
@@ -125,11 +125,11 @@ pub(super) enum Command {
         after_help = "Example:\n  flowy serve --source your-name/your-flows"
     )]
     Serve(ServeArgs),
-    /// List, show, export, cancel and forget guided executions
+    /// List, show, export, cancel and delete guided executions
     #[command(
         subcommand,
-        long_about = "List, show, export, cancel and forget guided executions: those whose steps an MCP client's model \
-                      carries out, and which this machine keeps. They are never deleted but by `prune`.",
+        long_about = "List, show, export, cancel and delete guided executions. An MCP client's model does their steps, \
+                      and this machine stores them. Only `prune` deletes them.",
         after_help = "Examples:\n  flowy executions list --state awaiting_human\n  flowy executions show ID\n  \
                       flowy executions prune --older-than 90 --dry-run"
     )]
@@ -137,28 +137,28 @@ pub(super) enum Command {
     /// Show the external MCP servers that flows may call, and what tools they have
     #[command(
         subcommand,
-        long_about = "Show the external MCP servers that flows may call, and what tools they have.\n\nThey stand in the \
-                      servers file (--servers, else flowy.servers.json beside your flowy.toml), in the shape that other MCP \
-                      clients use. A flow may call what `allow` names there, and nothing else.\n\nOn a terminal as a table; in a pipe one line \
-                      for each, with tabs.",
+        long_about = "Show the external MCP servers that flows may call, and what tools they have.\n\nThey are configured \
+                      in the servers file (--servers, else flowy.servers.json beside your flowy.toml), in the shape that \
+                      other MCP clients use. A flow may call only what `allow` names there.\n\nIn a pipe, the output is \
+                      tab-separated lines.",
         after_help = "Examples:\n  flowy servers list\n  flowy servers tools browser --schema"
     )]
     Servers(ServersCommand),
-    /// Show how much flows are used, how well that goes, and what listings cost
+    /// Show how often flows are used, how often they succeed, and what listings cost
     #[command(
-        long_about = "Show how much the catalog's flows are used, how well and how fast that goes, and what listings cost \
-                      their readers.\n\nThis machine counts executions and listings of both the program and MCP clients, for \
-                      each catalog by itself; the counts never leave it, and --no-usage stops counting. The score and its class are those \
-                      that listings go by, and made of all use whatever --days says.",
+        long_about = "Show how often the catalog's flows are used, how often they succeed, how long they take, and what \
+                      listings cost.\n\nThe counts are per catalog and include the command line and MCP clients on this \
+                      machine. They never leave it, and --no-usage stops counting. Score and class, by which listings sort, \
+                      always cover all use, whatever --days says.",
         after_help = "Examples:\n  flowy stats --days 30\n  flowy stats --flow Marketing_Strategy --json"
     )]
     Stats(UsageArgs),
     /// Show or write the entry that makes an MCP client start flowy
     #[command(
-        long_about = "Show the entry that makes an MCP client start flowy, and where it belongs; with --write, put it \
-                      there. Everything else in the file stays. A copy of Claude Desktop's file is kept beside it; Claude Code's \
-                      .mcp.json is for a team, so it gets neither a copy nor a path of this machine. Source and settings given \
-                      here become part of the entry; a token never does.",
+        long_about = "Show the entry that makes an MCP client start flowy, and where it belongs; --write puts it \
+                      there. Everything else in the file stays. Claude Desktop's file is backed up beside it. Claude Code's \
+                      .mcp.json is shared by a team, so it gets no backup and no path of this machine. The entry includes the \
+                      source and settings given here, but never a token.",
         after_help = "Examples:\n  flowy config claude-desktop --source your-name/your-flows\n  flowy config claude-code --write\n  flowy config claude-desktop --source your-name/other-flows --name other-flows --write"
     )]
     Config(ConfigArgs),
@@ -190,20 +190,20 @@ impl Command {
 /// Arguments of `list`.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// How much of each flow is shown
+    /// How much to show of each flow
     #[arg(long, value_name = "MODE", default_value = "compact",
           value_parser = PossibleValuesParser::new(Mode::WORDS))]
     pub(super) mode: String,
-    /// What is listed
+    /// What to list
     #[arg(long, value_name = "KIND", default_value = "flows", value_parser = PossibleValuesParser::new(ListKind::WORDS))]
     pub(super) kind: String,
-    /// What the flow is to do: the best matches first; repeat it with other words
+    /// Describe the task; the best matches come first. Repeat the flag with other words
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) query: Vec<String>,
-    /// Say how well each flow matches the query, and by which words
+    /// Show how well each flow matches the query, and which words matched
     #[arg(long, requires = "query")]
     pub(super) explain: bool,
-    /// Only flows with this tag; several: with all of them
+    /// Only flows with this tag; may be repeated, and all tags must match
     #[arg(long = "tag", value_name = "TAG", value_parser = NonEmptyStringValueParser::new())]
     pub(super) tags: Vec<String>,
     /// Only flows of this category
@@ -212,16 +212,16 @@ pub(super) struct ListArgs {
     /// Only flows of this complexity: simple, moderate or high
     #[arg(long, value_name = "COMPLEXITY", value_parser = NonEmptyStringValueParser::new())]
     pub(super) complexity: Option<String>,
-    /// Only the flow of this name; may be repeated
+    /// Only the flow with this name; may be repeated
     #[arg(long = "name", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) names: Vec<String>,
-    /// Only flows whose executions take no longer than this on average, in milliseconds
+    /// Only flows whose executions take at most this long on average, in milliseconds
     #[arg(long, value_name = "MS")]
     pub(super) max_latency_ms: Option<i64>,
-    /// The most flows to list at once; with --query 10 unless given
+    /// List at most this many flows; with --query, the default is 10
     #[arg(long, value_name = "COUNT")]
     pub(super) limit: Option<i64>,
-    /// Go on where the page before ended: the cursor it named
+    /// Continue after the previous page: the cursor that it printed
     #[arg(long, value_name = "CURSOR", value_parser = NonEmptyStringValueParser::new())]
     pub(super) cursor: Option<String>,
 }
@@ -231,7 +231,7 @@ pub(super) struct ListArgs {
 pub(super) struct ShowArgs {
     /// The name of a flow or a template
     pub(super) name: String,
-    /// Show the texts of the steps, too
+    /// Also show the texts of the steps
     #[arg(long)]
     pub(super) full: bool,
 }
@@ -250,29 +250,29 @@ pub(super) struct RunArgs {
     /// A value, read from a file as text
     #[arg(long = "var-file", value_name = "NAME=FILE")]
     pub(super) file_vars: Vec<String>,
-    /// Values from a JSON object in a file, or from stdin with -; the other flags win over it
+    /// Read values from a JSON object in a file, or from stdin with -; other flags override them
     #[arg(long = "vars", value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// A named set of values to start from; `flowy show NAME` lists them
+    /// Start from a variable set; `flowy show NAME` lists the sets
     #[arg(long, value_name = "SET", value_parser = NonEmptyStringValueParser::new())]
     pub(super) set: Option<String>,
-    /// Show what would run, with what is missing, and execute nothing
+    /// Show what would run and which values are missing; execute nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// What a failed step does to steps that do not depend on it
+    /// Whether steps that don't depend on a failed step still run
     #[arg(long, value_name = "WHAT", default_value = "continue",
           value_parser = PossibleValuesParser::new(["continue", "stop"]))]
     pub(super) on_failure: String,
-    /// Print this result to stdout, for a flow that has several
+    /// Print this result to stdout, if the flow has several
     #[arg(long, value_name = "LABEL", conflicts_with = "json", value_parser = NonEmptyStringValueParser::new())]
     pub(super) result: Option<String>,
     /// Print the texts of the steps to stderr
     #[arg(long)]
     pub(super) steps: bool,
-    /// Keep the files that tools gave in this folder
+    /// Save the files that tools return in this folder
     #[arg(long = "files", value_name = "FOLDER", conflicts_with = "dry_run")]
     pub(super) keep: Option<PathBuf>,
-    /// How much --json says of each step
+    /// How much detail --json gives of each step
     #[arg(long, value_name = "DETAIL", default_value = "full",
           value_parser = PossibleValuesParser::new(["full", "outputs", "final"]))]
     pub(super) detail: String,
@@ -284,7 +284,7 @@ pub(super) struct ValidateArgs {
     /// Files and folders to check
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// Exit 1 for warnings, too
+    /// Also exit 1 on warnings
     #[arg(long)]
     pub(super) strict: bool,
 }
@@ -294,11 +294,11 @@ pub(super) struct ValidateArgs {
 pub(super) struct GraphArgs {
     /// The name of the flow
     pub(super) name: String,
-    /// The language of the picture
+    /// The output format
     #[arg(long, value_name = "FORMAT", default_value = "mermaid",
           value_parser = PossibleValuesParser::new(["mermaid", "dot"]))]
     pub(super) format: String,
-    /// Draw the flows within the flow too
+    /// Also draw the steps of flows within the flow
     #[arg(long)]
     pub(super) unfold: bool,
 }
@@ -313,18 +313,18 @@ pub(super) struct SchemaArgs {
 /// What can be done with guided executions.
 #[derive(Debug, Subcommand)]
 pub(super) enum ExecutionsCommand {
-    /// List them, the newest first
+    /// List guided executions, newest first
     List(ListExecutionsArgs),
-    /// Show one: its steps, what was handed in, questions and answers
+    /// Show one execution: its steps, outputs, questions and answers
     #[command(after_help = "Example:\n  flowy executions show ID --html > execution.html")]
     Show(ShowExecutionArgs),
-    /// Print one whole, as JSON
+    /// Print one execution in full, as JSON
     Export(ExecutionArgs),
-    /// End one; it stays readable
+    /// Cancel one execution; it stays readable
     Cancel(CancelArgs),
-    /// Forget some for ever, with all that was handed in
+    /// Permanently delete executions and their outputs
     Prune(PruneArgs),
-    /// Say how they went, flow by flow: completed, abandoned, refused outputs, questions
+    /// Show how executions ended, per flow: completed, abandoned, refused outputs, questions
     Stats(StatsArgs),
 }
 
@@ -339,7 +339,7 @@ pub(super) struct ShowExecutionArgs {
     /// The execution's id, or the end of it that the list shows
     #[arg(value_name = "ID")]
     pub(super) id: String,
-    /// Print a page for a browser that stands alone: everything that happened, in order
+    /// Print a self-contained HTML page with everything that happened, in order
     #[arg(long, conflicts_with = "json")]
     pub(super) html: bool,
 }
@@ -347,16 +347,16 @@ pub(super) struct ShowExecutionArgs {
 /// Arguments of `executions list`.
 #[derive(Debug, Args)]
 pub(super) struct ListExecutionsArgs {
-    /// Only those of this flow
+    /// Only executions of this flow
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) flow: Option<String>,
-    /// Only those in this state; may be repeated
+    /// Only executions in this state; may be repeated
     #[arg(long = "state", value_name = "STATE", value_parser = states())]
     pub(super) states: Vec<String>,
-    /// The most to list at once
+    /// List at most this many
     #[arg(long, value_name = "COUNT")]
     pub(super) limit: Option<i64>,
-    /// Go on where the page before ended: the cursor it named
+    /// Continue after the previous page: the cursor that it printed
     #[arg(long, value_name = "CURSOR", value_parser = NonEmptyStringValueParser::new())]
     pub(super) cursor: Option<String>,
 }
@@ -373,7 +373,7 @@ pub(super) struct ExecutionArgs {
 pub(super) struct CancelArgs {
     /// The execution's id, or the end of it that the list shows
     pub(super) id: String,
-    /// Why, for the record
+    /// The reason, kept with the execution
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) reason: Option<String>,
 }
@@ -381,22 +381,22 @@ pub(super) struct CancelArgs {
 /// Arguments of `executions prune`.
 #[derive(Debug, Args)]
 pub(super) struct PruneArgs {
-    /// Only these
+    /// Only these executions
     #[arg(value_name = "ID")]
     pub(super) ids: Vec<String>,
-    /// Only those of this flow
+    /// Only executions of this flow
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) flow: Option<String>,
-    /// Those in this state, instead of those that have ended; may be repeated
+    /// Executions in this state instead of ended ones; may be repeated
     #[arg(long = "state", value_name = "STATE", value_parser = states())]
     pub(super) states: Vec<String>,
-    /// Those that nothing happened to for so many days
+    /// Executions in which nothing happened for this many days
     #[arg(long, value_name = "DAYS")]
     pub(super) older_than: Option<u32>,
-    /// All that have ended
+    /// All executions that have ended
     #[arg(long)]
     pub(super) all: bool,
-    /// Only say which these are
+    /// Only show what would be deleted
     #[arg(long)]
     pub(super) dry_run: bool,
 }
@@ -404,7 +404,7 @@ pub(super) struct PruneArgs {
 /// Arguments of `executions stats`.
 #[derive(Debug, Args)]
 pub(super) struct StatsArgs {
-    /// After how many days without anything happening an execution counts as abandoned
+    /// Count an execution as abandoned after this many days without activity
     #[arg(long, value_name = "DAYS", default_value_t = 7)]
     pub(super) idle_days: u32,
 }
@@ -415,7 +415,7 @@ pub(super) struct ServeArgs {
     /// Connect to all external servers at the start, instead of when a flow first calls them
     #[arg(long)]
     pub(super) warm: bool,
-    /// Connect to them first, and refuse to start where one can't be reached or a flow's call can't work
+    /// Connect to all external servers first; refuse to start if one can't be reached or a flow's call can't work
     #[arg(long)]
     pub(super) strict: bool,
 }
@@ -423,9 +423,9 @@ pub(super) struct ServeArgs {
 /// What can be asked of external servers.
 #[derive(Debug, Subcommand)]
 pub(super) enum ServersCommand {
-    /// List those that are configured, and what is known of each; none is asked
+    /// List configured servers and their cached status without contacting them
     List,
-    /// Ask one for its tools, and show which of them flows may call
+    /// Contact one server, and show its tools and which of them flows may call
     #[command(after_help = "Example:\n  flowy servers tools browser --schema --json")]
     Tools(ServerToolsArgs),
 }
@@ -436,7 +436,7 @@ pub(super) struct ServerToolsArgs {
     /// The server's name in the servers file
     #[arg(value_name = "ALIAS")]
     pub(super) alias: String,
-    /// Show the JSON Schema of each tool's arguments, too
+    /// Also show the JSON Schema of each tool's arguments
     #[arg(long)]
     pub(super) schema: bool,
 }
@@ -447,7 +447,7 @@ pub(super) struct UsageArgs {
     /// Only this flow
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) flow: Option<String>,
-    /// Only the last days, today (UTC) included
+    /// Only this many days, up to and including today (UTC)
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=36_500))]
     pub(super) days: Option<u32>,
 }
@@ -455,16 +455,16 @@ pub(super) struct UsageArgs {
 /// Arguments of `config`.
 #[derive(Debug, Args)]
 pub(super) struct ConfigArgs {
-    /// The client: claude-desktop, claude-code, or another, for which the usual entry is shown
+    /// The client: claude-desktop, claude-code, or another name, for which a generic entry is shown
     #[arg(value_name = "CLIENT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) client: String,
     /// Put the entry into the client's file
     #[arg(long)]
     pub(super) write: bool,
-    /// The entry's name, so that a client can have several catalogs
+    /// The entry's name; several catalogs need different names
     #[arg(long, value_name = "NAME", default_value = SERVER)]
     pub(super) name: String,
-    /// Overwrite an entry of that name that serves another catalog
+    /// Overwrite an entry of that name, even if it serves another catalog
     #[arg(long, requires = "write")]
     pub(super) replace: bool,
 }

@@ -24,8 +24,7 @@ pub(super) const GIT_REF: SettingRow = SettingRow {
     variables: &["GITHUB_REF"],
     key: Some("ref"),
     default: Fallback::Described("the repository's default branch"),
-    meaning: "branch, tag or commit that is read when the source names none; refs/heads/ and refs/tags/ may stand \
-              before it",
+    meaning: "branch, tag or commit to read if the source names none; a prefix refs/heads/ or refs/tags/ is allowed",
     concern: Concern::Catalog,
     put: |settings, given| reading::git_ref(given).map(|value| settings.git_ref = Some(value)),
     written: |settings| settings.git_ref.as_ref().map(ToString::to_string),
@@ -37,7 +36,7 @@ pub(super) const TOKEN: SettingRow = SettingRow {
     variables: &["GITHUB_PAT", "GITHUB_TOKEN", "GH_TOKEN"],
     key: Some("token"),
     default: Fallback::Described("none"),
-    meaning: "GitHub token; public repositories need none, private ones the permission Contents: read",
+    meaning: "GitHub token; public repositories need none, private ones need the permission Contents: read",
     own_file_only: true,
     concern: Concern::Reading,
     secret: true,
@@ -84,7 +83,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["GITHUB_REPO_URL"],
         key: Some("source"),
         default: Fallback::Described("the current folder if it has flows/, else the built-in examples"),
-        meaning: "the catalog: owner/repo, owner/repo@ref, a GitHub address, a folder, or examples for the built-in ones",
+        meaning: "the catalog: owner/repo, owner/repo@ref, a GitHub address or a folder; examples selects the built-in catalog, unless a folder of that name exists",
         concern: Concern::Source,
         put: |settings, given| reading::source(given).map(|value| settings.source = Some(value)),
         written: |settings| settings.source.clone(),
@@ -123,7 +122,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["MAX_FILE_SIZE"],
         key: Some("max_file_size_bytes"),
         default: Fallback::Value("1048576"),
-        meaning: "the largest catalog file that is read, in bytes",
+        meaning: "size limit of a catalog file, in bytes",
         concern: Concern::Reading,
         put: |settings, given| {
             reading::number(given, SettingUnit::Bytes, 1..=LARGEST_FILE_BYTES)
@@ -138,7 +137,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["RETRY_ATTEMPTS"],
         key: Some("retry_attempts"),
         default: Fallback::Value("3"),
-        meaning: "how often one request to GitHub is tried in all, 1 to 10",
+        meaning: "number of tries of one request to GitHub, 1 to 10",
         concern: Concern::Reading,
         put: |settings, given| {
             reading::number(given, SettingUnit::Tries, 1..=10).map(|number| settings.retry_attempts = number)
@@ -150,7 +149,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["MAX_CONCURRENT_REQUESTS"],
         key: Some("max_concurrent_requests"),
         default: Fallback::Value("20"),
-        meaning: "how many tool calls are handled at once; also how many requests to GitHub, of which there are never more than 4",
+        meaning: "number of tool calls handled at once; also limits requests to GitHub at once, of which there are at most 4",
         concern: Concern::Serving,
         put: |settings, given| {
             reading::number(given, SettingUnit::Calls, 1..=1_000)
@@ -163,7 +162,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["FLOWY_MAX_PROMPTS"],
         key: Some("max_prompts"),
         default: Fallback::Value("100"),
-        meaning: "how many prompts clients are shown, 0 to 1000: flows by name, then templates by name",
+        meaning: "number of prompts that clients are shown, 0 to 1000: flows by name, then templates by name",
         concern: Concern::Serving,
         put: |settings, given| {
             reading::number(given, SettingUnit::Prompts, 0..=1_000).map(|number| settings.max_prompts = number)
@@ -177,8 +176,8 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["FLOWY_EXPOSE"],
         key: Some("expose"),
         default: Fallback::Value("none"),
-        meaning: "which flows are MCP tools of their own: none, marked (those that say expose: true and are on --expose-list) \
-                  or all (only those of --expose-list, where it is given)",
+        meaning: "flows that are MCP tools of their own: none, marked (flows that say expose: true and are on --expose-list) \
+                  or all (only those on --expose-list, if it is given)",
         own_file_only: true,
         concern: Concern::Exposing,
         put: |settings, given| exposing::expose(given).map(|value| settings.expose = value),
@@ -191,7 +190,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["FLOWY_EXPOSE_LIST"],
         key: Some("expose_list"),
         default: Fallback::Described("empty"),
-        meaning: "the flows that --expose may make tools, by name, with commas between them; * for every flow",
+        meaning: "names of the flows that --expose may make tools, separated by commas; * for every flow",
         own_file_only: true,
         concern: Concern::Exposing,
         put: |settings, given| exposing::expose_list(given).map(|value| settings.expose_list = value),
@@ -204,7 +203,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["FLOWY_EXPOSE_PREFIX"],
         key: Some("expose_prefix"),
         default: Fallback::Value("flow_"),
-        meaning: "what the names of these tools begin with: up to 16 letters, digits, _ and -; none for nothing",
+        meaning: "prefix of the names of these tools: up to 16 letters, digits, _ and -; none for no prefix",
         own_file_only: true,
         concern: Concern::Exposing,
         put: |settings, given| exposing::expose_prefix(given).map(|value| settings.expose_prefix = value),
@@ -216,7 +215,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["FLOWY_ONLY_EXPOSED"],
         key: Some("only_exposed"),
         default: Fallback::Value("false"),
-        meaning: "MCP clients are shown these tools and nothing else: no flows_list, no other flow, no prompts",
+        meaning: "show MCP clients these tools and nothing else: no flows_list, no other flow, no prompts",
         own_file_only: true,
         concern: Concern::Exposing,
         put: |settings, given| reading::switch(given).map(|value| settings.only_exposed = value),
@@ -227,7 +226,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["FLOWY_MAX_EXPOSED"],
         key: Some("max_exposed"),
         default: Fallback::Value("128"),
-        meaning: "how many flows are tools of their own at most, 0 to 1000: the first by name",
+        meaning: "largest number of flows that are tools of their own, 0 to 1000; the first by name are taken",
         own_file_only: true,
         concern: Concern::Exposing,
         put: |settings, given| {
@@ -262,7 +261,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["FLOWY_LENIENT"],
         key: Some("lenient"),
         default: Fallback::Value("false"),
-        meaning: "an edge to a node that does not exist is a warning, not an error",
+        meaning: "treat an edge to a missing node as a warning, not as an error",
         concern: Concern::Catalog,
         put: |settings, given| reading::switch(given).map(|value| settings.lenient = value),
         written: |settings| Some(settings.lenient.to_string()),
@@ -273,7 +272,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["FLOWY_ALLOW_ANY_COMMIT"],
         key: Some("allow_any_commit"),
         default: Fallback::Value("false"),
-        meaning: "a commit need not belong to the default branch (commits of forks resolve too)",
+        meaning: "allow commits outside the default branch, including commits of forks",
         own_file_only: true,
         concern: Concern::Reading,
         put: |settings, given| reading::switch(given).map(|value| settings.allow_any_commit = value),
@@ -285,7 +284,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["FLOWY_NO_USAGE"],
         key: Some("no_usage"),
         default: Fallback::Value("false"),
-        meaning: "count neither how much flows are used nor what listings cost; counts never leave this machine",
+        meaning: "don't count how often flows are used and what listings cost; counts never leave this machine",
         concern: Concern::Counts,
         put: |settings, given| reading::switch(given).map(|value| settings.no_usage = value),
         written: |settings| Some(settings.no_usage.to_string()),
@@ -297,7 +296,7 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["FLOWY_CACHE_DIR"],
         key: Some("cache_dir"),
         default: Fallback::Described("flowy in the user's cache folder"),
-        meaning: "folder for what was fetched from GitHub",
+        meaning: "folder for files fetched from GitHub",
         own_file_only: true,
         concern: Concern::CacheFolder,
         put: |settings, given| {

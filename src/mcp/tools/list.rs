@@ -15,7 +15,7 @@ use crate::report::wire::{self, Travels, WarningAnswer};
 const MODES: &[&str] = &Mode::WORDS;
 /// What answers to a query say as their mode.
 const BRIEF: &[(&str, &str)] =
-    &[("brief", "leave `mode` out and give `query`: brief is the form of its answers, and can't be asked for")];
+    &[("brief", "leave `mode` out and give `query`: brief is used only for query results; it can't be requested")];
 /// The longest average that can be asked about: a day, in milliseconds.
 const LONGEST_LATENCY_MS: i64 = 86_400_000;
 const KINDS: &[&str] = &ListKind::WORDS;

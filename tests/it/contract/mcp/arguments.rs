@@ -73,7 +73,7 @@ async fn what_is_wrong_is_refused_with_what_would_be_right() {
         ("flows_execute", json!({"flowName": "Tea", "waitSeconds": -1}), &["`waitSeconds`", "from 0"]),
         ("flows_execute", json!({"flowName": ["Tea"]}), &["`flowName` is a list, not a text"]),
         ("flows_list", json!({"mode": "compakt"}), &["compact, index, standard, detailed", "did you mean \"compact\""]),
-        ("flows_list", json!({"mode": "brief"}), &["is not one of", "give `query`", "can't be asked for"]),
+        ("flows_list", json!({"mode": "brief"}), &["is not one of", "give `query`", "can't be requested"]),
         ("flows_list", json!({"limit": 0}), &["limit", "0", "from 1"]),
         ("flows_list", json!({"limit": 2.5}), &["`limit` is 2.5, not a whole number from 1"]),
         (
