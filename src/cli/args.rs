@@ -56,7 +56,7 @@ pub(super) struct Everywhere {
     /// Print results and errors only: no progress, no notes
     #[arg(short, long, global = true, help_heading = "Output")]
     pub(super) quiet: bool,
-    /// When to use colour; auto: on a terminal, unless a variable such as NO_COLOR disables it
+    /// When to use colour; auto: on a terminal, unless a variable such as `NO_COLOR` disables it
     #[arg(
         long,
         global = true,
