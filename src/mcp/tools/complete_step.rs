@@ -25,7 +25,11 @@ pub(super) const TOOL: Definition = Definition {
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("stepToken", Kind::Text, TOKEN).required(),
-        Parameter::new("output", Kind::Anything, "As contract says; {reason} if failed or skipped."),
+        Parameter::new(
+            "output",
+            Kind::Anything,
+            "As contract says, or {result: X} where X is no object; {reason} if failed or skipped.",
+        ),
         Parameter::new("outcome", Kind::Word(&["done", "failed", "skipped"]), "skipped: optional steps only.")
             .default("\"done\""),
         Parameter::new("next", Kind::Text, "Id from ready to go on with."),
