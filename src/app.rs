@@ -69,7 +69,7 @@ pub use prompts::{PromptArgument, PromptEntry, PromptKind, PromptRequest, Prompt
 pub use resources::{FlowEntry, FlowNames, ResourcePage};
 pub use servers::{ServerList, ServerTools, Servers};
 pub use show::{ShowRequest, Shown, ShownTemplate};
-pub use status::{Listed, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
+pub use status::{ExecutionEntry, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
 pub use usage::{FlowStats, ListingCost, Stats, StatsRequest, UsageByFlow};
 pub use values::{ValuesError, read_values};
 
@@ -101,7 +101,7 @@ pub struct App {
     /// Who calls external tools.
     tools: Arc<dyn Tools>,
     /// None where nothing is counted.
-    counting: Option<Arc<usage::Counting>>,
+    counting: Option<Arc<usage::UsageCounter>>,
 }
 
 impl App {
@@ -126,7 +126,7 @@ impl App {
         let catalogs = Catalogs::new();
         let mut guide = Guide::new(Store::at(&settings.state_dir), clock.clone());
         let counting =
-            (!settings.no_usage).then(|| usage::Counting::of(source.key(), &settings.state_dir, clock.clone()));
+            (!settings.no_usage).then(|| usage::UsageCounter::of(source.key(), &settings.state_dir, clock.clone()));
         if let Some(counting) = counting.clone() {
             guide = guide.telling_ends(Arc::new(move |guided| counting.guided(guided)));
         }

@@ -100,14 +100,14 @@ impl std::fmt::Display for IgnoredRef {
 pub struct Catalog<K> {
     snapshot: Arc<Snapshot>,
     origin: Origin,
-    shared: Arc<Opened<K>>,
+    shared: Arc<OpenedRevision<K>>,
     lenient: bool,
     /// What is known of external tools at this moment.
     tools: Arc<Toolbox>,
 }
 
 /// What is worked out once for a revision.
-struct Opened<K> {
+struct OpenedRevision<K> {
     revision: String,
     /// The snapshot that lacked files which should be there: it stands for that one alone, because
     /// another of the same revision may have them.
@@ -124,8 +124,8 @@ struct Opened<K> {
 
 /// The revisions that are open.
 pub struct Catalogs<K> {
-    open: Mutex<VecDeque<Arc<Opened<K>>>>,
-    flights: Flights<String, Result<Arc<Opened<K>>, CatalogError>>,
+    open: Mutex<VecDeque<Arc<OpenedRevision<K>>>>,
+    flights: Flights<String, Result<Arc<OpenedRevision<K>>, CatalogError>>,
 }
 
 impl<K: Default + Send + Sync + 'static> Catalogs<K> {
@@ -167,13 +167,13 @@ impl<K: Default + Send + Sync + 'static> Catalogs<K> {
         Ok(Arc::new(Catalog { snapshot: view.snapshot, origin, shared, lenient, tools }))
     }
 
-    fn kept(&self, key: &str, snapshot: &Arc<Snapshot>) -> Option<Arc<Opened<K>>> {
+    fn kept(&self, key: &str, snapshot: &Arc<Snapshot>) -> Option<Arc<OpenedRevision<K>>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.iter().find(|opened| opened.revision == key && opened.stands_for(snapshot)).cloned()
     }
 }
 
-impl<K: Default> Opened<K> {
+impl<K: Default> OpenedRevision<K> {
     fn new(revision: String, index: FlowIndex, lacking: Option<Weak<Snapshot>>) -> Self {
         Self {
             revision,
@@ -189,7 +189,7 @@ impl<K: Default> Opened<K> {
     }
 }
 
-impl<K> Opened<K> {
+impl<K> OpenedRevision<K> {
     fn stands_for(&self, snapshot: &Arc<Snapshot>) -> bool {
         !self.index.is_damaged()
             && self.lacking.as_ref().is_none_or(|lacking| std::ptr::eq(lacking.as_ptr(), Arc::as_ptr(snapshot)))

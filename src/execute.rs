@@ -178,7 +178,7 @@ impl Default for Worked {
 }
 
 /// A step that is being worked on: its number, when it began, and what becomes of it.
-type UnderWay<'a> = Pin<Box<dyn Future<Output = (usize, Duration, Worked)> + Send + 'a>>;
+type StepsUnderWay<'a> = Pin<Box<dyn Future<Output = (usize, Duration, Worked)> + Send + 'a>>;
 
 /// How many rendered steps go by before other work gets a turn and a cancellation is looked for.
 const STEPS_A_TURN: usize = 64;
@@ -225,7 +225,7 @@ where
     // Told in the order of the steps, whichever ended first: two executions must agree.
     let mut noticed: BTreeMap<usize, Vec<Warning>> = BTreeMap::new();
     let ends = options.deadline.map(|deadline| begun.saturating_add(deadline));
-    let mut under_way: FuturesUnordered<UnderWay<'_>> = FuturesUnordered::new();
+    let mut under_way: FuturesUnordered<StepsUnderWay<'_>> = FuturesUnordered::new();
     let (mut in_turn, mut calls, mut retries) = (0, 0, 0);
     while !run.ended() {
         let next = if under_way.len() < options.side_by_side.max(1) { run.ready().next() } else { None };
@@ -238,13 +238,13 @@ where
                 let started = clock.reading();
                 run.apply(Event::Started { step: number });
                 match begin(&run, &plan, number, workers, &mut noticed) {
-                    Begun::Ended(result) => (number, started, Worked { result, ..Worked::default() }),
-                    Begun::LeftOut(why) => {
+                    StepStart::Ended(result) => (number, started, Worked { result, ..Worked::default() }),
+                    StepStart::LeftOut(why) => {
                         run.apply(Event::Omitted { step: number, why });
                         tell(&run, &plan, number, &mut progress);
                         continue;
                     }
-                    Begun::Working(future) => {
+                    StepStart::Working(future) => {
                         under_way.push(Box::pin(async move { (number, started, future.await) }));
                         continue;
                     }
@@ -305,7 +305,7 @@ where
     progress(run, Progress { ended: counts.ended, steps: counts.steps, label, end, skipped: counts.skipped });
 }
 
-enum Begun<'a> {
+enum StepStart<'a> {
     Ended(Result<Output, StepError>),
     LeftOut(String),
     Working(Pin<Box<dyn Future<Output = Worked> + Send + 'a>>),
@@ -317,28 +317,30 @@ fn begin<'a>(
     number: usize,
     workers: Workers<'a>,
     noticed: &mut BTreeMap<usize, Vec<Warning>>,
-) -> Begun<'a> {
+) -> StepStart<'a> {
     let Some(step) = plan.step(number) else {
-        return Begun::Ended(Err(StepError::new(Code::InternalError, "the step is not part of the plan")));
+        return StepStart::Ended(Err(StepError::new(Code::InternalError, "the step is not part of the plan")));
     };
     match &step.work {
-        Work::Faulty { code, message, .. } => Begun::Ended(Err(StepError::new(*code, message.clone()))),
+        Work::Faulty { code, message, .. } => StepStart::Ended(Err(StepError::new(*code, message.clone()))),
         // A run is over an unfolded plan, and gathers by itself.
         Work::Flow(_) | Work::Gather(_) => {
-            Begun::Ended(Err(StepError::new(Code::InternalError, "a flow within the flow is not unfolded")))
+            StepStart::Ended(Err(StepError::new(Code::InternalError, "a flow within the flow is not unfolded")))
         }
         Work::Call(call) => begin_call(run, (number, step), call, workers, noticed),
         Work::Render(rendering) => match run.bind(number, rendering) {
-            Err(error) => Begun::Ended(Err(error)),
+            Err(error) => StepStart::Ended(Err(error)),
             Ok(bound) => {
                 if !bound.warnings.is_empty() {
                     noticed.insert(number, bound.warnings);
                 }
                 match workers.texts.work(step, bound.text) {
                     Ok(future) => {
-                        Begun::Working(Box::pin(async move { Worked { result: future.await, ..Worked::default() } }))
+                        StepStart::Working(Box::pin(
+                            async move { Worked { result: future.await, ..Worked::default() } },
+                        ))
                     }
-                    Err(text) => Begun::Ended(Ok(Output::text(text))),
+                    Err(text) => StepStart::Ended(Ok(Output::text(text))),
                 }
             }
         },
@@ -351,23 +353,23 @@ fn begin_call<'a>(
     call: &'a Call,
     workers: Workers<'a>,
     noticed: &mut BTreeMap<usize, Vec<Warning>>,
-) -> Begun<'a> {
+) -> StepStart<'a> {
     if let Some(why) = run.left_out(number, call) {
-        return Begun::LeftOut(why);
+        return StepStart::LeftOut(why);
     }
     let arguments = match run.arguments(number, call) {
         Ok(arguments) => arguments,
-        Err(error) => return Begun::Ended(Err(error)),
+        Err(error) => return StepStart::Ended(Err(error)),
     };
     let Some(tools) = workers.tools else {
         let worked = calls::rehearse(run, (number, step, call), &arguments, workers.known);
         if !worked.warnings.is_empty() {
             noticed.insert(number, worked.warnings);
         }
-        return Begun::Ended(worked.result);
+        return StepStart::Ended(worked.result);
     };
     let told = (workers.execution, workers.told.cloned());
-    Begun::Working(Box::pin(calls::make(run, (number, step, call), arguments, tools, told)))
+    StepStart::Working(Box::pin(calls::make(run, (number, step, call), arguments, tools, told)))
 }
 
 /// Why nothing more may begin, if so.

@@ -30,8 +30,8 @@ use crate::store::{Appended, Store};
 
 pub use error::GuideError;
 use handing::hand_out;
-use known::Known;
-use tools::Calling;
+use known::KnownExecutions;
+use tools::ToolCaller;
 
 /// How long a person, or a tool, is waited for within one call; some clients drop calls after 60
 /// seconds.
@@ -174,10 +174,10 @@ pub struct Guide {
     store: Store,
     clock: Arc<dyn Clock>,
     patience: Duration,
-    known: Arc<Known>,
+    known: Arc<KnownExecutions>,
     on_end: Option<OnEnd>,
     on_news: Option<OnNews>,
-    calling: Calling,
+    calling: ToolCaller,
 }
 
 /// Told of each execution that comes to its end, once, by the process that brings it there.
@@ -202,7 +202,7 @@ pub type OnNews = Arc<dyn Fn(&News) + Send + Sync>;
 impl Guide {
     /// Over a store.
     pub fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
-        let calling = Calling::of(&store, &*clock);
+        let calling = ToolCaller::of(&store, &*clock);
         Self { store, clock, patience: PATIENCE, known: Arc::default(), on_end: None, on_news: None, calling }
     }
 

@@ -261,7 +261,7 @@ impl Plan {
             }
         }
         let number = |node: usize| number_of.get(node).copied().flatten();
-        let view = slots::View::of(checked, &number_of, flows);
+        let view = slots::PlanView::of(checked, &number_of, flows);
         let mut steps: Vec<Step> = Vec::with_capacity(order.steps.len());
         for node in &order.steps {
             let Some(spec) = flow.nodes.get(*node) else { continue };

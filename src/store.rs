@@ -24,11 +24,11 @@ use rusqlite::{Connection, OptionalExtension as _, ToSql, params, params_from_it
 use crate::run::{Entry, ExecutionId, Guided, GuidedState};
 
 pub use error::StoreError;
-use opening::Opened;
+use opening::OpenedStore;
 pub use presence::Presence;
 use rows::{decoded, encoded, is_too_deep, micros};
 pub use summary::{Summary, Tally};
-pub use usage::{Counted, Counts, FlowTotals, ListingTotals, UsageSpan, day_of};
+pub use usage::{CountedUsage, Counts, FlowTotals, ListingTotals, UsageSpan, day_of};
 
 /// The file's name in the state folder.
 pub const FILE: &str = "flowy.db";
@@ -44,9 +44,9 @@ pub struct Store {
     busy: Duration,
     /// Whether what is written is to survive a loss of power.
     lasting: bool,
-    connection: Arc<Mutex<Option<Opened>>>,
+    connection: Arc<Mutex<Option<OpenedStore>>>,
     /// For reading alone: it does not wait for who writes.
-    reader: Arc<Mutex<Option<Opened>>>,
+    reader: Arc<Mutex<Option<OpenedStore>>>,
 }
 
 /// Which executions are wanted.
@@ -64,7 +64,7 @@ pub struct Filter {
 
 /// Some executions, the newest first.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Page {
+pub struct StoredPage {
     /// How each stands.
     pub executions: Vec<Summary>,
     /// How many fit the filter, wherever a page begins.
@@ -220,10 +220,10 @@ impl Store {
     ///
     /// # Errors
     /// When they can't be read.
-    pub async fn page(&self, filter: Filter, limit: usize) -> Result<Page, StoreError> {
+    pub async fn page(&self, filter: Filter, limit: usize) -> Result<StoredPage, StoreError> {
         let read = self.read(move |opened| {
             let connection = &opened.connection;
-            let mut page = Page::default();
+            let mut page = StoredPage::default();
             let whole = Filter { after: None, ..filter.clone() }.conditions();
             let sql = format!("SELECT count(*) FROM executions{}", whole.sql());
             let total: i64 =
@@ -292,13 +292,13 @@ impl Store {
     async fn read<T, F>(&self, work: F) -> Result<Option<T>, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Opened) -> Result<T, StoreError> + Send + 'static,
+        F: FnOnce(&OpenedStore) -> Result<T, StoreError> + Send + 'static,
     {
         if !self.is_there()? {
             return Ok(None);
         }
         let store = self.clone();
-        let done = tokio::task::spawn_blocking(move || store.work_on(&store.reader, Opened::to_read, work));
+        let done = tokio::task::spawn_blocking(move || store.work_on(&store.reader, OpenedStore::to_read, work));
         done.await.map_err(|_| stopped())?.map(Some)
     }
 
@@ -306,7 +306,7 @@ impl Store {
     async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Opened) -> Result<T, StoreError> + Send + 'static,
+        F: FnOnce(&OpenedStore) -> Result<T, StoreError> + Send + 'static,
     {
         let store = self.clone();
         let done = tokio::task::spawn_blocking(move || store.write_here(work));
@@ -314,15 +314,15 @@ impl Store {
     }
 
     /// Works on the file, on this thread, which may block.
-    fn write_here<T>(&self, work: impl FnOnce(&Opened) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.work_on(&self.connection, |file, busy| Opened::at(file, busy, self.lasting), work)
+    fn write_here<T>(&self, work: impl FnOnce(&OpenedStore) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.work_on(&self.connection, |file, busy| OpenedStore::at(file, busy, self.lasting), work)
     }
 
     fn work_on<T>(
         &self,
-        connection: &Mutex<Option<Opened>>,
-        open: impl FnOnce(&Path, Duration) -> Result<Opened, StoreError>,
-        work: impl FnOnce(&Opened) -> Result<T, StoreError>,
+        connection: &Mutex<Option<OpenedStore>>,
+        open: impl FnOnce(&Path, Duration) -> Result<OpenedStore, StoreError>,
+        work: impl FnOnce(&OpenedStore) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut held = connection.lock().unwrap_or_else(PoisonError::into_inner);
         // A file that was moved away or deleted meanwhile is no place to keep anything.

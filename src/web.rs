@@ -43,7 +43,7 @@ pub fn cause(error: &(dyn Error + 'static)) -> String {
 
 /// What kept a request from being answered, where somebody can do something about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub enum WebTrouble {
     /// Nobody whom this machine trusts has signed the certificate.
     Untrusted,
     /// The certificate is over or not valid yet, or this machine's clock is wrong.
@@ -62,7 +62,7 @@ pub enum Trouble {
     Other,
 }
 
-impl Trouble {
+impl WebTrouble {
     /// What an error is about.
     pub fn of(error: &(dyn Error + 'static)) -> Self {
         chain(error).find_map(|error| of_certificate(error).or_else(|| in_words(error))).unwrap_or(Self::Other)
@@ -92,7 +92,7 @@ fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn 
     successors(Some(error), |error: &&'e (dyn Error + 'static)| (*error).source())
 }
 
-fn of_certificate(error: &(dyn Error + 'static)) -> Option<Trouble> {
+fn of_certificate(error: &(dyn Error + 'static)) -> Option<WebTrouble> {
     // An I/O error does not name what it wraps as its source.
     if let Some(within) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         return of_certificate(within);
@@ -102,21 +102,21 @@ fn of_certificate(error: &(dyn Error + 'static)) -> Option<Trouble> {
         CertificateError::Expired
         | CertificateError::ExpiredContext { .. }
         | CertificateError::NotValidYet
-        | CertificateError::NotValidYetContext { .. } => Trouble::OutOfDate,
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => Trouble::OtherHost,
-        _ => Trouble::Untrusted,
+        | CertificateError::NotValidYetContext { .. } => WebTrouble::OutOfDate,
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => WebTrouble::OtherHost,
+        _ => WebTrouble::Untrusted,
     })
 }
 
 /// The HTTP library's own errors are no public types: what they are about is said in words alone.
-fn in_words(error: &(dyn Error + 'static)) -> Option<Trouble> {
+fn in_words(error: &(dyn Error + 'static)) -> Option<WebTrouble> {
     let words = error.to_string();
     let tunnel = words.strip_prefix("tunnel error: ");
     match (words.as_str(), tunnel) {
-        (_, Some("proxy authorization required")) => Some(Trouble::ProxyLogin),
-        (_, Some("failed to create underlying connection")) => Some(Trouble::ProxyUnreachable),
-        (_, Some(_)) => Some(Trouble::ProxyRefuses),
-        ("dns error", _) => Some(Trouble::UnknownHost),
+        (_, Some("proxy authorization required")) => Some(WebTrouble::ProxyLogin),
+        (_, Some("failed to create underlying connection")) => Some(WebTrouble::ProxyUnreachable),
+        (_, Some(_)) => Some(WebTrouble::ProxyRefuses),
+        ("dns error", _) => Some(WebTrouble::UnknownHost),
         _ => None,
     }
 }

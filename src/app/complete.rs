@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::app::{App, Error, Finished, Listed, Outcome, StatusAnswer, StatusRequest};
+use crate::app::{App, Error, ExecutionEntry, Finished, Outcome, StatusAnswer, StatusRequest};
 use crate::discover::FlowKey;
 
 /// How many executions are looked through for an id.
@@ -72,9 +72,9 @@ impl App {
                 tags(catalog.index().keys()?)
             }
             Completing::Execution => {
-                let id = |listed: &Listed| match listed {
-                    Listed::Direct { outcome, .. } => outcome.id().to_owned(),
-                    Listed::Guided(summary) => summary.id.clone(),
+                let id = |listed: &ExecutionEntry| match listed {
+                    ExecutionEntry::Direct { outcome, .. } => outcome.id().to_owned(),
+                    ExecutionEntry::Guided(summary) => summary.id.clone(),
                 };
                 self.newest(EXECUTIONS).await?.iter().map(id).collect()
             }

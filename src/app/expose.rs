@@ -239,7 +239,7 @@ impl App {
 }
 
 /// A flow that is meant to be a tool, by its row in the index.
-struct Candidate<'i> {
+struct ExposedRow<'i> {
     row: usize,
     name: &'i str,
     tool: String,
@@ -264,7 +264,7 @@ impl Exposure {
 
         let mut flows = Vec::new();
         let mut left_out: Option<(usize, String)> = None;
-        for Candidate { row, name, tool } in candidates {
+        for ExposedRow { row, name, tool } in candidates {
             let flow = name.to_owned();
             if reserved_tool_name(&tool) {
                 refused.push(NotExposed::Reserved { tool, flow });
@@ -300,7 +300,7 @@ fn candidates<'i>(
     index: &'i FlowIndex,
     settings: &Settings,
     refused: &mut Vec<NotExposed>,
-) -> Result<Vec<Candidate<'i>>, DamagedIndex> {
+) -> Result<Vec<ExposedRow<'i>>, DamagedIndex> {
     let keys = index.keys()?;
     let rows: Vec<usize> = match settings.expose {
         Expose::None => Vec::new(),
@@ -317,11 +317,11 @@ fn candidates<'i>(
         let name = keys.get(row)?.name.as_str();
         (every || listed.contains(name)).then(|| {
             let tool = format!("{prefix}{}", slug::alone(name, LONGEST_SLUG));
-            Candidate { row, name, tool }
+            ExposedRow { row, name, tool }
         })
     };
     let marked = rows.len();
-    let candidates: Vec<Candidate<'_>> = rows.into_iter().filter_map(candidate).collect();
+    let candidates: Vec<ExposedRow<'_>> = rows.into_iter().filter_map(candidate).collect();
     if settings.expose == Expose::Marked && !every && listed.is_empty() && marked > 0 {
         refused.push(NotExposed::EmptyList { marked });
     }

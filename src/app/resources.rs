@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::app::{App, Catalog, Code, Error, Listed, Origin, StatusAnswer, StatusRequest};
+use crate::app::{App, Catalog, Code, Error, ExecutionEntry, Origin, StatusAnswer, StatusRequest};
 use crate::discover::{DamagedIndex, Figures, ListEntry, Mode, Selection};
 use crate::model::Template;
 use crate::names::shown;
@@ -34,7 +34,7 @@ pub struct FlowEntry {
 #[derive(Debug, Clone)]
 pub struct ResourcePage {
     /// The newest executions; on the first page only.
-    pub executions: Vec<Listed>,
+    pub executions: Vec<ExecutionEntry>,
     /// Flows by name, each with the beginning of its description.
     pub flows: Vec<(String, String)>,
     /// The name after which the next page goes on.
@@ -106,12 +106,12 @@ impl App {
     ///
     /// # Errors
     /// When they can't be listed.
-    pub async fn newest_executions(&self) -> Result<Vec<Listed>, Error> {
+    pub async fn newest_executions(&self) -> Result<Vec<ExecutionEntry>, Error> {
         self.newest(EXECUTIONS).await
     }
 
     /// The newest executions of both kinds. A store that can't be read hides no direct ones.
-    pub(super) async fn newest(&self, most: i64) -> Result<Vec<Listed>, Error> {
+    pub(super) async fn newest(&self, most: i64) -> Result<Vec<ExecutionEntry>, Error> {
         let request = StatusRequest { limit: Some(most), ..StatusRequest::default() };
         match self.status(&request).await? {
             StatusAnswer::List { executions, .. } => Ok(executions),

@@ -88,7 +88,7 @@ pub enum StatusAnswer {
     /// Executions, the newest first.
     List {
         /// How each stands.
-        executions: Vec<Listed>,
+        executions: Vec<ExecutionEntry>,
         /// How many there are in all.
         total: usize,
         /// Where the next page begins.
@@ -100,7 +100,7 @@ pub enum StatusAnswer {
 
 /// One execution of a list.
 #[derive(Debug, Clone)]
-pub enum Listed {
+pub enum ExecutionEntry {
     /// The server did its steps.
     Direct {
         /// How it stands.
@@ -112,7 +112,7 @@ pub enum Listed {
     Guided(Summary),
 }
 
-impl Listed {
+impl ExecutionEntry {
     fn place(&self) -> (i64, &str) {
         match self {
             Self::Direct { outcome, begun } => (begun.timestamp_micros(), outcome.id()),
@@ -182,8 +182,8 @@ impl App {
         loop {
             let StatusAnswer::List { executions, next_cursor, .. } = self.status(&request).await? else { break };
             found.extend(executions.into_iter().filter_map(|listed| match listed {
-                Listed::Guided(summary) if summary.id.ends_with(&end) => Some(summary.id),
-                Listed::Guided(_) | Listed::Direct { .. } => None,
+                ExecutionEntry::Guided(summary) if summary.id.ends_with(&end) => Some(summary.id),
+                ExecutionEntry::Guided(_) | ExecutionEntry::Direct { .. } => None,
             }));
             if next_cursor.is_none() {
                 break;
@@ -252,8 +252,10 @@ impl App {
         };
         let direct: Vec<Kept> = self.memory.all().into_iter().filter(wanted).collect();
         let mut total = direct.len();
-        let mut listed: Vec<Listed> =
-            direct.into_iter().map(|kept| Listed::Direct { outcome: kept.outcome(), begun: kept.begun }).collect();
+        let mut listed: Vec<ExecutionEntry> = direct
+            .into_iter()
+            .map(|kept| ExecutionEntry::Direct { outcome: kept.outcome(), begun: kept.begun })
+            .collect();
         if let Some((micros, id)) = &after {
             listed.retain(|one| one.place() < (*micros, id.as_str()));
         }
@@ -266,7 +268,7 @@ impl App {
         let trouble = match self.guide.store().page(filter, limit + 1).await {
             Ok(page) => {
                 total += page.total;
-                listed.extend(page.executions.into_iter().map(Listed::Guided));
+                listed.extend(page.executions.into_iter().map(ExecutionEntry::Guided));
                 None
             }
             Err(error) => Some(Box::new(unkept(&error))),
@@ -274,7 +276,7 @@ impl App {
         listed.sort_by(|one, other| other.place().cmp(&one.place()));
         let more = listed.len() > limit;
         listed.truncate(limit);
-        let next_cursor = listed.last().filter(|_| more).map(Listed::cursor);
+        let next_cursor = listed.last().filter(|_| more).map(ExecutionEntry::cursor);
         Ok(StatusAnswer::List { executions: listed, total, next_cursor, trouble })
     }
 }

@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::discover::{Mode, Times, Usage};
 use crate::execute::Executed;
 use crate::run::{Guided, GuidedState, Status};
-use crate::store::{Counted, FlowTotals, ListingTotals, Store, UsageSpan, day_of};
+use crate::store::{CountedUsage, FlowTotals, ListingTotals, Store, UsageSpan, day_of};
 
 use ledger::Ledger;
 
@@ -91,7 +91,7 @@ pub struct FlowStats {
 }
 
 /// What counts for one source, and what is known of it.
-pub(super) struct Counting {
+pub(super) struct UsageCounter {
     source: String,
     clock: Arc<dyn Clock>,
     ledger: Arc<Ledger>,
@@ -100,7 +100,7 @@ pub(super) struct Counting {
     recent: Mutex<Option<(Duration, UsageByFlow)>>,
 }
 
-impl Counting {
+impl UsageCounter {
     pub(super) fn of(source: String, state_dir: &Path, clock: Arc<dyn Clock>) -> Arc<Self> {
         let ledger = Arc::new(Ledger::new(Store::for_counts(state_dir)));
         Arc::new(Self { source, clock, ledger, store: Store::for_counts(state_dir), recent: Mutex::new(None) })
@@ -215,7 +215,7 @@ impl App {
         let overall = counting.store.uses(counting.span(&all)).await.map_err(unread)?;
         let overall: BTreeMap<&str, Usage> =
             overall.iter().map(|totals| (totals.flow.as_str(), usage(totals))).collect();
-        let Counted { flows, listings, sources } =
+        let CountedUsage { flows, listings, sources } =
             counting.store.counted(counting.span(request)).await.map_err(unread)?;
         stats.flows = flows.iter().map(|totals| flow_stats(totals, &overall)).collect();
         stats.flows.sort_by(|one, other| {

@@ -121,15 +121,15 @@ mod tests {
 
     #[tokio::test]
     async fn when_all_callers_have_gone_the_work_stops() {
-        struct Told(Arc<Semaphore>);
-        impl Drop for Told {
+        struct Announced(Arc<Semaphore>);
+        impl Drop for Announced {
             fn drop(&mut self) {
                 self.0.add_permits(1);
             }
         }
         let flights = Flights::<&str, ()>::new();
         let stopped = Arc::new(Semaphore::new(0));
-        let told = Told(stopped.clone());
+        let told = Announced(stopped.clone());
         {
             let waiting = flights.join("key", || async move {
                 let _told = told;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use cached::{ConcurrentCloneCached as _, Expires, ShardedExpiringLruCache};
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Flights, Span, lock};
+use super::{Flights, Lifetime, lock};
 use crate::clock::Clock;
 
 /// The pause after a failed question while a stale copy can be served.
@@ -46,7 +46,7 @@ pub struct Loaded<V> {
     /// When it was last known to be current.
     pub checked_at: DateTime<Utc>,
     /// How long it is served without asking; `None` for ever.
-    pub fresh: Option<Span>,
+    pub fresh: Option<Lifetime>,
 }
 
 /// Why an older copy was served.
@@ -90,13 +90,13 @@ struct Landed<V, E> {
 
 /// A bounded set of values by key.
 pub struct Shelf<K, V: Clone, E: Clone> {
-    within: Arc<Within<K, V, E>>,
+    within: Arc<ShelfState<K, V, E>>,
     flights: Flights<(K, bool), Landed<V, E>>,
 }
 
-struct Within<K, V, E> {
+struct ShelfState<K, V, E> {
     entries: ShardedExpiringLruCache<K, ShelfEntry<V>>,
-    pauses: Mutex<HashMap<K, (Span, E)>>,
+    pauses: Mutex<HashMap<K, (Lifetime, E)>>,
     clock: Arc<dyn Clock>,
 }
 
@@ -114,7 +114,7 @@ where
             Err(_) => ShardedExpiringLruCache::new(most),
         };
         Self {
-            within: Arc::new(Within { entries, pauses: Mutex::new(HashMap::new()), clock }),
+            within: Arc::new(ShelfState { entries, pauses: Mutex::new(HashMap::new()), clock }),
             flights: Flights::new(),
         }
     }
@@ -154,7 +154,7 @@ where
     }
 }
 
-impl<K, V, E> Within<K, V, E>
+impl<K, V, E> ShelfState<K, V, E>
 where
     K: Hash + Eq + Clone + Send + Sync + 'static,
     V: Clone + Send + Sync + 'static,
@@ -202,7 +202,7 @@ where
                 let mut pauses = lock(&self.pauses);
                 pauses.retain(|_, (pause, _)| !pause.is_over(&*self.clock));
                 if reason.excusable() {
-                    pauses.insert(key, (Span::new(&*self.clock, least.max(asked_for)), reason.clone()));
+                    pauses.insert(key, (Lifetime::new(&*self.clock, least.max(asked_for)), reason.clone()));
                 }
             }
         }
@@ -285,7 +285,7 @@ mod tests {
         ) -> Result<Found<u32, FetchTrouble>, FetchTrouble> {
             let (asked, now) = (self.asked.clone(), self.clock.now());
             let (clock, takes) = (self.clock.clone(), self.takes);
-            let fresh = Some(Span::new(&*self.clock, TimeDelta::minutes(15)));
+            let fresh = Some(Lifetime::new(&*self.clock, TimeDelta::minutes(15)));
             self.shelf
                 .get(
                     "key",

@@ -9,14 +9,14 @@ use crate::clock::Clock;
 
 /// A stretch of time. One that begins in the future is over: some clock was wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct Lifetime {
     from: DateTime<Utc>,
     until: DateTime<Utc>,
     /// Its end as a reading of the steady clock.
     ends: Duration,
 }
 
-impl Span {
+impl Lifetime {
     /// Begins now.
     pub fn new(clock: &dyn Clock, length: TimeDelta) -> Self {
         Self::since(clock, clock.now(), length)
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn whichever_clock_ends_first_ends_it() {
         let hands = Hands::at(1_000_000, 50);
-        let span = Span::new(&hands, TimeDelta::seconds(900));
+        let span = Lifetime::new(&hands, TimeDelta::seconds(900));
         for (day, steady, left) in [
             (1_000_000, 50, 900),
             (1_000_899, 949, 1),
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn what_began_in_the_future_is_over_and_stays_so() {
         let hands = Hands::at(1000, 0);
-        let span = Span::since(&hands, seconds(2000), TimeDelta::seconds(900));
+        let span = Lifetime::since(&hands, seconds(2000), TimeDelta::seconds(900));
         assert!(span.is_over(&hands));
         hands.set(2100, 1100);
         assert!(span.is_over(&hands));
@@ -111,6 +111,6 @@ mod tests {
     #[test]
     fn a_length_beyond_all_time_is_long() {
         let hands = Hands::at(1000, 0);
-        assert!(Span::new(&hands, TimeDelta::MAX).left(&hands) > Duration::from_hours(24));
+        assert!(Lifetime::new(&hands, TimeDelta::MAX).left(&hands) > Duration::from_hours(24));
     }
 }

@@ -9,7 +9,7 @@ use super::names::FlowNames;
 use super::nested::{Nesting, Within};
 use super::problems::{Problems, left_out, unreadable};
 use super::stock::{Judge, JudgedFlow, Manner, Stock};
-use super::{CatalogError, INDEX, Opened, in_folder, is_category, stem};
+use super::{CatalogError, INDEX, OpenedRevision, in_folder, is_category, stem};
 use crate::cache::RecordFile;
 use crate::code::Code;
 use crate::discover::{Category, FlowIndex, FlowRow, IndexRows, TemplateRow, TemplateTitle};
@@ -26,10 +26,10 @@ pub(super) async fn open<K: Default>(
     snapshot: Arc<Snapshot>,
     revision: String,
     lenient: bool,
-) -> Result<Arc<Opened<K>>, CatalogError> {
+) -> Result<Arc<OpenedRevision<K>>, CatalogError> {
     let name = if lenient { format!("{INDEX}-lenient") } else { INDEX.to_owned() };
     if let Some(index) = snapshot.derived(&name).await.and_then(on_disk) {
-        return Ok(Arc::new(Opened::new(revision, index, None)));
+        return Ok(Arc::new(OpenedRevision::new(revision, index, None)));
     }
     let building = build(&snapshot, lenient).await?;
     let names = building.names();
@@ -41,7 +41,7 @@ pub(super) async fn open<K: Default>(
     let kept = if whole { snapshot.keep_derived(&name, records).await } else { Err(records) };
     let index = kept.map_or_else(FlowIndex::in_memory, on_disk).ok_or(CatalogError::IndexUnreadable)?;
     let lacking: Option<Weak<Snapshot>> = (!whole).then(|| Arc::downgrade(&snapshot));
-    Ok(Arc::new(Opened::new(revision, index, lacking)))
+    Ok(Arc::new(OpenedRevision::new(revision, index, lacking)))
 }
 
 fn stopped<E>(_: E) -> CatalogError {

@@ -42,13 +42,13 @@ impl Within {
 }
 
 /// A file of flows by its number, or why it can't be used; none where it was not read.
-type Files<'a> = dyn Fn(usize) -> Option<&'a Result<ParsedFlows, Unusable>> + 'a;
+type InnerFiles<'a> = dyn Fn(usize) -> Option<&'a Result<ParsedFlows, Unusable>> + 'a;
 /// The flow that a name means.
 type Find<'a> = dyn Fn(&str) -> Result<FlowPlace, Lookup<KnownFlow>> + 'a;
 
 /// Looks flows within flows up, and checks and plans each flow once.
 pub(super) struct Nesting<'a> {
-    files: &'a Files<'a>,
+    files: &'a InnerFiles<'a>,
     find: &'a Find<'a>,
     judge: Judge<'a>,
     judged: RefCell<HashMap<FlowPlace, Arc<JudgedFlow>>>,
@@ -80,7 +80,7 @@ struct Looking {
 }
 
 impl<'a> Nesting<'a> {
-    pub(super) fn new(files: &'a Files<'a>, find: &'a Find<'a>, judge: Judge<'a>) -> Self {
+    pub(super) fn new(files: &'a InnerFiles<'a>, find: &'a Find<'a>, judge: Judge<'a>) -> Self {
         Self { files, find, judge, judged: RefCell::default(), reaching: RefCell::default() }
     }
 

@@ -307,7 +307,7 @@ impl ServersFile {
             };
             mistakes.extend(read.faults.into_iter().map(placed));
             for (member, told) in read.notices {
-                let place = error::Placed { file: path, position: key(&pointer.key(&member)) };
+                let place = error::ServersFilePlace { file: path, position: key(&pointer.key(&member)) };
                 file.notices.push(ServersNotice { alias: alias.clone(), told: format!("{place}: {told}") });
             }
             let unset: Vec<ServersMistake> = read.unset.into_iter().map(placed).collect();
@@ -315,7 +315,7 @@ impl ServersFile {
                 Some(mut spec) => {
                     spec.unset = (!unset.is_empty()).then(|| ServersError { file: path.to_owned(), mistakes: unset });
                     if !spec.allow.patterns.is_empty() {
-                        let place = error::Placed { file: path, position: key(&pointer.key("allow")) };
+                        let place = error::ServersFilePlace { file: path, position: key(&pointer.key("allow")) };
                         spec.allow_at = Some(place.to_string());
                     }
                     file.servers.insert(alias.clone(), spec);

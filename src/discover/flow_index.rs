@@ -43,7 +43,7 @@ pub struct FlowIndex(Arc<Inner>);
 
 struct Inner {
     read: Box<ReadRecord>,
-    head: Head,
+    head: IndexHead,
     /// Read when a look-up or a filter first asks for them.
     keys: OnceLock<Keys>,
     /// Made when a query first asks for it.
@@ -53,7 +53,7 @@ struct Inner {
 
 /// What opening an index reads.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct IndexHead {
     form: u32,
     /// The rows of the flows that ask to be tools of their own, in order.
     exposed: Vec<usize>,
@@ -179,7 +179,7 @@ impl NameMatch {
 /// The records of an index, in the order of their numbers.
 pub(super) fn records(rows: IndexRows) -> Vec<Vec<u8>> {
     let exposed = rows.flows.iter().enumerate().filter(|(_, flow)| flow.expose).map(|(row, _)| row).collect();
-    let head = Head { form: FORM, exposed, compact_tokens: rows.flows.iter().map(compact_tokens).collect() };
+    let head = IndexHead { form: FORM, exposed, compact_tokens: rows.flows.iter().map(compact_tokens).collect() };
     let mut records = Vec::with_capacity(FLOWS + rows.flows.len());
     records.extend([written(&head), written(&Keys::of(&rows.flows)), written(&rows.templates)]);
     records.extend([written(&rows.problems), written(&rows.categories)]);
@@ -199,7 +199,7 @@ impl FlowIndex {
     ///
     /// `None` for anything else, an older or newer form included: the caller makes the index anew.
     pub fn open(read: impl Fn(usize) -> Option<Vec<u8>> + Send + Sync + 'static) -> Option<Self> {
-        let head: Head = postcard::from_bytes(&read(HEAD)?).ok()?;
+        let head: IndexHead = postcard::from_bytes(&read(HEAD)?).ok()?;
         let (read, damaged) = (Box::new(read), AtomicBool::new(false));
         let inner = Inner { read, head, keys: OnceLock::new(), search: OnceLock::new(), damaged };
         (inner.head.form == FORM).then(|| Self(Arc::new(inner)))

@@ -323,8 +323,8 @@ pub fn page(
     for place in before..total {
         let Some(row) = rows.at(place) else { break };
         let chosen = match grouped.get(place) {
-            Some(category) => Chosen::category(category),
-            None => Chosen::fitting(index, row, mode, selection.include_metadata, figures, room)?,
+            Some(category) => PricedEntry::category(category),
+            None => PricedEntry::fitting(index, row, mode, selection.include_metadata, figures, room)?,
         };
         if !page.entries.is_empty() {
             let spent = page.estimated_tokens.saturating_add(chosen.tokens);
@@ -436,13 +436,13 @@ impl Rows {
 }
 
 /// An entry in the form in which it comes, with what it costs.
-struct Chosen {
+struct PricedEntry {
     entry: ListEntry,
     tokens: usize,
     shortened: Option<String>,
 }
 
-impl Chosen {
+impl PricedEntry {
     /// A category, which has no shorter form.
     fn category(entry: &super::tiers::CategoryEntry) -> Self {
         let entry = ListEntry::Category(entry.clone());

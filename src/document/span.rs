@@ -52,7 +52,7 @@ fn floor(text: &str, offset: usize) -> usize {
 /// where none is asked for, as in most files.
 pub struct Locator<'a> {
     text: &'a str,
-    root: OnceCell<Option<Node>>,
+    root: OnceCell<Option<SpanNode>>,
     /// Where each line begins, so that a position costs no walk through the file.
     lines: OnceCell<Vec<usize>>,
     /// The last column worked out: line start, offset, characters between. Places mostly come in
@@ -66,24 +66,24 @@ pub struct Locator<'a> {
 }
 
 /// A value as far as places need it. Unlike the parser's own, it borrows nothing from the text.
-struct Node {
+struct SpanNode {
     span: Span,
-    kind: NodeKind,
+    kind: SpanNodeKind,
 }
 
-enum NodeKind {
+enum SpanNodeKind {
     /// Name, its place, and value of each member.
-    Object(Vec<(String, Span, Node)>),
-    Array(Vec<Node>),
+    Object(Vec<(String, Span, SpanNode)>),
+    Array(Vec<SpanNode>),
     Text,
     Other,
 }
 
-impl Node {
+impl SpanNode {
     /// Documents that are read are nested [`MAX_NESTING`](super::MAX_NESTING) levels deep at the most.
     fn of(ast: &Ast<'_>) -> Self {
         let kind = match ast {
-            Ast::Object(object) => NodeKind::Object(
+            Ast::Object(object) => SpanNodeKind::Object(
                 object
                     .properties
                     .iter()
@@ -93,9 +93,9 @@ impl Node {
                     })
                     .collect(),
             ),
-            Ast::Array(array) => NodeKind::Array(array.elements.iter().map(Self::of).collect()),
-            Ast::StringLit(_) => NodeKind::Text,
-            _ => NodeKind::Other,
+            Ast::Array(array) => SpanNodeKind::Array(array.elements.iter().map(Self::of).collect()),
+            Ast::StringLit(_) => SpanNodeKind::Text,
+            _ => SpanNodeKind::Other,
         };
         Self { span: Span { start: ast.start(), end: ast.end() }, kind }
     }
@@ -136,7 +136,7 @@ impl<'a> Locator<'a> {
 
     /// The bytes of a place; a member that is not there gives its nearest parent that is.
     pub fn span(&self, place: &Place) -> Span {
-        let root = self.root.get_or_init(|| parse_ast(self.text).ok().flatten().as_ref().map(Node::of));
+        let root = self.root.get_or_init(|| parse_ast(self.text).ok().flatten().as_ref().map(SpanNode::of));
         let Some(root) = root else { return Span::default() };
         let mut here = root;
         let mut key: Option<Span> = None;
@@ -144,13 +144,13 @@ impl<'a> Locator<'a> {
         for step in place.pointer.steps() {
             let next = match &here.kind {
                 // The last of several equal keys is the one whose value counts.
-                NodeKind::Object(members) => {
+                SpanNodeKind::Object(members) => {
                     members.iter().rev().find(|(name, ..)| *name == step).map(|(_, key, value)| (value, Some(*key)))
                 }
-                NodeKind::Array(items) => {
+                SpanNodeKind::Array(items) => {
                     step.parse::<usize>().ok().and_then(|index| items.get(index)).map(|value| (value, None))
                 }
-                NodeKind::Text | NodeKind::Other => None,
+                SpanNodeKind::Text | SpanNodeKind::Other => None,
             };
             let Some((value, found)) = next else {
                 whole = false;
@@ -166,7 +166,7 @@ impl<'a> Locator<'a> {
             return key;
         }
         let Span { start, end } = here.span;
-        if let (true, Some((from, to)), NodeKind::Text) = (whole, place.within, &here.kind) {
+        if let (true, Some((from, to)), SpanNodeKind::Text) = (whole, place.within, &here.kind) {
             let raw = self.text.get(start..end).unwrap_or_default();
             let (from, to) = self.with_hidden(start, raw, (from, to));
             let known = match self.within.get() {

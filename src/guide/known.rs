@@ -19,14 +19,14 @@ const MOST_TOLD: usize = 1_000;
 
 /// Executions, the one touched last at the end.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct KnownExecutions {
     stories: Mutex<Vec<Story>>,
     /// Those whose rules and persona this process told, the first at the front.
     told: Mutex<VecDeque<ExecutionId>>,
 }
 
-impl Known {
-    /// What is remembered of an execution; whoever takes it brings it back with [`Known::keep`].
+impl KnownExecutions {
+    /// What is remembered of an execution; whoever takes it brings it back with [`KnownExecutions::keep`].
     pub(super) fn take(&self, id: &ExecutionId) -> Option<Story> {
         let mut stories = self.stories.lock().unwrap_or_else(PoisonError::into_inner);
         let place = stories.iter().position(|story| story.guided.beginning().id == *id)?;

@@ -26,10 +26,10 @@ pub(super) const LOOK: Duration = Duration::from_millis(500);
 
 /// Who calls tools for this process's executions, and which of them are at it.
 #[derive(Clone)]
-pub(super) struct Calling {
+pub(super) struct ToolCaller {
     tools: Arc<dyn Tools>,
     presence: Arc<Presence>,
-    under_way: Arc<Mutex<HashMap<ExecutionId, UnderWay>>>,
+    under_way: Arc<Mutex<HashMap<ExecutionId, CallsUnderWay>>>,
     /// What calls came to that could not be kept yet.
     unkept: Arc<Mutex<HashMap<ExecutionId, Moment>>>,
     /// Cancelled when this process calls no more.
@@ -37,23 +37,23 @@ pub(super) struct Calling {
 }
 
 /// An execution whose tool steps are being done.
-struct UnderWay {
+struct CallsUnderWay {
     cancel: CancellationToken,
-    standing: watch::Receiver<Standing>,
+    standing: watch::Receiver<CallsStanding>,
 }
 
 /// How the tool steps of an execution go.
 #[derive(Debug, Default)]
-struct Standing {
+struct CallsStanding {
     news: Option<News>,
     /// That they are over, for now.
     over: Option<Result<(), GuideError>>,
 }
 
 /// Takes an execution off the list when its tool steps are over, also when something broke.
-struct Listed<'a>(&'a Calling, &'a ExecutionId);
+struct ListedCall<'a>(&'a ToolCaller, &'a ExecutionId);
 
-impl Drop for Listed<'_> {
+impl Drop for ListedCall<'_> {
     fn drop(&mut self) {
         locked(&self.0.under_way).remove(self.1);
     }
@@ -63,7 +63,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Calling {
+impl ToolCaller {
     pub(super) fn of(store: &Store, clock: &dyn Clock) -> Self {
         let state = store.file().parent().unwrap_or(store.file());
         let name = format!("{:016x}{:016x}", clock.fresh(), clock.fresh());
@@ -157,7 +157,7 @@ impl Guide {
 
     /// How tool steps that are being done come out, telling how they go meanwhile; none where they
     /// were broken off by a fault of ours.
-    async fn over(&self, mut standing: watch::Receiver<Standing>) -> Option<Result<(), GuideError>> {
+    async fn over(&self, mut standing: watch::Receiver<CallsStanding>) -> Option<Result<(), GuideError>> {
         loop {
             let (news, over) = {
                 let now = standing.borrow_and_update();
@@ -199,18 +199,18 @@ impl Guide {
     }
 
     /// Does the tool steps that are this process's to do, one after the other, unless it is at it.
-    fn call_in_background(&self, id: &ExecutionId) -> watch::Receiver<Standing> {
+    fn call_in_background(&self, id: &ExecutionId) -> watch::Receiver<CallsStanding> {
         let mut under_way = locked(&self.calling.under_way);
         if let Some(known) = under_way.get(id) {
             return known.standing.clone();
         }
-        let (tell, standing) = watch::channel(Standing::default());
+        let (tell, standing) = watch::channel(CallsStanding::default());
         let cancel = self.calling.over.child_token();
-        under_way.insert(id.clone(), UnderWay { cancel: cancel.clone(), standing: standing.clone() });
+        under_way.insert(id.clone(), CallsUnderWay { cancel: cancel.clone(), standing: standing.clone() });
         // Whoever waits is told by the channel: it may be somebody else than who began.
         let (guide, id) = (Self { on_news: None, ..self.clone() }, id.clone());
         tokio::spawn(async move {
-            let listed = Listed(&guide.calling, &id);
+            let listed = ListedCall(&guide.calling, &id);
             let over = cancel.run_until_cancelled(guide.call_on(&id, &tell)).await.unwrap_or(Ok(()));
             if let Err(error) = &over {
                 tracing::warn!(execution = %id, %error, "a tool step could not be kept");
@@ -221,7 +221,7 @@ impl Guide {
         standing
     }
 
-    async fn call_on(&self, id: &ExecutionId, tell: &watch::Sender<Standing>) -> Result<(), GuideError> {
+    async fn call_on(&self, id: &ExecutionId, tell: &watch::Sender<CallsStanding>) -> Result<(), GuideError> {
         loop {
             let story = self.read(id).await?;
             let guided = story.guided.clone();
@@ -263,7 +263,7 @@ impl Guide {
         id: &ExecutionId,
         guided: &Guided,
         at_work: &ToolAtWork,
-        tell: &watch::Sender<Standing>,
+        tell: &watch::Sender<CallsStanding>,
     ) -> Option<Moment> {
         let (run, step) = (guided.run(), at_work.step);
         let label = run.plan().step(step).map(|step| step.label.clone()).unwrap_or_default();

@@ -28,21 +28,21 @@ use crate::rpc::{Line, Split, request_in};
 /// The longest line that is read, in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-type Said = Arc<StdMutex<VecDeque<(Bytes, OnItsWay)>>>;
+type PendingAnswers = Arc<StdMutex<VecDeque<(Bytes, OnItsWay)>>>;
 
 /// A client at the other end of two streams.
-pub(super) struct Lines<R, W> {
+pub(super) struct ClientLines<R, W> {
     reader: FramedRead<R, Split>,
     writer: Arc<Mutex<Option<Writer<W>>>>,
     /// What is to be said to lines that can't be read, in their order.
-    said: Said,
+    said: PendingAnswers,
     outbox: Outbox,
     backlog: Backlog,
     begun: bool,
     ended: CancellationToken,
 }
 
-impl<R, W> Lines<R, W>
+impl<R, W> ClientLines<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -76,7 +76,7 @@ where
 }
 
 /// Writes what is to be said, one after the other.
-async fn say<W: AsyncWrite + Unpin>(said: Said, writer: Arc<Mutex<Option<Writer<W>>>>) {
+async fn say<W: AsyncWrite + Unpin>(said: PendingAnswers, writer: Arc<Mutex<Option<Writer<W>>>>) {
     let mut writer = writer.lock().await;
     let Some(writer) = writer.as_mut() else { return };
     loop {
@@ -127,7 +127,7 @@ fn answers(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
     }
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
+impl<R, W> Transport<RoleServer> for ClientLines<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,

@@ -14,7 +14,9 @@ use rmcp::model::{
 use self::address::ResourceAddress;
 use super::exposed::{self, Exposing};
 use super::{TTL_AT_MOST_MS, prompts};
-use crate::app::{App, Code, Error, GraphRequest, Listed, Outcome, Section, StatusAnswer, StatusRequest, state_of};
+use crate::app::{
+    App, Code, Error, ExecutionEntry, GraphRequest, Outcome, Section, StatusAnswer, StatusRequest, state_of,
+};
 use crate::report::{draw, wire};
 
 /// How many resources a page of the list holds.
@@ -162,7 +164,7 @@ pub(super) async fn list(
     if let Some(exposing) = only {
         prompts::only_page(cursor)?;
         let (exposed, executions) = (exposing.now().await?, app.newest_executions().await?);
-        let offered = |listed: &&Listed| exposed.tools.iter().any(|tool| tool.flow.flow == flow_of(listed));
+        let offered = |listed: &&ExecutionEntry| exposed.tools.iter().any(|tool| tool.flow.flow == flow_of(listed));
         let resources = executions.iter().filter(offered).map(execution).collect();
         return Ok(ListResourcesResult::with_all_items(resources).with_ttl_ms(0).with_cache_scope(CacheScope::Private));
     }
@@ -189,18 +191,18 @@ pub(super) async fn list(
 }
 
 /// The flow that an execution is of.
-fn flow_of(listed: &Listed) -> &str {
+fn flow_of(listed: &ExecutionEntry) -> &str {
     match listed {
-        Listed::Direct { outcome: Outcome::Finished { flow, .. }, .. } => flow,
-        Listed::Direct { outcome: Outcome::Running(pending), .. } => &pending.flow,
-        Listed::Guided(summary) => &summary.flow,
+        ExecutionEntry::Direct { outcome: Outcome::Finished { flow, .. }, .. } => flow,
+        ExecutionEntry::Direct { outcome: Outcome::Running(pending), .. } => &pending.flow,
+        ExecutionEntry::Guided(summary) => &summary.flow,
     }
 }
 
-fn execution(listed: &Listed) -> Resource {
+fn execution(listed: &ExecutionEntry) -> Resource {
     let (id, state) = match listed {
-        Listed::Direct { outcome, .. } => (outcome.id(), state_of(outcome)),
-        Listed::Guided(summary) => (summary.id.as_str(), summary.state.word()),
+        ExecutionEntry::Direct { outcome, .. } => (outcome.id(), state_of(outcome)),
+        ExecutionEntry::Guided(summary) => (summary.id.as_str(), summary.state.word()),
     };
     let flow = flow_of(listed);
     Resource::new(ResourceAddress::Execution(id.to_owned()).write(), id)

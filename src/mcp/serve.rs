@@ -12,9 +12,9 @@ use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use super::lines::Lines;
+use super::lines::ClientLines;
 use super::outbox::Outbox;
-use super::server::{Ends, Server};
+use super::server::{Ends, McpServer};
 use super::unknown::Named;
 use crate::app::App;
 
@@ -88,14 +88,14 @@ where
 {
     let ends = Ends::default();
     let outbox = Outbox::new(app.clock().fresh());
-    let server = Named(Server::new(app, ends.clone(), outbox.clone()));
+    let server = Named(McpServer::new(app, ends.clone(), outbox.clone()));
     let mut stop = std::pin::pin!(stop);
     tokio::select! {
         biased;
         () = server.0.look_ahead() => {}
         () = &mut stop => return Ok(End::Stopped),
     }
-    let lines = Lines::new(reader, writer, ends.input.clone(), outbox);
+    let lines = ClientLines::new(reader, writer, ends.input.clone(), outbox);
     let serving = CancellationToken::new();
     let running = tokio::select! {
         biased;

@@ -31,7 +31,7 @@ use super::exposed::{self, Exposing};
 use super::outbox::Outbox;
 use super::progress::ClientProgress;
 use super::reply::{Reply, ToolCall, cancelled};
-use super::target::Target;
+use super::target::CallTarget;
 use super::tools::EXECUTE;
 use super::unknown::MCP;
 use super::{TTL_AT_MOST_MS, aliases, changes, completion, failure, identity, introduction, prompts, resources, tools};
@@ -56,7 +56,7 @@ pub(super) struct Ends {
 
 /// The server over one [`App`].
 #[derive(Clone)]
-pub(super) struct Server {
+pub(super) struct McpServer {
     app: Arc<App>,
     /// The fixed tools; none where flows are the only ones.
     tools: &'static [Definition],
@@ -72,7 +72,7 @@ pub(super) struct Server {
     outbox: Option<Outbox>,
 }
 
-impl Server {
+impl McpServer {
     /// A server for one session.
     pub(super) fn new(app: Arc<App>, ends: Ends, outbox: Outbox) -> Self {
         Self { outbox: Some(outbox), ..Self::with_tools(app, ends, &tools::ALL) }
@@ -120,9 +120,9 @@ impl Server {
     ) -> Result<Reply, ErrorData> {
         let (name, contract) = aliases::tool(called);
         let target = match self.find(&name) {
-            Some(tool) => Target::Fixed(tool),
+            Some(tool) => CallTarget::Fixed(tool),
             None => match self.exposed(called, context).await {
-                Ok(Some(flow)) => Target::Flow(flow),
+                Ok(Some(flow)) => CallTarget::Flow(flow),
                 Ok(None) => return Err(failure::unknown_tool(called, &self.tool_names(), self.alone)),
                 Err(error) => return Ok(failure::reply(&EXECUTE, &error, None)),
             },
@@ -219,7 +219,7 @@ impl Server {
     /// Answers one call, whatever becomes of it.
     async fn answer(
         &self,
-        target: Target,
+        target: CallTarget,
         (contract, travels): (bool, Travels),
         sent: Map<String, Value>,
         person: Option<Person>,
@@ -306,7 +306,7 @@ impl Server {
         }
     }
 
-    async fn work(&self, target: &Target, call: ToolCall, sent: Map<String, Value>, flow: Option<&str>) -> Reply {
+    async fn work(&self, target: &CallTarget, call: ToolCall, sent: Map<String, Value>, flow: Option<&str>) -> Reply {
         let tool = target.tool();
         let arguments = match target.arguments(sent) {
             Ok(arguments) => arguments,
@@ -326,7 +326,7 @@ fn cursor(page: Option<PaginatedRequestParams>) -> Option<String> {
     page.and_then(|page| page.cursor).filter(|cursor| !cursor.is_empty())
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -529,7 +529,7 @@ impl ServerHandler for Server {
                 return Err(failure::method_error(failure::reply(tool, &error, None).value));
             }
         };
-        let reply = self.answer(Target::Fixed(tool), (true, Travels::Once), sent, None, &context).await;
+        let reply = self.answer(CallTarget::Fixed(tool), (true, Travels::Once), sent, None, &context).await;
         if reply.failed {
             return Err(failure::method_error(reply.value));
         }

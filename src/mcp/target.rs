@@ -11,14 +11,14 @@ use super::tools::EXECUTE;
 use crate::app::{Error, ExposedFlow};
 
 /// What a call is made to.
-pub(super) enum Target {
+pub(super) enum CallTarget {
     /// One of the fixed tools.
     Fixed(&'static Definition),
     /// A flow that is a tool.
     Flow(Arc<ExposedFlow>),
 }
 
-impl Target {
+impl CallTarget {
     /// The tool that does the work.
     pub(super) fn tool(&self) -> &'static Definition {
         match self {

@@ -6,7 +6,7 @@ use rmcp::model::{ErrorCode, ProtocolVersion};
 use rmcp::service::{NotificationContext, RequestContext, Service, ServiceRole};
 use rmcp::{ErrorData, RoleServer};
 
-use super::server::Server;
+use super::server::McpServer;
 
 /// The methods of MCP that this server answers.
 pub(super) const MCP: [&str; 12] = [
@@ -25,7 +25,7 @@ pub(super) const MCP: [&str; 12] = [
 ];
 
 /// The server, with words for what it lacks: rmcp's own error is the bare name of the method.
-pub(super) struct Named(pub(super) Server);
+pub(super) struct Named(pub(super) McpServer);
 
 impl Service<RoleServer> for Named {
     async fn handle_request(

@@ -10,7 +10,7 @@ use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use crate::document::Pointer;
-use crate::model::effort::{Effort, effort, too_intricate};
+use crate::model::effort::{CheckEffort, effort, too_intricate};
 use crate::model::example::example_of;
 use crate::names::{quoted, shown};
 
@@ -124,7 +124,7 @@ impl Contract {
             // First of all whether there is anything to be made up from.
             let validator = self.validator().ok()?;
             let example = example_of(&self.schema);
-            let meets = effort(&self.schema, &example) != Effort::TooLarge && validator.is_valid(&example);
+            let meets = effort(&self.schema, &example) != CheckEffort::TooLarge && validator.is_valid(&example);
             meets.then_some(example)
         });
         made.as_ref()
@@ -175,10 +175,10 @@ impl Contract {
     pub fn breaches(&self, output: &Value) -> Vec<Breach> {
         match self.validator() {
             Ok(validator) => match effort(&self.schema, output) {
-                Effort::Small => OUTPUT.breaches(validator, output, &[]),
-                Effort::Large if validator.is_valid(output) => Vec::new(),
-                Effort::Large => OUTPUT.whole("does not meet the contract, and is too large to say where"),
-                Effort::TooLarge => OUTPUT.whole("is too large to be compared with what the contract says of it"),
+                CheckEffort::Small => OUTPUT.breaches(validator, output, &[]),
+                CheckEffort::Large if validator.is_valid(output) => Vec::new(),
+                CheckEffort::Large => OUTPUT.whole("does not meet the contract, and is too large to say where"),
+                CheckEffort::TooLarge => OUTPUT.whole("is too large to be compared with what the contract says of it"),
             },
             Err(why) => vec![Breach { path: "output".to_owned(), message: format!("the contract: {why}") }],
         }
@@ -190,7 +190,7 @@ impl Contract {
     /// too much work: it is the tool's, and the tool has the last word.
     pub fn misfits(&self, arguments: &Value, unknown: &[&Pointer]) -> Vec<Breach> {
         match self.validator() {
-            Ok(validator) if effort(&self.schema, arguments) == Effort::Small => {
+            Ok(validator) if effort(&self.schema, arguments) == CheckEffort::Small => {
                 ARGUMENTS.breaches(validator, arguments, unknown)
             }
             _ => Vec::new(),

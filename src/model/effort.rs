@@ -25,7 +25,7 @@ const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
 
 /// How much work it is to compare a value with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effort {
+pub(super) enum CheckEffort {
     /// All that is wrong can be told.
     Small,
     /// Whether anything is wrong can be told.
@@ -64,13 +64,13 @@ pub(super) fn too_intricate(root: &Value) -> Option<String> {
 }
 
 /// How much work it is to compare a value with a schema.
-pub(super) fn effort(root: &Value, value: &Value) -> Effort {
+pub(super) fn effort(root: &Value, value: &Value) -> CheckEffort {
     let schemas = Schemas::of(root);
     let mut left = MOST_STEPS;
     if !schemas.steps(root, value, &mut left, 0) {
-        return Effort::TooLarge;
+        return CheckEffort::TooLarge;
     }
-    if MOST_STEPS - left <= MOST_TOLD { Effort::Small } else { Effort::Large }
+    if MOST_STEPS - left <= MOST_TOLD { CheckEffort::Small } else { CheckEffort::Large }
 }
 
 /// A schema with all that has a name in it.
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(too_intricate(&tree), None);
         let two = json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"});
         for ring in [json!({"$ref": "#"}), json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}}), two] {
-            assert_eq!((too_intricate(&ring), effort(&ring, &json!({"x": [1]}))), (None, Effort::Small), "{ring}");
+            assert_eq!((too_intricate(&ring), effort(&ring, &json!({"x": [1]}))), (None, CheckEffort::Small), "{ring}");
         }
         let branching = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]});
         assert!(too_intricate(&branching).is_some_and(|why| why.contains("itself")));
@@ -249,8 +249,8 @@ mod tests {
         let schema = json!({"anyOf": [twice, twice]});
         let nested = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!({"a": inner}));
         let sizes = [5, 17, 60].map(|depth| effort(&schema, &nested(depth)));
-        assert_eq!(sizes, [Effort::Small, Effort::Large, Effort::TooLarge]);
+        assert_eq!(sizes, [CheckEffort::Small, CheckEffort::Large, CheckEffort::TooLarge]);
         let list = json!({"items": {"properties": {"a": {"type": "string"}}}});
-        assert_eq!(effort(&list, &json!(vec![json!({"a": "x"}); 10_000])), Effort::Small);
+        assert_eq!(effort(&list, &json!(vec![json!({"a": "x"}); 10_000])), CheckEffort::Small);
     }
 }

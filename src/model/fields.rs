@@ -141,7 +141,7 @@ enum Schema<'s> {
 }
 
 /// What is known of one field.
-struct Field<'s> {
+struct FieldSchema<'s> {
     standing: FieldStanding,
     /// What its value has to meet.
     next: Schema<'s>,
@@ -149,7 +149,7 @@ struct Field<'s> {
     names: Vec<&'s str>,
 }
 
-impl Field<'_> {
+impl FieldSchema<'_> {
     fn plain(standing: FieldStanding) -> Self {
         Self { standing, next: Schema::Free, names: Vec::new() }
     }
@@ -220,27 +220,27 @@ impl<'s> Fields<'s> {
         doubt.unwrap_or(Leads::Somewhere)
     }
 
-    fn field(&mut self, schema: &Schema<'s>, step: &str) -> Field<'s> {
+    fn field(&mut self, schema: &Schema<'s>, step: &str) -> FieldSchema<'s> {
         if self.depth >= DEEPEST {
             self.left = 0;
         }
         if self.left == 0 {
-            return Field::plain(FieldStanding::Unsaid);
+            return FieldSchema::plain(FieldStanding::Unsaid);
         }
         self.left -= 1;
         self.depth += 1;
         let field = match schema {
             Schema::One(Value::Object(schema)) => self.of_object(schema, step),
-            Schema::One(Value::Bool(false)) => Field::plain(FieldStanding::Never),
-            Schema::One(_) | Schema::Free => Field::plain(FieldStanding::Unsaid),
-            Schema::All(schemas) => Field::all(schemas.iter().map(|schema| self.field(schema, step)).collect()),
-            Schema::Any(schemas) => Field::any(schemas.iter().map(|schema| self.field(schema, step)).collect()),
+            Schema::One(Value::Bool(false)) => FieldSchema::plain(FieldStanding::Never),
+            Schema::One(_) | Schema::Free => FieldSchema::plain(FieldStanding::Unsaid),
+            Schema::All(schemas) => FieldSchema::all(schemas.iter().map(|schema| self.field(schema, step)).collect()),
+            Schema::Any(schemas) => FieldSchema::any(schemas.iter().map(|schema| self.field(schema, step)).collect()),
         };
         self.depth -= 1;
         field
     }
 
-    fn of_object(&mut self, schema: &'s Map<String, Value>, step: &str) -> Field<'s> {
+    fn of_object(&mut self, schema: &'s Map<String, Value>, step: &str) -> FieldSchema<'s> {
         let kinds: Option<Vec<&str>> = schema.get("type").map(|kind| match kind {
             Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
             kind => kind.as_str().into_iter().collect(),
@@ -248,12 +248,12 @@ impl<'s> Fields<'s> {
         let allows = |kind: &str| kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind));
         let mut parts = Vec::new();
         if !allows("object") && !allows("array") {
-            return Field::plain(FieldStanding::Never);
+            return FieldSchema::plain(FieldStanding::Never);
         }
         if !allows("object") {
             parts.push(in_list(schema, step));
         } else if allows("array") && schema.contains_key("items") && !schema.contains_key("properties") {
-            parts.push(Field::any(vec![in_list(schema, step), Field::plain(FieldStanding::Unsaid)]));
+            parts.push(FieldSchema::any(vec![in_list(schema, step), FieldSchema::plain(FieldStanding::Unsaid)]));
         } else {
             parts.push(member_in(schema, step));
         }
@@ -266,15 +266,15 @@ impl<'s> Fields<'s> {
             parts.push(self.field(&Schema::One(below), step));
         }
         for choices in [list("anyOf"), list("oneOf")].into_iter().flatten() {
-            parts.push(Field::any(choices.iter().map(|choice| self.field(&Schema::One(choice), step)).collect()));
+            parts.push(FieldSchema::any(choices.iter().map(|choice| self.field(&Schema::One(choice), step)).collect()));
         }
         if schema.contains_key("if") {
             let branch = |key: &str| schema.get(key).map_or(Schema::Free, Schema::One);
             let branches = [branch("then"), branch("else")];
             let of_branch = branches.iter().map(|branch| self.field(branch, step)).collect();
-            parts.push(Field::any(of_branch));
+            parts.push(FieldSchema::any(of_branch));
         }
-        let mut field = Field::all(parts);
+        let mut field = FieldSchema::all(parts);
         if field.standing == FieldStanding::Unsaid && schema.get("unevaluatedProperties") == Some(&Value::Bool(false)) {
             field.standing = FieldStanding::Never;
         }
@@ -287,8 +287,8 @@ impl<'s> Fields<'s> {
 }
 
 /// An item of a list.
-fn in_list<'s>(schema: &'s Map<String, Value>, step: &str) -> Field<'s> {
-    let Ok(index) = step.parse::<usize>() else { return Field::plain(FieldStanding::Never) };
+fn in_list<'s>(schema: &'s Map<String, Value>, step: &str) -> FieldSchema<'s> {
+    let Ok(index) = step.parse::<usize>() else { return FieldSchema::plain(FieldStanding::Never) };
     let bound = |key: &str| schema.get(key).and_then(Value::as_u64).and_then(|bound| usize::try_from(bound).ok());
     let first = schema.get("prefixItems").and_then(Value::as_array).and_then(|items| items.get(index));
     let next = first.or_else(|| schema.get("items"));
@@ -298,11 +298,11 @@ fn in_list<'s>(schema: &'s Map<String, Value>, step: &str) -> Field<'s> {
         _ if bound("minItems").is_some_and(|least| index < least) => FieldStanding::Always,
         _ => FieldStanding::Maybe,
     };
-    Field { standing, next: next.map_or(Schema::Free, Schema::One), names: Vec::new() }
+    FieldSchema { standing, next: next.map_or(Schema::Free, Schema::One), names: Vec::new() }
 }
 
 /// A member of an object.
-fn member_in<'s>(schema: &'s Map<String, Value>, step: &str) -> Field<'s> {
+fn member_in<'s>(schema: &'s Map<String, Value>, step: &str) -> FieldSchema<'s> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let names: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
@@ -321,7 +321,7 @@ fn member_in<'s>(schema: &'s Map<String, Value>, step: &str) -> Field<'s> {
             None => (FieldStanding::Unsaid, Schema::Free),
         },
     };
-    Field { standing, next, names }
+    FieldSchema { standing, next, names }
 }
 
 #[cfg(test)]

@@ -13,14 +13,14 @@ use crate::plan::{
 use crate::validate::{Body, CheckedFlow, InputScope, Mapped, OutputPart, ReadSource, StepScope};
 
 /// A checked flow with what the bindings need at hand.
-pub(super) struct View<'a> {
+pub(super) struct PlanView<'a> {
     checked: &'a CheckedFlow,
     number_of: &'a [Option<usize>],
     scopes: HashMap<usize, &'a StepScope>,
     flows: &'a HashMap<String, FlowPlan>,
 }
 
-impl<'a> View<'a> {
+impl<'a> PlanView<'a> {
     pub(super) fn of(
         checked: &'a CheckedFlow,
         number_of: &'a [Option<usize>],

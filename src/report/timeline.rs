@@ -30,7 +30,7 @@ pub fn html(story: &Story) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'unsafe-inline'; img-src data:\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-        ShownStep(&title)
+        HtmlText(&title)
     );
     head(&mut page, guided);
     page.push_str("<main>\n");
@@ -49,9 +49,9 @@ pub fn html(story: &Story) -> String {
 }
 
 /// A text, shown as it is: nothing in it is markup, and nothing hides or turns the text around it.
-struct ShownStep<'a>(&'a str);
+struct HtmlText<'a>(&'a str);
 
-impl Display for ShownStep<'_> {
+impl Display for HtmlText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.0.chars() {
             match c {
@@ -103,13 +103,13 @@ fn head(page: &mut String, guided: &Guided) {
         "<header>\n<p class=\"badge {0}\">{1}</p>\n<h1>{2}</h1>",
         state.word(),
         state.word().replace('_', " "),
-        ShownStep(plan.name())
+        HtmlText(plan.name())
     );
     if let Some(task) = &beginning.task {
-        let _ = writeln!(page, "<p class=\"task\">{}</p>", ShownStep(task));
+        let _ = writeln!(page, "<p class=\"task\">{}</p>", HtmlText(task));
     }
     if let Some(why) = reason(guided) {
-        let _ = writeln!(page, "<p class=\"reason\">{}</p>", ShownStep(&why));
+        let _ = writeln!(page, "<p class=\"reason\">{}</p>", HtmlText(&why));
     }
     bars(page, guided);
     let _ = writeln!(page, "<dl>\n<div><dt>begun</dt><dd>{}</dd></div>", time(guided.begun_at()));
@@ -119,10 +119,10 @@ fn head(page: &mut String, guided: &Guided) {
         time(guided.updated_at()),
         lasted(guided.begun_at(), guided.updated_at())
     );
-    let _ = writeln!(page, "<div><dt>execution</dt><dd><code>{}</code></dd></div>", ShownStep(beginning.id.as_str()));
-    let _ = writeln!(page, "<div><dt>file</dt><dd><code>{}</code></dd></div>", ShownStep(plan.file()));
+    let _ = writeln!(page, "<div><dt>execution</dt><dd><code>{}</code></dd></div>", HtmlText(beginning.id.as_str()));
+    let _ = writeln!(page, "<div><dt>file</dt><dd><code>{}</code></dd></div>", HtmlText(plan.file()));
     if let Some(commit) = &beginning.commit {
-        let _ = writeln!(page, "<div><dt>commit</dt><dd><code>{}</code></dd></div>", ShownStep(commit));
+        let _ = writeln!(page, "<div><dt>commit</dt><dd><code>{}</code></dd></div>", HtmlText(commit));
     }
     page.push_str("</dl>\n</header>\n");
 }
@@ -154,7 +154,7 @@ fn bars(page: &mut String, guided: &Guided) {
 /// What stands first for a reader: the result, or what a person is to answer.
 fn outcome(page: &mut String, guided: &Guided) {
     if let Some(output) = guided.run().final_output().filter(|_| guided.state().ended()) {
-        let _ = writeln!(page, "<h2>Final result</h2>\n<div class=\"text result\">{}</div>", ShownStep(&output.text));
+        let _ = writeln!(page, "<h2>Final result</h2>\n<div class=\"text result\">{}</div>", HtmlText(&output.text));
     }
     let open: Vec<&str> = guided
         .escalations()
@@ -165,7 +165,7 @@ fn outcome(page: &mut String, guided: &Guided) {
     if guided.state() == GuidedState::AwaitingHuman && !open.is_empty() {
         page.push_str("<h2>Waits for an answer</h2>\n<ol class=\"questions\">\n");
         for question in open {
-            let _ = writeln!(page, "<li>{}</li>", ShownStep(question));
+            let _ = writeln!(page, "<li>{}</li>", HtmlText(question));
         }
         page.push_str("</ol>\n<p>It is answered in the client that the model runs in.</p>\n");
     }
@@ -222,15 +222,15 @@ fn overview(page: &mut String, story: &Story) {
         let state = standing(guided, step);
         let closing = guided.closing(step);
         let name = match card_of(story, step) {
-            Some(place) => format!("<a href=\"#e{place}\">{}</a>", ShownStep(label(guided, step))),
-            None => ShownStep(label(guided, step)).to_string(),
+            Some(place) => format!("<a href=\"#e{place}\">{}</a>", HtmlText(label(guided, step))),
+            None => HtmlText(label(guided, step)).to_string(),
         };
         let _ = writeln!(
             page,
             "<tr><td>{}</td><td>{name}</td><td class=\"more\">{}</td><td><span class=\"badge {state}\">{}</span></td><td \
              class=\"more\">{}</td><td class=\"more\">{}</td></tr>",
             step + 1,
-            ShownStep(&guided.role(step).map_or_else(|| call_of(guided, step), |role| role.name.clone())),
+            HtmlText(&guided.role(step).map_or_else(|| call_of(guided, step), |role| role.name.clone())),
             word_of(state),
             closing.map(|closing| closing.attempt.to_string()).unwrap_or_default(),
             closing.map(|closing| closing.at).or_else(|| ended_at(guided, step)).map(time).unwrap_or_default(),

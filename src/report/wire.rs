@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::app::{Listed, StatusAnswer};
+use crate::app::{ExecutionEntry, StatusAnswer};
 
 pub use common::WarningAnswer;
 pub use error::ErrorAnswer;
@@ -146,11 +146,11 @@ pub fn status(answer: &StatusAnswer) -> StatusReply {
     }
 }
 
-impl From<&Listed> for ListedExecution {
-    fn from(listed: &Listed) -> Self {
+impl From<&ExecutionEntry> for ListedExecution {
+    fn from(listed: &ExecutionEntry) -> Self {
         match listed {
-            Listed::Direct { outcome, .. } => Self::Direct(DirectAnswer::of(outcome, &[])),
-            Listed::Guided(summary) => Self::Guided(guided_summary(summary)),
+            ExecutionEntry::Direct { outcome, .. } => Self::Direct(DirectAnswer::of(outcome, &[])),
+            ExecutionEntry::Guided(summary) => Self::Guided(guided_summary(summary)),
         }
     }
 }

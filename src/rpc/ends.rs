@@ -11,9 +11,9 @@ pub(super) const ENDS: usize = 256;
 pub fn answered_by(head: &[u8], tail: &[u8]) -> Option<Value> {
     let (head, tail) = ends(head, tail);
     match at_the_beginning(&head) {
-        Beginning::Id(id) => Some(id),
-        Beginning::Asks => None,
-        Beginning::Else => at_the_end(&tail),
+        MessageStart::Id(id) => Some(id),
+        MessageStart::Asks => None,
+        MessageStart::Else => at_the_end(&tail),
     }
 }
 
@@ -21,8 +21,8 @@ pub fn answered_by(head: &[u8], tail: &[u8]) -> Option<Value> {
 pub fn request_in(head: &[u8], tail: &[u8]) -> Option<Value> {
     let (head, tail) = ends(head, tail);
     match at_the_beginning(&head) {
-        Beginning::Id(id) => Some(id),
-        Beginning::Asks | Beginning::Else => at_the_end(&tail),
+        MessageStart::Id(id) => Some(id),
+        MessageStart::Asks | MessageStart::Else => at_the_end(&tail),
     }
 }
 
@@ -37,7 +37,7 @@ fn ends(head: &[u8], tail: &[u8]) -> (String, String) {
     (String::from_utf8_lossy(head).into_owned(), String::from_utf8_lossy(tail).into_owned())
 }
 
-enum Beginning {
+enum MessageStart {
     Id(Value),
     /// A request or a notification whose id is not at the beginning.
     Asks,
@@ -45,12 +45,12 @@ enum Beginning {
 }
 
 /// Goes through the members of an object until one is no plain value.
-fn at_the_beginning(text: &str) -> Beginning {
-    let Some(mut rest) = text.trim_start().strip_prefix('{') else { return Beginning::Else };
+fn at_the_beginning(text: &str) -> MessageStart {
+    let Some(mut rest) = text.trim_start().strip_prefix('{') else { return MessageStart::Else };
     let mut asks = false;
     while let Some((key, value, after)) = member(rest) {
         match key {
-            "id" => return id(value).map_or(Beginning::Else, Beginning::Id),
+            "id" => return id(value).map_or(MessageStart::Else, MessageStart::Id),
             "method" => asks = true,
             _ => {}
         }
@@ -59,7 +59,7 @@ fn at_the_beginning(text: &str) -> Beginning {
             None => break,
         }
     }
-    if asks { Beginning::Asks } else { Beginning::Else }
+    if asks { MessageStart::Asks } else { MessageStart::Else }
 }
 
 /// A member of an object whose value is a text or stands alone, and what comes after it.

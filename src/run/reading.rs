@@ -19,7 +19,7 @@ pub struct Unmet {
 
 /// A path into the output of a step, as a reader has it.
 #[derive(Debug, Clone)]
-struct Reading {
+struct PathRead {
     spelt: String,
     from: usize,
     path: Vec<String>,
@@ -37,7 +37,7 @@ impl Run {
             if !matches!(self.state(reader), Some(State::Waiting | State::Ready)) {
                 continue;
             }
-            let missing = |reading: &Reading| {
+            let missing = |reading: &PathRead| {
                 let prefix = through.get(&reading.from)?;
                 let path = reading.path.strip_prefix(prefix.as_slice())?;
                 let lacks = match output.walk(path) {
@@ -95,7 +95,7 @@ impl Run {
     }
 
     /// What a step can't do without.
-    fn readings(&self, step: &Step) -> Vec<Reading> {
+    fn readings(&self, step: &Step) -> Vec<PathRead> {
         let mut found = Vec::new();
         match &step.work {
             Work::Render(rendering) => {
@@ -126,7 +126,7 @@ impl Run {
     }
 
     /// What leaves a step out where it is not there.
-    fn guards(&self, step: &Step) -> Vec<Reading> {
+    fn guards(&self, step: &Step) -> Vec<PathRead> {
         let mut found = Vec::new();
         if let Work::Call(call) = &step.work {
             for (place, path) in &call.requires {
@@ -139,16 +139,16 @@ impl Run {
     }
 
     /// Follows where a value comes from, with the path that is read in it, to the outputs of steps.
-    fn follow(&self, step: &Step, source: &Source, tail: &[String], spelt: &str, found: &mut Vec<Reading>) {
+    fn follow(&self, step: &Step, source: &Source, tail: &[String], spelt: &str, found: &mut Vec<PathRead>) {
         match source {
             Source::Step { step: from, part: OutputPart::Result, path, otherwise, .. } => {
                 let path = path.iter().chain(tail).cloned().collect();
-                found.push(Reading { spelt: spelt.to_owned(), from: *from, path, needs_fields: otherwise.is_none() });
+                found.push(PathRead { spelt: spelt.to_owned(), from: *from, path, needs_fields: otherwise.is_none() });
             }
             Source::Step { part: OutputPart::Template, .. } => {}
             Source::Open(open) => self.follow_open(step, open, tail, spelt, found),
             Source::Passed(passed) => match &passed.value {
-                Passing::Auto { step: parent } => found.push(Reading::of(spelt, *parent, tail)),
+                Passing::Auto { step: parent } => found.push(PathRead::of(spelt, *parent, tail)),
                 Passing::Text { passage, slots } => {
                     for (placeholder, place) in passage.outline.placeholders.iter().zip(&passage.slot_of) {
                         let Some(slot) = slots.get(*place) else { continue };
@@ -163,7 +163,7 @@ impl Run {
     }
 
     /// The same for a name that is given from outside: by the caller, or by the step that goes through the flow.
-    fn follow_open(&self, step: &Step, open: &Open, tail: &[String], spelt: &str, found: &mut Vec<Reading>) {
+    fn follow_open(&self, step: &Step, open: &Open, tail: &[String], spelt: &str, found: &mut Vec<PathRead>) {
         for place in open.places() {
             let gather = step.within.and_then(|gather| Some((self.plan().step(gather)?, self.door(gather)?)));
             if let Some((outer, door)) = gather
@@ -189,12 +189,12 @@ impl Run {
             }
         }
         if let Some(parent) = open.auto {
-            found.push(Reading::of(spelt, parent, tail));
+            found.push(PathRead::of(spelt, parent, tail));
         }
     }
 }
 
-impl Reading {
+impl PathRead {
     fn of(spelt: &str, from: usize, path: &[String]) -> Self {
         Self { spelt: spelt.to_owned(), from, path: path.to_vec(), needs_fields: true }
     }

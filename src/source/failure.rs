@@ -14,7 +14,7 @@ use crate::config::ProxyFault;
 use crate::names::CatalogPath;
 use crate::source::files::ProblemKind;
 use crate::source::refusal::Refusal;
-use crate::web::Trouble;
+use crate::web::WebTrouble;
 
 /// Why a source, or one of its files, cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -133,7 +133,7 @@ pub enum SourceError {
         /// The proxy that it was asked through.
         proxy: Option<String>,
         /// What kind of trouble it is.
-        trouble: Trouble,
+        trouble: WebTrouble,
         /// What the connection said.
         reason: String,
         /// How often it was tried.
@@ -251,7 +251,7 @@ impl Failure for SourceError {
             what: "the catalog".to_owned(),
             host: "GitHub".to_owned(),
             proxy: None,
-            trouble: Trouble::Other,
+            trouble: WebTrouble::Other,
             reason: "the work was stopped by an internal error".to_owned(),
             tries: 1,
         }

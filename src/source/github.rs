@@ -31,14 +31,14 @@ pub use self::client::Pace;
 pub(super) use self::remote::Remote;
 
 use self::blobs::{Closed, Fetch, Haul, WantedBlobs};
-use self::client::{Client, Effort};
+use self::client::{Effort, GithubClient};
 use self::records::{Records, Remembered};
 use self::resolve::{AskedRef, Resolved};
 use self::tree::{ListedTree, Other, TreeAnswer, TreeListing};
 use super::examples::Examples;
 use super::files::{FileEntry, ProblemKind, lfs_pointer};
 use super::{Body, READING, Snapshot, SourceError, Stale, View};
-use crate::cache::{Flights, Folder, Kept, Loaded, Objects, Shelf, Span, age};
+use crate::cache::{Flights, Folder, Kept, Lifetime, Loaded, Objects, Shelf, age};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::names::{CatalogPath, ObjectId, RefName, RepoSlug};
@@ -72,7 +72,7 @@ pub(super) struct Repository {
 /// What a repository's snapshots stand on.
 struct Ground {
     slug: RepoSlug,
-    client: Client,
+    client: GithubClient,
     records: Records,
     objects: Arc<Objects>,
     reads: Flights<ObjectId, Result<Arc<[u8]>, SourceError>>,
@@ -90,7 +90,7 @@ impl Repository {
         clock: Arc<dyn Clock>,
         pace: Pace,
     ) -> Result<Arc<Self>, SourceError> {
-        let client = Client::new(slug.to_string(), settings, clock.clone(), pace)?;
+        let client = GithubClient::new(slug.to_string(), settings, clock.clone(), pace)?;
         let server = client.endpoints.rest.host_str().unwrap_or(host);
         let port = client.endpoints.rest.port().map(|port| format!("-{port}")).unwrap_or_default();
         let name =
@@ -176,8 +176,8 @@ impl Ground {
         Some(Loaded { value: snapshot, checked_at, fresh })
     }
 
-    fn fresh(&self, asked: &AskedRef, checked_at: DateTime<Utc>) -> Option<Span> {
-        asked.commit().is_none().then(|| Span::since(&*self.clock, checked_at, self.ttl))
+    fn fresh(&self, asked: &AskedRef, checked_at: DateTime<Utc>) -> Option<Lifetime> {
+        asked.commit().is_none().then(|| Lifetime::since(&*self.clock, checked_at, self.ttl))
     }
 
     fn whole(
@@ -214,7 +214,7 @@ impl Ground {
         let Resolved::At { commit, trusted, shown, default_branch } = resolved else {
             let snapshot =
                 Snapshot::new(asked.name().cloned(), None, "empty".to_owned(), Body::Fixed(Examples::none()));
-            let fresh = Some(Span::new(&*self.clock, self.ttl));
+            let fresh = Some(Lifetime::new(&*self.clock, self.ttl));
             return Ok(Loaded { value: Arc::new(snapshot), checked_at: now, fresh });
         };
         if let Some(old) = old.as_ref().filter(|old| old.commit() == Some(&commit) && old.is_complete()) {
@@ -254,7 +254,7 @@ impl Ground {
         let complete = closed.failed.is_empty();
         let snapshot = self.whole(name.clone(), &commit, Some(listing), closed);
         if !complete {
-            let fresh = Some(Span::new(&*self.clock, INCOMPLETE));
+            let fresh = Some(Lifetime::new(&*self.clock, INCOMPLETE));
             return Ok(Loaded { value: snapshot, checked_at: now, fresh });
         }
         self.remember(&asked, Remembered { name, commit, checked_at: now, trusted }, Some(listed)).await;

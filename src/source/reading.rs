@@ -14,13 +14,13 @@ const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 /// A file's bytes, or why they can't be had.
 pub type Text = (CatalogPath, Result<Arc<[u8]>, SourceError>);
 
-type Chosen<'s> = dyn Fn(&CatalogPath) -> bool + Send + Sync + 's;
+type FileFilter<'s> = dyn Fn(&CatalogPath) -> bool + Send + Sync + 's;
 
 /// The files of a snapshot that have not been read yet.
 pub struct Reading<'s> {
     snapshot: &'s Snapshot,
     files: Arc<Files>,
-    first: Box<Chosen<'s>>,
+    first: Box<FileFilter<'s>>,
     /// Whether the first ones are being read, or the others.
     firsts: bool,
     last: Option<CatalogPath>,

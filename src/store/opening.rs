@@ -19,7 +19,7 @@ const PAUSE_MS: u64 = 1;
 
 /// The open file.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenedStore {
     pub(super) connection: Connection,
     /// How long other processes are waited for.
     busy: Duration,
@@ -27,7 +27,7 @@ pub(super) struct Opened {
     identity: Option<(u64, u64)>,
 }
 
-impl Opened {
+impl OpenedStore {
     /// Opens the file and brings it to the newest version; makes it and its folder where they are
     /// missing. What is committed survives a loss of power only where it is to be `lasting`; whole it
     /// is either way.

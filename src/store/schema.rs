@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use rusqlite::Connection;
 
 use super::StoreError;
-use super::opening::Opened;
+use super::opening::OpenedStore;
 
 /// Says whose file it is; "FLOW" in ASCII.
 ///
@@ -105,7 +105,7 @@ fn known() -> i64 {
 }
 
 /// Brings a file to the newest version, one process at a time.
-pub(super) fn migrate(opened: &Opened) -> Result<(), StoreError> {
+pub(super) fn migrate(opened: &OpenedStore) -> Result<(), StoreError> {
     let known = known();
     if version(&opened.connection)? == known {
         return Ok(());

@@ -95,7 +95,7 @@ pub struct UsageSpan {
 
 /// Everything that was counted of a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountedUsage {
     /// Flows, by name.
     pub flows: Vec<FlowTotals>,
     /// Listings, by mode.
@@ -238,12 +238,12 @@ impl Store {
     ///
     /// # Errors
     /// When it can't be read.
-    pub async fn counted(&self, span: UsageSpan) -> Result<Counted, StoreError> {
+    pub async fn counted(&self, span: UsageSpan) -> Result<CountedUsage, StoreError> {
         let read = self.read(move |opened| {
             let transaction = opened.reading()?;
             let mut flows = flows(&transaction, &span)?;
             put_days(&transaction, &span, &mut flows)?;
-            Ok(Counted { flows, listings: listings(&transaction, &span)?, sources: sources(&transaction)? })
+            Ok(CountedUsage { flows, listings: listings(&transaction, &span)?, sources: sources(&transaction)? })
         });
         Ok(read.await?.unwrap_or_default())
     }

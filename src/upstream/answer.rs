@@ -88,7 +88,7 @@ pub(super) fn size(answer: &ToolAnswer) -> usize {
     let files: usize = answer.files.iter().map(|file| file.bytes.len()).sum();
     let links: usize = answer.links.iter().map(|link| link.uri.len()).sum();
     let structured = answer.structured.as_ref().map_or(0, |value| {
-        let mut count = Counting(0);
+        let mut count = ByteCounter(0);
         // A counter can't fail.
         let _ = serde_json::to_writer(&mut count, value);
         count.0
@@ -96,9 +96,9 @@ pub(super) fn size(answer: &ToolAnswer) -> usize {
     text + files + links + structured
 }
 
-struct Counting(usize);
+struct ByteCounter(usize);
 
-impl std::io::Write for Counting {
+impl std::io::Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())

@@ -19,7 +19,7 @@ pub(super) fn bounded<E: std::error::Error + Send + Sync + 'static>(
     bytes: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
     most: usize,
 ) -> impl Stream<Item = Result<Bytes, Broken>> + Send + 'static {
-    let mut size = Size::default();
+    let mut size = EventSize::default();
     bytes.map(move |part| match part {
         Ok(part) if size.largest_in(&part) > most => Err(Broken::TooLarge { most }),
         Ok(part) => Ok(part),
@@ -29,7 +29,7 @@ pub(super) fn bounded<E: std::error::Error + Send + Sync + 'static>(
 
 /// How large the event is that is being read.
 #[derive(Default)]
-struct Size {
+struct EventSize {
     /// Its whole lines; comments are not kept.
     lines: usize,
     /// The line so far.
@@ -37,7 +37,7 @@ struct Size {
     is_comment: bool,
 }
 
-impl Size {
+impl EventSize {
     /// Goes through more bytes; how large an event was at most meanwhile.
     fn largest_in(&mut self, bytes: &[u8]) -> usize {
         let mut largest = 0;
@@ -78,7 +78,7 @@ mod tests {
             ("", 0),
         ] {
             for piece in [1, 3, 100] {
-                let mut size = Size::default();
+                let mut size = EventSize::default();
                 let largest = text.as_bytes().chunks(piece).map(|part| size.largest_in(part)).max();
                 assert_eq!(largest.unwrap_or(0), due, "{text:?} {piece}");
             }

@@ -43,12 +43,12 @@ type Failed = StreamableHttpError<reqwest::Error>;
 
 /// The way to one server.
 #[derive(Clone)]
-pub(super) struct Line {
+pub(super) struct ServerLine {
     client: reqwest::Client,
     alias: Arc<str>,
 }
 
-impl Line {
+impl ServerLine {
     /// Makes the client; nothing is asked yet.
     pub(super) fn lay(alias: &str, endpoint: &Endpoint, connect_timeout: Duration) -> reqwest::Result<Self> {
         let make = || {
@@ -229,7 +229,7 @@ fn note(fixed: Option<&'static str>, alias: &str) {
     }
 }
 
-impl StreamableHttpClient for Line {
+impl StreamableHttpClient for ServerLine {
     type Error = reqwest::Error;
 
     async fn post_message(

@@ -15,7 +15,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::ears::Ears;
-use super::line::Line;
+use super::line::ServerLine;
 use super::lines::Lines;
 use super::process::Process;
 use super::tools::LARGEST_LIST;
@@ -115,7 +115,7 @@ async fn program(
 }
 
 async fn address(alias: &str, spec: &ServerSpec, endpoint: &Endpoint) -> Result<OpenedServer, Trouble> {
-    let line = Line::lay(alias, endpoint, spec.connect_timeout)
+    let line = ServerLine::lay(alias, endpoint, spec.connect_timeout)
         .map_err(|error| Trouble::lasting(format!("no client can be made for it: {}", cause(&error))))?;
     let longest = longest(spec);
     let config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str())

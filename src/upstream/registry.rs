@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use super::calling::not_there;
 use super::kept;
-use super::server::{SWITCHED_OFF, Server, World};
+use super::server::{SWITCHED_OFF, Server, SharedState};
 use super::trouble::{Unreachable, failure};
 use crate::cache::{Folder, lock};
 use crate::clock::Clock;
@@ -45,7 +45,7 @@ pub struct Registry {
     servers: BTreeMap<String, Arc<Server>>,
     /// Those whose entries can't be understood.
     broken: BTreeMap<String, BrokenEntry>,
-    world: Arc<World>,
+    world: Arc<SharedState>,
     shown: Mutex<Option<(u64, Arc<Toolbox>)>>,
 }
 
@@ -85,7 +85,7 @@ impl Registry {
         let Surroundings { guard, cache, clock } = surroundings;
         let kept = cache.map(|folder| Folder::at(folder.join(kept::FOLDER), clock.clone()));
         let (revision, changes, closing) = (watch::Sender::new(0), AtomicU64::new(0), AtomicBool::new(false));
-        let world = Arc::new(World { guard, kept, clock, revision, changes, closing });
+        let world = Arc::new(SharedState { guard, kept, clock, revision, changes, closing });
         let server = |(alias, spec): (String, _)| (alias.clone(), Server::new(alias, spec, world.clone()));
         let servers = file.servers.into_iter().map(server).collect();
         Self { servers, broken: file.broken, world: world.clone(), shown: Mutex::new(None) }

@@ -30,7 +30,7 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 pub(super) const SWITCHED_OFF: &str = "the operator switched it off";
 
 /// What all servers share.
-pub(super) struct World {
+pub(super) struct SharedState {
     pub(super) guard: Option<PathBuf>,
     pub(super) kept: Option<Folder>,
     pub(super) clock: Arc<dyn Clock>,
@@ -47,7 +47,7 @@ pub(super) struct Server {
     pub(super) alias: String,
     pub(super) spec: ServerSpec,
     pub(super) secrets: Arc<[Secret]>,
-    pub(super) world: Arc<World>,
+    pub(super) world: Arc<SharedState>,
     /// How many calls it gets at once.
     pub(super) turns: Semaphore,
     connecting: Flights<(), Result<(), Trouble>>,
@@ -88,7 +88,7 @@ impl Drop for Busy {
 }
 
 impl Server {
-    pub(super) fn new(alias: String, spec: ServerSpec, world: Arc<World>) -> Arc<Self> {
+    pub(super) fn new(alias: String, spec: ServerSpec, world: Arc<SharedState>) -> Arc<Self> {
         let (secrets, turns) = (Arc::from(spec.secrets.as_slice()), Semaphore::new(spec.max_parallel));
         Arc::new(Self { alias, spec, secrets, world, turns, connecting: Flights::new(), state: Mutex::default() })
     }

@@ -24,7 +24,7 @@ const SET_SELECTOR: &str = "_variableSet";
 
 /// What keeps a step from being done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct DoingFault {
     pub(super) kind: FaultKind,
     pub(super) message: String,
     /// Where, below the node's `data`.
@@ -82,7 +82,7 @@ impl FaultKind {
     }
 }
 
-impl Fault {
+impl DoingFault {
     pub(super) fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), at: Pointer::root(), meant: None, mending: None }
     }
@@ -121,12 +121,12 @@ pub(super) struct Doing {
 }
 
 /// What a tool node needs.
-pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> Result<Doing, Fault> {
+pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> Result<Doing, DoingFault> {
     let Some(call) = &tool.call else {
-        return Err(Fault::new(FaultKind::Empty, "`call` is not set"));
+        return Err(DoingFault::new(FaultKind::Empty, "`call` is not set"));
     };
     let address = ToolAddress::read(call)
-        .map_err(|error| Fault::new(FaultKind::BadCall, format!("{}: {error}", quoted(call))).at("call"))?;
+        .map_err(|error| DoingFault::new(FaultKind::BadCall, format!("{}: {error}", quoted(call))).at("call"))?;
     let stencil = Stencil::of(&tool.args);
     if let Some(tools) = tools {
         look_up(&address, &stencil, tools)?;
@@ -183,7 +183,7 @@ pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> 
 }
 
 /// Whether the operator's servers have the tool, allow it, and take such arguments.
-fn look_up(address: &ToolAddress, stencil: &Stencil, tools: &Toolbox) -> Result<(), Fault> {
+fn look_up(address: &ToolAddress, stencil: &Stencil, tools: &Toolbox) -> Result<(), DoingFault> {
     let (server, tool) = (quoted(&address.server), quoted(&address.tool));
     let called = shown(&address.to_string(), 200);
     match tools.find(address) {
@@ -193,7 +193,7 @@ fn look_up(address: &ToolAddress, stencil: &Stencil, tools: &Toolbox) -> Result<
                 return Ok(());
             }
             let all: Vec<String> = breaches.iter().map(|breach| format!("{} {}", breach.0, breach.1)).collect();
-            Err(Fault::new(
+            Err(DoingFault::new(
                 FaultKind::Misfit,
                 format!("the arguments don't fit what {called} takes: {}", all.join("; ")),
             )
@@ -201,10 +201,10 @@ fn look_up(address: &ToolAddress, stencil: &Stencil, tools: &Toolbox) -> Result<
         }
         ToolLookup::NotKnown => Ok(()),
         ToolLookup::NotAllowed => {
-            Err(Fault::new(FaultKind::NotAllowed, format!("{called} is not allowed by the operator")).at("call"))
+            Err(DoingFault::new(FaultKind::NotAllowed, format!("{called} is not allowed by the operator")).at("call"))
         }
         ToolLookup::Disabled => {
-            Err(Fault::new(FaultKind::SwitchedOff, format!("{called}: the operator switched server {server} off"))
+            Err(DoingFault::new(FaultKind::SwitchedOff, format!("{called}: the operator switched server {server} off"))
                 .at("call"))
         }
         ToolLookup::NoServer { nearest } => {
@@ -213,10 +213,10 @@ fn look_up(address: &ToolAddress, stencil: &Stencil, tools: &Toolbox) -> Result<
             } else {
                 format!("{called}: no external server is called {server}")
             };
-            Err(Fault::new(FaultKind::UnknownTool, message).at("call").meant(&address.server, &nearest))
+            Err(DoingFault::new(FaultKind::UnknownTool, message).at("call").meant(&address.server, &nearest))
         }
         ToolLookup::NoTool { nearest } => {
-            Err(Fault::new(FaultKind::UnknownTool, format!("{called}: server {server} has no tool {tool}"))
+            Err(DoingFault::new(FaultKind::UnknownTool, format!("{called}: server {server} has no tool {tool}"))
                 .at("call")
                 .meant(&address.tool, &nearest))
         }
@@ -238,9 +238,9 @@ fn misfits(stencil: &Stencil, schema: &Contract) -> Vec<(String, String)> {
 }
 
 /// What a flow node needs.
-pub(super) fn link(link: &FlowNode, place_in_file: usize, data: &Pointer, shelf: &Shelf) -> Result<Doing, Fault> {
+pub(super) fn link(link: &FlowNode, place_in_file: usize, data: &Pointer, shelf: &Shelf) -> Result<Doing, DoingFault> {
     let Some(name) = &link.flow else {
-        return Err(Fault::new(FaultKind::Empty, "`flow` is not set"));
+        return Err(DoingFault::new(FaultKind::Empty, "`flow` is not set"));
     };
     let flow = flow_of(name, place_in_file, shelf)?;
     let values = Stencil::spelt(&link.variables, Syntax::Single);
@@ -260,7 +260,7 @@ pub(super) fn link(link: &FlowNode, place_in_file: usize, data: &Pointer, shelf:
 }
 
 /// Whether a flow can do with what a step hands it, as far as the files say.
-fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), Fault> {
+fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFault> {
     let written = |wanted: &str| {
         let mut members = values.written().iter().filter(|(_, value)| !value.is_null());
         members
@@ -280,14 +280,14 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), Fault> {
             None => {
                 let known: Vec<String> = flow.sets.iter().map(|(set, _)| set.clone()).collect();
                 let message = format!("flow {} has no variable set {}", quoted(name), quoted(chosen));
-                let fault = Fault::new(FaultKind::UnknownSet, message).meant(chosen, &known);
-                return Err(Fault { at: Pointer::root().key("variables").key(SET_SELECTOR), ..fault });
+                let fault = DoingFault::new(FaultKind::UnknownSet, message).meant(chosen, &known);
+                return Err(DoingFault { at: Pointer::root().key("variables").key(SET_SELECTOR), ..fault });
             }
         },
         Some(_) => {
             let message = format!("`{SET_SELECTOR}` takes the name of a set of flow {}, as text", quoted(name));
-            let fault = Fault::new(FaultKind::UnknownSet, message);
-            return Err(Fault { at: Pointer::root().key("variables").key(SET_SELECTOR), ..fault });
+            let fault = DoingFault::new(FaultKind::UnknownSet, message);
+            return Err(DoingFault { at: Pointer::root().key("variables").key(SET_SELECTOR), ..fault });
         }
     }
     // The old spelling of the selector has the set's name in its key.
@@ -305,12 +305,12 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), Fault> {
         return Ok(());
     }
     let message = format!("flow {} needs {}", quoted(name), lacking.join(", "));
-    Err(Fault::new(FaultKind::LacksInput, message).at("variables"))
+    Err(DoingFault::new(FaultKind::LacksInput, message).at("variables"))
 }
 
 /// The flow of that name; none where a file is checked without its catalog.
-fn flow_of(name: &str, place_in_file: usize, shelf: &Shelf) -> Result<Option<Arc<KnownFlow>>, Fault> {
-    let fault = |kind, message: String| Err(Fault::new(kind, message).at("flow"));
+fn flow_of(name: &str, place_in_file: usize, shelf: &Shelf) -> Result<Option<Arc<KnownFlow>>, DoingFault> {
+    let fault = |kind, message: String| Err(DoingFault::new(kind, message).at("flow"));
     if let Some(ring) = shelf.ring(place_in_file, name) {
         return fault(FaultKind::Ring, format!("the flows go round: {}", ring.join(" → ")));
     }
@@ -328,17 +328,19 @@ fn flow_of(name: &str, place_in_file: usize, shelf: &Shelf) -> Result<Option<Arc
             fault(FaultKind::BrokenFlow(Code::ValidationError), format!("flow {} has no steps", quoted(name)))
         }
         Lookup::Found(flow) => Ok(Some(flow)),
-        Lookup::Missing { nearest } => Err(Fault::new(FaultKind::NoFlow, format!("there is no flow {}", quoted(name)))
-            .at("flow")
-            .meant(name, &nearest)),
+        Lookup::Missing { nearest } => {
+            Err(DoingFault::new(FaultKind::NoFlow, format!("there is no flow {}", quoted(name)))
+                .at("flow")
+                .meant(name, &nearest))
+        }
         Lookup::Ambiguous { files } => {
             let message = format!("several flows go by {}: {}", quoted(name), files.join(", "));
-            let fault = Fault::new(FaultKind::BrokenFlow(Code::AmbiguousName), message).at("flow");
+            let fault = DoingFault::new(FaultKind::BrokenFlow(Code::AmbiguousName), message).at("flow");
             Err(fault.mended_by(files, vec![TELL_FLOWS_APART.to_owned()]))
         }
         Lookup::Broken(unusable) => {
             let message = format!("flow {} can't be executed: {unusable}", quoted(name));
-            let fault = Fault::new(FaultKind::BrokenFlow(unusable.code), message).at("flow");
+            let fault = DoingFault::new(FaultKind::BrokenFlow(unusable.code), message).at("flow");
             Err(fault.mended_by(vec![unusable.file], unusable.hints))
         }
     }

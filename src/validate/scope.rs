@@ -73,7 +73,7 @@ pub struct StepScope {
     /// What its output must meet, looked up or compiled.
     pub contract: Option<Lookup<Contract>>,
     /// What keeps a step that has no text from being done.
-    pub(super) fault: Option<doing::Fault>,
+    pub(super) fault: Option<doing::DoingFault>,
 }
 
 impl StepScope {
@@ -421,7 +421,7 @@ impl Scope {
         let done = match &node.kind {
             NodeKind::Tool(tool) => doing::call(tool, &pointer, texts.known.tools),
             NodeKind::Flow(link) => doing::link(link, reader.flow.place_in_file, &pointer, texts.shelf),
-            _ => Err(doing::Fault::new(doing::FaultKind::Empty, "the node is no step")),
+            _ => Err(doing::DoingFault::new(doing::FaultKind::Empty, "the node is no step")),
         };
         let done = match done {
             Ok(done) => done,

@@ -6,7 +6,7 @@ use super::Error;
 use crate::catalog::instead_of;
 use crate::names::{RefName, quoted};
 use crate::source::{Refusal, SourceError};
-use crate::web::Trouble;
+use crate::web::WebTrouble;
 
 /// What can be named as a source.
 const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
@@ -101,40 +101,40 @@ fn set_a_token() -> String {
 }
 
 /// What helps after a request that was not answered.
-fn after_trouble(trouble: Trouble, host: &str, proxy: Option<&str>) -> String {
+fn after_trouble(trouble: WebTrouble, host: &str, proxy: Option<&str>) -> String {
     let proxy_named = proxy.map_or_else(|| "the proxy".to_owned(), |proxy| format!("the proxy {proxy}"));
     match (trouble, proxy) {
-        (Trouble::Untrusted, None) => format!(
+        (WebTrouble::Untrusted, None) => format!(
             "check that {host} is the right server (--api-url); if a company's own authority signs for it, or for what stands between, name a file of its certificates in SSL_CERT_FILE or add them to the system's"
         ),
-        (Trouble::Untrusted, Some(_)) => format!(
+        (WebTrouble::Untrusted, Some(_)) => format!(
             "name a file of certificates in SSL_CERT_FILE, or add them to the system's: {proxy_named} may answer with one of the company's own authority"
         ),
-        (Trouble::OutOfDate, _) => {
+        (WebTrouble::OutOfDate, _) => {
             format!("check this machine's clock; if it is right, {host} or what stands between needs a new certificate")
         }
-        (Trouble::OtherHost, _) => format!(
+        (WebTrouble::OtherHost, _) => format!(
             "check the API's address (--api-url): what answers there has another host's certificate than {host}'s"
         ),
-        (Trouble::ProxyLogin, _) => {
+        (WebTrouble::ProxyLogin, _) => {
             format!("give {proxy_named} its login in HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT")
         }
-        (Trouble::ProxyRefuses, _) => format!(
+        (WebTrouble::ProxyRefuses, _) => format!(
             "have {proxy_named} let {host} through, or put {host} into NO_PROXY where it can be reached directly"
         ),
-        (Trouble::ProxyUnreachable, _) => {
+        (WebTrouble::ProxyUnreachable, _) => {
             format!("check {proxy_named}, which HTTPS_PROXY or ALL_PROXY names: nothing answers there")
         }
-        (Trouble::UnknownHost, None) => format!(
+        (WebTrouble::UnknownHost, None) => format!(
             "check the network, and the name {host} (--api-url); where only a proxy leads out, name it in HTTPS_PROXY"
         ),
-        (Trouble::UnknownHost, Some(_)) => {
+        (WebTrouble::UnknownHost, Some(_)) => {
             format!("check the network, and {proxy_named}, which HTTPS_PROXY or ALL_PROXY names")
         }
-        (Trouble::Other, Some(_)) => {
+        (WebTrouble::Other, Some(_)) => {
             format!("check {proxy_named}, or try again in a minute; a kept copy is served when there is one")
         }
-        (Trouble::Other, None) => after_status(500).to_owned(),
+        (WebTrouble::Other, None) => after_status(500).to_owned(),
     }
 }
 

@@ -30,12 +30,12 @@ pub struct ServersMistake {
 }
 
 /// A place in a file, as editors read it.
-pub(super) struct Placed<'a> {
+pub(super) struct ServersFilePlace<'a> {
     pub(super) file: &'a Path,
     pub(super) position: Option<Position>,
 }
 
-impl fmt::Display for Placed<'_> {
+impl fmt::Display for ServersFilePlace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file.display())?;
         match self.position {
@@ -72,7 +72,7 @@ impl ServersError {
 
     /// A mistake with its place.
     pub fn sentence(&self, mistake: &ServersMistake) -> String {
-        format!("{}: {}", Placed { file: &self.file, position: mistake.position }, mistake.fault)
+        format!("{}: {}", ServersFilePlace { file: &self.file, position: mistake.position }, mistake.fault)
     }
 
     /// What to do about it.

@@ -108,7 +108,7 @@ impl Ranked {
 }
 
 /// What is made of a query.
-struct Asked {
+struct QueryMatch {
     phrasings: Vec<Vec<Unit>>,
     /// The documents that come nearest, best first.
     fused: Vec<(u32, f64)>,
@@ -133,7 +133,7 @@ impl SearchIndex {
     /// Whether anything fits is decided over all documents, so a filter can't make a worse one fit. Reasons are
     /// worked out when `explain` asks for them.
     pub fn search(&self, query: &Query, limit: usize, explain: bool, allowed: impl Fn(usize) -> bool) -> Ranking {
-        let Asked { phrasings, fused, fit } = self.asked(query);
+        let QueryMatch { phrasings, fused, fit } = self.asked(query);
         let fits = fit >= 1.0;
         let mut hits = if fits { hits(fused) } else { all(fused) };
         let fitting: Vec<usize> = hits.iter().map(|hit| hit.position).collect();
@@ -152,11 +152,11 @@ impl SearchIndex {
     /// what is meant, and [`SearchIndex::search`] answers with these; below, it answers that nothing fits.
     #[cfg(feature = "internals")]
     pub fn judged(&self, query: &Query) -> (f32, Vec<Hit>) {
-        let Asked { fused, fit, .. } = self.asked(query);
+        let QueryMatch { fused, fit, .. } = self.asked(query);
         (fit, hits(fused))
     }
 
-    fn asked(&self, query: &Query) -> Asked {
+    fn asked(&self, query: &Query) -> QueryMatch {
         let mut sums = Sums::new(self.len());
         let phrasings: Vec<Vec<Unit>> = query.phrasings().iter().map(|phrasing| self.units(phrasing)).collect();
         let most = if phrasings.len() > 1 { MOST_RANKED } else { self.len() };
@@ -164,7 +164,7 @@ impl SearchIndex {
         let together = (phrasings.len() > 1).then(|| self.rank(&pooled(&phrasings), most, &mut sums));
         let fused = self.fused(&each, together.as_ref());
         let fit = fused.first().map_or(0.0, |(best, _)| self.fit(*best, &phrasings, &each, together.as_ref()));
-        Asked { phrasings, fused, fit }
+        QueryMatch { phrasings, fused, fit }
     }
 
     /// What a phrasing says, and which terms that matches.

@@ -55,7 +55,7 @@ async fn client(at_once: usize) -> RunningService<RoleClient, ClientConfig> {
     settings.max_concurrent_requests = at_once;
     let clock = ManualClock::at("2026-01-05T09:00:00Z".parse().expect("a time"));
     let app = App::open_at(SourceSpec::Examples(EXAMPLES), settings, clock, Pace::Hurried).expect("an app");
-    let server = Server::with_tools(Arc::new(app), Ends::default(), &TOOLS);
+    let server = McpServer::with_tools(Arc::new(app), Ends::default(), &TOOLS);
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     tokio::spawn(async move { server.serve(theirs).await.expect("a session").waiting().await });
     ClientConfig::default().serve(ours).await.expect("a session")

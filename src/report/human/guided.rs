@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::{BAD, Cell, DOUBTFUL, FAINT, GOOD, HEADING, Look, NAME, count, prose, safe_block, table, whole, wrapped};
-use crate::app::{Listed, Pruned, StatusAnswer, Story, Summary, Tally};
+use crate::app::{ExecutionEntry, Pruned, StatusAnswer, Story, Summary, Tally};
 use crate::model::text_of;
 use crate::names::shown;
 use crate::plan::Work;
@@ -22,8 +22,8 @@ const OUTPUT: usize = 2_000;
 pub fn executions(answer: &StatusAnswer, now: DateTime<Utc>, look: Look) -> String {
     let StatusAnswer::List { executions, .. } = answer else { return String::new() };
     let guided = executions.iter().filter_map(|listed| match listed {
-        Listed::Guided(summary) => Some(summary),
-        Listed::Direct { .. } => None,
+        ExecutionEntry::Guided(summary) => Some(summary),
+        ExecutionEntry::Direct { .. } => None,
     });
     if !look.terminal {
         return guided.map(|summary| row(summary).join("\t") + "\n").collect();
@@ -87,7 +87,7 @@ pub fn executions_notes(answer: &StatusAnswer) -> String {
         None if *total == 0 => "no guided executions; an MCP client begins one with flows_begin".to_owned(),
         None => {
             let waiting = executions.iter().find_map(|listed| match listed {
-                Listed::Guided(summary) if summary.state == GuidedState::AwaitingHuman => Some(summary),
+                ExecutionEntry::Guided(summary) if summary.state == GuidedState::AwaitingHuman => Some(summary),
                 _ => None,
             });
             waiting.map(|summary| where_answered(&summary.flow, &summary.id)).unwrap_or_default()

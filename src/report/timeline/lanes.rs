@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{ShownStep, label};
+use super::{HtmlText, label};
 use crate::app::Story;
 use crate::run::Moment;
 
@@ -59,7 +59,7 @@ pub(super) fn drawing(page: &mut String, story: &Story) {
             "<text x=\"0\" y=\"{text}\" class=\"lane\">{}. {}</text><line x1=\"0\" x2=\"{width}\" y1=\"{line}\" \
              y2=\"{line}\" class=\"rule\"/>",
             step + 1,
-            ShownStep(&name),
+            HtmlText(&name),
         );
     }
     let mut open: Option<(usize, usize, &'static str)> = None;

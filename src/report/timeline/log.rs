@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::Value;
 
-use super::{ShownStep, call_of, label, time};
+use super::{HtmlText, call_of, label, time};
 use crate::model::ToolFile;
 use crate::report::human;
 use crate::run::{Entry, Guided, Moment};
@@ -31,14 +31,14 @@ pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Ent
         Moment::Opened { step, .. } => {
             begin(page, (place, entry), "opened", &format!("{} was handed out", label(guided, *step)));
             if let Some(role) = guided.role(*step) {
-                let _ = writeln!(page, "<p>As <strong>{}</strong></p>", ShownStep(&role.name));
+                let _ = writeln!(page, "<p>As <strong>{}</strong></p>", HtmlText(&role.name));
             }
             let bound = guided.rendering(*step).and_then(|rendering| guided.run().bind(*step, rendering).ok());
             if let Some(bound) = bound {
                 let _ = writeln!(
                     page,
                     "<details><summary>The prompt</summary><div class=\"text\">{}</div></details>",
-                    ShownStep(&bound.text)
+                    HtmlText(&bound.text)
                 );
             }
         }
@@ -60,7 +60,7 @@ pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Ent
         }
         Moment::Broke { step, error } => {
             begin(page, (place, entry), "failed", &format!("{} could not be handed out", label(guided, *step)));
-            let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, ShownStep(&error.message));
+            let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, HtmlText(&error.message));
         }
         Moment::Breached { ticket, breaches } => {
             begin(
@@ -72,15 +72,15 @@ pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Ent
             page.push_str("<ul>\n");
             for breach in breaches {
                 let _ =
-                    writeln!(page, "<li><code>{}</code> {}</li>", ShownStep(&breach.path), ShownStep(&breach.message));
+                    writeln!(page, "<li><code>{}</code> {}</li>", HtmlText(&breach.path), HtmlText(&breach.message));
             }
             page.push_str("</ul>\n");
         }
         Moment::Escalated { ticket, reason, questions, context, .. } => {
             begin(page, (place, entry), "asked", &format!("{}: a person was asked", name(guided.step_of(ticket))));
-            let _ = writeln!(page, "<p>{}</p>\n<ol>", ShownStep(reason));
+            let _ = writeln!(page, "<p>{}</p>\n<ol>", HtmlText(reason));
             for question in questions {
-                let _ = writeln!(page, "<li>{}</li>", ShownStep(question));
+                let _ = writeln!(page, "<li>{}</li>", HtmlText(question));
             }
             page.push_str("</ol>\n");
             if let Some(context) = context {
@@ -99,7 +99,7 @@ pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Ent
         Moment::Cancelled { reason } => {
             begin(page, (place, entry), "cancelled", "The execution was cancelled");
             if let Some(reason) = reason {
-                let _ = writeln!(page, "<p>{}</p>", ShownStep(reason));
+                let _ = writeln!(page, "<p>{}</p>", HtmlText(reason));
             }
         }
     }
@@ -108,7 +108,7 @@ pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Ent
 
 /// The head of a card, with the name by which the table of steps leads to it.
 fn begin(page: &mut String, (place, entry): (usize, &Entry), class: &str, title: &str) {
-    let _ = writeln!(page, "<li class=\"{class}\" id=\"e{}\">\n<h3>{}</h3>{}", place, ShownStep(title), time(entry.at));
+    let _ = writeln!(page, "<li class=\"{class}\" id=\"e{}\">\n<h3>{}</h3>{}", place, HtmlText(title), time(entry.at));
 }
 
 fn told_of_tool(page: &mut String, guided: &Guided, place: usize, entry: &Entry) {
@@ -135,19 +135,19 @@ fn told_of_tool(page: &mut String, guided: &Guided, place: usize, entry: &Entry)
                     }
                 }
                 Err(error) => {
-                    let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, ShownStep(&error.message));
+                    let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, HtmlText(&error.message));
                 }
             }
         }
         Moment::LeftOut { step, why } => {
             begin(page, (place, entry), "skipped", &format!("{} was skipped", label(guided, *step)));
-            let _ = writeln!(page, "<p>{}</p>", ShownStep(why));
+            let _ = writeln!(page, "<p>{}</p>", HtmlText(why));
         }
         Moment::ToolAsked { step, reason, questions, .. } => {
             begin(page, (place, entry), "asked", &format!("{}: a person was asked", label(guided, *step)));
-            let _ = writeln!(page, "<p>{}</p>\n<ol>", ShownStep(reason));
+            let _ = writeln!(page, "<p>{}</p>\n<ol>", HtmlText(reason));
             for question in questions {
-                let _ = writeln!(page, "<li>{}</li>", ShownStep(question));
+                let _ = writeln!(page, "<li>{}</li>", HtmlText(question));
             }
             page.push_str("</ol>\n");
         }
@@ -168,14 +168,14 @@ fn given(page: &mut String, file: &ToolFile) {
             let _ = writeln!(
                 page,
                 "<figure><img src=\"data:{kind};base64,{data}\" alt=\"\"><figcaption>{}</figcaption></figure>",
-                ShownStep(&about)
+                HtmlText(&about)
             );
         }
         None => {
             let _ = writeln!(
                 page,
                 "<p><a download href=\"data:application/octet-stream;base64,{data}\">{}</a></p>",
-                ShownStep(&about)
+                HtmlText(&about)
             );
         }
     }
@@ -188,12 +188,12 @@ fn long(page: &mut String, what: &str, text: &str) {
         let _ = writeln!(
             page,
             "<details><summary>{} ({length} characters)</summary><div class=\"text\">{}</div></details>",
-            ShownStep(what),
-            ShownStep(text)
+            HtmlText(what),
+            HtmlText(text)
         );
     } else {
         let _ =
-            writeln!(page, "<p class=\"what\">{}</p>\n<div class=\"text\">{}</div>", ShownStep(what), ShownStep(text));
+            writeln!(page, "<p class=\"what\">{}</p>\n<div class=\"text\">{}</div>", HtmlText(what), HtmlText(text));
     }
 }
 
@@ -202,7 +202,7 @@ fn part(page: &mut String, what: &str, value: &Value) {
     if !(value.is_array() || value.is_object()) || !short(value, 3) {
         return long(page, what, &as_text(value));
     }
-    let _ = writeln!(page, "<p class=\"what\">{}</p>", ShownStep(what));
+    let _ = writeln!(page, "<p class=\"what\">{}</p>", HtmlText(what));
     listed(page, value);
 }
 
@@ -230,14 +230,14 @@ fn listed(page: &mut String, value: &Value) {
         Value::Object(fields) => {
             page.push_str("<dl class=\"fields\">");
             for (name, value) in fields {
-                let _ = write!(page, "<dt>{}</dt><dd>", ShownStep(name));
+                let _ = write!(page, "<dt>{}</dt><dd>", HtmlText(name));
                 listed(page, value);
                 page.push_str("</dd>");
             }
             page.push_str("</dl>\n");
         }
         other => {
-            let _ = write!(page, "{}", ShownStep(&as_text(other)));
+            let _ = write!(page, "{}", HtmlText(&as_text(other)));
         }
     }
 }

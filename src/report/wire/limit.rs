@@ -40,7 +40,7 @@ impl Travels {
 
 /// How many bytes a reply takes as a tool's result.
 pub(super) fn bytes_of(value: &impl Serialize) -> usize {
-    Counted::of(value).twice()
+    JsonLength::of(value).twice()
 }
 
 /// Whether a reply can be sent as a tool's result.
@@ -100,12 +100,12 @@ impl Limit {
     }
 
     pub(super) fn fits(&self, value: &impl Serialize) -> bool {
-        self.fits_at_once(Counted::of(value)) || self.holds(self.measure(&json_of(value)))
+        self.fits_at_once(JsonLength::of(value)) || self.holds(self.measure(&json_of(value)))
     }
 
     /// Whether it is plain that a piece of JSON is within it: neither a token nor a character is
     /// shorter than a byte, so most replies need no more counting.
-    fn fits_at_once(&self, counted: Counted) -> bool {
+    fn fits_at_once(&self, counted: JsonLength) -> bool {
         counted.bytes <= self.0.tokens.min(self.0.characters) && counted.twice() <= self.0.bytes
     }
 }
@@ -117,13 +117,13 @@ pub fn json_of(value: &impl Serialize) -> String {
 
 /// How long a value is as JSON, counted without writing it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counted {
+struct JsonLength {
     bytes: usize,
     /// Quotation marks and backslashes, which take one byte more in a text.
     escapes: usize,
 }
 
-impl Counted {
+impl JsonLength {
     fn of(value: &impl Serialize) -> Self {
         let mut counted = Self::default();
         // Neither the value nor the counter can refuse.
@@ -136,7 +136,7 @@ impl Counted {
     }
 }
 
-impl std::io::Write for Counted {
+impl std::io::Write for JsonLength {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.bytes += bytes.len();
         self.escapes += bytes.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
@@ -179,7 +179,7 @@ mod tests {
         for value in [json!(null), json!(""), json!("\"\\"), json!([]), deep] {
             let json = value.to_string();
             assert_eq!(json_of(&value), json);
-            assert_eq!((Counted::of(&value).bytes, bytes_of(&value)), (json.len(), bytes_twice(&json)), "{json}");
+            assert_eq!((JsonLength::of(&value).bytes, bytes_of(&value)), (json.len(), bytes_twice(&json)), "{json}");
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use super::client::{ApiCall, Client, Effort, Target};
+use super::client::{ApiCall, Effort, GithubClient, Target};
 use super::endpoints::segment;
 use super::limits::graphql_limit;
 use super::{tarball, wire};
@@ -115,7 +115,7 @@ pub(super) struct Closed {
 /// Where a fetch reads from and writes to.
 #[derive(Clone, Copy)]
 pub(super) struct Fetch<'a> {
-    pub(super) client: &'a Client,
+    pub(super) client: &'a GithubClient,
     pub(super) slug: &'a RepoSlug,
     pub(super) commit: &'a ObjectId,
     pub(super) objects: &'a Arc<Objects>,

@@ -17,15 +17,15 @@ use tokio::sync::Semaphore;
 use tokio_util::bytes::Bytes;
 
 use super::endpoints::Endpoints;
-use super::limits::{Limit, back_off};
+use super::limits::{RateLimit, back_off};
 use super::lines::BodyLines;
 use super::wire;
-use crate::cache::{Span, lock};
+use crate::cache::{Lifetime, lock};
 use crate::clock::Clock;
 use crate::config::{Place, ProxyFault, Secret, Settings, token_in};
 use crate::source::SourceError;
 use crate::source::redact::clean;
-use crate::web::{Trouble, proxy_of};
+use crate::web::{WebTrouble, proxy_of};
 
 /// How many requests are under way at once; GitHub asks for few.
 const AT_ONCE: usize = 4;
@@ -110,7 +110,7 @@ pub(super) struct Effort {
 }
 
 /// The way to GitHub for one repository.
-pub(super) struct Client {
+pub(super) struct GithubClient {
     pub(super) endpoints: Endpoints,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) deadline: Duration,
@@ -121,8 +121,8 @@ pub(super) struct Client {
     attempts: u32,
     pace: Pace,
     permits: Semaphore,
-    limited: Mutex<Option<(Span, SourceError)>>,
-    hung: Mutex<Option<Span>>,
+    limited: Mutex<Option<(Lifetime, SourceError)>>,
+    hung: Mutex<Option<Lifetime>>,
     /// The proxy that GitHub is asked through.
     proxy: Option<String>,
     proxy_fault: Option<ProxyFault>,
@@ -145,7 +145,7 @@ impl Credential {
     }
 }
 
-impl Client {
+impl GithubClient {
     pub(super) fn new(
         repo: String,
         settings: &Settings,
@@ -262,7 +262,7 @@ impl Client {
     fn is_hung(&self, call: &ApiCall, error: &SourceError) -> bool {
         let hung = matches!((&call.target, error), (Target::GraphQl(_), SourceError::TimedOut { .. }));
         if hung {
-            *lock(&self.hung) = Some(Span::new(&*self.clock, LEFT_ALONE));
+            *lock(&self.hung) = Some(Lifetime::new(&*self.clock, LEFT_ALONE));
         }
         hung
     }
@@ -313,13 +313,13 @@ impl Client {
     }
 
     /// Notes a limit that was met, so that nothing is asked before it is over, and returns its error.
-    pub(super) fn limited(&self, limit: Limit) -> SourceError {
+    pub(super) fn limited(&self, limit: RateLimit) -> SourceError {
         let error = self.limit_error(limit);
         self.remember_limit(&error);
         error
     }
 
-    pub(super) fn limit_error(&self, Limit { retry_at, named, secondary }: Limit) -> SourceError {
+    pub(super) fn limit_error(&self, RateLimit { retry_at, named, secondary }: RateLimit) -> SourceError {
         SourceError::RateLimited { retry_at, named, secondary, authenticated: self.has_token() }
     }
 
@@ -333,7 +333,7 @@ impl Client {
     fn remember_limit(&self, error: &SourceError) {
         // A time that can't be meant is for this question only.
         if let SourceError::RateLimited { retry_at, named: None, .. } = error {
-            let span = Span::new(&*self.clock, *retry_at - self.clock.now());
+            let span = Lifetime::new(&*self.clock, *retry_at - self.clock.now());
             *lock(&self.limited) = Some((span, error.clone()));
         }
     }
@@ -381,15 +381,15 @@ impl Client {
             what: call.what.clone(),
             host: host.unwrap_or_default(),
             proxy: self.proxy.clone(),
-            trouble: Trouble::Other,
+            trouble: WebTrouble::Other,
             reason: self.clean(reason),
             tries,
         }
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for GithubClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("endpoints", &self.endpoints).finish_non_exhaustive()
+        f.debug_struct("GithubClient").field("endpoints", &self.endpoints).finish_non_exhaustive()
     }
 }

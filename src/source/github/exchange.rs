@@ -11,18 +11,18 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use reqwest::Url;
 use tokio_util::bytes::Bytes;
 
-use super::client::{ApiCall, ApiReply, Broke, Client, Credential, ResponseBody, Sent, Target, Try};
+use super::client::{ApiCall, ApiReply, Broke, Credential, GithubClient, ResponseBody, Sent, Target, Try};
 use super::endpoints::allowed;
 use super::limits::{LimitVerdict, judge};
 use super::wire;
 use crate::source::SourceError;
 use crate::source::refusal::Refusal;
-use crate::web::{Trouble, cause};
+use crate::web::{WebTrouble, cause};
 
 /// How many redirects one request follows.
 const HOPS: usize = 5;
 
-impl Client {
+impl GithubClient {
     /// Sends a call and follows redirects: with the token on GitHub's own ground, without it elsewhere.
     pub(super) async fn send(&self, call: &ApiCall, credential: &Credential, tries: u32) -> Result<Sent, SourceError> {
         self.check_proxy(call)?;
@@ -40,7 +40,7 @@ impl Client {
         let lost = |error: &(dyn std::error::Error + 'static), at: &Url| {
             let mut lost = self.broken(call, &cause(error), tries);
             if let SourceError::Network { host, reason, trouble, .. } = &mut lost {
-                *trouble = Trouble::of(error);
+                *trouble = WebTrouble::of(error);
                 if let Some(there) = elsewhere(at) {
                     *host = self.clean(&there);
                     reason.push_str(" (GitHub moved it to that host, which is asked without the token)");

@@ -33,7 +33,7 @@ pub(super) enum LimitVerdict {
     /// It is refused, whoever asks again.
     Forbidden(Refusal),
     /// Nothing more before its time.
-    Limited(Limit),
+    Limited(RateLimit),
     /// The server's own trouble; another try may work, after the pause it asks for.
     Trouble { pause: Option<Duration> },
     /// Anything else.
@@ -42,7 +42,7 @@ pub(super) enum LimitVerdict {
 
 /// A limit that was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Limit {
+pub(super) struct RateLimit {
     /// Nothing is asked before.
     pub(super) retry_at: DateTime<Utc>,
     /// The time that GitHub named, where it is too far away to be meant.
@@ -51,7 +51,7 @@ pub(super) struct Limit {
     pub(super) secondary: bool,
 }
 
-impl Limit {
+impl RateLimit {
     fn until(named: DateTime<Utc>, secondary: bool, now: DateTime<Utc>) -> Self {
         let latest = now + AN_HOUR;
         Self { retry_at: named.min(latest), named: Some(named).filter(|named| *named > latest), secondary }
@@ -92,14 +92,19 @@ fn refusal(headers: &HeaderMap, message: Option<&str>) -> Refusal {
 
 /// The limit behind an error of GraphQL's, which comes with status 200; `kind` and `code` are how it is
 /// marked: `RATE_LIMIT`, `RATE_LIMITED`, `graphql_rate_limit`.
-pub(super) fn graphql_limit(marks: [&str; 2], message: &str, headers: &HeaderMap, now: DateTime<Utc>) -> Option<Limit> {
+pub(super) fn graphql_limit(
+    marks: [&str; 2],
+    message: &str,
+    headers: &HeaderMap,
+    now: DateTime<Utc>,
+) -> Option<RateLimit> {
     let marked = marks.iter().any(|mark| mark.to_ascii_lowercase().contains("rate_limit"));
     let message = message.to_ascii_lowercase();
     if !marked && !in_words(&message) {
         return None;
     }
     let limit = limit(StatusCode::TOO_MANY_REQUESTS, headers, &message, now)?;
-    Some(Limit { secondary: slowed_down(&message), ..limit })
+    Some(RateLimit { secondary: slowed_down(&message), ..limit })
 }
 
 /// Whether a message, in lower case, tells of too many requests at a time.
@@ -111,19 +116,19 @@ fn in_words(message: &str) -> bool {
     slowed_down(message) || message.contains("rate limit exceeded") || message.contains("rate limit already exceeded")
 }
 
-fn limit(status: StatusCode, headers: &HeaderMap, message: &str, now: DateTime<Utc>) -> Option<Limit> {
+fn limit(status: StatusCode, headers: &HeaderMap, message: &str, now: DateTime<Utc>) -> Option<RateLimit> {
     let used_up = text(headers, "x-ratelimit-remaining").is_some_and(|left| left == "0");
     if let Some(pause) = retry_after(headers, now) {
         let named = TimeDelta::from_std(pause).ok().and_then(|pause| now.checked_add_signed(pause));
-        return Some(Limit::until(named.unwrap_or(DateTime::<Utc>::MAX_UTC), !used_up, now));
+        return Some(RateLimit::until(named.unwrap_or(DateTime::<Utc>::MAX_UTC), !used_up, now));
     }
     if used_up {
         let named = reset(headers).filter(|at| *at > now).unwrap_or(now + UNNAMED);
-        return Some(Limit::until(named, false, now));
+        return Some(RateLimit::until(named, false, now));
     }
     let message = message.to_ascii_lowercase();
     if status == StatusCode::TOO_MANY_REQUESTS || in_words(&message) {
-        return Some(Limit::until(now + UNNAMED, !message.contains("api rate limit"), now));
+        return Some(RateLimit::until(now + UNNAMED, !message.contains("api rate limit"), now));
     }
     None
 }
@@ -189,7 +194,7 @@ mod tests {
     }
 
     fn limited(retry_at: i64, secondary: bool) -> LimitVerdict {
-        LimitVerdict::Limited(Limit { retry_at: at(retry_at), named: None, secondary })
+        LimitVerdict::Limited(RateLimit { retry_at: at(retry_at), named: None, secondary })
     }
 
     #[test]
@@ -282,21 +287,21 @@ mod tests {
         let headers = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1767604000000")]
             .map(|(name, value)| (http::HeaderName::from_static(name), http::HeaderValue::from_static(value)));
         let verdict = judge(StatusCode::FORBIDDEN, &headers.into_iter().collect(), Some(""), now);
-        let limit = Limit { retry_at: at(1_767_604_000), named: None, secondary: false };
+        let limit = RateLimit { retry_at: at(1_767_604_000), named: None, secondary: false };
         assert_eq!(verdict, LimitVerdict::Limited(limit));
     }
 
     #[test]
     fn graphql_marks_a_limit_in_several_ways() {
         let told = |marks, message| graphql_limit(marks, message, &HeaderMap::new(), at(1000));
-        let quota = Some(Limit { retry_at: at(1060), named: None, secondary: false });
+        let quota = Some(RateLimit { retry_at: at(1060), named: None, secondary: false });
         assert_eq!(told(["RATE_LIMITED", ""], "API rate limit exceeded"), quota);
         assert_eq!(told(["RATE_LIMIT", "graphql_rate_limit"], "API rate limit already exceeded for user ID 7."), quota);
         assert_eq!(told(["", "graphql_rate_limit"], "Wait"), quota);
         assert_eq!(told(["", ""], "API rate limit already exceeded for user ID 7."), quota);
         assert_eq!(
             told(["", ""], "You have exceeded a secondary rate limit."),
-            Some(Limit { retry_at: at(1060), named: None, secondary: true })
+            Some(RateLimit { retry_at: at(1060), named: None, secondary: true })
         );
         assert_eq!(told(["INTERNAL", ""], "Something went wrong"), None);
     }

@@ -17,7 +17,7 @@ use super::endpoints::segment;
 use crate::cache::blob_id;
 use crate::names::ObjectId;
 use crate::source::SourceError;
-use crate::web::Trouble;
+use crate::web::WebTrouble;
 
 /// The most that is downloaded, and the most that it may grow to, in bytes.
 const DOWNLOAD: u64 = 128 * 1024 * 1024;
@@ -72,7 +72,7 @@ pub(super) async fn fetch(fetch: &Fetch<'_>, wanted: &[WantedBlobs], haul: &Haul
     downloaded.and(unpacked).map_err(|error| SourceError::Network {
         what: call.what.clone(),
         proxy: None,
-        trouble: Trouble::Other,
+        trouble: WebTrouble::Other,
         host: fetch.client.endpoints.rest.host_str().unwrap_or_default().to_owned(),
         reason: fetch.client.clean(&error.to_string()),
         tries: 1,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::client::{ApiCall, Client, Effort, Target};
+use super::client::{ApiCall, Effort, GithubClient, Target};
 use super::endpoints::segment;
 use super::wire::{Tree, TreeEntry};
 use crate::names::{CatalogPath, ObjectId, RepoSlug};
@@ -113,7 +113,7 @@ pub(super) enum TreeAnswer<T> {
 
 /// Asks for everything in the catalog's folders at a commit.
 pub(super) async fn list(
-    client: &Client,
+    client: &GithubClient,
     slug: &RepoSlug,
     commit: &ObjectId,
     effort: Effort,
@@ -179,7 +179,7 @@ pub(super) async fn list(
 }
 
 async fn tree(
-    client: &Client,
+    client: &GithubClient,
     slug: &RepoSlug,
     id: &str,
     deep: bool,

@@ -71,10 +71,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
 const HINT: &str = "fix the value, or what `inputs` says of it";
 
 /// Why a value of a name does not fit, and the name as shown.
-type Misfit<'f> = dyn Fn(&str, Option<&Value>) -> Option<(String, String)> + 'f;
+type DefaultCheck<'f> = dyn Fn(&str, Option<&Value>) -> Option<(String, String)> + 'f;
 
 /// What of a node's or a template's own defaults and sets does not fit: where, what, and why.
-fn faults(variables: &[Declared], sets: &[VariableSet], fault: &Misfit<'_>) -> Vec<(Pointer, String, String)> {
+fn faults(variables: &[Declared], sets: &[VariableSet], fault: &DefaultCheck<'_>) -> Vec<(Pointer, String, String)> {
     let mut found = Vec::new();
     for variable in variables {
         if let Some((fault, name)) = fault(&variable.name, variable.default.as_ref()) {

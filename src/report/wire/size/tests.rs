@@ -10,10 +10,10 @@ use crate::tokens;
 /// The smallest answer that has everything that gives way.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Reply {
+struct FakeReply {
     status: &'static str,
     final_result: Value,
-    intermediate_results: Vec<Step>,
+    intermediate_results: Vec<FakeStep>,
     next_step: Option<String>,
     #[serde(flatten)]
     cut: Cut,
@@ -21,7 +21,7 @@ struct Reply {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Step {
+struct FakeStep {
     node_id: String,
     input_variables: Map<String, Value>,
     output: Value,
@@ -29,7 +29,7 @@ struct Step {
     cut: StepCut,
 }
 
-impl Step {
+impl FakeStep {
     fn pieces(&mut self) -> StepPieces<'_> {
         let seen = CutPiece::new("inputVariables", CutPart::Seen, CutWords::Values(&mut self.input_variables));
         let put_out = CutPiece::new("output", CutPart::PutOut, CutWords::Value(&mut self.output));
@@ -37,7 +37,7 @@ impl Step {
     }
 }
 
-impl Cuttable for Reply {
+impl Cuttable for FakeReply {
     fn cut(&mut self) -> &mut Cut {
         &mut self.cut
     }
@@ -47,7 +47,7 @@ impl Cuttable for Reply {
     }
 
     fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        self.intermediate_results.iter_mut().map(Step::pieces).collect()
+        self.intermediate_results.iter_mut().map(FakeStep::pieces).collect()
     }
 
     fn messages(&mut self) -> Vec<&mut String> {
@@ -67,14 +67,14 @@ fn values(seen: &[(&str, String)]) -> Map<String, Value> {
     seen.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
 }
 
-fn reply(seen: &str, put_out: &str, last: &str) -> Reply {
+fn reply(seen: &str, put_out: &str, last: &str) -> FakeReply {
     let (input_variables, output) = (values(&[("x", seen.to_owned())]), json!(put_out));
-    let step = Step { node_id: "a".to_owned(), input_variables, output, cut: StepCut::default() };
-    Reply { status: "success", final_result: json!(last), intermediate_results: vec![step], ..Reply::default() }
+    let step = FakeStep { node_id: "a".to_owned(), input_variables, output, cut: StepCut::default() };
+    FakeReply { status: "success", final_result: json!(last), intermediate_results: vec![step], ..FakeReply::default() }
 }
 
 /// An answer as it is written, cut to a limit.
-fn fitted(reply: Reply, limit: &Limit) -> Value {
+fn fitted(reply: FakeReply, limit: &Limit) -> Value {
     serde_json::to_value(fit(reply, limit, "read on")).unwrap()
 }
 
@@ -150,9 +150,12 @@ fn a_text_cut_twice_still_says_its_whole_length() {
 
 #[test]
 fn thousands_of_short_steps_fit_too() {
-    let step = |n| Step { node_id: format!("n{n}"), output: json!("x"), ..Step::default() };
-    let whole =
-        Reply { final_result: json!("x"), intermediate_results: (0..5_000).map(step).collect(), ..Reply::default() };
+    let step = |n| FakeStep { node_id: format!("n{n}"), output: json!("x"), ..FakeStep::default() };
+    let whole = FakeReply {
+        final_result: json!("x"),
+        intermediate_results: (0..5_000).map(step).collect(),
+        ..FakeReply::default()
+    };
     let fitted = fitted(whole, &Limit::characters(10_000));
     let all = fitted.to_string().chars().count();
     assert!((7_000..=10_000).contains(&all), "{all}");
@@ -163,7 +166,7 @@ fn thousands_of_short_steps_fit_too() {
 #[test]
 fn a_final_result_that_is_no_text_gives_way_too() {
     let numbers: Vec<usize> = (0..50_000).collect();
-    let whole = Reply { final_result: json!({"numbers": numbers}), ..Reply::default() };
+    let whole = FakeReply { final_result: json!({"numbers": numbers}), ..FakeReply::default() };
     let fitted = fitted(whole, &Limit::tokens(1_000));
     assert!(tokens::estimate(&fitted.to_string()) <= 1_000);
     assert!(fitted["finalResult"].as_str().is_some_and(|text| text.starts_with("{\"numbers\":[0,1,2")), "{fitted}");
@@ -192,14 +195,14 @@ proptest! {
         steps in vec((length(), length(), 0..6_usize), 0..30), last in length(), kind in 0..6_usize, limit in limit(),
     ) {
         let last = text(last, kind);
-        let step = |(number, &(seen, put_out, kind)): (usize, &(usize, usize, usize))| Step {
+        let step = |(number, &(seen, put_out, kind)): (usize, &(usize, usize, usize))| FakeStep {
             node_id: format!("node-{number}"),
             input_variables: values(&[("x", text(seen, kind)), ("y", text(seen / 3, kind + 1))]),
             output: json!(text(put_out, kind)),
             cut: StepCut::default(),
         };
         let intermediate_results = steps.iter().enumerate().map(step).collect();
-        let whole = Reply { status: "success", final_result: json!(last), intermediate_results, ..Reply::default() };
+        let whole = FakeReply { status: "success", final_result: json!(last), intermediate_results, ..FakeReply::default() };
         let fitted = fitted(whole.clone(), &limit);
         let fits = limit.fits(&whole);
         let whole = serde_json::to_value(whole).unwrap();
