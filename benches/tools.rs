@@ -122,7 +122,10 @@ async fn calls() {
     let file = ServersFile::parse(Path::new("/tmp/servers.json"), servers(1).as_bytes(), &Environment::of_process());
     let guard = driver::program().canonicalize().ok();
     println!("below a guard: {}", guard.is_some());
-    let registry = Registry::new(file.unwrap(), Surroundings { guard, cache: None, clock: SystemClock::shared() });
+    let registry = Registry::new(
+        file.unwrap(),
+        Surroundings { guard, cache: None, proxy_fault: None, clock: SystemClock::shared() },
+    );
     let mut bare_peer = tokio::process::Command::new(std::env::current_exe().unwrap());
     bare_peer.env(PEER, "1");
     let bare = ().serve(TokioChildProcess::new(bare_peer).unwrap()).await.unwrap();

@@ -72,7 +72,8 @@ impl Servers {
             Some(place) => ServersFile::load(place, environment).map_err(|error| unusable(&error))?,
             None => ServersFile::default(),
         };
-        let surroundings = Surroundings { guard: program, cache: Some(settings.cache_dir.clone()), clock };
+        let (cache, proxy_fault) = (Some(settings.cache_dir.clone()), settings.proxy_fault.clone());
+        let surroundings = Surroundings { guard: program, cache, proxy_fault, clock };
         let (notices, troubles) = (Arc::from(file.notices.as_slice()), file.troubles());
         let registry = Arc::new(Registry::new(file, surroundings));
         Ok(Self { registry, file: place.map(|place| place.path), notices, troubles })

@@ -26,6 +26,12 @@ pub enum ProxyFault {
     },
 }
 
+impl ProxyFault {
+    /// What to do about it.
+    pub const HINT: &str =
+        "write the proxy as http://HOST:PORT (with a login: http://USER:PASSWORD@HOST:PORT), or take the variable away";
+}
+
 /// What is wrong with the proxy for https, if one is named.
 pub(super) fn fault(environment: &Environment) -> Option<ProxyFault> {
     // Of each pair the first one that is set counts, also when it is empty.

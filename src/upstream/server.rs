@@ -18,7 +18,7 @@ use super::tools::{ToolList, ToolPage, read};
 use super::trouble::Trouble;
 use crate::cache::{Flights, Folder, lock};
 use crate::clock::Clock;
-use crate::config::{Secret, ServerSpec};
+use crate::config::{ProxyFault, Secret, ServerSpec, Transport};
 use crate::model::ServerStanding;
 
 /// The first pause after a failure; it doubles with each further one.
@@ -33,6 +33,7 @@ pub(super) const SWITCHED_OFF: &str = "the operator switched it off";
 pub(super) struct SharedState {
     pub(super) guard: Option<PathBuf>,
     pub(super) kept: Option<Folder>,
+    pub(super) proxy_fault: Option<ProxyFault>,
     pub(super) clock: Arc<dyn Clock>,
     /// Changes with what is known of any tool.
     pub(super) revision: watch::Sender<u64>,
@@ -102,12 +103,18 @@ impl Server {
         if self.spec.disabled {
             return Some(Trouble::lasting(SWITCHED_OFF).hint("take disabled out of its entry to use it"));
         }
-        let unset = self.spec.unset.as_ref()?;
-        let trouble = Trouble::lasting(unset.to_string());
-        Some(match unset.hint() {
-            Some(hint) => trouble.hint(hint),
-            None => trouble,
-        })
+        if let Some(unset) = &self.spec.unset {
+            let trouble = Trouble::lasting(unset.to_string());
+            return Some(match unset.hint() {
+                Some(hint) => trouble.hint(hint),
+                None => trouble,
+            });
+        }
+        // Nothing is asked directly that somebody meant to go through a proxy.
+        let fault = self.world.proxy_fault.as_ref()?;
+        let through_proxy =
+            matches!(&self.spec.transport, Transport::Http(endpoint) if endpoint.url.starts_with("https:"));
+        through_proxy.then(|| Trouble::lasting(fault.to_string()).hint(ProxyFault::HINT))
     }
 
     /// A connection to use. While it is better to wait, only those who `insist` are connected.

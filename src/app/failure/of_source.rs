@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::Error;
 use crate::catalog::instead_of;
+use crate::config::ProxyFault;
 use crate::names::{RefName, quoted};
 use crate::source::{Refusal, SourceError};
 use crate::web::WebTrouble;
@@ -80,7 +81,7 @@ impl Error {
                 }
                 made.next(after_trouble(*trouble, host, proxy.as_deref()))
             }
-            SourceError::BadProxy { .. } => made.next("write the proxy as http://HOST:PORT (with a login: http://USER:PASSWORD@HOST:PORT), or take the variable away"),
+            SourceError::BadProxy { .. } => made.next(ProxyFault::HINT),
             SourceError::NotThereYet { .. }
             | SourceError::TimedOut { .. }
             | SourceError::Corrupt { .. } => made.next(after_status(500)),

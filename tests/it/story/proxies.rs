@@ -66,6 +66,24 @@ fn a_proxy_that_can_t_be_one_is_not_passed_by() {
 }
 
 #[test]
+fn no_external_server_is_asked_past_a_proxy_that_can_t_be_one() {
+    let servers =
+        json!({"mcpServers": {"far": {"url": "https://far.invalid/mcp"}, "near": {"url": "http://127.0.0.1:9/mcp"}}});
+    let sandbox = Sandbox::new()
+        .file("servers.json", servers.to_string())
+        .variable("HTTPS_PROXY", &format!("kim:{PASSWORD}@::nonsense::"));
+    let said = sandbox.run(["servers", "tools", "far", "--servers", "servers.json", "--json"]);
+    let error = said.json();
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(error["message"].as_str().unwrap().contains("HTTPS_PROXY is not the address of a proxy"), "{error}");
+    assert!(error["nextStep"].as_str().unwrap().contains("http://HOST:PORT"), "{error}");
+    assert!(!format!("{}{}", said.out, said.err).contains(PASSWORD), "{said:?}");
+    // What is asked without TLS is not meant to go through it.
+    let said = sandbox.run(["servers", "tools", "near", "--servers", "servers.json", "--json"]);
+    assert!(!said.json()["message"].as_str().unwrap().contains("HTTPS_PROXY"), "{said:?}");
+}
+
+#[test]
 fn a_name_that_nobody_knows_is_told_as_one() {
     let error = behind("NO_PROXY", "*").json();
     assert_eq!((&error["code"], &error["details"]["reason"]), (&json!("NETWORK_ERROR"), &json!("unknown-host")));
