@@ -55,6 +55,11 @@ impl Clock for SystemClock {
     }
 }
 
+/// The id of an internal error: it stands in what the caller is told, and in the log.
+pub fn error_id(clock: &dyn Clock) -> String {
+    format!("{:016x}", clock.fresh())
+}
+
 /// A clock that moves only when told to, with ids that count up: for tests and examples.
 #[cfg(feature = "internals")]
 #[derive(Debug)]

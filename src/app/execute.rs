@@ -254,7 +254,7 @@ impl App {
                     }
                     Finished::Ran(Arc::new(Recorded { executed, origin, findings }))
                 }
-                Err(panic) => Finished::Broke(Arc::new(Error::of_panic(clock.fresh(), &execution, &*panic))),
+                Err(panic) => Finished::Broke(Arc::new(Error::of_panic(&*clock, &execution, &*panic))),
             };
             tell_end.send_replace(Some(finished));
         });

@@ -10,6 +10,7 @@ use std::any::Any;
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{Candidate, CatalogError, ItemKind, is_passing};
+use crate::clock::{Clock, SystemClock, error_id};
 use crate::code::Code;
 use crate::discover::{DamagedIndex, DiscoverError};
 use crate::model::Unusable;
@@ -47,11 +48,16 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error without a next step.
+    /// An error without a next step. One that is our own fault gets an id, which stands in the log too.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
+        let message = message.into();
+        if code == Code::InternalError { Self::of_bug(&message) } else { Self::plain(code, message) }
+    }
+
+    fn plain(code: Code, message: String) -> Self {
         Self {
             code,
-            message: message.into(),
+            message,
             next_step: None,
             of_github: code.of_github(),
             details: None,
@@ -75,12 +81,22 @@ impl Error {
     }
 
     /// A bug: something panicked. What is known of it is in the log, beside the id.
-    pub fn of_panic(id: u64, what: &str, panic: &(dyn Any + Send)) -> Self {
+    pub fn of_panic(clock: &dyn Clock, what: &str, panic: &(dyn Any + Send)) -> Self {
         let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        let id = format!("{id:016x}");
+        let id = error_id(clock);
         tracing::error!(id, what, said, "a bug: this panicked");
-        Self::new(Code::InternalError, format!("an internal error, {id}"))
+        Self::found_by(id, |id| format!("an internal error, {id}"))
+    }
+
+    fn of_bug(fact: &str) -> Self {
+        let id = error_id(&SystemClock);
+        tracing::error!(id, "an internal error: {fact}");
+        Self::found_by(id, |id| format!("{fact} (internal error {id})"))
+    }
+
+    fn found_by(id: String, message: impl FnOnce(&str) -> String) -> Self {
+        Self::plain(Code::InternalError, message(&id))
             .next("this is a bug: please report it with the lines of the log around this id")
             .detail("id", Value::String(id))
     }
@@ -136,6 +152,12 @@ impl From<DiscoverError> for Error {
 
 impl From<CatalogError> for Error {
     fn from(error: CatalogError) -> Self {
+        let error = match error {
+            CatalogError::Source(error) => return error.into(),
+            CatalogError::Listing(error) => return error.into(),
+            CatalogError::IndexDamaged(damaged) => return damaged.into(),
+            other => other,
+        };
         let made = Self::new(error.code(), error.to_string());
         match error {
             CatalogError::ForbiddenName { kind: ItemKind::Flow, .. } => {
@@ -175,10 +197,11 @@ impl From<CatalogError> for Error {
                 let made = if let Some(closed) = closed { made.detail("cycle", json!(closed)) } else { made };
                 Self { findings, ..made }
             }
-            CatalogError::Source(error) => error.into(),
-            CatalogError::Listing(error) => error.into(),
-            CatalogError::IndexDamaged(damaged) => damaged.into(),
-            CatalogError::IndexUnreadable | CatalogError::Stopped => made,
+            CatalogError::Source(_)
+            | CatalogError::Listing(_)
+            | CatalogError::IndexDamaged(_)
+            | CatalogError::IndexUnreadable
+            | CatalogError::Stopped => made,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use serde_json::{Map, Value};
 
+use crate::clock::{SystemClock, error_id};
 use crate::code::{Code, WarningCode};
 use crate::execute::{OnToolProgress, ToolFailure, ToolProgress, Tools, Worked};
 use crate::model::{LONGEST_BACKOFF, ToolAnswer, ToolCall, ToolLookup, Toolbox};
@@ -66,7 +67,9 @@ pub(super) fn make<'a>(
         let standing = CallStanding { step: number, id: &step.id, number: at, of, place: &place };
         let worked = AssertUnwindSafe(work(tools, call, arguments, standing, told)).catch_unwind().await;
         worked.unwrap_or_else(|_| {
-            let message = "the call was stopped by an internal error".to_owned();
+            let id = error_id(&SystemClock);
+            tracing::error!(id, place, "a bug: this call panicked");
+            let message = format!("the call was stopped by an internal error, {id}");
             let failure = ToolFailure::unsent(Code::InternalError, message);
             Worked { result: Err(error(&failure, call, standing, Tries::default())), calls: 1, ..Worked::default() }
         })

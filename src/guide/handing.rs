@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, error_id};
 use crate::code::Code;
 use crate::model::{Breach, Contract};
 use crate::names::quoted;
@@ -42,11 +42,9 @@ pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, owner: &str, cloc
                     Err(error) => Some(error),
                 }
             }
-            Some(Work::Flow(_) | Work::Gather(_)) => {
-                Some(StepError::new(Code::InternalError, "the step can't be handed out"))
-            }
+            Some(Work::Flow(_) | Work::Gather(_)) => Some(internal(clock, "the step can't be handed out")),
             Some(Work::Faulty { code, message, .. }) => Some(StepError::new(*code, message.clone())),
-            None => Some(StepError::new(Code::InternalError, "the step is not part of the plan")),
+            None => Some(internal(clock, "the step is not part of the plan")),
         };
         let Some(error) = broken else {
             moments.push(Moment::Opened { step, ticket: fresh_ticket(guided, clock) });
@@ -56,6 +54,13 @@ pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, owner: &str, cloc
         run.apply(crate::run::Event::Failed { step, error: error.clone(), timing });
         moments.push(Moment::Broke { step, error });
     }
+}
+
+/// A step that fails by our own fault.
+pub(super) fn internal(clock: &dyn Clock, fact: &str) -> StepError {
+    let id = error_id(clock);
+    tracing::error!(id, "an internal error: {fact}");
+    StepError::new(Code::InternalError, format!("{fact} (internal error {id})"))
 }
 
 /// A ticket that this execution has not had.

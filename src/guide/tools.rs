@@ -12,9 +12,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::handing::internal;
 use super::{Guide, GuideError, News, Story, Turn, calls};
 use crate::clock::Clock;
-use crate::code::Code;
 use crate::execute::{NoTools, OnCall, Tools, call_step};
 use crate::model::ToolLookup;
 use crate::plan::Work;
@@ -240,7 +240,7 @@ impl Guide {
                 // Nobody wants it any more.
                 Err(GuideError::Cancelled | GuideError::NotFound { .. }) => return Ok(()),
                 Err(GuideError::Store(StoreError::Unkeepable(why))) => {
-                    let error = StepError::new(Code::InternalError, format!("what the tool gave can't be kept: {why}"));
+                    let error = internal(&*self.clock, &format!("what the tool gave can't be kept: {why}"));
                     self.keep(id, &failed(ended, error)).await?;
                 }
                 Err(error) => {

@@ -272,7 +272,7 @@ impl McpServer {
 
     /// What is said of a panic, to the log and to the client.
     fn panicked(&self, what: &str, panic: &(dyn Any + Send)) -> Error {
-        Error::of_panic(self.app.clock().fresh(), what, panic)
+        Error::of_panic(&**self.app.clock(), what, panic)
     }
 
     /// Does the work of one of the protocol's own methods as a tool's is done: so many at once, let

@@ -117,10 +117,10 @@ async fn who_falls_over_while_calling_fails_the_step_and_the_rest_goes_on() {
     let (ground, web) = (Ground::new(), Arc::new(Web::default()));
     let drawing = flow().tool("a", json!({"call": "web:fall"})).text("b", "B.");
     let begun = begin(&ground.guide(&web), &drawing).await;
-    assert_eq!(
-        error(&begun.guided),
-        "INTERNAL_ERROR: web:fall (step 1 of 2): the call was stopped by an internal error"
-    );
+    let error = error(&begun.guided);
+    let (fact, id) = error.rsplit_once(", ").unwrap();
+    assert_eq!(fact, "INTERNAL_ERROR: web:fall (step 1 of 2): the call was stopped by an internal error");
+    assert!(id.len() == 16 && id.bytes().all(|digit| digit.is_ascii_hexdigit()), "{id} is found in the log");
     assert!(begun.guided.handed().is_some());
     assert_eq!(web.calls(), 1);
 }

@@ -81,3 +81,24 @@ async fn an_outage_is_in_the_log_once_and_so_is_its_end() {
     assert_eq!(log.matches("an older copy is served").count(), 1, "{log}");
     assert!(log.contains("503") && log.contains("WARN"), "{log}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_index_is_told_with_an_id_that_the_log_has_too() {
+    let github = tea().await;
+    let sandbox = commands(&github);
+    assert_eq!(sandbox.run(["list"]).code, 0);
+    let repository = std::fs::read_dir(sandbox.home().join(".cache/flowy/v1")).unwrap().next().unwrap().unwrap().path();
+    let index = std::fs::read_dir(repository.join("derived")).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = std::fs::read(&index).unwrap();
+    // The last record is the row of the only flow.
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&index, bytes).unwrap();
+    let said = sandbox.run(["list", "--json"]);
+    let error = said.json();
+    assert_eq!((said.code, &error["code"]), (1, &json!("INTERNAL_ERROR")), "{said:?}");
+    let id = error["details"]["id"].as_str().unwrap();
+    assert!(id.len() == 16 && error["message"].as_str().unwrap().contains(id), "{error}");
+    let log = said.err.lines().find(|line| line.contains("ERROR")).unwrap();
+    assert!(log.contains(id), "{}", said.err);
+    assert_eq!(sandbox.run(["list"]).code, 0, "it is made anew");
+}

@@ -305,6 +305,7 @@ async fn whatever_of_a_kept_index_is_damaged_an_answer_is_the_truth_or_says_so_a
             if lasting(first.clone()) != *truth {
                 let says = first.to_string();
                 assert!(says.contains("ask again") && says.contains("INTERNAL_ERROR"), "{number} {method}: {first}");
+                assert!(says.contains("(internal error "), "{number} {method}: {first}");
                 assert!(!index.exists(), "it is not met again by the next process");
                 told += 1;
             }
