@@ -9,6 +9,7 @@
 mod error;
 mod opening;
 mod presence;
+mod reserve;
 mod rows;
 mod schema;
 mod summary;
@@ -26,7 +27,8 @@ use crate::run::{Entry, ExecutionId, Guided, GuidedState};
 pub use error::StoreError;
 use opening::OpenedStore;
 pub use presence::Presence;
-use rows::{decoded, encoded, is_too_deep, micros};
+pub use rows::{decoded, encoded};
+use rows::{is_too_deep, micros};
 pub use summary::{Summary, Tally};
 pub use usage::{CountedUsage, Counts, FlowTotals, ListingTotals, UsageSpan, day_of};
 
@@ -255,7 +257,8 @@ impl Store {
         Ok(self.read(move |opened| Tally::all(&opened.connection, idle_since)).await?.unwrap_or_default())
     }
 
-    /// Forgets the executions of these ids, with their logs, and leaves nothing of them in the file.
+    /// Forgets the executions of these ids, with their logs, and leaves nothing of them in the file. On a
+    /// full disk the room that was set aside is used for that.
     ///
     /// # Errors
     /// When they can't be deleted; then all are still there.
@@ -263,7 +266,22 @@ impl Store {
         if !self.is_there()? {
             return Ok(Forgotten { executions: 0, compact: true });
         }
+        match self.forget_within(ids.clone(), false).await {
+            Err(StoreError::Full { .. }) if reserve::give_up(&self.file).is_ok() => {
+                let forgotten = self.forget_within(ids, true).await;
+                reserve::keep(&self.file);
+                forgotten
+            }
+            other => other,
+        }
+    }
+
+    async fn forget_within(&self, ids: Vec<String>, scarce: bool) -> Result<Forgotten, StoreError> {
         self.write(move |opened| {
+            // Where room is scarce, the log may hold more of it than all else needs.
+            if scarce && let Err(error) = opened.empty_log() {
+                tracing::warn!(%error, "the write-ahead log could not be emptied");
+            }
             let transaction = opened.writing()?;
             let mut executions = 0;
             {

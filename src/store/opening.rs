@@ -10,7 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::{StoreError, schema};
+use super::{StoreError, reserve, schema};
 
 /// The pause between two tries to get what another process has, in milliseconds. SQLite's own pauses
 /// grow to 0.1 s: on a slow disk, where each commit takes that long, whoever has waited longest is then
@@ -49,6 +49,7 @@ impl OpenedStore {
         if !lasting {
             opened.connection.pragma_update(None, "synchronous", "NORMAL")?;
         }
+        reserve::keep(file);
         Ok(opened)
     }
 
@@ -89,14 +90,16 @@ impl OpenedStore {
     /// Gives back the room that nothing needs any more, and empties the write-ahead log, in which
     /// what was deleted still stands.
     pub(super) fn compact(&self) -> Result<(), StoreError> {
-        let emptied = || {
-            let busy: i64 = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-            if busy == 0 { Ok(()) } else { Err(StoreError::Locked { file: PathBuf::new() }) }
-        };
         // Before and after: making it smaller takes room, too.
-        emptied()?;
+        self.empty_log()?;
         self.connection.execute_batch("VACUUM")?;
-        emptied()
+        self.empty_log()
+    }
+
+    /// Moves what stands in the write-ahead log into the file, and gives back the log's room.
+    pub(super) fn empty_log(&self) -> Result<(), StoreError> {
+        let busy: i64 = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if busy == 0 { Ok(()) } else { Err(StoreError::Locked { file: PathBuf::new() }) }
     }
 
     /// A transaction that may write, as soon as no other process is in one.
@@ -165,11 +168,16 @@ fn make(file: &Path) -> io::Result<()> {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(folder)?;
     }
+    own_file(file).map(drop)
+}
+
+/// Opens a file for writing that the owner alone may read.
+pub(super) fn own_file(file: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file).map(|_: File| ())
+    options.open(file)
 }
 
 #[cfg(unix)]

@@ -156,7 +156,7 @@ struct CancelledForm {
 ///
 /// # Errors
 /// In words, when it can't be written.
-pub(super) fn encoded(moment: &Moment) -> Result<(&'static str, String), String> {
+pub fn encoded(moment: &Moment) -> Result<(&'static str, String), String> {
     match moment {
         Moment::Begun(beginning) => written("begun", &begun(beginning)?),
         Moment::Opened { step, ticket } => written("opened", &OpenedForm { step: *step, ticket: ticket.to_string() }),
@@ -216,7 +216,7 @@ pub(super) fn encoded(moment: &Moment) -> Result<(&'static str, String), String>
 ///
 /// # Errors
 /// In words, when the row can't be understood.
-pub(super) fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> {
+pub fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> {
     let moment = match kind {
         "begun" => Moment::Begun(Arc::new(begun_back(read(body)?)?)),
         "opened" => {

@@ -152,6 +152,8 @@ async fn what_is_forgotten_is_in_no_file_any_more_and_gives_its_room_back() {
     let forgotten = store.forget(vec!["first".to_owned(), "second".to_owned()]).await.unwrap();
     assert_eq!((forgotten.executions, forgotten.compact), (2, true));
     assert!(size() < 200_000, "{}", size());
+    let reserve = folder.path().join("flowy.reserve").metadata().unwrap();
+    assert!(reserve.len() == 1 << 20, "room is set aside for a full disk: {reserve:?}");
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
         assert!(!bytes.windows(12).any(|part| part == b"CONFIDENTIAL"));
