@@ -21,7 +21,7 @@ use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
 
 pub use self::args::Cli;
-use self::args::Command;
+use self::args::{Color, Command};
 use self::commands::{Stop, World};
 use self::help::HelpPage;
 use self::printer::Printer;
@@ -34,10 +34,15 @@ pub fn main() -> ExitCode {
     let cli = match parsed() {
         Ok(cli) => cli,
         Err(refusal) => {
-            // Help and version come this way too; both are printed where they belong.
             let code = u8::try_from(refusal.exit_code()).unwrap_or(2);
+            if code == 0 {
+                // Help and version come this way, too; they are results.
+                let printer = Printer::of_process(Color::Auto, false);
+                printer.out_styled(&refusal.render().ansi().to_string());
+                return printer.exit(code);
+            }
             drop(refusal.print());
-            if code != 0 && std::env::args_os().nth(1).is_some_and(|word| word == "serve") {
+            if std::env::args_os().nth(1).is_some_and(|word| word == "serve") {
                 commands::log_refusal(&Environment::of_process(), &refusal.to_string());
             }
             return ExitCode::from(code);
@@ -47,10 +52,10 @@ pub fn main() -> ExitCode {
     let Some(command) = cli.command else {
         let help = help::command(HelpPage::Short).color(printer.clap_color()).render_help();
         printer.out_styled(&help.ansi().to_string());
-        return ExitCode::SUCCESS;
+        return printer.exit(0);
     };
     let code = run(command, &cli.everywhere, &printer);
-    ExitCode::from(if printer.lost() { code.max(1) } else { code })
+    printer.exit(code)
 }
 
 /// The command line, understood; help and version are refusals, too.

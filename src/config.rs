@@ -5,12 +5,14 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `environment` | the process environment as a value, and where a user's folders are |
+//! | `environment` | the process environment as a value |
+//! | `folders` | where a user's folders are, and whether they are this user's alone |
 //! | `setting` | what a setting is |
 //! | `rows` | the table of all settings, from which everything that names them is made |
 //! | `file` | `flowy.toml` and its sections |
 //! | `reading` | the rules by which one text becomes one value |
 //! | `load` | flags, environment and files brought together |
+//! | `named` | files that somebody names, read without waiting for ever |
 //! | `passing` | settings as arguments for a program that is started later |
 //! | `error` | what is wrong with a setting, never showing a token |
 //! | `exposing` | which flows may be tools of their own |
@@ -22,7 +24,9 @@ mod environment;
 mod error;
 mod exposing;
 mod file;
+mod folders;
 mod load;
+mod named;
 mod passing;
 mod proxy;
 mod reading;
@@ -36,11 +40,13 @@ use std::time::Duration;
 
 #[cfg(feature = "internals")]
 pub use self::environment::SURROUNDINGS;
-pub use self::environment::{Environment, Folders, Platform};
+pub use self::environment::{Environment, Platform};
 pub use self::error::{Origin, Place, SettingsError, system_says};
 pub use self::exposing::{Expose, ExposeList, reserved_tool_name};
 pub use self::file::CONFIG_FILE;
+pub use self::folders::Folders;
 pub use self::load::{Flags, token_in};
+pub use self::named::{read_named, read_up_to};
 pub use self::passing::{Audience, Passed};
 pub use self::proxy::ProxyFault;
 pub use self::rows::SETTINGS;

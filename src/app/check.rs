@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use crate::app::{App, Code, Error, Origin, ServerList, ServerRow};
 use crate::catalog::{CatalogError, CheckOptions, check, in_order, origin};
 use crate::clock::Clock;
-use crate::config::{Environment, Settings, system_says};
+use crate::config::{Environment, Settings, read_named, system_says};
 use crate::document::Document;
 use crate::model::{Flow, NodeKind, Shelf, ToolAddress, Toolbox};
 use crate::names::CatalogPath;
@@ -280,7 +280,7 @@ fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Sett
             Code::FileTooLarge,
             format!("the file is too large: {} bytes, the limit is {}", metadata.len(), settings.max_file_size),
         )),
-        (Ok(_), Ok(catalog_path)) => match std::fs::read(path) {
+        (Ok(_), Ok(catalog_path)) => match read_named(path, settings.max_file_size) {
             Err(error) => unreadable(Error::new(Code::InvalidRequest, system_says(&error))),
             Ok(bytes) => {
                 let file = ParsedFlows::read(&catalog_path, &bytes);

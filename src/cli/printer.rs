@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
+use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
@@ -97,26 +98,28 @@ impl Printer {
         self.out_exact(&text);
     }
 
-    /// Exactly these bytes. What can't be written for another reason than that nobody reads on (a
-    /// full disk) is told, once.
+    /// Exactly these bytes.
     fn out_exact(&self, text: &str) {
-        let mut out = io::stdout().lock();
+        self.write_to(io::stdout().lock(), text);
+    }
+
+    /// What can't be written for another reason than that nobody reads on (a full disk) is told, once.
+    fn write_to(&self, mut out: impl io::Write, text: &str) {
         let Err(cause) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) else { return };
         if cause.kind() != io::ErrorKind::BrokenPipe && !self.lost.replace(true) {
             write_err(&format!("error: the result could not be written: {cause}"));
         }
     }
 
-    /// Whether a result could not be written.
-    pub(super) fn lost(&self) -> bool {
-        self.lost.get()
+    /// How the program ends: never well where a result could not be written.
+    pub(super) fn exit(&self, code: u8) -> ExitCode {
+        ExitCode::from(if self.lost.get() { code.max(1) } else { code })
     }
 
     /// Help, whose colours are dropped where they are not wanted.
     pub(super) fn out_styled(&self, text: &str) {
         let choice = if self.out_look.color { ColorChoice::AlwaysAnsi } else { ColorChoice::Never };
-        let mut out = AutoStream::new(io::stdout().lock(), choice);
-        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+        self.write_to(AutoStream::new(io::stdout().lock(), choice), text);
     }
 
     /// A text of a flow: byte-exact, except that a terminal gets no control characters and a last

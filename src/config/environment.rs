@@ -1,4 +1,4 @@
-//! The process environment as a value, and where this user's folders are.
+//! The process environment as a value.
 //!
 //! [`Environment::of_process`] is the one place in the product that asks the process for its
 //! environment; a test makes an [`Environment`] of pairs instead. No setting is judged here.
@@ -18,8 +18,7 @@ pub const SURROUNDINGS: &[(&str, &str)] = &[
     ("XDG_STATE_HOME", "where the state folder is made, when it is an absolute path"),
     ("APPDATA", "where flowy\\flowy.toml and Claude Desktop's file are looked for (Windows)"),
     ("LOCALAPPDATA", "where the cache and state folders are made (Windows)"),
-    ("USER", "part of the folder's name when there is no user's folder and a temporary one must do"),
-    ("TMPDIR", "where that temporary folder is made"),
+    ("TMPDIR", "where a folder is made when there is no user's folder"),
     ("GITHUB_ACTIONS", "true: GITHUB_REF is the workflow's own, see there"),
     (
         "HTTPS_PROXY",
@@ -86,7 +85,10 @@ pub struct Environment {
     current_folder: PathBuf,
     /// The home folder as the system's user table has it, for processes without `HOME`.
     registered_home: Option<PathBuf>,
-    temporary: PathBuf,
+    /// Where temporary files go.
+    pub(super) temporary: PathBuf,
+    /// The number of the user that this process works for, where users have numbers.
+    pub(super) user: Option<u32>,
     platform: Platform,
     /// What has been asked for, so that a test can hold it against the table.
     #[cfg(test)]
@@ -100,6 +102,7 @@ impl Environment {
         let mut environment = Self::of(std::env::vars_os()).on(Platform::of_process());
         environment.registered_home = std::env::home_dir();
         environment.temporary = std::env::temp_dir();
+        environment.user = effective_user();
         // A process may stand in a folder that was deleted; then no file is looked for there.
         environment.current_folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
         environment
@@ -119,6 +122,7 @@ impl Environment {
             current_folder: PathBuf::from("/"),
             registered_home: None,
             temporary,
+            user: None,
             platform: Platform::Unix,
             #[cfg(test)]
             asked: std::sync::Arc::default(),
@@ -234,20 +238,17 @@ impl Environment {
     pub(super) fn asked(&self) -> std::collections::BTreeSet<String> {
         self.asked.lock().expect("no test panics while it holds the lock").clone()
     }
+}
 
-    /// A folder that can be made when the user has none: in the temporary folder, apart from
-    /// other users' ones.
-    fn makeshift(&self) -> PathBuf {
-        let user: String = self
-            .variable("USER")
-            .and_then(OsStr::to_str)
-            .unwrap_or_default()
-            .chars()
-            .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
-            .take(32)
-            .collect();
-        self.temporary.join(if user.is_empty() { "flowy".to_owned() } else { format!("flowy-{user}") })
-    }
+#[cfg(unix)]
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
+fn effective_user() -> Option<u32> {
+    Some(rustix::process::geteuid().as_raw())
+}
+
+#[cfg(not(unix))]
+fn effective_user() -> Option<u32> {
+    None
 }
 
 /// What every program needs to find its way, on any system; on Windows also what its libraries
@@ -301,52 +302,6 @@ impl fmt::Debug for Environment {
     }
 }
 
-/// Where this program keeps its things for one user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Folders {
-    /// Holds `flowy.toml`. `None` without a user's folder: a file in a temporary one may be
-    /// anybody's.
-    pub config: Option<PathBuf>,
-    /// Holds what can be fetched again.
-    pub cache: PathBuf,
-    /// Holds what this machine alone knows.
-    pub state: PathBuf,
-}
-
-impl Folders {
-    /// The folders by the platform's conventions; for cache and state a temporary one stands in
-    /// where the user has none. Nothing is created.
-    pub fn of(environment: &Environment) -> Self {
-        let home = environment.home();
-        let under = |variable: &str, place: &str| {
-            environment.absolute(variable).or_else(|| home.as_ref().map(|home| home.join(place)))
-        };
-        let (config, cache, state) = match environment.platform {
-            Platform::Unix => (
-                under("XDG_CONFIG_HOME", ".config").map(|folder| folder.join("flowy")),
-                under("XDG_CACHE_HOME", ".cache").map(|folder| folder.join("flowy")),
-                under("XDG_STATE_HOME", ".local/state").map(|folder| folder.join("flowy")),
-            ),
-            Platform::MacOs => (
-                under("XDG_CONFIG_HOME", "Library/Application Support").map(|folder| folder.join("flowy")),
-                under("XDG_CACHE_HOME", "Library/Caches").map(|folder| folder.join("flowy")),
-                under("XDG_STATE_HOME", "Library/Application Support").map(|folder| folder.join("flowy")),
-            ),
-            Platform::Windows => {
-                let local = under("LOCALAPPDATA", "AppData/Local").map(|folder| folder.join("flowy"));
-                (
-                    under("APPDATA", "AppData/Roaming").map(|folder| folder.join("flowy")),
-                    local.as_ref().map(|folder| folder.join("cache")),
-                    local.map(|folder| folder.join("state")),
-                )
-            }
-        };
-        let or_makeshift =
-            |folder: Option<PathBuf>, name: &str| folder.unwrap_or_else(|| environment.makeshift().join(name));
-        Self { config, cache: or_makeshift(cache, "cache"), state: or_makeshift(state, "state") }
-    }
-}
-
 /// A path without `.` and `..`. Where a `..` stands behind a link, the folder above the link's
 /// target is meant, as the system has it.
 fn plain(path: &Path) -> PathBuf {
@@ -372,56 +327,6 @@ fn plain(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn shown(environment: &Environment) -> [String; 3] {
-        let folders = Folders::of(environment);
-        [folders.config.unwrap_or_default(), folders.cache, folders.state]
-            .map(|folder| folder.display().to_string().replace('\\', "/"))
-    }
-
-    #[test]
-    fn on_linux_folders_follow_the_xdg_base_directories() {
-        let home = Environment::of([("HOME", "/home/kim")]);
-        assert_eq!(shown(&home), ["/home/kim/.config/flowy", "/home/kim/.cache/flowy", "/home/kim/.local/state/flowy"]);
-        let set = Environment::of([
-            ("HOME", "/home/kim"),
-            ("XDG_CONFIG_HOME", "/c"),
-            ("XDG_CACHE_HOME", "/k"),
-            ("XDG_STATE_HOME", "relative/does/not/count"),
-        ]);
-        assert_eq!(shown(&set), ["/c/flowy", "/k/flowy", "/home/kim/.local/state/flowy"]);
-    }
-
-    #[test]
-    fn on_macos_folders_are_in_the_library() {
-        let home = Environment::of([("HOME", "/Users/kim")]).on(Platform::MacOs);
-        let support = "/Users/kim/Library/Application Support/flowy";
-        assert_eq!(shown(&home), [support, "/Users/kim/Library/Caches/flowy", support]);
-    }
-
-    #[test]
-    fn on_windows_folders_are_in_appdata_and_names_know_no_case() {
-        let set = Environment::of([("AppData", r"C:\Users\kim\Roaming"), ("LOCALAPPDATA", r"C:\Users\kim\Local")])
-            .on(Platform::Windows);
-        assert_eq!(
-            shown(&set),
-            ["C:/Users/kim/Roaming/flowy", "C:/Users/kim/Local/flowy/cache", "C:/Users/kim/Local/flowy/state"]
-        );
-        let profile = Environment::of([("USERPROFILE", r"C:\Users\kim")]).on(Platform::Windows);
-        assert_eq!(shown(&profile)[0], "C:/Users/kim/AppData/Roaming/flowy");
-    }
-
-    #[test]
-    fn without_a_home_a_temporary_folder_stands_in_on_every_platform() {
-        for platform in [Platform::Unix, Platform::MacOs, Platform::Windows] {
-            for home in ["", "not/absolute"] {
-                let bare = Environment::of([("HOME", home), ("TMPDIR", "/t"), ("USER", "../kim")]).on(platform);
-                assert_eq!(shown(&bare), ["", "/t/flowy-kim/cache", "/t/flowy-kim/state"]);
-            }
-        }
-        let nothing: [(&str, &str); 0] = [];
-        assert_eq!(shown(&Environment::of(nothing))[1], "/tmp/flowy/cache");
-    }
-
     #[test]
     fn a_path_with_a_tilde_is_in_the_users_folder_and_a_relative_one_is_not() {
         let home = Environment::of([("HOME", "/home/kim")]);
@@ -440,9 +345,8 @@ mod tests {
     }
 
     #[test]
-    fn the_process_has_a_folder_and_somewhere_to_put_things() {
+    fn the_process_stands_in_a_folder() {
         let environment = Environment::of_process();
         assert!(environment.current_folder().is_absolute());
-        assert!(Folders::of(&environment).cache.is_absolute());
     }
 }

@@ -190,6 +190,16 @@ pub enum SettingsError {
         /// What it is.
         kind: &'static str,
     },
+    /// A folder of ours that is not this user's alone.
+    #[error("the folder {} is not used: {why}", folder.display())]
+    ForeignFolder {
+        /// Which one.
+        folder: PathBuf,
+        /// Who else has it.
+        why: &'static str,
+        /// The flag that names another one.
+        flag: &'static str,
+    },
     /// A setting that only the user's own file may have.
     #[error("{place} is not allowed in a file that is read only because it lies in the current folder")]
     NotInThisFile {
@@ -226,6 +236,9 @@ impl SettingsError {
             ),
             Self::Unreadable { .. } => {
                 Some("name a file that is there with --config, or leave it out to read flowy.toml".to_owned())
+            }
+            Self::ForeignFolder { flag, .. } => {
+                Some(format!("make it yours alone (chown, chmod o-w), or name another folder with {flag}"))
             }
             Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean {nearest}?")),
             Self::NotInThisFile { own_file: Some(own), .. } => {

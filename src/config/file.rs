@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::error::{Origin, Place, SettingsError, system_says};
+use super::named::read_named;
 use super::rows::SETTINGS;
 use super::secret::redact;
 use super::setting::SettingRow;
@@ -18,6 +19,8 @@ use crate::names::{nearest, quoted};
 
 /// The name of the settings file.
 pub const CONFIG_FILE: &str = "flowy.toml";
+/// The largest that is read, in bytes.
+const LARGEST: u64 = 1024 * 1024;
 
 /// A settings file that was read.
 #[derive(Debug)]
@@ -36,13 +39,17 @@ pub(super) enum Trust<'a> {
     Found(Option<&'a Path>),
 }
 
+fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read_named(path, LARGEST)?).map_err(|_| io::Error::other("it is not UTF-8 text"))
+}
+
 impl ConfigFile {
     /// Reads a file.
     ///
     /// # Errors
     /// When it cannot be read, is not TOML, or holds a key or kind of value that no setting has.
     pub(super) fn read(path: &Path, trust: Trust<'_>) -> Result<Self, SettingsError> {
-        match std::fs::read_to_string(path) {
+        match read_text(path) {
             Ok(text) => Self::parse(path, &text, trust, SETTINGS),
             Err(error) => Err(SettingsError::Unreadable { file: path.to_owned(), why: system_says(&error) }),
         }

@@ -3,11 +3,12 @@
 //! How a text becomes a value stands in `reading`, what settings there are in `rows`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::environment::{Environment, Folders};
+use super::environment::Environment;
 use super::error::{Origin, Place, SettingsError};
 use super::file::{CONFIG_FILE, ConfigFile, Trust};
+use super::folders::{Folders, refuse_foreign};
 use super::reading::{self, GivenSetting};
 use super::rows::{self, SETTINGS};
 use super::setting::SettingRow;
@@ -50,11 +51,13 @@ impl Settings {
         for row in SETTINGS {
             from.read(row, &mut settings)?;
         }
+        refuse_foreign(&settings, environment)?;
         Ok(settings)
     }
 
     /// What to log by where [`Settings::load`] fails: the defaults, with the folder for the log and
-    /// the token that must not be in it, as far as these can be told.
+    /// the token that must not be in it, as far as these can be told. The folder is empty where none
+    /// can be trusted.
     pub fn to_log_by(flags: &Flags, environment: &Environment) -> Self {
         let mut from = Layers { flags, environment, files: Vec::new() };
         from.files = settings_files(&from).unwrap_or_default();
@@ -62,6 +65,9 @@ impl Settings {
         for row in [&rows::TOKEN, &rows::STATE_DIR] {
             // What fails here is told by the error that made this necessary.
             let _ = from.read(row, &mut settings);
+        }
+        if refuse_foreign(&settings, environment).is_err() {
+            settings.state_dir = PathBuf::new();
         }
         settings
     }

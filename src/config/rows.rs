@@ -47,6 +47,24 @@ pub(super) const TOKEN: SettingRow = SettingRow {
     ..PLAIN
 };
 
+/// Without it there is a folder that must be this user's alone.
+pub(super) const CACHE_DIR: SettingRow = SettingRow {
+    flag: Some("--cache-dir"),
+    value: Some("FOLDER"),
+    variables: &["FLOWY_CACHE_DIR"],
+    key: Some("cache_dir"),
+    default: Fallback::Described("flowy in the user's cache folder"),
+    meaning: "folder for files fetched from GitHub",
+    own_file_only: true,
+    concern: Concern::CacheFolder,
+    put: |settings, given| {
+        settings.cache_dir = given.path();
+        Ok(())
+    },
+    written: |settings| Some(settings.cache_dir.display().to_string()),
+    ..PLAIN
+};
+
 /// The folder is also read where the other settings fail, to write that into the log.
 pub(super) const STATE_DIR: SettingRow = SettingRow {
     flag: Some("--state-dir"),
@@ -290,22 +308,7 @@ pub const SETTINGS: &[SettingRow] = &[
         written: |settings| Some(settings.no_usage.to_string()),
         ..PLAIN
     },
-    SettingRow {
-        flag: Some("--cache-dir"),
-        value: Some("FOLDER"),
-        variables: &["FLOWY_CACHE_DIR"],
-        key: Some("cache_dir"),
-        default: Fallback::Described("flowy in the user's cache folder"),
-        meaning: "folder for files fetched from GitHub",
-        own_file_only: true,
-        concern: Concern::CacheFolder,
-        put: |settings, given| {
-            settings.cache_dir = given.path();
-            Ok(())
-        },
-        written: |settings| Some(settings.cache_dir.display().to_string()),
-        ..PLAIN
-    },
+    CACHE_DIR,
     STATE_DIR,
     SettingRow {
         flag: Some("--servers"),

@@ -35,8 +35,10 @@ pub use self::error::SERVERS_FAULTS;
 pub use self::error::{ServersError, ServersFault, ServersMistake};
 
 use super::Settings;
-use super::environment::{Environment, Folders};
+use super::environment::Environment;
 use super::error::system_says;
+use super::folders::Folders;
+use super::named::read_named;
 use super::secret::Secret;
 use crate::document::{Document, Locator, Part, Place, Pointer};
 use crate::names::{CatalogPath, nearest, unprintable};
@@ -239,7 +241,7 @@ impl ServersFile {
     /// # Errors
     /// When the file can't be read, is not JSON or has no servers in it.
     pub fn load(place: &ServersPlace, environment: &Environment) -> Result<Self, ServersError> {
-        match std::fs::read(&place.path) {
+        match read_named(&place.path, LARGEST) {
             Ok(bytes) => Self::parse(&place.path, &bytes, environment),
             Err(error) if !place.named && error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) if !place.named && error.kind() == std::io::ErrorKind::NotADirectory => Ok(Self::default()),
@@ -351,12 +353,14 @@ impl ServersFile {
     /// not; none of a file that can't be read.
     pub fn needs(path: &Path) -> BTreeSet<String> {
         let document: Value =
-            std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+            read_named(path, LARGEST).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
         let entries = document.get("mcpServers").and_then(Value::as_object).into_iter().flatten();
         entries.flat_map(|(_, entry)| needs::needed(entry)).collect()
     }
 }
 
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 16 * 1024 * 1024;
 /// The longest alias, in characters.
 const LONGEST_ALIAS: usize = 64;
 

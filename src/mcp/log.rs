@@ -126,8 +126,11 @@ struct Rotating {
 }
 
 impl Rotating {
-    /// `None` where the folder or the file can't be made.
+    /// `None` where there is no folder to trust, or the folder or the file can't be made.
     fn open(folder: &Path, largest: u64) -> Option<Self> {
+        if folder.as_os_str().is_empty() {
+            return None;
+        }
         make_folder(folder).ok()?;
         let file = open_file(&folder.join(FILE)).ok()?;
         let size = file.metadata().ok()?.len();

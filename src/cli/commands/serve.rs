@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{Done, ENDING, Stop, World, own_program};
 use crate::app::{App, Code, Error, Servers, UNASKED_EXAMPLES};
 use crate::cli::args::ServeArgs;
-use crate::config::{Environment, Settings};
+use crate::config::{Environment, Flags, Settings};
 use crate::mcp;
 
 /// The same when the process is told to stop.
@@ -31,7 +31,7 @@ pub(super) fn serve(args: &ServeArgs, world: &World<'_>) -> Done {
 
 /// Puts a command line that can't be understood into the log.
 pub(in crate::cli) fn log_refusal(environment: &Environment, told: &str) {
-    mcp::start_logging(&Settings::defaults(environment));
+    mcp::start_logging(&Settings::to_log_by(&Flags::default(), environment));
     mcp::log_to_file(told);
 }
 

@@ -3,6 +3,8 @@
 mod clients;
 mod examples;
 mod executions;
+#[cfg(unix)]
+mod named;
 mod outage;
 mod proxies;
 mod running;

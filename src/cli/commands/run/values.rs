@@ -3,7 +3,7 @@
 //! Files come first, in the order given; flags win over them. A name given twice among the flags, or
 //! twice in one file, is refused, for one of the two would be lost without a word.
 
-use std::io::Read as _;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::Stop;
 use crate::app::{ValuesError, read_values};
 use crate::cli::args::RunArgs;
-use crate::config::{Environment, system_says};
+use crate::config::{Environment, read_named, read_up_to, system_says};
 use crate::names::quoted;
 
 /// The most that is read from stdin or a file, in bytes.
@@ -93,22 +93,18 @@ fn text_of(file: &Path, environment: &Environment, stdin_read: &mut bool) -> Res
     if from_stdin && std::mem::replace(stdin_read, true) {
         return Err(Stop::usage("stdin is asked for twice", "use - once, and files for the rest"));
     }
-    let mut bytes = Vec::new();
     let read = if from_stdin {
-        std::io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)
+        read_up_to(std::io::stdin().lock(), LARGEST)
     } else {
-        let path = environment.resolved(&file.to_string_lossy(), environment.current_folder());
-        std::fs::File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        read_named(&environment.resolved(&file.to_string_lossy(), environment.current_folder()), LARGEST)
     };
-    read.map_err(|cause| {
-        Stop::usage(
-            format!("{shown} can't be read: {}", system_says(&cause)),
-            "give the path of a text file, or - for stdin",
-        )
+    let bytes = read.map_err(|cause| {
+        let hint = match cause.kind() {
+            ErrorKind::FileTooLarge => "give a smaller file",
+            _ => "give the path of a text file, or - for stdin",
+        };
+        Stop::usage(format!("{shown} can't be read: {}", system_says(&cause)), hint)
     })?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(Stop::usage(format!("{shown} is larger than {LARGEST} bytes"), "give a smaller file"));
-    }
     let text =
         String::from_utf8(bytes).map_err(|_| Stop::usage(format!("{shown} is not UTF-8 text"), "save it as UTF-8"))?;
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
