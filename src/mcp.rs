@@ -34,6 +34,7 @@ mod tools;
 mod unknown;
 
 pub use log::{log_to_file, start_logging};
+pub use reading::{ReadLine, read as read_line};
 pub use resources::{RESOURCES, ResourceRow};
 #[cfg(feature = "internals")]
 pub use rows::{ArgumentRow, ToolRow, tool_rows};

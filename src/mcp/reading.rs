@@ -23,7 +23,8 @@ const BEGINNING: [(&[&str], &str); 5] = [
 ];
 
 /// What a line says.
-pub(super) enum ReadLine {
+pub enum ReadLine {
+    /// A message.
     Message(Box<RxJsonRpcMessage<RoleServer>>),
     /// It can't be read; this is to be said to it.
     Refused(Value),
@@ -32,7 +33,7 @@ pub(super) enum ReadLine {
 }
 
 /// Reads a line.
-pub(super) fn read(line: &[u8]) -> ReadLine {
+pub fn read(line: &[u8]) -> ReadLine {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
     if line.is_empty() {
         return ReadLine::Nothing;

@@ -11,6 +11,7 @@
 
 mod architecture;
 mod contract;
+mod fuzzed;
 mod guide;
 mod guided;
 mod story;

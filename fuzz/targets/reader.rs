@@ -1,0 +1,8 @@
+//! Any bytes, held to the law of `reader`.
+
+#![no_main]
+
+#[path = "../laws/mod.rs"]
+mod laws;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| laws::reader(bytes));
