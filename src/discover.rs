@@ -23,8 +23,8 @@ pub use answer::{Excluded, NoMatch, Reason};
 pub use cursor::CursorFault;
 pub use flow_index::{DamagedIndex, FlowIndex, FlowKey, NameMatch};
 pub use list_entry::{
-    BriefEntry, CompactEntry, ContractEntry, DetailedEntry, EntriesJson, ListEntry, ShortenedEntry, ShownInput,
-    StandardEntry,
+    BriefEntry, CompactEntry, ContractEntry, DetailedEntry, EntriesJson, IndexEntry, ListEntry, ShortenedEntry,
+    ShownInput, StandardEntry,
 };
 pub use mode::{MOST_NAMES, Mode};
 pub use page::{

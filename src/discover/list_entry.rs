@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -26,8 +27,8 @@ pub enum ListEntry {
     Compact(CompactEntry),
     /// An entry of [`Mode::Brief`].
     Brief(BriefEntry),
-    /// A line of [`Mode::Index`].
-    Index(String),
+    /// An entry of [`Mode::Index`].
+    Index(IndexEntry),
     /// An entry of [`Mode::Standard`].
     Standard(StandardEntry),
     /// An entry of [`Mode::Detailed`].
@@ -46,141 +47,150 @@ pub enum ListEntry {
     Shortened(ShortenedEntry),
 }
 
-/// What is left of an entry that alone would pass the budget.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// What is left of an entry that alone exceeded the budget.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ShortenedEntry {
-    /// The name it is asked for by.
+    /// Name the flow is shown and executed by.
     pub name: String,
-    /// At most 150 characters, see [`truncated`](super::truncated).
+    /// What the flow is for, cut to about 150 characters, in mode brief to about 80.
     pub description: String,
-    /// That it is shortened.
+    /// True: the entry alone exceeded the budget and is shown in its shortest form.
+    #[schemars(extend("const" = true))]
     pub shortened: bool,
 }
 
-/// What compact shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// Entry of mode compact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CompactEntry {
-    /// The name it is asked for by.
+    /// Name the flow is shown and executed by.
     pub name: String,
-    /// At most 150 characters, see [`truncated`](super::truncated).
+    /// What the flow is for, cut to about 150 characters.
     pub description: String,
-    /// As written.
+    /// Tags of the flow.
     pub tags: Vec<String>,
-    /// See [`input_summary`](super::input_summary).
+    /// Everything a caller may give, sorted, as `name (type, required|optional)`; `No inputs required` if there is
+    /// nothing; `Not known: the flow has errors` if that can't be read.
     pub input_summary: String,
 }
 
-/// What brief shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// One line: `name(inputs, optional?) – purpose [tags]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct IndexEntry(pub String);
+
+/// Candidate for a query, when no mode is named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BriefEntry {
-    /// The name it is asked for by.
+    /// Name the flow is shown and executed by.
     pub name: String,
-    /// The first sentence, at most 80 characters of it, see [`truncated`](super::truncated).
+    /// What the flow is for: the first sentence, cut to about 80 characters.
     pub description: String,
-    /// See [`brief_inputs`](super::brief_inputs).
+    /// Names of the inputs, required ones first, `?` behind optional ones; past 60 characters the rest is counted;
+    /// `No inputs required` if there is nothing; `Not known: the flow has errors` if that can't be read.
     pub input_summary: String,
     /// True for a flow that is made for guided execution; absent for others.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub guided: bool,
 }
 
-/// What standard shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// Entry of mode standard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StandardEntry {
-    /// The name it is asked for by.
+    /// Name the flow is shown and executed by.
     pub name: String,
-    /// The whole description.
+    /// What the flow is for, whole.
     pub description: String,
-    /// As written.
+    /// Tags of the flow.
     pub tags: Vec<String>,
-    /// See [`input_summary`](super::input_summary).
+    /// Everything a caller may give, sorted, as `name (type, required|optional)`; `No inputs required` if there is
+    /// nothing; `Not known: the flow has errors` if that can't be read.
     pub input_summary: String,
-    /// `1.0` when the file names none.
+    /// Version of the flow; "1.0" if the file has none.
     pub version: String,
-    /// All nodes.
+    /// Number of nodes, whatever their kind.
     pub node_count: usize,
-    /// Absent where the file names none or metadata isn't wanted.
+    /// When the flow was created, ISO 8601; absent if the file does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
-    /// Absent where the file names none or metadata isn't wanted.
+    /// When the flow was last changed, ISO 8601; absent if the file does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated: Option<String>,
-    /// Step labels in order.
+    /// Labels of the steps, in order.
     pub steps: Vec<String>,
     /// True for a flow that is made for guided execution; absent for others.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub guided: bool,
 }
 
-/// What detailed shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Entry of mode detailed.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DetailedEntry {
-    /// The name it is asked for by.
+    /// Name the flow is shown and executed by.
     pub name: String,
-    /// The whole description.
+    /// What the flow is for, whole.
     pub description: String,
-    /// As written.
+    /// Tags of the flow.
     pub tags: Vec<String>,
-    /// `1.0` when the file names none.
+    /// Version of the flow; "1.0" if the file has none.
     pub version: String,
-    /// All nodes.
+    /// Number of nodes, whatever their kind.
     pub node_count: usize,
-    /// Absent where the file names none or metadata isn't wanted.
+    /// When the flow was created, ISO 8601; absent if the file does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
-    /// Absent where the file names none or metadata isn't wanted.
+    /// When the flow was last changed, ISO 8601; absent if the file does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated: Option<String>,
-    /// Step labels in order.
+    /// Labels of the steps, in order.
     pub steps: Vec<String>,
-    /// Written as null when absent.
+    /// Who wrote the flow; null if the file does not say.
     pub author: Option<String>,
-    /// Written as null when absent.
+    /// Category of the flow; null if it has none.
     pub category: Option<String>,
-    /// Everything a caller may give, by name; written as null where that is not known.
+    /// Everything a caller may give, by name; null if a flow with errors does not let it be read.
     pub inputs: Option<BTreeMap<String, ShownInput>>,
-    /// The labels of the results, in the file's order, each with the node that gives it.
+    /// Label of each result node to the id of the node that feeds it, in the file's order.
+    #[schemars(with = "BTreeMap<String, String>")]
     pub outputs: Map<String, Value>,
     /// True for a flow that is made for guided execution; absent for others.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub guided: bool,
 }
 
-/// An input as detailed shows it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What is known about one input.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShownInput {
-    /// `string` when none is declared.
+    /// Type of the value; string when none is said.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Empty when there is none.
+    /// What to give here; empty when nobody says.
     pub description: String,
-    /// Whether the flow refuses to run without it.
+    /// Whether a value must be given.
     pub required: bool,
-    /// Written as null when absent.
+    /// Value used when none is given; null if there is none.
     pub default: Option<Value>,
 }
 
-/// What the `flows/list` contract asks for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// Entry of the method flows/list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContractEntry {
-    /// The name it is asked for by.
+    /// Name the flow is shown and executed by.
     pub name: String,
-    /// The whole description.
+    /// What the flow is for, whole.
     pub description: String,
-    /// `1.0` when the file names none.
+    /// Version of the flow; "1.0" if the file has none.
     pub version: String,
-    /// All nodes.
+    /// Number of nodes, whatever their kind.
     pub node_count: usize,
-    /// Absent where the file names none or metadata isn't wanted.
+    /// When the flow was created, ISO 8601; absent if the file does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
-    /// Absent where the file names none or metadata isn't wanted.
+    /// When the flow was last changed, ISO 8601; absent if the file does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated: Option<String>,
 }
@@ -189,7 +199,7 @@ impl ListEntry {
     /// The shortest form of an entry that alone would pass the budget; an index line loses inputs and tags.
     pub(super) fn shortest(flow: &FlowRow, mode: Mode) -> Self {
         let description = match mode {
-            Mode::Index => return Self::Index(text::short_line(&flow.name, &flow.description)),
+            Mode::Index => return Self::Index(IndexEntry(text::short_line(&flow.name, &flow.description))),
             Mode::Brief => text::brief(&flow.description),
             _ => text::truncated(&flow.description, LONGEST_DESCRIPTION),
         };
@@ -208,7 +218,7 @@ impl ListEntry {
                 name: flow.name,
                 guided: flow.guided,
             }),
-            Mode::Index => Self::Index(text::index_line(&flow)),
+            Mode::Index => Self::Index(IndexEntry(text::index_line(&flow))),
             Mode::Standard => Self::Standard(StandardEntry {
                 input_summary: text::input_summary(&flow),
                 name: flow.name,

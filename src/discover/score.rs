@@ -45,8 +45,9 @@ pub struct Times([u64; BUCKETS]);
 pub struct Score(u8);
 
 /// What a score means, in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Popularity {
     /// Under 0.30.
     Cold,

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -52,22 +53,24 @@ impl Figures<'_> {
     }
 }
 
-/// What hot shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Entry of mode hot.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HotEntry {
-    /// The name it is asked for by.
+    /// Name the flow is shown and executed by.
     pub name: String,
-    /// Where it comes from.
+    /// Where the flow comes from: `owner/repo`, the name of a folder, `built-in examples`.
     pub source: String,
-    /// The first two sentences of the description.
+    /// The first two sentences, cut to about 240 characters.
     pub description: String,
-    /// The inputs that have to be given, sorted.
+    /// Inputs that have to be given, sorted.
     pub params: Vec<String>,
-    /// How long an execution takes on average, in milliseconds; written as null when not known.
+    /// How long an execution takes on average, in milliseconds; null when not known.
     #[serde(rename = "avgLatencyMs")]
+    #[schemars(range(min = 0))]
     pub average_ms: Option<f64>,
-    /// How many of a hundred executions succeed; written as null when there was none.
+    /// How many of a hundred executions succeed; null when there was none.
+    #[schemars(range(min = 0, max = 100))]
     pub success_rate: Option<f64>,
     /// What the score means.
     pub popularity: Popularity,
@@ -76,13 +79,13 @@ pub struct HotEntry {
     pub guided: bool,
 }
 
-/// What categories shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// Entry of mode categories.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CategoryEntry {
-    /// What `category` filters by; written as null for flows without one.
+    /// What the argument `category` filters by; null for flows without a category.
     pub category: Option<String>,
-    /// How it is shown.
+    /// How it is shown: as `_category.json` says, else the category itself.
     pub display_name: String,
     /// What belongs into it; empty when nobody says.
     pub description: String,
@@ -90,51 +93,54 @@ pub struct CategoryEntry {
     pub flow_count: usize,
     /// From how many sources they come.
     pub source_count: usize,
-    /// The flows with the highest score.
+    /// The flows with the highest score, at most two.
     pub popular_flows: Vec<String>,
 }
 
-/// What summaries shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Entry of mode summaries.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SummaryEntry {
-    /// The name it is asked for by.
+    /// Name the flow is shown and executed by.
     pub name: String,
-    /// The first sentence of the description.
+    /// The first sentence, cut to about 150 characters.
     pub description: String,
-    /// Everything a caller may give: name, and `type (required)` or `type (optional)`.
+    /// Everything a caller may give, by name: `type (required)` or `type (optional)`.
     pub params: BTreeMap<String, String>,
-    /// The labels of the results.
+    /// Labels of the results.
     pub returns: Vec<String>,
-    /// How long an execution takes on average, in milliseconds; written as null when not known.
+    /// How long an execution takes on average, in milliseconds; null when not known.
     #[serde(rename = "avgLatencyMs")]
+    #[schemars(range(min = 0))]
     pub average_ms: Option<f64>,
     /// True for a flow that is made for guided execution; absent for others.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub guided: bool,
 }
 
-/// What full shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Entry of mode full.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FullEntry {
-    /// The name it is asked for by.
+    /// Name the flow is shown and executed by.
     pub name: String,
-    /// The whole description.
+    /// What the flow is for, whole.
     pub description: String,
-    /// As written.
+    /// Tags of the flow.
     pub tags: Vec<String>,
-    /// Written as null when absent.
+    /// Category of the flow; null when it has none.
     pub category: Option<String>,
-    /// `1.0` when the file names none.
+    /// Version of the flow; "1.0" if the file has none.
     pub version: String,
-    /// Step labels in order.
+    /// Labels of the steps, in order.
     pub steps: Vec<String>,
-    /// JSON Schema of what a caller gives; null where that is not known.
+    /// JSON Schema of what a caller gives; null if the flow has errors and that can't be read.
+    #[schemars(extend("type" = ["object", "null"]))]
     pub parameters: Value,
-    /// The labels of the results, each with the node that gives it.
+    /// Results: label, and the id of the node that gives it.
+    #[schemars(with = "BTreeMap<String, String>")]
     pub returns: Map<String, Value>,
-    /// What people ask for when they mean it, as its author wrote it.
+    /// What people ask for when they mean this flow, as its author wrote it.
     pub examples: Vec<String>,
     /// How its executions went.
     pub performance: Performance,
@@ -143,19 +149,22 @@ pub struct FullEntry {
     pub guided: bool,
 }
 
-/// How the executions of a flow went; what is not known is written as null.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// How the executions of a flow went.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Performance {
-    /// How long one takes on average, in milliseconds.
+    /// How long an execution takes on average, in milliseconds; null when not known.
     #[serde(rename = "avgLatencyMs")]
+    #[schemars(range(min = 0))]
     pub average_ms: Option<f64>,
-    /// What 95 of a hundred stay within, in milliseconds.
+    /// What 95 of a hundred executions stay within, in milliseconds, estimated; null when not known.
     #[serde(rename = "p95LatencyMs")]
+    #[schemars(range(min = 0))]
     pub p95_ms: Option<f64>,
-    /// How many of a hundred succeed.
+    /// How many of a hundred executions succeed; null when there was none.
+    #[schemars(range(min = 0, max = 100))]
     pub success_rate: Option<f64>,
-    /// How many there were.
+    /// Executions that came to an end.
     pub total_invocations: u64,
 }
 

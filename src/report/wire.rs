@@ -43,7 +43,7 @@ pub use guided::{
     GuidedAnswer, GuidedStatus, GuidedSummary, begun, exported, guided_status, guided_summary, pruned, tallies, turn,
 };
 pub use limit::{FAILURE_CHARACTERS, LARGEST_FRAME, MAX_TOKENS, Travels, frame_fits, json_of, text_fits};
-pub use listing::{contract_listing, entries, listing, listing_with_tools, written_listing};
+pub use listing::{listing, listing_with_tools, written_listing};
 pub use resource::{flow_entry, flow_names};
 #[cfg(feature = "internals")]
 pub use schemas::schemas;

@@ -42,7 +42,7 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     let (listing, exposed) = wait(world, &format!("reading {}", app.describe()), both)??;
     let printer = world.printer;
     if world.everywhere.json {
-        let value = wire::listing_with_tools(&listing, &exposed);
+        let value = wire::value(&wire::listing_with_tools(&listing, &exposed));
         printer.json(&value);
         count(&app, &listing, &format!("{value:#}"), begun);
         return Ok(0);

@@ -2,11 +2,11 @@
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::REF;
 use crate::app::{Code, Error, ListRequest, Listing, ListingCost};
-use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, Selection, TruncatedBy};
+use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, Page, Selection};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Reply, ToolCall};
@@ -115,19 +115,15 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
                     return Ok(Reply::written(written));
                 }
             }
-            let mut value = match listing.page.mode {
-                Mode::Contract => wire::contract_listing(&listing),
-                _ => wire::listing(&listing, &warnings),
-            };
-            if let (true, Value::Object(object)) = (made_smaller && listing.page.next_cursor.is_some(), &mut value) {
-                // Not the caller's limit, but what one message holds.
-                object.insert("truncatedBy".to_owned(), json!(TruncatedBy::Budget.as_str()));
+            let mut answer = wire::listing(&listing, &warnings);
+            if made_smaller && listing.page.next_cursor.is_some() {
+                answer.cut_by_budget();
             }
             let shown = listing.page.returned;
-            let text = value.to_string();
-            let Some(room) = entries_with_room(&value, &text, call.travels) else {
+            let text = wire::json_of(&answer);
+            let Some(room) = entries_with_room(&listing.page, &text, call.travels) else {
                 count(&listing, text.chars().count());
-                return Ok(Reply::of(&value));
+                return Ok(Reply::of(&answer));
             };
             made_smaller = true;
             request.refresh = false;
@@ -138,7 +134,7 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
                 request.selection.max_tokens = Some(1);
             } else {
                 count(&listing, text.chars().count());
-                return Ok(Reply::of(&value));
+                return Ok(Reply::of(&answer));
             }
         }
     }
@@ -146,16 +142,15 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
 }
 
 /// How many of a listing's entries have room in one message; none where all have.
-fn entries_with_room(value: &Value, text: &str, travels: Travels) -> Option<usize> {
+fn entries_with_room(page: &Page, text: &str, travels: Travels) -> Option<usize> {
     let all = travels.bytes(text);
     let mut over = all.checked_sub(Travels::room()).filter(|over| *over > 0)?;
-    let entries = wire::entries(value).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut keep = entries.len();
-    for entry in entries.iter().rev() {
+    let mut keep = page.entries.len();
+    for entry in page.entries.iter().rev() {
         if over == 0 {
             break;
         }
-        over = over.saturating_sub(travels.bytes(&format!("{entry},")));
+        over = over.saturating_sub(travels.bytes(&format!("{},", wire::json_of(entry))));
         keep -= 1;
     }
     Some(keep)

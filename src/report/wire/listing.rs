@@ -1,159 +1,458 @@
 //! Listings.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::sync::Arc;
 
-use super::common::WarningAnswer;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::common::{OriginAnswer, WarningAnswer, error_code};
 use super::warning::{of_origin, warning};
 use super::written::Written;
-use crate::app::{Exposed, ExposedTool, Listing, NotExposed, Origin, UNASKED_EXAMPLES};
-use crate::code::WarningCode;
-use crate::discover::{FileProblem, ListKind, Mode, Page, Reason};
+use crate::app::{Exposed, ExposedTool, Listing, NotExposed, UNASKED_EXAMPLES};
+use crate::code::{Code, WarningCode};
+use crate::discover::{
+    BriefEntry, CategoryEntry, CompactEntry, ContractEntry, DetailedEntry, Excluded, FileProblem, FullEntry, HotEntry,
+    IndexEntry, ListEntry, ListKind, Mode, Page, Reason, Selection, ShortenedEntry, StandardEntry, SummaryEntry,
+    TruncatedBy,
+};
 use crate::names::counted;
 
-/// What `flows_list` answers. `warnings` are those of the call itself, in front of the listing's own.
-pub fn listing(listing: &Listing, warnings: &[WarningAnswer]) -> Value {
-    let mut object = Map::new();
-    object.insert(key(listing).to_owned(), json!(listing.page.entries));
-    object.extend(around(listing, warnings));
-    Value::Object(object)
+/// What `flows_list` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(title = "flows_list reply")]
+pub enum ListAnswer {
+    /// A page, in one of the modes.
+    Page(Box<PageAnswer>),
+    /// Without `mode`: the shape of the method flows/list.
+    Contract(Box<ContractAnswer>),
+}
+
+/// A page of a listing.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PageAnswer {
+    #[serde(flatten)]
+    entries: EntriesAnswer,
+    #[serde(flatten)]
+    around: AroundAnswer,
+}
+
+/// The entries of a page, under the name of what they are.
+#[derive(Debug, Clone, PartialEq)]
+struct EntriesAnswer {
+    key: &'static str,
+    page: Arc<Page>,
+}
+
+/// What stands around the entries.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("dependentRequired" = {"truncatedBy": ["nextStep"]}))]
+struct AroundAnswer {
+    /// How much each entry shows; brief is used only for query results; it can't be requested.
+    #[schemars(schema_with = "modes")]
+    mode: &'static str,
+    /// The conditions the flows were chosen by.
+    filter: FilterAnswer,
+    /// How many flows fit the conditions.
+    total: usize,
+    /// How many entries this page has.
+    returned: usize,
+    /// Where the next page goes on; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// What ended the page before the last entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["budget", "limit"]))]
+    truncated_by: Option<&'static str>,
+    #[serde(flatten)]
+    none: NoMatchAnswer,
+    /// Why each flow answers the query, in the order of the entries; from the command line, with --explain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<ReasonAnswer>,
+    /// The call that helps further.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_step: Option<String>,
+    /// Estimated size of this reply, in tokens.
+    estimated_tokens: usize,
+    #[serde(flatten)]
+    origin: OriginAnswer,
+    /// What the caller should know.
+    warnings: Vec<WarningAnswer>,
+    /// Files that could not be used and flows with errors.
+    errors: Vec<ProblemAnswer>,
+    /// Only from `flowy list --json`, where any flow is an MCP tool of its own: those flows, by tool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<ToolListed>,
+}
+
+/// What the method flows/list answers: every flow, in the contract's own shape.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("dependentRequired" = {"truncatedBy": ["nextStep"]}, "not" = {"required": ["mode"]}))]
+pub struct ContractAnswer {
+    /// Every flow.
+    #[schemars(schema_with = "contract_entries")]
+    flows: Vec<ListEntry>,
+    /// How many flows fit the conditions.
+    total: usize,
+    /// Where the next page goes on; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// What ended the page before the last entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["budget", "limit"]))]
+    truncated_by: Option<&'static str>,
+    /// The call that helps further.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_step: Option<String>,
+    #[serde(flatten)]
+    none: NoMatchAnswer,
+    #[serde(flatten)]
+    origin: OriginAnswer,
+    /// What the caller should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<WarningAnswer>,
+    /// Files that could not be used and flows with errors.
+    errors: Vec<ProblemAnswer>,
+}
+
+/// By which conditions flows were chosen; those that were not asked for are absent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct FilterAnswer {
+    /// Tags asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    /// Category asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<String>,
+    /// Complexity asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complexity: Option<String>,
+    /// Names asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
+    /// Longest average asked for, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_latency_ms: Option<i64>,
+    /// What is listed, where that is not flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["templates"]))]
+    kind: Option<&'static str>,
+}
+
+/// That no flow answers the query, or that none of those that do may be shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct NoMatchAnswer {
+    /// True where a query was given and no flow fits it; flows that are listed all the same only come nearest.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("const" = true))]
+    no_match: bool,
+    /// With `noMatch`, where flows come near: that those listed, five at most and briefly, do not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("const" = "weak"))]
+    fit: Option<&'static str>,
+    /// With `noMatch`: words of the catalog that are near to words of the query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nearest: Option<Vec<String>>,
+    /// Where flows fit the query and the filters leave none of them: how many each filter leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excluded: Option<ExcludedAnswer>,
+}
+
+/// How many flows each filter leaves out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct ExcludedAnswer {
+    /// Left out by `names`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<usize>,
+    /// Left out by `tags`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<usize>,
+    /// Left out by `category`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<usize>,
+    /// Left out by `complexity`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complexity: Option<usize>,
+    /// Left out by `maxLatencyMs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_latency_ms: Option<usize>,
+}
+
+/// How well a flow answers the query.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+struct ReasonAnswer {
+    /// The flow's name.
+    name: String,
+    /// How well it answers; comparable within one reply only.
+    score: f64,
+    /// By which words, most telling first.
+    terms: Vec<TermAnswer>,
+}
+
+/// A word by which a flow answers the query.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+struct TermAnswer {
+    /// The word.
+    term: String,
+    /// The field it stands in: name, description, tags, category, inputs, examples.
+    field: &'static str,
+    /// What it adds to the score of the flow.
+    contribution: f64,
+}
+
+/// A file that could not be used, or a flow with errors. It never hides the others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct ProblemAnswer {
+    /// Path of the file in the catalog.
+    file: String,
+    /// Kind of error.
+    #[schemars(schema_with = "error_code")]
+    code: Code,
+    /// Id of the rule that found it, or `unreadable-file`.
+    rule: String,
+    /// What is wrong.
+    message: String,
+    /// How to fix it.
+    hint: String,
+    /// The files to be fixed, where that is not (only) `file`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<String>,
+    /// Line of the problem, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    /// Column of the problem, in characters from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+}
+
+/// A flow that is a tool of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct ToolListed {
+    /// The tool's name.
+    tool: String,
+    /// The flow's name.
+    flow: String,
+}
+
+/// What `flows_list` answers. `warnings` are those of the call itself, in front of the listing's own; the method
+/// flows/list has no place for them.
+pub fn listing(listing: &Listing, warnings: &[WarningAnswer]) -> ListAnswer {
+    if listing.page.mode == Mode::Contract {
+        return ListAnswer::Contract(Box::new(ContractAnswer::of(listing)));
+    }
+    let entries = EntriesAnswer::of(listing);
+    ListAnswer::Page(Box::new(PageAnswer { entries, around: AroundAnswer::of(listing, warnings) }))
 }
 
 /// The same as [`listing`], written: the entries of a kept page are not written again.
 pub fn written_listing(listing: &Listing, warnings: &[WarningAnswer]) -> Written {
-    let around = Value::Object(around(listing, warnings)).to_string();
-    Written::of_page(&format!("{{\"{}\":", key(listing)), listing.page.clone(), &around.replacen('{', ",", 1))
+    let EntriesAnswer { key, page } = EntriesAnswer::of(listing);
+    let around = super::json_of(&AroundAnswer::of(listing, warnings));
+    Written::of_page(&format!("{{\"{key}\":"), page, &around.replacen('{', ",", 1))
 }
 
 /// What `flowy list --json` prints: the same, with the flows that are tools of their own, and a warning for
 /// each that can't be one.
-pub fn listing_with_tools(listed: &Listing, exposed: &Exposed) -> Value {
+pub fn listing_with_tools(listed: &Listing, exposed: &Exposed) -> ListAnswer {
     let not_exposed = |why: &NotExposed| warning(WarningCode::NotExposed, why.to_string());
     let warnings: Vec<WarningAnswer> = exposed.refused.iter().map(not_exposed).collect();
-    let mut value = listing(listed, &warnings);
-    if let Some(object) = value.as_object_mut().filter(|_| !exposed.tools.is_empty()) {
-        let tool = |tool: &ExposedTool| json!({"tool": tool.flow.tool, "flow": tool.flow.flow});
-        object.insert("tools".to_owned(), exposed.tools.iter().map(tool).collect());
+    let mut answer = listing(listed, &warnings);
+    if let ListAnswer::Page(page) = &mut answer {
+        page.around.tools = exposed.tools.iter().map(ToolListed::from).collect();
     }
-    value
+    answer
 }
 
-/// What the entries stand under.
-fn key(listing: &Listing) -> &'static str {
-    match (listing.page.mode, listing.selection.kind) {
-        (Mode::Categories, _) => "categories",
-        (_, ListKind::Templates) => "templates",
-        (_, ListKind::Flows) => "flows",
-    }
-}
-
-/// The entries of a listing that was written.
-pub fn entries(value: &Value) -> Option<&Value> {
-    ["flows", "categories", "templates"].into_iter().find_map(|key| value.get(key))
-}
-
-/// What stands around the entries.
-fn around(listing: &Listing, warnings: &[WarningAnswer]) -> Map<String, Value> {
-    let page = &listing.page;
-    let mut object = Map::new();
-    object.insert("mode".to_owned(), json!(page.mode.as_str()));
-    object.insert("filter".to_owned(), filter(listing));
-    object.insert("total".to_owned(), json!(page.total));
-    object.insert("returned".to_owned(), json!(page.returned));
-    if let Some(cursor) = &page.next_cursor {
-        object.insert("nextCursor".to_owned(), json!(cursor));
-    }
-    if let Some(cut) = page.truncated_by {
-        object.insert("truncatedBy".to_owned(), json!(cut.as_str()));
-    }
-    why_none(&mut object, page);
-    if !page.reasons.is_empty() {
-        object.insert("reasons".to_owned(), page.reasons.iter().map(reason).collect());
-    }
-    if let Some(step) = listing.next_step() {
-        object.insert("nextStep".to_owned(), json!(step));
-    }
-    object.insert("estimatedTokens".to_owned(), json!(page.estimated_tokens));
-    origin(&mut object, &listing.origin);
-    let mut all: Vec<WarningAnswer> = warnings.to_vec();
-    all.extend(of_origin(&listing.origin));
-    all.extend(of_examples(listing));
-    if !page.unknown_names.is_empty() {
-        let names: Vec<String> = page.unknown_names.iter().map(|name| crate::names::quoted(name)).collect();
-        let noun = listing.selection.kind.noun();
-        all.push(warning(WarningCode::UnknownName, format!("no {noun} goes by {}", names.join(", "))));
-    }
-    if listing.problem_count > listing.problems.len() {
-        let in_files = listing.problem_count.saturating_sub(listing.unavailable_count);
-        let errors = counted(in_files, "error in files", "errors in files");
-        let named = listing.problems.len();
-        let message = if listing.unavailable_count == 0 {
-            format!("{errors}; {named} of them are named (`flowy validate` shows all)")
-        } else {
-            let calls = counted(
-                listing.unavailable_count,
-                "call of a tool that is unavailable now",
-                "calls of tools that are unavailable now",
-            );
-            format!(
-                "{errors} and {calls}; {named} of them are named (`flowy validate` shows all errors, \
-                 `flowy servers list` how the servers stand)"
-            )
+impl ListAnswer {
+    /// Says that what one message holds ended the page, not the caller's limit.
+    pub fn cut_by_budget(&mut self) {
+        let by = match self {
+            Self::Page(page) => &mut page.around.truncated_by,
+            Self::Contract(contract) => &mut contract.truncated_by,
         };
-        all.push(warning(WarningCode::MoreErrors, message));
+        *by = Some(TruncatedBy::Budget.as_str());
     }
-    object.insert("warnings".to_owned(), json!(all));
-    object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
-    object
 }
 
-/// What the contract's own `flows/list` answers: every flow, in the contract's shape.
-pub fn contract_listing(listing: &Listing) -> Value {
-    let page = &listing.page;
-    let mut object = Map::new();
-    object.insert("flows".to_owned(), json!(page.entries));
-    object.insert("total".to_owned(), json!(page.total));
-    if let Some(cursor) = &page.next_cursor {
-        object.insert("nextCursor".to_owned(), json!(cursor));
+impl EntriesAnswer {
+    fn of(listing: &Listing) -> Self {
+        let key = match (listing.page.mode, listing.selection.kind) {
+            (Mode::Categories, _) => "categories",
+            (_, ListKind::Templates) => "templates",
+            (_, ListKind::Flows) => "flows",
+        };
+        Self { key, page: listing.page.clone() }
     }
-    if let (Some(cut), Some(step)) = (page.truncated_by, &page.next_step) {
-        object.insert("truncatedBy".to_owned(), json!(cut.as_str()));
-        object.insert("nextStep".to_owned(), json!(step));
-    }
-    why_none(&mut object, page);
-    origin(&mut object, &listing.origin);
-    let warnings: Vec<WarningAnswer> = of_origin(&listing.origin).chain(of_examples(listing)).collect();
-    if !warnings.is_empty() {
-        object.insert("warnings".to_owned(), json!(warnings));
-    }
-    object.insert("errors".to_owned(), listing.problems.iter().map(problem).collect());
-    Value::Object(object)
 }
 
-fn of_examples(listing: &Listing) -> Option<WarningAnswer> {
-    listing.unasked_examples.then(|| warning(WarningCode::Examples, UNASKED_EXAMPLES))
+impl Serialize for EntriesAnswer {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([(self.key, &self.page.entries)])
+    }
 }
 
-fn why_none(object: &mut Map<String, Value>, page: &Page) {
-    if let Some(none) = &page.no_match {
-        object.insert("noMatch".to_owned(), json!(true));
-        if page.returned > 0 {
-            object.insert("fit".to_owned(), json!("weak"));
+impl JsonSchema for EntriesAnswer {
+    fn schema_name() -> Cow<'static, str> {
+        "EntriesAnswer".into()
+    }
+
+    /// In each mode, the entries have a form of their own.
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let categories = form(Mode::Categories, generator);
+        let modes = Mode::OFFERED.into_iter().chain([Mode::Brief]).filter(|mode| *mode != Mode::Categories);
+        let forms: Vec<Value> = modes
+            .map(|mode| {
+                let entries = json!({"items": form(mode, generator)});
+                json!({
+                    "if": {"properties": {"mode": {"const": mode.as_str()}}},
+                    "then": {"properties": {"flows": entries, "templates": entries}},
+                })
+            })
+            .collect();
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "flows": {"type": "array", "description": "The entries; their form depends on `mode`."},
+                "categories": {
+                    "type": "array",
+                    "items": categories,
+                    "description": "With mode categories, instead of `flows`: the categories, by `sortOrder`, then by \
+                                    name; flows without one come last.",
+                },
+                "templates": {
+                    "type": "array",
+                    "description": "With kind templates, instead of `flows`: templates, in the form of `mode`; they \
+                                    have no steps, results or usage.",
+                },
+            },
+            "allOf": forms,
+        })
+    }
+}
+
+/// The form of an entry in a mode.
+fn form(mode: Mode, generator: &mut SchemaGenerator) -> Schema {
+    let whole = match mode {
+        Mode::Compact => generator.subschema_for::<CompactEntry>(),
+        Mode::Index => return generator.subschema_for::<IndexEntry>(),
+        Mode::Standard => generator.subschema_for::<StandardEntry>(),
+        Mode::Detailed => generator.subschema_for::<DetailedEntry>(),
+        Mode::Brief => generator.subschema_for::<BriefEntry>(),
+        Mode::Hot => generator.subschema_for::<HotEntry>(),
+        Mode::Categories => return generator.subschema_for::<CategoryEntry>(),
+        Mode::Summaries => generator.subschema_for::<SummaryEntry>(),
+        Mode::Full => generator.subschema_for::<FullEntry>(),
+        Mode::Contract => generator.subschema_for::<ContractEntry>(),
+    };
+    json_schema!({"anyOf": [whole, generator.subschema_for::<ShortenedEntry>()]})
+}
+
+fn contract_entries(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array", "items": form(Mode::Contract, generator)})
+}
+
+/// The words of the modes that a page may have.
+fn modes(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "enum": Mode::OFFERED.into_iter().chain([Mode::Brief]).map(Mode::as_str).collect::<Vec<_>>()})
+}
+
+impl AroundAnswer {
+    fn of(listing: &Listing, warnings: &[WarningAnswer]) -> Self {
+        let page = &listing.page;
+        let own = of_origin(&listing.origin).chain(of_examples(listing));
+        Self {
+            mode: page.mode.as_str(),
+            filter: (&listing.selection).into(),
+            total: page.total,
+            returned: page.returned,
+            next_cursor: page.next_cursor.clone(),
+            truncated_by: page.truncated_by.map(TruncatedBy::as_str),
+            none: NoMatchAnswer::of(page),
+            reasons: page.reasons.iter().map(ReasonAnswer::from).collect(),
+            next_step: listing.next_step().map(str::to_owned),
+            estimated_tokens: page.estimated_tokens,
+            origin: (&listing.origin).into(),
+            warnings: warnings.iter().cloned().chain(own).chain(of_names(listing)).chain(of_more(listing)).collect(),
+            errors: listing.problems.iter().map(ProblemAnswer::from).collect(),
+            tools: Vec::new(),
         }
-        object.insert("nearest".to_owned(), json!(none.nearest));
-    }
-    if let Some(excluded) = &page.excluded {
-        let by = excluded.by.iter().map(|(filter, flows)| ((*filter).to_owned(), json!(flows)));
-        object.insert("excluded".to_owned(), Value::Object(by.collect()));
     }
 }
 
-/// How well an entry answers the query, and by which words.
-fn reason(reason: &Reason) -> Value {
-    let words = reason
-        .why
-        .iter()
-        .map(|why| json!({"term": why.term, "field": why.field.as_str(), "contribution": rounded(why.contribution)}));
-    json!({"name": reason.name, "score": rounded(reason.score), "terms": words.collect::<Vec<_>>()})
+impl ContractAnswer {
+    fn of(listing: &Listing) -> Self {
+        let page = &listing.page;
+        let truncated = page.truncated_by.zip(page.next_step.clone());
+        Self {
+            flows: page.entries.clone(),
+            total: page.total,
+            next_cursor: page.next_cursor.clone(),
+            truncated_by: truncated.as_ref().map(|(by, _)| by.as_str()),
+            next_step: truncated.map(|(_, step)| step),
+            none: NoMatchAnswer::of(page),
+            origin: (&listing.origin).into(),
+            warnings: of_origin(&listing.origin).chain(of_examples(listing)).collect(),
+            errors: listing.problems.iter().map(ProblemAnswer::from).collect(),
+        }
+    }
+}
+
+impl From<&Selection> for FilterAnswer {
+    fn from(selection: &Selection) -> Self {
+        Self {
+            tags: selection.tags.clone(),
+            category: selection.category.clone(),
+            complexity: selection.complexity.clone(),
+            names: selection.names.clone(),
+            max_latency_ms: selection.max_latency_ms,
+            kind: (selection.kind != ListKind::default()).then(|| selection.kind.as_str()),
+        }
+    }
+}
+
+impl NoMatchAnswer {
+    fn of(page: &Page) -> Self {
+        let none = page.no_match.as_ref();
+        Self {
+            no_match: none.is_some(),
+            fit: none.filter(|_| page.returned > 0).map(|_| "weak"),
+            nearest: none.map(|none| none.nearest.clone()),
+            excluded: page.excluded.as_ref().map(ExcludedAnswer::from),
+        }
+    }
+}
+
+impl From<&Excluded> for ExcludedAnswer {
+    fn from(excluded: &Excluded) -> Self {
+        let by = |filter: &str| excluded.by.iter().find(|(named, _)| *named == filter).map(|(_, flows)| *flows);
+        Self {
+            names: by("names"),
+            tags: by("tags"),
+            category: by("category"),
+            complexity: by("complexity"),
+            max_latency_ms: by("maxLatencyMs"),
+        }
+    }
+}
+
+impl From<&Reason> for ReasonAnswer {
+    fn from(reason: &Reason) -> Self {
+        let terms = reason.why.iter().map(|why| TermAnswer {
+            term: why.term.clone(),
+            field: why.field.as_str(),
+            contribution: rounded(why.contribution),
+        });
+        Self { name: reason.name.clone(), score: rounded(reason.score), terms: terms.collect() }
+    }
 }
 
 /// Four decimals: more would only look exact.
@@ -161,58 +460,58 @@ fn rounded(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }
 
-fn filter(listing: &Listing) -> Value {
-    let selection = &listing.selection;
-    let mut filter = Map::new();
-    if !selection.tags.is_empty() {
-        filter.insert("tags".to_owned(), json!(selection.tags));
-    }
-    if let Some(category) = &selection.category {
-        filter.insert("category".to_owned(), json!(category));
-    }
-    if let Some(complexity) = &selection.complexity {
-        filter.insert("complexity".to_owned(), json!(complexity));
-    }
-    if !selection.names.is_empty() {
-        filter.insert("names".to_owned(), json!(selection.names));
-    }
-    if let Some(most) = selection.max_latency_ms {
-        filter.insert("maxLatencyMs".to_owned(), json!(most));
-    }
-    if selection.kind != ListKind::default() {
-        filter.insert("kind".to_owned(), json!(selection.kind.as_str()));
-    }
-    Value::Object(filter)
-}
-
-/// Adds where an answer comes from, and how current that is.
-fn origin(object: &mut Map<String, Value>, origin: &Origin) {
-    object.insert("ref".to_owned(), json!(origin.git_ref));
-    object.insert("commit".to_owned(), json!(origin.commit));
-    object.insert("revision".to_owned(), json!(origin.revision));
-    object.insert("cached".to_owned(), json!(origin.cached));
-    object.insert("ageSeconds".to_owned(), json!(origin.age_seconds));
-    if let Some(reason) = &origin.stale {
-        object.insert("stale".to_owned(), json!(true));
-        object.insert("staleReason".to_owned(), json!(reason));
+impl From<&FileProblem> for ProblemAnswer {
+    fn from(problem: &FileProblem) -> Self {
+        Self {
+            file: problem.file.clone(),
+            code: problem.code,
+            rule: problem.rule.clone(),
+            message: problem.message.clone(),
+            hint: problem.hint.clone(),
+            files: problem.files.clone(),
+            line: problem.line,
+            column: problem.column,
+        }
     }
 }
 
-fn problem(problem: &FileProblem) -> Value {
-    let mut object = Map::new();
-    object.insert("file".to_owned(), json!(problem.file));
-    object.insert("code".to_owned(), json!(problem.code));
-    object.insert("rule".to_owned(), json!(problem.rule));
-    object.insert("message".to_owned(), json!(problem.message));
-    object.insert("hint".to_owned(), json!(problem.hint));
-    if !problem.files.is_empty() {
-        object.insert("files".to_owned(), json!(problem.files));
+impl From<&ExposedTool> for ToolListed {
+    fn from(tool: &ExposedTool) -> Self {
+        Self { tool: tool.flow.tool.clone(), flow: tool.flow.flow.clone() }
     }
-    if let Some(line) = problem.line {
-        object.insert("line".to_owned(), json!(line));
+}
+
+fn of_examples(listing: &Listing) -> Option<WarningAnswer> {
+    listing.unasked_examples.then(|| warning(WarningCode::Examples, UNASKED_EXAMPLES))
+}
+
+/// Names that were asked for and that nothing goes by.
+fn of_names(listing: &Listing) -> Option<WarningAnswer> {
+    let names: Vec<String> = listing.page.unknown_names.iter().map(|name| crate::names::quoted(name)).collect();
+    let noun = listing.selection.kind.noun();
+    (!names.is_empty()).then(|| warning(WarningCode::UnknownName, format!("no {noun} goes by {}", names.join(", "))))
+}
+
+/// Errors that the listing counts and does not name.
+fn of_more(listing: &Listing) -> Option<WarningAnswer> {
+    let named = listing.problems.len();
+    if listing.problem_count <= named {
+        return None;
     }
-    if let Some(column) = problem.column {
-        object.insert("column".to_owned(), json!(column));
-    }
-    Value::Object(object)
+    let in_files = listing.problem_count.saturating_sub(listing.unavailable_count);
+    let errors = counted(in_files, "error in files", "errors in files");
+    let message = if listing.unavailable_count == 0 {
+        format!("{errors}; {named} of them are named (`flowy validate` shows all)")
+    } else {
+        let calls = counted(
+            listing.unavailable_count,
+            "call of a tool that is unavailable now",
+            "calls of tools that are unavailable now",
+        );
+        format!(
+            "{errors} and {calls}; {named} of them are named (`flowy validate` shows all errors, \
+             `flowy servers list` how the servers stand)"
+        )
+    };
+    Some(warning(WarningCode::MoreErrors, message))
 }

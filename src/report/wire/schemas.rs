@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::error::ErrorAnswer;
 use super::execution::{ExecuteAnswer, FailedAnswer};
 use super::flow::ShownAnswer;
+use super::listing::ListAnswer;
 use super::servers::ServersAnswer;
 use super::usage::StatsAnswer;
 use super::{GuidedAnswer, StatusReply};
@@ -19,6 +20,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("flows-execute.response", of::<ExecuteAnswer>()),
         ("flows-guided.response", of::<GuidedAnswer>()),
         ("flows-list.failure", of::<ErrorAnswer>()),
+        ("flows-list.response", of::<ListAnswer>()),
         ("flows-show.response", of::<ShownAnswer>()),
         ("flows-status.response", of::<StatusReply>()),
         ("servers.response", of::<ServersAnswer>()),

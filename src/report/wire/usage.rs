@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::{FlowStats, ListingTotals, Stats};
-use crate::discover::millis;
+use crate::discover::{Popularity, millis};
 
 /// What `flowy stats --json` prints: how much the catalog's flows are used, and what listings cost.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -53,8 +53,7 @@ pub struct FlowFigures {
     /// 0.10 for recent use.
     score: f64,
     /// What the score means: hot from 0.80, warm from 0.60, standard from 0.30, else cold.
-    #[schemars(extend("enum" = ["hot", "warm", "standard", "cold"]))]
-    popularity: &'static str,
+    popularity: Popularity,
     /// The days that had any, the oldest first.
     uses_by_day: Vec<DayFigures>,
 }
@@ -114,7 +113,7 @@ impl From<&FlowStats> for FlowFigures {
             uses_in_7_days: usage.last_7_days,
             uses_in_30_days: usage.last_30_days,
             score: score.value(),
-            popularity: score.popularity().word(),
+            popularity: score.popularity(),
             uses_by_day: days.map(|(day, uses)| DayFigures { day: day.to_string(), uses: *uses }).collect(),
         }
     }

@@ -2,9 +2,6 @@
 
 use serde_json::Value;
 
-/// The schema of listings.
-const LIST: &str = include_str!("../../../../schemas/flows-list.response.schema.json");
-
 /// Every shape of an answer: the name of its block, its schema, and where in the schema it stands.
 const SHAPES: [(&str, &str, &str); 13] = [
     ("result-list", "flows-list.response", ""),
@@ -49,8 +46,7 @@ impl Field {
 /// The fields of every shape. A list's entries are written `list[]`, the values of an object whose
 /// keys are names `object.*`.
 pub(super) fn shapes() -> Vec<(&'static str, Vec<Field>)> {
-    let mut schemas = flowy::internals::report::wire::schemas();
-    schemas.push(("flows-list.response", serde_json::from_str(LIST).unwrap_or_default()));
+    let schemas = flowy::internals::report::wire::schemas();
     let shape = |(name, schema, place): (&'static str, &str, &str)| {
         let root = schemas.iter().find(|(of, _)| *of == schema).map_or(&Value::Null, |(_, schema)| schema);
         let mut fields = Fields { root, within: Vec::new(), list: Vec::new() };
@@ -109,16 +105,19 @@ impl<'s> Fields<'s> {
 
     /// The entries of a list; those that have several forms are told apart by the form's name.
     fn of_items(&mut self, items: &'s Value, path: &str) {
+        if branches(items).next().is_some() {
+            return branches(items).for_each(|form| self.of_items(form, path));
+        }
         let form = items.get("$ref").and_then(Value::as_str).and_then(|reference| reference.rsplit('/').next());
-        let form = form.and_then(|name| name.strip_suffix("Entry"));
-        let path = form.map_or_else(|| format!("{path}[]"), |form| format!("{path}[] ({form})"));
+        let form = form.and_then(|name| name.strip_suffix("Entry")).map(str::to_lowercase);
+        let listed = form.as_ref().map_or_else(|| format!("{path}[]"), |form| format!("{path}[] ({form})"));
         if let Some((_, target)) = self.target(items)
             && form.is_some()
             && target.get("properties").is_none()
         {
-            self.note(target, &path);
+            self.note(target, &listed);
         }
-        self.of_object(items, &path);
+        self.of_object(items, &listed);
     }
 
     fn field(&mut self, field: &'s Value, path: &str) {
