@@ -3,6 +3,8 @@
 //! Surfaces call this room and print what it returns; it knows neither command lines nor
 //! protocols, and it prints nothing itself.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod changes;
 mod check;
 pub mod clients;
@@ -176,7 +178,7 @@ impl App {
             let spec = parse(text, &settings.api_url)?;
             return Ok(match spec {
                 SourceSpec::Folder(path) => SourceSpec::Folder(environment.resolved(&path.to_string_lossy(), here)),
-                other => other,
+                spec @ (SourceSpec::GitHub { .. } | SourceSpec::Examples(_)) => spec,
             });
         }
         if has_flows(here) { Ok(SourceSpec::Folder(here.to_owned())) } else { Ok(SourceSpec::Examples(EXAMPLES)) }

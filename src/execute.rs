@@ -4,6 +4,8 @@
 //! don't wait for each other, and tells the run what became of them. Databases, rmcp and HTTP are
 //! workers' business, behind [`Worker`].
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod calls;
 mod tools;
 
@@ -151,10 +153,8 @@ impl Executed {
 
     /// How it ended, in a word: `partial` also where a field of an output was asked for that is not there.
     pub fn word(&self) -> &'static str {
-        match self.run.status() {
-            Status::Success if !self.succeeded() => Status::Partial.word(),
-            status => status.word(),
-        }
+        let status = self.run.status();
+        if status == Status::Success && !self.succeeded() { Status::Partial.word() } else { status.word() }
     }
 }
 
@@ -300,7 +300,7 @@ where
         Some(State::Failed { .. } | State::Skipped { .. }) => StepEnd::Failed,
         Some(State::Omitted { .. }) => StepEnd::LeftOut,
         Some(State::Done { output, .. }) if output.failure().is_some() => StepEnd::WentOn,
-        _ => StepEnd::Done,
+        Some(State::Done { .. } | State::Waiting | State::Ready | State::Running) | None => StepEnd::Done,
     };
     progress(run, Progress { ended: counts.ended, steps: counts.steps, label, end, skipped: counts.skipped });
 }

@@ -6,6 +6,8 @@
 //! Protocols are not known here: a person is reached through [`Asker`], tools through the port of the
 //! room that drives direct executions.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod asking;
 mod calls;
 mod error;
@@ -319,7 +321,8 @@ impl Guide {
         guard.disarm();
         match answered {
             Ok(Ok(Some(answered))) => answered,
-            _ => Ok(turn),
+            // Nobody answered, or not in time, or whoever asked broke.
+            Ok(Ok(None) | Err(_)) | Err(_) => Ok(turn),
         }
     }
 

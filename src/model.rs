@@ -30,4 +30,4 @@ pub use tool::{
     KnownServer, KnownTool, LONGEST_BACKOFF, MOST_RETRIES, NoAddress, ServerStanding, ToolAddress, ToolAnswer,
     ToolCall, ToolFile, ToolLink, ToolLookup, Toolbox,
 };
-pub use variable::{Declared, InputVariable, Refinement, ValueType, VariableSet, text_of};
+pub use variable::{Declared, InputVariable, Refinement, ValueType, VariableSet, text_of, text_or_json};

@@ -4,6 +4,8 @@
 //! What `flows_show` shows is the plan, and a run does nothing but follow it. Made here alone;
 //! equal inputs give an equal plan. No I/O, no time.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod doing;
 mod inputs;
 mod record;
@@ -73,6 +75,18 @@ pub struct Step {
     /// The step that gathers the result of the flow within the flow to which it belongs; none for a
     /// step of the flow itself.
     pub within: Option<usize>,
+}
+
+impl Step {
+    /// The tool that it calls.
+    pub fn calls(&self) -> Option<&Call> {
+        if let Work::Call(call) = &self.work { Some(call) } else { None }
+    }
+
+    /// The flow within the flow whose result it takes over.
+    pub fn gathers(&self) -> Option<&Gather> {
+        if let Work::Gather(gather) = &self.work { Some(gather) } else { None }
+    }
 }
 
 /// What is done when a step is reached.
@@ -392,6 +406,13 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The tool that a step calls, as its node names it; empty where it calls none.
+    pub fn called(&self, step: usize) -> String {
+        self.step(step).and_then(Step::calls).map_or_else(String::new, |call| call.address.to_string())
+    }
+}
+
 fn results(flow: &Flow, checked: &CheckedFlow, number_of: &[Option<usize>]) -> Vec<ResultMark> {
     let mut marks: Vec<ResultMark> = Vec::new();
     for (node, spec) in flow.nodes.iter().enumerate() {
@@ -424,7 +445,7 @@ fn faulty(body: &Body) -> Work {
         Body::Faulty { code, message, meant, mending } => {
             Work::Faulty { code: *code, message: message.clone(), meant: meant.clone(), mending: mending.clone() }
         }
-        _ => Work::Faulty {
+        Body::Text { .. } | Body::Call { .. } | Body::Link { .. } | Body::Elsewhere => Work::Faulty {
             code: Code::TemplateNotFound,
             message: "the template is not part of this check".to_owned(),
             meant: Intent::Text,

@@ -6,6 +6,8 @@
 //! [`script`] what a prompt says to a model. Nothing here decides anything, and nothing writes
 //! anywhere but into the writer it is given.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod draw;
 pub mod human;
 pub mod script;

@@ -4,6 +4,8 @@
 //! failure does to the rest. It does no I/O and asks nobody for the time: times come in with the
 //! events. Workers, stores and people are its drivers' business.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod bind;
 mod event;
 mod failing;

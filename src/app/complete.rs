@@ -99,7 +99,9 @@ impl App {
                 Some(recorded.executed.run.clone())
             }
             StatusAnswer::Guided { story, .. } => Some(story.guided.run().clone()),
-            _ => None,
+            StatusAnswer::One { outcome: Outcome::Running(_) | Outcome::Finished { .. }, .. }
+            | StatusAnswer::List { .. }
+            | StatusAnswer::Text(_) => None,
         };
         let ids = run.iter().flat_map(|run| run.plan().steps()).map(|step| step.id.clone());
         Ok(ids.chain(run.is_some().then(|| "result".to_owned())).collect())

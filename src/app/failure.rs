@@ -114,10 +114,13 @@ impl Error {
 
     /// The exit code of the command line.
     pub fn exit_code(&self) -> u8 {
-        match self.code {
-            Code::InvalidRequest | Code::InvalidCursor => 2,
-            _ if self.of_github => 3,
-            _ => 1,
+        let misused = matches!(self.code, Code::InvalidRequest | Code::InvalidCursor);
+        if misused {
+            2
+        } else if self.of_github {
+            3
+        } else {
+            1
         }
     }
 }

@@ -16,7 +16,7 @@ impl App {
         let found = match self.memory.get(execution) {
             Some(kept) => match &*kept.finished.borrow() {
                 Some(Finished::Ran(recorded)) => of_step(&recorded.executed.run, node, number),
-                _ => None,
+                Some(Finished::Broke(_)) | None => None,
             },
             None => of_step(self.story(execution).await?.guided.run(), node, number),
         };

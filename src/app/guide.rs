@@ -323,11 +323,14 @@ impl App {
             }
             other => other,
         };
-        forgotten.map(|forgotten| forgotten.compact).map_err(|error| match error {
-            StoreError::Full { .. } => unkept(&error).next(
+        forgotten.map(|forgotten| forgotten.compact).map_err(|error| {
+            let told = unkept(&error);
+            if !matches!(error, StoreError::Full { .. }) {
+                return told;
+            }
+            told.next(
                 "make room on the disk, a few hundred kilobytes: forgetting takes room at first, and the cache is gone already",
-            ),
-            other => unkept(&other),
+            )
         })
     }
 

@@ -142,7 +142,15 @@ fn errors_of(page: &Page, catalog: &Catalog) -> Result<BTreeMap<String, usize>, 
             ListEntry::Compact(entry) => &entry.name,
             ListEntry::Brief(entry) => &entry.name,
             ListEntry::Shortened(entry) => &entry.name,
-            _ => continue,
+            // The others say nothing of errors to people.
+            ListEntry::Index(_)
+            | ListEntry::Standard(_)
+            | ListEntry::Detailed(_)
+            | ListEntry::Hot(_)
+            | ListEntry::Category(_)
+            | ListEntry::Summary(_)
+            | ListEntry::Full(_)
+            | ListEntry::Contract(_) => continue,
         };
         if let NameMatch::One(row) = index.find(name)? {
             let row = index.row(row)?;

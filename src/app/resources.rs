@@ -113,10 +113,8 @@ impl App {
     /// The newest executions of both kinds. A store that can't be read hides no direct ones.
     pub(super) async fn newest(&self, most: i64) -> Result<Vec<ExecutionEntry>, Error> {
         let request = StatusRequest { limit: Some(most), ..StatusRequest::default() };
-        match self.status(&request).await? {
-            StatusAnswer::List { executions, .. } => Ok(executions),
-            _ => Ok(Vec::new()),
-        }
+        let StatusAnswer::List { executions, .. } = self.status(&request).await? else { return Ok(Vec::new()) };
+        Ok(executions)
     }
 }
 

@@ -198,9 +198,9 @@ impl Servers {
     pub async fn unreachable(&self) -> Vec<(String, String)> {
         self.registry.warm().await;
         let toolbox = self.registry.toolbox();
-        let troubles = toolbox.servers.iter().filter_map(|(alias, server)| match &server.standing {
-            ServerStanding::Unavailable(why) => Some((alias.clone(), why.clone())),
-            _ => None,
+        let troubles = toolbox.servers.iter().filter_map(|(alias, server)| {
+            let ServerStanding::Unavailable(why) = &server.standing else { return None };
+            Some((alias.clone(), why.clone()))
         });
         troubles.collect()
     }

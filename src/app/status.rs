@@ -7,6 +7,7 @@ use crate::app::guide::unkept;
 use crate::app::memory::{Finished, Kept};
 use crate::app::{App, Code, Error, Outcome};
 use crate::guide::Story;
+use crate::model::text_or_json;
 use crate::names::{nearest, quoted};
 use crate::plan::Plan;
 use crate::run::{ExecutionId, GuidedState, Run};
@@ -300,7 +301,7 @@ pub fn state_of(outcome: &Outcome) -> &'static str {
         }
         Outcome::Finished { finished: Finished::Ran(recorded), .. } => match recorded.executed.run.status() {
             crate::run::Status::Failed => "failed",
-            _ => "completed",
+            crate::run::Status::Running | crate::run::Status::Success | crate::run::Status::Partial => "completed",
         },
     }
 }
@@ -374,10 +375,7 @@ fn artifact(story: &Story, node: &str) -> Option<String> {
     let (rest, number) = node.rsplit_once('/')?;
     let step = step_named(story.guided.run(), rest.strip_suffix("/artifacts")?)?;
     let artifact = story.guided.closing(step)?.output.get("artifacts")?.get(number.parse::<usize>().ok()?)?;
-    match artifact.get("content")? {
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    }
+    artifact.get("content").map(|content| text_or_json(content).into_owned())
 }
 
 /// A step of that id comes first; else it may mean what gives the final result, or one of several.

@@ -88,7 +88,7 @@ fn called(flow: &Flow) -> (Vec<String>, Vec<String>) {
                 calls.extend(address.map(|address| address.to_string()));
             }
             NodeKind::Flow(other) => uses.extend(other.flow.clone()),
-            _ => {}
+            NodeKind::Template(_) | NodeKind::Input(_) | NodeKind::Result | NodeKind::Other(_) => {}
         }
     }
     (calls.into_iter().collect(), uses.into_iter().collect())

@@ -94,7 +94,9 @@ impl<K: Send + Sync> Catalog<K> {
         match self.templates_of(file).await.0.get(place) {
             Lookup::Found(template) => Ok(template),
             Lookup::Broken(unusable) => Err(CatalogError::Unusable(unusable)),
-            _ => Err(CatalogError::Gone { kind, file: file.to_owned() }),
+            Lookup::Missing { .. } | Lookup::Ambiguous { .. } | Lookup::NotChecked => {
+                Err(CatalogError::Gone { kind, file: file.to_owned() })
+            }
         }
     }
 }

@@ -279,7 +279,7 @@ impl FlowIndex {
     pub fn find_alike(&self, wanted: &str) -> Result<NameMatch, DamagedIndex> {
         Ok(match self.find(wanted)? {
             NameMatch::Nothing => self.all_keys()?.alike(wanted),
-            found => found,
+            found @ (NameMatch::One(_) | NameMatch::Several(_)) => found,
         })
     }
 

@@ -201,7 +201,14 @@ impl ListEntry {
         let description = match mode {
             Mode::Index => return Self::Index(IndexEntry(text::short_line(&flow.name, &flow.description))),
             Mode::Brief => text::brief(&flow.description),
-            _ => text::truncated(&flow.description, LONGEST_DESCRIPTION),
+            Mode::Compact
+            | Mode::Standard
+            | Mode::Detailed
+            | Mode::Hot
+            | Mode::Categories
+            | Mode::Summaries
+            | Mode::Full
+            | Mode::Contract => text::truncated(&flow.description, LONGEST_DESCRIPTION),
         };
         Self::Shortened(ShortenedEntry { name: flow.name.clone(), description, shortened: true })
     }

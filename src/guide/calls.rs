@@ -6,7 +6,6 @@ use super::handing::{breaches, bytes, fresh_ticket, hand_out, taken_in, unmet};
 use super::{Closure, Decision, Deed, GuideError, Question, Story, Turn};
 use crate::clock::Clock;
 use crate::code::Code;
-use crate::plan::Work;
 use crate::run::{
     Entry, Escalation, EscalationId, Fate, Guided, Handed, Moment, Outcome, Output, StepError, Ticket, ToolAtWork,
     gives_reason, read_output,
@@ -47,7 +46,13 @@ impl Story {
                 | Moment::ToolAsked { .. } => {}
                 // Who waited for a tool is told that nobody does any more.
                 Moment::Cancelled { .. } if calls => return end + 1,
-                _ => return end,
+                Moment::Begun(_)
+                | Moment::Closed { .. }
+                | Moment::Breached { .. }
+                | Moment::Escalated { .. }
+                | Moment::Answered { .. }
+                | Moment::ToolDecided { .. }
+                | Moment::Cancelled { .. } => return end,
             }
             calls = starts(moment);
             end += 1;
@@ -225,7 +230,7 @@ pub(super) fn resume(
         Value::String(text) => text.trim().is_empty(),
         Value::Array(items) => items.is_empty(),
         Value::Object(fields) => fields.is_empty(),
-        _ => false,
+        Value::Bool(_) | Value::Number(_) => false,
     };
     if empty {
         return Err(GuideError::Missing("answers"));
@@ -334,9 +339,9 @@ impl Decided {
             }
             Value::Array(items) => match items.as_slice() {
                 [one] => Self::read(one),
-                _ => None,
+                [] | [_, _, ..] => None,
             },
-            _ => None,
+            Value::Null | Value::Bool(_) | Value::Number(_) => None,
         }
     }
 }
@@ -380,10 +385,7 @@ pub(super) fn take_over(
     let moment = if harmless {
         Moment::ToolStarted { step, owner: owner.to_owned(), next: gone.next }
     } else {
-        let call = match story.guided.run().plan().step(step).map(|step| &step.work) {
-            Some(Work::Call(call)) => call.address.to_string(),
-            _ => String::new(),
-        };
+        let call = story.guided.run().plan().called(step);
         let id = story.step_id(step);
         Moment::ToolAsked {
             id: fresh.clone(),

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use crate::clock::{Clock, error_id};
 use crate::code::Code;
-use crate::model::{Breach, Contract};
+use crate::model::{Breach, Contract, text_or_json};
 use crate::names::quoted;
-use crate::plan::Work;
+use crate::plan::{Step, Work};
 use crate::run::{Guided, Moment, StepError, Ticket, read_output};
 
 /// How deep an output's lists and objects may lie in each other; JSON readers stop at 128.
@@ -21,7 +21,7 @@ pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, owner: &str, cloc
     let mut moments = Vec::new();
     loop {
         let chosen = wanted.filter(|step| run.ready().any(|ready| ready == *step));
-        let calls = |step: &usize| matches!(run.plan().step(*step).map(|step| &step.work), Some(Work::Call(_)));
+        let calls = |step: &usize| run.plan().step(*step).and_then(Step::calls).is_some();
         let first = run.ready().find(calls).or(chosen).or_else(|| run.ready().next());
         let Some(step) = first else { return moments };
         let timing = crate::run::Timing { at: guided.updated_at(), took: std::time::Duration::ZERO };
@@ -79,8 +79,8 @@ pub(super) fn fresh_ticket(guided: &Guided, clock: &dyn Clock) -> Ticket {
 pub(super) fn taken_in(output: Value, terms: &Contract, usual: bool) -> Value {
     if usual {
         return match in_text(&output) {
-            Some(object @ Value::Object(_)) => object,
-            _ => output,
+            Some(object) if object.is_object() => object,
+            Some(_) | None => output,
         };
     }
     let meets = |value: &Value| terms.breaches(value).is_empty();
@@ -96,7 +96,7 @@ pub(super) fn taken_in(output: Value, terms: &Contract, usual: bool) -> Value {
     let object = read.filter(Value::is_object).unwrap_or(output);
     match result_alone(&object) {
         Some(result) if !terms.takes_objects() => result.clone(),
-        _ => object,
+        Some(_) | None => object,
     }
 }
 
@@ -113,16 +113,15 @@ fn result_alone(output: &Value) -> Option<&Value> {
 /// In which ways an output does not meet its contract. Plain text is fine under the usual one.
 pub(super) fn breaches(output: &Value, terms: &Contract, usual: bool) -> Vec<Breach> {
     let breach = |path: &str, message: &str| vec![Breach { path: path.to_owned(), message: message.to_owned() }];
-    match output {
-        value if deeper_than(value, DEEPEST) => breach("output", "is nested too deeply: 100 levels are allowed"),
-        Value::String(text) if usual && text.trim().is_empty() => breach("output", "is empty"),
-        Value::String(_) if usual => Vec::new(),
-        other => match terms.breaches(other) {
-            breaches if !breaches.is_empty() || !usual => breaches,
-            _ if read_output(other, true).text.trim().is_empty() => breach("output.result", "is empty"),
-            _ => Vec::new(),
-        },
+    if deeper_than(output, DEEPEST) {
+        return breach("output", "is nested too deeply: 100 levels are allowed");
     }
+    if let Some(text) = output.as_str().filter(|_| usual) {
+        return if text.trim().is_empty() { breach("output", "is empty") } else { Vec::new() };
+    }
+    let breaches = terms.breaches(output);
+    let nothing = usual && breaches.is_empty() && read_output(output, true).text.trim().is_empty();
+    if nothing { breach("output.result", "is empty") } else { breaches }
 }
 
 /// In which ways an output lacks what later steps read of it.
@@ -142,16 +141,13 @@ fn deeper_than(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => items.iter().any(|item| deeper_than(item, left)),
         Value::Object(fields) => fields.values().any(|item| deeper_than(item, left)),
-        _ => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
-/// How many bytes a value takes as JSON.
+/// How many bytes a value takes: a text as it is, anything else as JSON.
 pub(super) fn bytes(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len(),
-        other => other.to_string().len(),
-    }
+    text_or_json(value).len()
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::{Guide, GuideError, News, Story, Turn, calls};
 use crate::clock::Clock;
 use crate::execute::{NoTools, OnCall, Tools, call_step};
 use crate::model::ToolLookup;
-use crate::plan::Work;
+use crate::plan::Step;
 use crate::run::{EscalationId, ExecutionId, Guided, Moment, StepError, ToolAtWork};
 use crate::store::{Presence, Store, StoreError};
 
@@ -119,7 +119,7 @@ impl ToolCaller {
 
     /// Whether a tool says that calling it again does no harm.
     fn harmless(&self, guided: &Guided, step: usize) -> bool {
-        let Some(Work::Call(call)) = guided.run().plan().step(step).map(|step| &step.work) else { return false };
+        let Some(call) = guided.run().plan().step(step).and_then(Step::calls) else { return false };
         let toolbox = self.tools.toolbox();
         matches!(toolbox.find(&call.address), ToolLookup::Found(tool) if tool.read_only || tool.idempotent)
     }
@@ -308,10 +308,6 @@ impl Guide {
 
 /// The end of a call, as a failure.
 fn failed(ended: Moment, error: StepError) -> Moment {
-    match ended {
-        Moment::ToolEnded { step, took, calls, retries, .. } => {
-            Moment::ToolEnded { step, result: Err(error), took, calls, retries }
-        }
-        other => other,
-    }
+    let Moment::ToolEnded { step, took, calls, retries, .. } = ended else { return ended };
+    Moment::ToolEnded { step, result: Err(error), took, calls, retries }
 }

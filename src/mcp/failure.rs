@@ -51,7 +51,34 @@ pub(super) fn resource(error: &Error, uri: &str) -> ErrorData {
         | Code::FlowNotFound
         | Code::TemplateNotFound
         | Code::ExecutionNotFound => ErrorData::resource_not_found(error.message.clone(), data),
-        _ => ErrorData::new(of(error), error.message.clone(), data),
+        Code::InvalidCursor
+        | Code::RefNotFound
+        | Code::RepoNotFound
+        | Code::ParseError
+        | Code::ValidationError
+        | Code::CircularDependency
+        | Code::FileTooLarge
+        | Code::MissingVariables
+        | Code::ExecutionError
+        | Code::Timeout
+        | Code::Cancelled
+        | Code::LimitExceeded
+        | Code::Unauthorized
+        | Code::Forbidden
+        | Code::RateLimited
+        | Code::GithubError
+        | Code::NetworkError
+        | Code::ToolNotFound
+        | Code::ToolNotAllowed
+        | Code::ToolUnavailable
+        | Code::ToolError
+        | Code::InvalidStepToken
+        | Code::StepAlreadyCompleted
+        | Code::ContractViolation
+        | Code::AwaitingHuman
+        | Code::EscalationNotFound
+        | Code::StoreError
+        | Code::InternalError => ErrorData::new(of(error), error.message.clone(), data),
     }
 }
 
@@ -71,7 +98,31 @@ fn of(error: &Error) -> ErrorCode {
         | Code::ExecutionNotFound
         | Code::MissingVariables => ErrorCode::INVALID_PARAMS,
         Code::InternalError => ErrorCode::INTERNAL_ERROR,
-        _ => SERVER_ERROR,
+        Code::RefNotFound
+        | Code::RepoNotFound
+        | Code::ParseError
+        | Code::ValidationError
+        | Code::CircularDependency
+        | Code::FileTooLarge
+        | Code::ExecutionError
+        | Code::Timeout
+        | Code::Cancelled
+        | Code::LimitExceeded
+        | Code::Unauthorized
+        | Code::Forbidden
+        | Code::RateLimited
+        | Code::GithubError
+        | Code::NetworkError
+        | Code::ToolNotFound
+        | Code::ToolNotAllowed
+        | Code::ToolUnavailable
+        | Code::ToolError
+        | Code::InvalidStepToken
+        | Code::StepAlreadyCompleted
+        | Code::ContractViolation
+        | Code::AwaitingHuman
+        | Code::EscalationNotFound
+        | Code::StoreError => SERVER_ERROR,
     }
 }
 

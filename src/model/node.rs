@@ -101,7 +101,10 @@ pub struct FlowNode {
 impl Node {
     /// Whether the node is a step: something runs when it is reached.
     pub fn runnable(&self) -> bool {
-        matches!(self.kind, NodeKind::Template(_) | NodeKind::Tool(_) | NodeKind::Flow(_))
+        match self.kind {
+            NodeKind::Template(_) | NodeKind::Tool(_) | NodeKind::Flow(_) => true,
+            NodeKind::Input(_) | NodeKind::Result | NodeKind::Other(_) => false,
+        }
     }
 
     /// The label, or the id where there is none.

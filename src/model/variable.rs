@@ -187,6 +187,11 @@ pub fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
+/// A value as a text: a text as it is, anything else, also null, as JSON.
+pub fn text_or_json(value: &Value) -> Cow<'_, str> {
+    value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -184,7 +184,7 @@ impl<'a> PlanView<'a> {
 fn found<T>(lookup: Option<&Lookup<T>>) -> Option<Arc<T>> {
     match lookup {
         Some(Lookup::Found(found)) => Some(found.clone()),
-        _ => None,
+        Some(Lookup::Missing { .. } | Lookup::Ambiguous { .. } | Lookup::Broken(_) | Lookup::NotChecked) | None => None,
     }
 }
 

@@ -26,10 +26,7 @@ impl Plan {
 
     /// What the flow to which a step belongs asks of whoever goes through it.
     pub fn terms_within(&self, within: Option<usize>) -> Terms<'_> {
-        let door = within.and_then(|gather| match &self.steps.get(gather)?.work {
-            Work::Gather(gather) => gather.door.as_deref(),
-            _ => None,
-        });
+        let door = within.and_then(|gather| self.steps.get(gather)?.gathers()?.door.as_deref());
         match door {
             Some(door) => Terms { inputs: &door.inputs, sets: &door.sets, steps: &self.steps, within },
             None => self.terms(),

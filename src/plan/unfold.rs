@@ -13,7 +13,7 @@ impl Plan {
     pub fn depth(&self) -> usize {
         let deepest = self.steps.iter().map(|step| match &step.work {
             Work::Flow(linked) => linked.of.plan.depth(),
-            _ => 0,
+            Work::Render(_) | Work::Call(_) | Work::Gather(_) | Work::Faulty { .. } => 0,
         });
         1 + deepest.max().unwrap_or(0)
     }
@@ -22,7 +22,7 @@ impl Plan {
     pub fn unfolded_steps(&self) -> usize {
         let counts = self.steps.iter().map(|step| match &step.work {
             Work::Flow(linked) => linked.of.plan.unfolded_steps().saturating_add(1),
-            _ => 1,
+            Work::Render(_) | Work::Call(_) | Work::Gather(_) | Work::Faulty { .. } => 1,
         });
         counts.fold(0, usize::saturating_add)
     }

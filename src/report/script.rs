@@ -75,7 +75,7 @@ fn flow(name: &str, description: &str, script: &Script) -> String {
                 let _ = writeln!(out, "What helps ({}): {}", files.join(", "), sentence(&hint));
             }
             (_, Some(Err(error))) => not_done(&mut out, &error.message, number, plan),
-            _ => {}
+            (Work::Call(_) | Work::Flow(_) | Work::Gather(_), Some(Ok(_)) | None) | (Work::Render(_), None) => {}
         }
     }
     out.push_str(&ending(plan));
@@ -156,10 +156,11 @@ fn readers(of: usize, plan: &Plan) -> Vec<usize> {
                         sources.push(number);
                     }
                 }
-                work if work.slots().iter().any(|slot| slot_reads(slot, source)) && !readers.contains(&number) => {
-                    readers.push(number);
+                work @ (Work::Render(_) | Work::Call(_) | Work::Flow(_) | Work::Faulty { .. }) => {
+                    if work.slots().iter().any(|slot| slot_reads(slot, source)) && !readers.contains(&number) {
+                        readers.push(number);
+                    }
                 }
-                _ => {}
             }
         }
     }

@@ -15,10 +15,9 @@ use self::lanes::drawing;
 use self::log::told;
 use crate::app::Story;
 use crate::names::unprintable;
-use crate::plan::Work;
 use crate::report::human;
 use crate::report::wire::state_word;
-use crate::run::{Entry, Guided, GuidedState, Moment, State};
+use crate::run::{Entry, Guided, GuidedState, Moment};
 
 const STYLE: &str = include_str!("timeline/page.css");
 
@@ -177,10 +176,7 @@ fn label(guided: &Guided, step: usize) -> &str {
 
 /// The tool that a step calls.
 fn call_of(guided: &Guided, step: usize) -> String {
-    match guided.run().plan().step(step).map(|step| &step.work) {
-        Some(Work::Call(call)) => call.address.to_string(),
-        _ => String::new(),
-    }
+    guided.run().plan().called(step)
 }
 
 fn standing(guided: &Guided, step: usize) -> &'static str {
@@ -246,8 +242,5 @@ fn word_of(state: &str) -> String {
 
 /// When a step that the server did came to its end.
 fn ended_at(guided: &Guided, step: usize) -> Option<DateTime<Utc>> {
-    match guided.run().state(step)? {
-        State::Done { timing, .. } | State::Failed { timing, .. } => Some(timing.at),
-        _ => None,
-    }
+    guided.run().state(step)?.timing().map(|timing| timing.at)
 }

@@ -58,7 +58,7 @@ impl Run {
             FilledWith::Absent(words) => return words.clone(),
             FilledWith::Output(output) => (output.value.as_deref(), output.of_tool),
             FilledWith::Value(value) => (Some(&**value), false),
-            _ => (None, false),
+            FilledWith::Text(_) | FilledWith::Pending | FilledWith::Empty | FilledWith::Left => (None, false),
         };
         let given = matches!((slot.map(|slot| &slot.source), with), (Some(Source::Open(_)), FilledWith::Value(_)));
         let giver = slot.filter(|_| !given).and_then(|slot| self.giver(slot));
@@ -93,7 +93,7 @@ fn what_is_there(whole: &Value, path: &[String], of_tool: bool) -> String {
     let known = |most: usize| {
         (0..=most).rev().find_map(|length| match walk(whole, path.get(..length)?) {
             Walked::Value(value) => Some((length, value)),
-            _ => None,
+            Walked::NoInside | Walked::Absent => None,
         })
     };
     let Some((length, value)) = known(path.len()) else { return String::new() };
@@ -107,7 +107,7 @@ fn what_is_there(whole: &Value, path: &[String], of_tool: bool) -> String {
                 &format!("is a list of {}, counted from 0", counted(items.len(), "item", "items")),
             );
         }
-        _ => return at(path, length, "has no fields"),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return at(path, length, "has no fields"),
     };
     if length == 0 && of_tool {
         let inner = ["structuredContent", "json"].iter().filter_map(|key| value.get(key)?.as_object()).flatten();
@@ -218,7 +218,11 @@ impl Passed {
                 text = Value::String(output.text.to_string());
                 &text
             }
-            _ => return Ok(()),
+            FilledWith::Text(_)
+            | FilledWith::Pending
+            | FilledWith::Empty
+            | FilledWith::Left
+            | FilledWith::Absent(_) => return Ok(()),
         };
         let flow = quoted(&self.flow);
         let shown = quoted(&text_of(value));
@@ -294,7 +298,7 @@ impl Run {
         if part == OutputPart::Template {
             return match self.plan().step(from).map(|step| &step.work) {
                 Some(Work::Render(rendering)) => FilledWith::Text(&rendering.template_name),
-                _ => FilledWith::Left,
+                Some(Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. }) | None => FilledWith::Left,
             };
         }
         let Some(State::Done { output, .. }) = self.state(from) else { return FilledWith::Left };
@@ -388,7 +392,7 @@ impl Run {
                     FilledWith::Value(value) => truthy(value),
                     FilledWith::Output(output) => !output.text.is_empty(),
                     FilledWith::Text(text) => !text.is_empty(),
-                    _ => false,
+                    FilledWith::Pending | FilledWith::Empty | FilledWith::Left | FilledWith::Absent(_) => false,
                 },
                 (with, path) => matches!(with.walk(path), Walked::Value(value) if truthy(value)),
             };
@@ -422,7 +426,7 @@ impl Run {
             });
             match self.too_large(step, bytes) {
                 Some(error) if bytes > self.limits().step => Err(error),
-                _ => Ok(filling),
+                Some(_) | None => Ok(filling),
             }
         })
     }
@@ -443,7 +447,7 @@ impl Run {
             Filling::Text(text) => Filling::Value(Cow::Owned(kind.typed(Value::String(text.into_owned())))),
             Filling::Value(value) => Filling::Value(match &*value {
                 Value::String(_) | Value::Number(_) | Value::Bool(_) => Cow::Owned(kind.typed(value.into_owned())),
-                _ => value,
+                Value::Null | Value::Array(_) | Value::Object(_) => value,
             }),
             Filling::Nothing | Filling::Left => filling,
         }
@@ -474,7 +478,11 @@ impl Run {
                     FilledWith::Left if placeholder.is_code(&rendering.text) => {}
                     FilledWith::Left => warnings.extend(left(id, slot, &placeholder.spelt())),
                     FilledWith::Pending => {}
-                    _ => {
+                    FilledWith::Value(_)
+                    | FilledWith::Text(_)
+                    | FilledWith::Output(_)
+                    | FilledWith::Empty
+                    | FilledWith::Absent(_) => {
                         let given = matches!((&slot.source, with), (Source::Open(_), FilledWith::Value(_)));
                         let of_output = !given && self.giver(slot).is_some();
                         warnings.push(Warning::text_has_no_fields(id, placeholder.spelt(), of_output));

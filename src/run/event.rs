@@ -117,7 +117,7 @@ impl Output {
                     .find(|walked| matches!(walked, Walked::Value(_)))
                     .unwrap_or(Walked::Absent)
             }
-            walked => walked,
+            walked @ (Walked::Value(_) | Walked::NoInside | Walked::Absent) => walked,
         }
     }
 

@@ -116,8 +116,10 @@ impl Run {
         let around = plan.step(step).and_then(|step| step.within).filter(|gather| self.door(*gather).is_some());
         let mut below: Vec<usize> = children(step).to_vec();
         while let Some(child) = below.pop() {
+            if Some(child) == around {
+                continue;
+            }
             match self.state(child) {
-                _ if Some(child) == around => continue,
                 Some(State::Waiting | State::Ready) => self.skip(child, step),
                 // Of several failures above a step the first in order counts, whichever came first
                 // in time: two executions must agree.
@@ -125,7 +127,9 @@ impl Run {
                     self.set(child, State::Skipped { because: step });
                 }
                 Some(State::Omitted { .. }) => {}
-                _ => continue,
+                Some(State::Running | State::Done { .. } | State::Failed { .. } | State::Skipped { .. }) | None => {
+                    continue;
+                }
             }
             below.extend(children(child));
         }
@@ -138,10 +142,9 @@ impl Run {
         if work.door.is_none() || !matches!(self.state(gather), Some(State::Waiting | State::Failed { .. })) {
             return false;
         }
-        let first = plan.steps().iter().zip(&self.states).find_map(|(step, state)| match state {
-            State::Failed { error, .. } if step.within == Some(gather) => Some((step, error)),
-            _ => None,
-        });
+        let mut inside = plan.steps().iter().zip(&self.states).filter(|(step, _)| step.within == Some(gather));
+        let first = inside
+            .find_map(|(step, state)| if let State::Failed { error, .. } = state { Some((step, error)) } else { None });
         let Some((step, error)) = first else { return false };
         let id = step.id.strip_prefix(&format!("{}/", plan.step(gather).map_or("", |step| step.id.as_str())));
         let message =

@@ -90,7 +90,9 @@ impl Given {
                 match value {
                     Value::String(set) if !set.is_empty() => given.set = Some(set.clone()),
                     Value::Null | Value::String(_) => {}
-                    _ => return Err(Refusal::SetNotText),
+                    Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                        return Err(Refusal::SetNotText);
+                    }
                 }
             } else if let Some(set) = name.strip_prefix(OLD_SET_SELECTOR) {
                 if !matches!(value, Value::Null | Value::Bool(false)) && given.set.is_none() {

@@ -76,6 +76,16 @@ pub enum State {
     },
 }
 
+impl State {
+    /// When it ended, and how long it took; none where nothing was done.
+    pub fn timing(&self) -> Option<Timing> {
+        match self {
+            Self::Done { timing, .. } | Self::Failed { timing, .. } => Some(*timing),
+            Self::Waiting | Self::Ready | Self::Running | Self::Skipped { .. } | Self::Omitted { .. } => None,
+        }
+    }
+}
+
 /// How a run ended, or stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
@@ -337,7 +347,14 @@ impl Run {
                     Some(State::Waiting) => self.make_ready(*child),
                     // What is left out passes order on, once everything before it has ended.
                     Some(State::Omitted { .. }) => released.push(*child),
-                    _ => {}
+                    Some(
+                        State::Ready
+                        | State::Running
+                        | State::Done { .. }
+                        | State::Failed { .. }
+                        | State::Skipped { .. },
+                    )
+                    | None => {}
                 }
             }
         }
@@ -410,10 +427,7 @@ impl Run {
 
     /// A step's output, once it is done.
     pub fn output_of(&self, step: usize) -> Option<&Output> {
-        match self.state(step) {
-            Some(State::Done { output, .. }) => Some(output),
-            _ => None,
-        }
+        if let Some(State::Done { output, .. }) = self.state(step) { Some(output) } else { None }
     }
 
     /// The final result: the output of the plan's last step; none when it failed or was skipped.
@@ -437,10 +451,11 @@ impl Run {
     pub fn failures(&self) -> impl Iterator<Item = (usize, &StepError)> {
         let inside = |step: usize| self.plan.step(step).is_some_and(|step| step.within.is_some());
         let failed = move |within: bool| {
-            self.states.iter().enumerate().filter_map(move |(step, state)| match state {
-                State::Failed { error, .. } if inside(step) == within => Some((step, error)),
-                _ => None,
-            })
+            self.states.iter().enumerate().filter(move |(step, _)| inside(*step) == within).filter_map(
+                |(step, state)| {
+                    if let State::Failed { error, .. } = state { Some((step, error)) } else { None }
+                },
+            )
         };
         failed(false).chain(failed(true))
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::code::Code;
 use crate::model::text_of;
 use crate::names::{nfc, quoted};
-use crate::plan::{Door, Gather, Open, Slot, Source, Terms, Work};
+use crate::plan::{Door, Gather, Open, Slot, Source, Terms};
 use crate::render::Filling;
 use crate::run::bind::{FilledWith, Nowhere};
 use crate::run::{Given, Output, Refusal, Run, StepError};
@@ -61,10 +61,7 @@ impl Run {
     }
 
     fn gathering(&self, gather: usize) -> Option<&Gather> {
-        match &self.plan().step(gather)?.work {
-            Work::Gather(gather) => Some(gather),
-            _ => None,
-        }
+        self.plan().step(gather)?.gathers()
     }
 
     /// The flows within the flow to which a step belongs, the outermost first.
@@ -208,7 +205,12 @@ impl Run {
                 {
                     outputs.insert(input, Output { files: Vec::new(), ..Output::clone(output) });
                 }
-                _ => {}
+                FilledWith::Value(_)
+                | FilledWith::Text(_)
+                | FilledWith::Output(_)
+                | FilledWith::Empty
+                | FilledWith::Left
+                | FilledWith::Absent(_) => {}
             }
             let filling = with
                 .handed(&hole.path)

@@ -60,7 +60,7 @@ impl References {
                     note(&mut names.contracts, step.contract.as_ref().and_then(Value::as_str));
                 }
                 NodeKind::Flow(link) => note(&mut names.flows, link.flow.as_deref()),
-                _ => {}
+                NodeKind::Input(_) | NodeKind::Tool(_) | NodeKind::Result | NodeKind::Other(_) => {}
             }
         }
         names

@@ -179,7 +179,7 @@ impl Intent {
         match &node.kind {
             NodeKind::Tool(tool) => tool.call.clone().map_or(Self::Text, Self::Call),
             NodeKind::Flow(link) => link.flow.clone().map_or(Self::Text, Self::Flow),
-            _ => Self::Text,
+            NodeKind::Template(_) | NodeKind::Input(_) | NodeKind::Result | NodeKind::Other(_) => Self::Text,
         }
     }
 }
@@ -421,7 +421,9 @@ impl Scope {
         let done = match &node.kind {
             NodeKind::Tool(tool) => doing::call(tool, &pointer, texts.known.tools),
             NodeKind::Flow(link) => doing::link(link, reader.flow.place_in_file, &pointer, texts.shelf),
-            _ => Err(doing::DoingFault::new(doing::FaultKind::Empty, "the node is no step")),
+            NodeKind::Template(_) | NodeKind::Input(_) | NodeKind::Result | NodeKind::Other(_) => {
+                Err(doing::DoingFault::new(doing::FaultKind::Empty, "the node is no step"))
+            }
         };
         let done = match done {
             Ok(done) => done,

@@ -22,10 +22,9 @@ pub struct Hints {
 /// What is known of a flow that calls these tools.
 pub(super) fn annotations(calls: &[ToolAddress], toolbox: &Toolbox) -> Hints {
     let all = |fine: fn(bool, bool) -> bool| {
-        calls.iter().all(|call| match toolbox.find(call) {
-            ToolLookup::Found(tool) => fine(tool.read_only, tool.idempotent),
-            _ => false,
-        })
+        // Of a tool that isn't there nothing is promised.
+        let found = |call| if let ToolLookup::Found(tool) = toolbox.find(call) { Some(tool) } else { None };
+        calls.iter().all(|call| found(call).is_some_and(|tool| fine(tool.read_only, tool.idempotent)))
     };
     let read_only = all(|read_only, _| read_only);
     Hints {

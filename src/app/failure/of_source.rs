@@ -23,10 +23,8 @@ impl From<SourceError> for Error {
 impl Error {
     /// An error of the source's own ref, that nobody asked for in the call: `set` is what the settings say.
     pub(in crate::app) fn of_own_ref(error: &SourceError, set: Option<&RefName>) -> Self {
-        let set = match error {
-            SourceError::RefNotFound { git_ref, .. } => set.is_some_and(|set| quoted(set.as_str()) == *git_ref),
-            _ => false,
-        };
+        let missing = if let SourceError::RefNotFound { git_ref, .. } = error { Some(git_ref) } else { None };
+        let set = set.is_some_and(|set| Some(&quoted(set.as_str())) == missing);
         let place = if set { "--ref (GITHUB_REF, or ref in flowy.toml)" } else { "the ref in the source's address" };
         Self::of_source(error, place)
     }

@@ -248,7 +248,7 @@ fn filled(template: &Template, values: &Map<String, Value>) -> Result<String, Er
             Some(value) if placeholder.path.is_empty() => Some(text_of(value)),
             Some(value) => match walk(value, &placeholder.path) {
                 Walked::Value(value) => Some(text_of(value)),
-                _ => None,
+                Walked::NoInside | Walked::Absent => None,
             },
             // Declared and not required: empty, as in a flow. Nobody declares it: text.
             None if variables.iter().any(|variable| variable.name == placeholder.name) => Some(Cow::Borrowed("")),

@@ -51,7 +51,7 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
                 Err(Error::new(Code::InvalidRequest, "a template has no graph to draw")
                     .next("leave `format` out, or name a flow"))
             }
-            _ => {
+            (Shown::Flow { .. } | Shown::Template { .. }, _) => {
                 let whole = wire::shown(&shown, arguments.text("detail") == Some("full"));
                 Ok(Reply::of(&whole.for_a_message()))
             }

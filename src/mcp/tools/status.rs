@@ -64,7 +64,7 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
             if wire::frame_fits(&told) || returned <= 1 {
                 return Ok(match &answer {
                     StatusAnswer::Guided { story, .. } => Reply::of_guided(&told, &story.guided),
-                    _ => Reply::of(&told),
+                    StatusAnswer::One { .. } | StatusAnswer::List { .. } | StatusAnswer::Text(_) => Reply::of(&told),
                 });
             }
             // A page that no client would take is made smaller; its cursor goes on from there.

@@ -190,7 +190,7 @@ fn heading((number, step): (usize, &Step), run: &Run, widest: usize, look: Look)
             let why = first.map_or_else(|| why.to_string(), |step| format!("{} was", shown(&step.label, LABEL)));
             ("–", DOUBTFUL, format!("skipped, because {}", shown(&why, 200)))
         }
-        _ => ("–", DOUBTFUL, "did not begin".to_owned()),
+        Some(State::Waiting | State::Ready | State::Running) | None => ("–", DOUBTFUL, "did not begin".to_owned()),
     };
     parts.push(end);
     let line = format!("{} {place} of {all}  {}{gap}", look.paint(style, mark), look.paint(HEADING, &label));
@@ -255,13 +255,16 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
                 text.push('\n');
             }
             None => {
-                let why = match (&step.work, run.state(number)) {
-                    (_, Some(State::Failed { error, .. })) => shown(&error.message, 300),
-                    (_, Some(State::Skipped { because })) => {
+                let why = match run.state(number) {
+                    Some(State::Failed { error, .. }) => shown(&error.message, 300),
+                    Some(State::Skipped { because }) => {
                         let because = plan.step(*because).map_or_else(String::new, |step| shown(&step.label, LABEL));
                         format!("would be skipped, because {because} fails")
                     }
-                    _ => "can't be filled in".to_owned(),
+                    Some(
+                        State::Waiting | State::Ready | State::Running | State::Done { .. } | State::Omitted { .. },
+                    )
+                    | None => "can't be filled in".to_owned(),
                 };
                 let _ =
                     writeln!(text, "\n{} {}", look.paint(BAD, "✗"), look.paint(HEADING, &format!("{head} · {why}")));

@@ -86,10 +86,11 @@ pub fn executions_notes(answer: &StatusAnswer) -> String {
         Some(cursor) => format!("{} of {total} shown; go on with --cursor {cursor}", executions.len()),
         None if *total == 0 => "no guided executions; an MCP client begins one with flows_begin".to_owned(),
         None => {
-            let waiting = executions.iter().find_map(|listed| match listed {
-                ExecutionEntry::Guided(summary) if summary.state == GuidedState::AwaitingHuman => Some(summary),
-                _ => None,
+            let mut guided = executions.iter().filter_map(|listed| match listed {
+                ExecutionEntry::Guided(summary) => Some(summary),
+                ExecutionEntry::Direct { .. } => None,
             });
+            let waiting = guided.find(|summary| summary.state == GuidedState::AwaitingHuman);
             waiting.map(|summary| where_answered(&summary.flow, &summary.id)).unwrap_or_default()
         }
     }
@@ -154,12 +155,11 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         Some(State::Done { .. }) => ("✓", GOOD, "done"),
         Some(State::Failed { .. }) => ("✗", BAD, "failed"),
         Some(State::Skipped { .. } | State::Omitted { .. }) => ("–", FAINT, "skipped"),
-        _ => ("·", FAINT, "not begun"),
+        Some(State::Waiting | State::Ready | State::Running) | None => ("·", FAINT, "not begun"),
     };
-    let call = match &step.work {
-        Work::Call(call) => format!(" · calls {}{}", shown(&call.address.to_string(), LINE), took(guided, number)),
-        _ => String::new(),
-    };
+    let call = step.calls().map_or_else(String::new, |call| {
+        format!(" · calls {}{}", shown(&call.address.to_string(), LINE), took(guided, number))
+    });
     let role = guided.role(number).map_or(call, |role| format!(" · as {}", shown(&role.name, LINE)));
     let mut text = format!(
         "\n{} {} of {} · {}{role} · {word}\n",
@@ -217,16 +217,8 @@ fn said(output: &Value) -> String {
 
 /// How long a tool took to answer.
 fn took(guided: &Guided, number: usize) -> String {
-    match guided.run().state(number) {
-        Some(State::Done { timing, .. } | State::Failed { timing, .. }) => {
-            if timing.took < super::NOTICED {
-                String::new()
-            } else {
-                format!(" · {}", super::time(timing.took))
-            }
-        }
-        _ => String::new(),
-    }
+    let timing = guided.run().state(number).and_then(State::timing).filter(|timing| timing.took >= super::NOTICED);
+    timing.map_or_else(String::new, |timing| format!(" · {}", super::time(timing.took)))
 }
 
 fn cut(text: &str) -> String {

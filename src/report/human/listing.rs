@@ -10,6 +10,7 @@ use crate::discover::{
     CategoryEntry, DetailedEntry, FileProblem, FullEntry, HotEntry, ListEntry, ListKind, Mode, StandardEntry,
     SummaryEntry,
 };
+use crate::model::text_or_json;
 use crate::names::{quoted, shown};
 
 /// The longest one-line text, in characters.
@@ -41,7 +42,7 @@ pub fn listing(listing: &Listing, look: Look) -> String {
             table(&columns, &rows_of(entries), 0, look)
         }
         Mode::Compact => in_lines(listing, look),
-        _ => {
+        Mode::Standard | Mode::Detailed | Mode::Brief | Mode::Summaries | Mode::Full | Mode::Contract => {
             let paragraphs: Vec<String> = entries.iter().map(|entry| paragraph(entry, look)).collect();
             paragraphs.join("\n")
         }
@@ -58,7 +59,14 @@ fn in_lines(listing: &Listing, look: Look) -> String {
                 ListEntry::Compact(entry) => (entry.name.as_str(), entry.description.as_str()),
                 ListEntry::Brief(entry) => (entry.name.as_str(), entry.description.as_str()),
                 ListEntry::Shortened(entry) => (entry.name.as_str(), entry.description.as_str()),
-                other => return (line(other), String::new(), 0),
+                ListEntry::Index(_)
+                | ListEntry::Standard(_)
+                | ListEntry::Detailed(_)
+                | ListEntry::Hot(_)
+                | ListEntry::Category(_)
+                | ListEntry::Summary(_)
+                | ListEntry::Full(_)
+                | ListEntry::Contract(_) => return (line(entry), String::new(), 0),
             };
             (safe(name), safe(about), listing.errors.get(name).copied().unwrap_or(0))
         })
@@ -88,11 +96,7 @@ fn safe(text: &str) -> String {
 }
 
 fn cells(entry: &ListEntry) -> Vec<String> {
-    match entry {
-        ListEntry::Hot(entry) => hot(entry),
-        ListEntry::Category(entry) => category(entry),
-        other => vec![line(other)],
-    }
+    line(entry).split('\t').map(str::to_owned).collect()
 }
 
 fn hot(entry: &HotEntry) -> Vec<String> {
@@ -124,7 +128,7 @@ fn milliseconds(time: Option<f64>) -> String {
 
 fn line(entry: &ListEntry) -> String {
     match entry {
-        ListEntry::Index(line) => safe(line),
+        ListEntry::Index(line) => safe(&line.0),
         ListEntry::Compact(entry) => [&entry.name, &entry.description, &entry.input_summary, &entry.tags.join(", ")]
             .map(|text| safe(text))
             .join("\t"),
@@ -148,7 +152,13 @@ fn paragraph(entry: &ListEntry, look: Look) -> String {
         ListEntry::Detailed(entry) => detailed(entry, look),
         ListEntry::Summary(entry) => summary(entry, look),
         ListEntry::Full(entry) => full(entry, look),
-        other => line(other) + "\n",
+        ListEntry::Compact(_)
+        | ListEntry::Brief(_)
+        | ListEntry::Index(_)
+        | ListEntry::Hot(_)
+        | ListEntry::Category(_)
+        | ListEntry::Contract(_)
+        | ListEntry::Shortened(_) => line(entry) + "\n",
     }
 }
 
@@ -265,11 +275,8 @@ fn full(entry: &FullEntry, look: Look) -> String {
 
 /// A value as a person writes it: text without quotation marks, where there is any.
 pub(super) fn plain(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::String(text) if text.is_empty() => "\"\"".to_owned(),
-        serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+    let text = text_or_json(value);
+    if text.is_empty() { "\"\"".to_owned() } else { text.into_owned() }
 }
 
 /// What to know about a listing: how many there are, where they come from, what is missing, which

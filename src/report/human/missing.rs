@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{BAD, HEADING, Look, NAME, hint, prose, table, whole};
 use crate::app::Error;
+use crate::model::text_or_json;
 use crate::names::{quoted, shown};
 use crate::plan::Plan;
 use crate::run::{Given, Refusal};
@@ -64,14 +65,12 @@ pub(super) fn command(flow: &str, missing: &[&str], given: &Map<String, Value>, 
         words.extend(["--source".to_owned(), word(source)]);
     }
     for (name, value) in given {
-        let (flag, text) = match value {
-            Value::String(text) if name == "_variableSet" => {
-                words.extend(["--set".to_owned(), word(text)]);
-                continue;
-            }
-            Value::String(text) => ("--var", text.clone()),
-            other => ("--var-json", other.to_string()),
-        };
+        if let Some(set) = value.as_str().filter(|_| name == "_variableSet") {
+            words.extend(["--set".to_owned(), word(set)]);
+            continue;
+        }
+        let flag = if value.is_string() { "--var" } else { "--var-json" };
+        let text = text_or_json(value).into_owned();
         let short = text.chars().count() <= LONGEST_REPEATED && !text.contains('\n');
         words.extend([flag.to_owned(), word(&format!("{name}={}", if short { text } else { "…".to_owned() }))]);
     }

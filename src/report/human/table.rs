@@ -109,7 +109,7 @@ fn widest(columns: &[Column], rows: &[Vec<String>], of_words: bool) -> Vec<usize
                 Breaking::Prose if of_words => width.min(NARROWEST_PROSE).max(heading),
                 _ if of_words => width,
                 // A heading of several words has one line where there is room for it.
-                _ => width.max(column.heading.chars().count()),
+                Breaking::Never | Breaking::BetweenWords | Breaking::Prose => width.max(column.heading.chars().count()),
             }
         })
         .collect()

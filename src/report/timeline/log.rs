@@ -49,13 +49,9 @@ pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Ent
                 outcome.word(),
                 &format!("{}: {}", name(guided.step_of(ticket)), outcome.word()),
             );
-            match output {
-                Value::Object(fields) => {
-                    for (key, value) in fields {
-                        part(page, key, value);
-                    }
-                }
-                other => long(page, "Output", &as_text(other)),
+            match output.as_object() {
+                Some(fields) => fields.iter().for_each(|(key, value)| part(page, key, value)),
+                None => long(page, "Output", &as_text(output)),
             }
         }
         Moment::Broke { step, error } => {
@@ -155,7 +151,14 @@ fn told_of_tool(page: &mut String, guided: &Guided, place: usize, entry: &Entry)
             begin(page, (place, entry), "answered", "The person decided");
             part(page, "Answers", answers);
         }
-        _ => {}
+        Moment::Begun(_)
+        | Moment::Opened { .. }
+        | Moment::Closed { .. }
+        | Moment::Broke { .. }
+        | Moment::Breached { .. }
+        | Moment::Escalated { .. }
+        | Moment::Answered { .. }
+        | Moment::Cancelled { .. } => {}
     }
 }
 
@@ -212,7 +215,7 @@ fn short(value: &Value, depth: usize) -> bool {
         Value::String(text) => text.chars().count() <= FOLDED && !text.contains('\n'),
         Value::Array(items) => depth > 0 && items.len() <= 100 && items.iter().all(|item| short(item, depth - 1)),
         Value::Object(fields) => depth > 0 && fields.values().all(|value| short(value, depth - 1)),
-        _ => true,
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }
 }
 
@@ -236,15 +239,12 @@ fn listed(page: &mut String, value: &Value) {
             }
             page.push_str("</dl>\n");
         }
-        other => {
-            let _ = write!(page, "{}", HtmlText(&as_text(other)));
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            let _ = write!(page, "{}", HtmlText(&as_text(value)));
         }
     }
 }
 
 fn as_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(other).unwrap_or_default(),
-    }
+    value.as_str().map_or_else(|| serde_json::to_string_pretty(value).unwrap_or_default(), str::to_owned)
 }

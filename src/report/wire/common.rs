@@ -247,7 +247,7 @@ impl Results {
 pub(super) fn written(output: &Output) -> Value {
     match &output.value {
         Some(value) if !output.of_tool => Value::clone(value),
-        _ => Value::String(output.text.to_string()),
+        Some(_) | None => Value::String(output.text.to_string()),
     }
 }
 

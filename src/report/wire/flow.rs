@@ -340,10 +340,13 @@ impl EdgeAnswer {
 /// The kind of an edge that says none, by what it connects.
 fn by_ends(flow: &Flow, from: &str, to: &str) -> EdgeKind {
     let kind = |id: &str| flow.nodes.iter().find(|node| node.id == id).map(|node| &node.kind);
-    match (kind(from), kind(to)) {
-        (_, Some(NodeKind::Result)) => EdgeKind::Result,
-        (Some(NodeKind::Input(_)), _) => EdgeKind::Data,
-        _ => EdgeKind::Chain,
+    if matches!(kind(to), Some(NodeKind::Result)) {
+        return EdgeKind::Result;
+    }
+    match kind(from) {
+        Some(NodeKind::Input(_)) => EdgeKind::Data,
+        Some(NodeKind::Template(_) | NodeKind::Tool(_) | NodeKind::Flow(_) | NodeKind::Result | NodeKind::Other(_))
+        | None => EdgeKind::Chain,
     }
 }
 

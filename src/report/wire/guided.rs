@@ -18,7 +18,6 @@ use serde::Serialize;
 
 use super::common::{FailedStep, Results, SkippedStep, guided_state};
 use super::execution;
-use crate::plan::Work;
 use crate::run::{Guided, State};
 use auto::{AutoStep, ToolStep};
 use step::OpenStep;
@@ -153,13 +152,13 @@ impl Standing {
     fn of(guided: &Guided, whole_persona: bool) -> Self {
         let run = guided.run();
         let failures = execution::failures(run);
-        let left_out = (0..run.plan().steps().len()).filter_map(|step| match run.state(step) {
-            Some(State::Omitted { because, why }) => Some(LeftOutStep {
+        let left_out = (0..run.plan().steps().len()).filter_map(|step| {
+            let State::Omitted { because, why } = run.state(step)? else { return None };
+            Some(LeftOutStep {
                 node_id: id_of(guided, step),
                 because: id_of(guided, *because),
                 reason: why.to_string(),
-            }),
-            _ => None,
+            })
         });
         Self {
             now: Now::of(guided, whole_persona),
@@ -233,10 +232,7 @@ fn per_cent(ended: usize, steps: usize) -> String {
 
 /// The tool that a step calls.
 fn call_of(guided: &Guided, step: usize) -> String {
-    match guided.run().plan().step(step).map(|step| &step.work) {
-        Some(Work::Call(call)) => call.address.to_string(),
-        _ => String::new(),
-    }
+    guided.run().plan().called(step)
 }
 
 fn id_of(guided: &Guided, step: usize) -> String {

@@ -11,13 +11,10 @@ use crate::run::Output;
 /// `result`, else its `summary`, and a plain text is read as it is; with a contract of the node's
 /// own it is the whole, whose fields dot paths lead to.
 pub fn read_output(output: &Value, usual: bool) -> Output {
-    let read = match output {
-        Value::Object(fields) if usual => {
-            let result = fields.get("result").filter(|result| !result.is_null());
-            result.or_else(|| fields.get("summary")).unwrap_or(&Value::Null)
-        }
-        whole => whole,
-    };
+    let read = output.as_object().filter(|_| usual).map_or(output, |fields| {
+        let result = fields.get("result").filter(|result| !result.is_null());
+        result.or_else(|| fields.get("summary")).unwrap_or(&Value::Null)
+    });
     let fields = matches!(read, Value::Object(_) | Value::Array(_)).then(|| read.clone());
     Output { value: fields.map(Arc::new), ..Output::text(text_of(read).as_ref()) }
 }
@@ -36,7 +33,7 @@ fn said(output: &Value) -> Option<String> {
     let said = match output {
         Value::Object(fields) => fields.get("reason").or_else(|| fields.get("summary")).map(text_of),
         Value::Null => None,
-        other => Some(text_of(other)),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Some(text_of(output)),
     };
     said.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty())
 }

@@ -58,7 +58,14 @@ impl Guided {
                 at_work.asks = None;
                 escalation.answer = Some((answers.clone(), entry.at, number));
             }
-            _ => return Err("this is no moment of a tool step"),
+            Moment::Begun(_)
+            | Moment::Opened { .. }
+            | Moment::Closed { .. }
+            | Moment::Broke { .. }
+            | Moment::Breached { .. }
+            | Moment::Escalated { .. }
+            | Moment::Answered { .. }
+            | Moment::Cancelled { .. } => return Err("this is no moment of a tool step"),
         }
         Ok(())
     }

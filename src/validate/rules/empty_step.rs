@@ -38,7 +38,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             NodeKind::Flow(link) if link.flow.is_none() => {
                 ("`flow` is not set", "name the flow in `data.flow`, or delete the node")
             }
-            _ => continue,
+            NodeKind::Template(_)
+            | NodeKind::Tool(_)
+            | NodeKind::Flow(_)
+            | NodeKind::Input(_)
+            | NodeKind::Result
+            | NodeKind::Other(_) => continue,
         };
         let pointer = subject.flow.node_pointer(number);
         let written = subject.document.value.pointer(pointer.as_str()).and_then(Value::as_object);

@@ -39,7 +39,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 let names = link.variables.keys().filter(|name| *name != "_variableSet");
                 names.map(|name| (name.as_str(), member("variables", name))).collect()
             }
-            _ => Vec::new(),
+            NodeKind::Result | NodeKind::Other(_) => Vec::new(),
         };
         for (name, pointer) in declared {
             if let Some(message) = fault(name) {

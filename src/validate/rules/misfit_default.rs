@@ -53,7 +53,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     drafts.find(Place::value(pointer), format!("{what} {fault}")).node(id).hint(HINT);
                 }
             }
-            _ => {}
+            NodeKind::Tool(_) | NodeKind::Flow(_) | NodeKind::Result | NodeKind::Other(_) => {}
         }
     }
     let mut told: HashSet<(&CatalogPath, Pointer)> = HashSet::new();

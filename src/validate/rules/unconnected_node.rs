@@ -45,10 +45,15 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let what = match &node.kind {
             NodeKind::Result if !connected => "has no edge: no step leads to it, so it marks nothing",
             NodeKind::Result if !subject.is_fed(number) => "is fed by no step, so it marks nothing",
-            _ if node.runnable() && !connected && steps > 1 => {
+            NodeKind::Template(_) | NodeKind::Tool(_) | NodeKind::Flow(_) if !connected && steps > 1 => {
                 "has no edge: it runs, but nothing comes before or after it"
             }
-            _ => continue,
+            NodeKind::Template(_)
+            | NodeKind::Tool(_)
+            | NodeKind::Flow(_)
+            | NodeKind::Result
+            | NodeKind::Input(_)
+            | NodeKind::Other(_) => continue,
         };
         drafts
             .find(

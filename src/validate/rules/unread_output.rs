@@ -25,7 +25,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let Some(order) = subject.order.filter(|_| subject.scope.steps.len() > 1 && !subject.lacks_edges()) else { return };
     let guided = subject.flow.nodes.iter().any(|node| match &node.kind {
         NodeKind::Template(step) => step.persona.is_some() || step.contract.is_some() || step.optional,
-        _ => false,
+        NodeKind::Input(_) | NodeKind::Tool(_) | NodeKind::Flow(_) | NodeKind::Result | NodeKind::Other(_) => false,
     });
     // Without a result node every step may be what the author wants to see.
     let has_result = subject.flow.nodes.iter().enumerate().any(|(number, node)| {

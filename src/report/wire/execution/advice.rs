@@ -65,7 +65,29 @@ pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String
                 .into()
         }
         Code::Cancelled => "call flows_execute again when you want it to finish".into(),
-        _ => "flows_show lists what each step reads and what is wrong with it".into(),
+        Code::InvalidRequest
+        | Code::InvalidCursor
+        | Code::AmbiguousName
+        | Code::RefNotFound
+        | Code::RepoNotFound
+        | Code::ParseError
+        | Code::ValidationError
+        | Code::CircularDependency
+        | Code::FileTooLarge
+        | Code::MissingVariables
+        | Code::ExecutionError
+        | Code::Unauthorized
+        | Code::Forbidden
+        | Code::ExecutionNotFound
+        | Code::InvalidStepToken
+        | Code::StepAlreadyCompleted
+        | Code::ContractViolation
+        | Code::AwaitingHuman
+        | Code::EscalationNotFound
+        | Code::StoreError
+        | Code::InternalError => {
+            "flows_show lists what each step reads and what is wrong with it".into()
+        }
     };
     step.into_owned()
 }
@@ -75,7 +97,7 @@ fn alias(work: Option<&Work>) -> Option<String> {
     let server = match work? {
         Work::Call(call) => call.address.server.clone(),
         Work::Faulty { meant: Intent::Call(call), .. } => ToolAddress::read(call).ok()?.server,
-        _ => return None,
+        Work::Render(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => return None,
     };
     // It is to be typed into a shell.
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -96,7 +118,7 @@ fn over_limit(work: Option<&Work>, error: Option<&StepError>) -> &'static str {
             "ask the tool for less, or let the operator raise `maxResultBytes` of its server in the servers file"
         }
         Some(Work::Call(_)) => "shorten the values, or ask the tool for less",
-        _ => "shorten the values or the templates",
+        Some(Work::Render(_) | Work::Flow(_) | Work::Gather(_)) | None => "shorten the values or the templates",
     }
 }
 
@@ -134,7 +156,7 @@ fn last_work(run: &Run) -> Option<&Work> {
     loop {
         match &run.plan().step(step)?.work {
             Work::Gather(gather) => step = gather.last,
-            work => return Some(work),
+            work @ (Work::Render(_) | Work::Call(_) | Work::Flow(_) | Work::Faulty { .. }) => return Some(work),
         }
     }
 }

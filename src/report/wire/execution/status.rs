@@ -183,7 +183,7 @@ impl DirectAnswer {
         };
         let status = match &status.ran {
             Some(RanStatus { whole: Some(_), .. }) => fit(status, &Limit::tokens(MAX_TOKENS), &rest_of_execution(id)),
-            _ => status,
+            Some(_) | None => status,
         };
         Self::Ended(Box::new(status))
     }

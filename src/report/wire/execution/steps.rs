@@ -80,10 +80,10 @@ impl DoneStep {
 
     /// Every step that is done, but for those that are shown by the flow within the flow to which they belong.
     pub(super) fn all(run: &Run, detail: Detail) -> Vec<Self> {
-        let shown = run.plan().steps().iter().enumerate().filter_map(|(number, step)| match run.state(number) {
-            _ if within_what_is_done(run, step) => None,
-            Some(State::Done { output, timing }) => Some(Self::of(run, number, step, output, *timing, detail)),
-            _ => None,
+        let steps = run.plan().steps().iter().enumerate().filter(|(_, step)| !within_what_is_done(run, step));
+        let shown = steps.filter_map(|(number, step)| {
+            let State::Done { output, timing } = run.state(number)? else { return None };
+            Some(Self::of(run, number, step, output, *timing, detail))
         });
         shown.collect()
     }
@@ -177,9 +177,9 @@ fn tool_of(run: &Run, number: usize) -> Option<ToolPlace> {
 
 /// The steps that do not run because one before them failed.
 pub(in crate::report::wire) fn skipped(run: &Run) -> Vec<SkippedStep> {
-    let steps = (0..run.plan().steps().len()).filter_map(|step| match run.state(step) {
-        Some(State::Skipped { because }) => Some(SkippedStep { node_id: id(run, step), because: id(run, *because) }),
-        _ => None,
+    let steps = (0..run.plan().steps().len()).filter_map(|step| {
+        let State::Skipped { because } = run.state(step)? else { return None };
+        Some(SkippedStep { node_id: id(run, step), because: id(run, *because) })
     });
     steps.collect()
 }
@@ -197,16 +197,14 @@ pub struct OmittedStep {
 impl OmittedStep {
     /// The steps that were left out although nothing failed, with the first of them and why.
     pub(super) fn all(run: &Run) -> Vec<Self> {
-        let steps = (0..run.plan().steps().len()).filter_map(|step| match run.state(step)? {
-            State::Omitted { because, why } => {
-                let because = if *because == step {
-                    why.to_string()
-                } else {
-                    format!("it reads the output of {}, which was left out", id(run, *because))
-                };
-                Some(Self { node_id: id(run, step), because })
-            }
-            _ => None,
+        let steps = (0..run.plan().steps().len()).filter_map(|step| {
+            let State::Omitted { because, why } = run.state(step)? else { return None };
+            let because = if *because == step {
+                why.to_string()
+            } else {
+                format!("it reads the output of {}, which was left out", id(run, *because))
+            };
+            Some(Self { node_id: id(run, step), because })
         });
         steps.collect()
     }

@@ -250,11 +250,10 @@ impl ExportedHanding {
     fn of(story: &Story, number: usize) -> Self {
         let guided = &story.guided;
         let bound = guided.rendering(number).and_then(|rendering| guided.run().bind(number, rendering).ok());
-        let refused = story.entries.iter().filter_map(|entry| match &entry.moment {
-            Moment::Breached { ticket, breaches } if guided.step_of(ticket) == Some(number) => {
-                Some(ExportedBreach { at: Stamp::millis(entry.at), issues: issues(breaches) })
-            }
-            _ => None,
+        let refused = story.entries.iter().filter_map(|entry| {
+            let Moment::Breached { ticket, breaches } = &entry.moment else { return None };
+            let breach = || ExportedBreach { at: Stamp::millis(entry.at), issues: issues(breaches) };
+            (guided.step_of(ticket) == Some(number)).then(breach)
         });
         Self {
             prompt: bound.map(|bound| bound.text.clone()),

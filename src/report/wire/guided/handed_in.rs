@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::id_of;
 use super::step::cut;
+use crate::model::text_or_json;
 use crate::run::Guided;
 
 /// How much of an artifact is shown, in characters; a status with its `ref` pages the whole.
@@ -63,10 +64,7 @@ impl ArtifactAnswer {
     fn of((step, place, mut fields): (String, usize, Map<String, Value>)) -> Self {
         let mut content_length = None;
         if let Some(content) = fields.get_mut("content") {
-            let text = match &*content {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
+            let text = text_or_json(content).into_owned();
             let length = text.chars().count();
             if length > SHOWN {
                 *content = Value::String(cut(&text, SHOWN));

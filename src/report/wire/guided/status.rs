@@ -12,7 +12,6 @@ use super::turn::RULES;
 use super::{Head, HowFar, Standing, id_of, per_cent};
 use crate::app::{Section, Story, Summary};
 use crate::discover::millis;
-use crate::plan::Work;
 use crate::report::wire::common::{Cut, Fault, Results, Stamp, StepCut, ToolGave, guided_state, written};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
 use crate::report::wire::size::{CutPart, CutPiece, CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
@@ -287,10 +286,7 @@ impl StepStatus {
     fn of(guided: &Guided, number: usize) -> Option<Self> {
         let run = guided.run();
         let step = run.plan().step(number)?;
-        let call = match &step.work {
-            Work::Call(call) => Some(call.address.to_string()),
-            Work::Render(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => None,
-        };
+        let call = step.calls().map(|call| call.address.to_string());
         let open = guided.handed().is_some_and(|handed| handed.step == number);
         let time = |took| call.is_some().then(|| millis(took));
         let end = match run.state(number)? {
@@ -362,8 +358,10 @@ impl PromptAnswer {
 }
 
 pub(in crate::report) fn state_word(state: Option<&State>, open: bool) -> &'static str {
+    if open {
+        return "open";
+    }
     match state {
-        _ if open => "open",
         Some(State::Running) => "running",
         Some(State::Ready) => "ready",
         Some(State::Done { .. }) => "done",

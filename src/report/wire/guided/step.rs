@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use sha1::{Digest as _, Sha1};
 
 use super::id_of;
-use crate::model::{Contract, Persona};
+use crate::model::{Contract, Persona, text_or_json};
 use crate::plan::Source;
 use crate::report::wire::common::Stamp;
 use crate::report::wire::limit::{Limit, frame_fits};
@@ -221,16 +221,12 @@ impl PersonaAnswer {
 
 /// What callers gave of what the step reads.
 fn inputs(guided: &Guided, step: usize) -> Map<String, Value> {
-    let given = guided.run().slots(step).into_iter().filter_map(|(slot, with)| match (&slot.source, with) {
-        (Source::Open(_), FilledWith::Value(value)) => Some((
-            slot.name.clone(),
-            match &*value {
-                Value::String(text) => json!(cut(text, INPUT)),
-                other if other.to_string().chars().count() > INPUT => json!(cut(&other.to_string(), INPUT)),
-                other => other.clone(),
-            },
-        )),
-        _ => None,
+    let given = guided.run().slots(step).into_iter().filter_map(|(slot, with)| {
+        let (Source::Open(_), FilledWith::Value(value)) = (&slot.source, with) else { return None };
+        let text = text_or_json(&value);
+        let whole = !value.is_string() && text.chars().count() <= INPUT;
+        let shown = if whole { Value::clone(&value) } else { json!(cut(&text, INPUT)) };
+        Some((slot.name.clone(), shown))
     });
     given.collect()
 }
@@ -322,7 +318,7 @@ impl OpenStep {
                 *text = text.chars().take(text.chars().count() / 2).collect();
                 true
             }
-            _ => false,
+            Some(_) | None => false,
         }
     }
 }
