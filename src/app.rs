@@ -58,7 +58,7 @@ pub use changes::{Change, Changes};
 pub use check::{CheckRequest, CheckedFile, Checkup, KeptTools, check_paths};
 pub use complete::{Completing, Completion};
 pub use examples::EXAMPLES;
-pub use execute::{CallNews, Caller, Detail, ExecuteRequest, OnStep, Outcome, Pending, Rehearsal, StepDone};
+pub use execute::{Caller, Detail, ExecuteRequest, OnStep, Rehearsal};
 pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};
 #[cfg(feature = "internals")]
 pub use failure::EXIT_CODES;
@@ -66,7 +66,7 @@ pub use failure::Error;
 pub use graph::{GraphRequest, InputsRequest};
 pub use guide::{BeginRequest, Begun, CompleteRequest, EscalateRequest, PruneRequest, Pruned, ResumeRequest};
 pub use list::{ListRequest, Listing, UNASKED_EXAMPLES};
-pub use memory::{Finished, Memory, Recorded};
+pub use memory::{CallNews, Finished, Memory, Outcome, Pending, Recorded, StepDone};
 pub use prompts::{PromptArgument, PromptEntry, PromptKind, PromptRequest, Prompts, Script, Written, WrittenBody};
 pub use resources::{FlowEntry, FlowNames, ResourcePage};
 pub use servers::{ServerList, ServerTools, Servers};

@@ -16,22 +16,22 @@ mod page;
 pub mod rank;
 mod rows;
 mod score;
+mod selection;
 mod text;
 mod tiers;
 
 pub use answer::{Excluded, NoMatch, Reason};
 pub use cursor::CursorFault;
-pub use flow_index::{DamagedIndex, FlowIndex, FlowKey, NameMatch};
+pub use flow_index::{DamagedIndex, FlowIndex, NameMatch};
 pub use list_entry::{
     BriefEntry, CompactEntry, ContractEntry, DetailedEntry, EntriesJson, IndexEntry, ListEntry, ShortenedEntry,
     ShownInput, StandardEntry,
 };
 pub use mode::{MOST_NAMES, Mode};
-pub use page::{
-    DiscoverError, LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Page, QUERY_LIMIT, Selection, TruncatedBy, page,
-};
-pub use rows::{Category, FileProblem, FlowInput, FlowOutput, FlowRow, IndexRows, TemplateRow, TemplateTitle};
+pub use page::{DiscoverError, LARGEST_BUDGET, LARGEST_LIMIT, Page, QUERY_LIMIT, TruncatedBy, page};
+pub use rows::{Category, FileProblem, FlowInput, FlowKey, FlowOutput, FlowRow, IndexRows, TemplateRow, TemplateTitle};
 pub use score::{BUCKETS, Popularity, Score, Times, Usage};
+pub use selection::{ListKind, Selection};
 pub use text::{brief_inputs, index_line, input_summary, truncated};
 pub use tiers::{CategoryEntry, Figures, FullEntry, HotEntry, SummaryEntry, millis, property, set_property};
 

@@ -9,7 +9,7 @@ mod pointer;
 mod slips;
 mod span;
 
-pub use json::{Document, Duplicate, Hidden, MAX_NESTING, STRICT, SyntaxProblem};
+pub use json::{Document, Duplicate, Hidden, MAX_NESTING, SyntaxProblem};
 pub use pointer::{Part, Place, Pointer};
 pub use slips::merge_line;
-pub use span::{Locator, Position, Span};
+pub use span::{Locator, Position, STRICT, Span};

@@ -20,6 +20,7 @@ mod introduction;
 mod lines;
 mod log;
 mod outbox;
+mod parameter;
 mod progress;
 mod prompts;
 mod reading;

@@ -24,7 +24,7 @@ pub use fields::{Leads, OutputShape, Part, member_of};
 pub use flow::{Flow, Shape};
 pub use node::{FlowNode, InputNode, Node, NodeKind, TemplateNode, ToolNode};
 pub use persona::{Persona, PersonaError};
-pub use shelf::{Directory, KnownFlow, Listed, Lookup, Shelf, Unusable, by_name, spaced};
+pub use shelf::{Directory, KnownFlow, Listed, Lookup, Shelf, Unusable, by_name};
 pub use template::{Syntax, Template};
 pub use tool::{
     KnownServer, KnownTool, LONGEST_BACKOFF, MOST_RETRIES, NoAddress, ServerStanding, ToolAddress, ToolAnswer,

@@ -405,6 +405,11 @@ where
     found.into_iter().map(|(_, _, candidate)| candidate).collect()
 }
 
+/// A name with underscores read as blanks: `Brand_Plan` and `Brand Plan` are one.
+pub fn spaced(name: &str) -> String {
+    name.replace('_', " ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

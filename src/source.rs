@@ -21,8 +21,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-pub use self::failure::SourceError;
-pub use self::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind};
+pub use self::failure::{ProblemKind, SourceError};
+pub use self::files::{CATALOG_FOLDERS, FileEntry, Files, Problem};
 pub use self::github::{Pace, remove_kept};
 pub use self::reading::{Reading, Text};
 pub use self::refusal::Refusal;

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use futures_util::FutureExt as _;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::memory::{Finished, Kept, Recorded};
+use crate::app::memory::{CallNews, Finished, Kept, Outcome, Recorded, StepDone};
 use crate::app::{App, Code, Error, Origin};
 use crate::execute::{self, Executed, OnCall, Options, Rendered, StepEnd, ToolProgress, Workers};
 use crate::model::ValueType;
-use crate::names::{ItemName, counted, shown};
+use crate::names::ItemName;
 use crate::plan::{Input, Plan};
 use crate::run::{Given, Limits, OnFailure, Refusal, Run};
 use crate::validate::Finding;
@@ -75,102 +74,6 @@ pub struct Caller {
     pub cancel: CancellationToken,
     /// Told after every step.
     pub progress: Option<OnStep>,
-}
-
-/// A step that ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StepDone {
-    /// Steps that have ended.
-    pub ended: usize,
-    /// All steps.
-    pub steps: usize,
-    /// The label of the step that ended last.
-    pub label: String,
-    /// How that step ended.
-    pub end: StepEnd,
-    /// How many of the ended steps were skipped, because a step failed.
-    pub skipped: usize,
-    /// What a call of an external tool says of itself, where that is the news.
-    pub call: Option<CallNews>,
-}
-
-impl StepDone {
-    /// How far it is and what is the news, in one line; labels and a tool's words are cut to so many
-    /// characters.
-    pub fn words(&self, label: usize, said: usize) -> String {
-        let far = format!("{} of {}", self.ended, counted(self.steps, "step", "steps"));
-        if let Some(call) = &self.call {
-            let words = call.message.as_deref().map(|words| format!(": {}", shown(words, said))).unwrap_or_default();
-            return format!("{far}: {}{words}{}", shown(&call.label, label), self.skipped_words());
-        }
-        let end = match self.end {
-            StepEnd::Done => "",
-            StepEnd::Failed => " failed",
-            StepEnd::WentOn => " failed, the flow goes on",
-            StepEnd::LeftOut => " was skipped",
-        };
-        format!("{far}: {}{end}{}", shown(&self.label, label), self.skipped_words())
-    }
-
-    fn skipped_words(&self) -> String {
-        if self.skipped > 0 { format!(" ({} skipped)", self.skipped) } else { String::new() }
-    }
-}
-
-/// What a running call of an external tool says of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallNews {
-    /// The label of the step that calls.
-    pub label: String,
-    /// How much of it is done, in thousandths; none where the tool doesn't say how far it goes.
-    pub thousandths: Option<u16>,
-    /// What it is at, in the tool's words.
-    pub message: Option<String>,
-}
-
-/// How an execution stands when the caller is answered.
-#[derive(Debug, Clone)]
-pub enum Outcome {
-    /// It has ended.
-    Finished {
-        /// Its id.
-        id: String,
-        /// The flow's name.
-        flow: String,
-        /// When it began.
-        begun: DateTime<Utc>,
-        /// How.
-        finished: Finished,
-    },
-    /// It goes on; ask again with its id.
-    Running(Pending),
-}
-
-impl Outcome {
-    /// The execution's id.
-    pub fn id(&self) -> &str {
-        match self {
-            Self::Finished { id, .. } => id,
-            Self::Running(pending) => &pending.id,
-        }
-    }
-}
-
-/// An execution that goes on.
-#[derive(Debug, Clone)]
-pub struct Pending {
-    /// Its id.
-    pub id: String,
-    /// The flow's name.
-    pub flow: String,
-    /// When it began.
-    pub begun: DateTime<Utc>,
-    /// Until when it can be asked for.
-    pub kept_until: DateTime<Utc>,
-    /// How many steps it has.
-    pub steps: usize,
-    /// The last step that ended.
-    pub progress: Option<StepDone>,
 }
 
 /// What would happen: every text rendered as far as the values go, nothing counted as done.

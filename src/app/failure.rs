@@ -159,7 +159,16 @@ impl From<CatalogError> for Error {
             CatalogError::Source(error) => return error.into(),
             CatalogError::Listing(error) => return error.into(),
             CatalogError::IndexDamaged(damaged) => return damaged.into(),
-            other => other,
+            error @ (CatalogError::ForbiddenName { .. }
+            | CatalogError::NotFound { .. }
+            | CatalogError::IsTemplate { .. }
+            | CatalogError::AmbiguousFlow { .. }
+            | CatalogError::AmbiguousTemplate { .. }
+            | CatalogError::Unusable(_)
+            | CatalogError::Gone { .. }
+            | CatalogError::Refused { .. }
+            | CatalogError::IndexUnreadable
+            | CatalogError::Stopped) => error,
         };
         let made = Self::new(error.code(), error.to_string());
         match error {

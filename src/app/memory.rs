@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::watch;
 
-use crate::app::execute::{Outcome, StepDone};
 use crate::app::{Error, Origin};
 use crate::clock::Clock;
-use crate::execute::Executed;
+use crate::execute::{Executed, StepEnd};
+use crate::names::{counted, shown};
 
 /// The most executions kept.
 pub(super) const MOST: usize = 100;
@@ -18,6 +18,102 @@ pub(super) const MOST: usize = 100;
 pub(super) const MOST_BYTES: usize = 64 << 20;
 /// How long an execution is kept, in minutes.
 pub(super) const KEPT_MINUTES: i64 = 60;
+
+/// A step that ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepDone {
+    /// Steps that have ended.
+    pub ended: usize,
+    /// All steps.
+    pub steps: usize,
+    /// The label of the step that ended last.
+    pub label: String,
+    /// How that step ended.
+    pub end: StepEnd,
+    /// How many of the ended steps were skipped, because a step failed.
+    pub skipped: usize,
+    /// What a call of an external tool says of itself, where that is the news.
+    pub call: Option<CallNews>,
+}
+
+impl StepDone {
+    /// How far it is and what is the news, in one line; labels and a tool's words are cut to so many
+    /// characters.
+    pub fn words(&self, label: usize, said: usize) -> String {
+        let far = format!("{} of {}", self.ended, counted(self.steps, "step", "steps"));
+        if let Some(call) = &self.call {
+            let words = call.message.as_deref().map(|words| format!(": {}", shown(words, said))).unwrap_or_default();
+            return format!("{far}: {}{words}{}", shown(&call.label, label), self.skipped_words());
+        }
+        let end = match self.end {
+            StepEnd::Done => "",
+            StepEnd::Failed => " failed",
+            StepEnd::WentOn => " failed, the flow goes on",
+            StepEnd::LeftOut => " was skipped",
+        };
+        format!("{far}: {}{end}{}", shown(&self.label, label), self.skipped_words())
+    }
+
+    fn skipped_words(&self) -> String {
+        if self.skipped > 0 { format!(" ({} skipped)", self.skipped) } else { String::new() }
+    }
+}
+
+/// What a running call of an external tool says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallNews {
+    /// The label of the step that calls.
+    pub label: String,
+    /// How much of it is done, in thousandths; none where the tool doesn't say how far it goes.
+    pub thousandths: Option<u16>,
+    /// What it is at, in the tool's words.
+    pub message: Option<String>,
+}
+
+/// How an execution stands when the caller is answered.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// It has ended.
+    Finished {
+        /// Its id.
+        id: String,
+        /// The flow's name.
+        flow: String,
+        /// When it began.
+        begun: DateTime<Utc>,
+        /// How.
+        finished: Finished,
+    },
+    /// It goes on; ask again with its id.
+    Running(Pending),
+}
+
+impl Outcome {
+    /// The execution's id.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Finished { id, .. } => id,
+            Self::Running(pending) => &pending.id,
+        }
+    }
+}
+
+/// An execution that goes on.
+#[derive(Debug, Clone)]
+pub struct Pending {
+    /// Its id.
+    pub id: String,
+    /// The flow's name.
+    pub flow: String,
+    /// When it began.
+    pub begun: DateTime<Utc>,
+    /// Until when it can be asked for.
+    pub kept_until: DateTime<Utc>,
+    /// How many steps it has.
+    pub steps: usize,
+    /// The last step that ended.
+    pub progress: Option<StepDone>,
+}
 
 /// How an execution ended.
 #[derive(Debug, Clone)]
@@ -69,7 +165,7 @@ impl Kept {
             Some(finished) => {
                 Outcome::Finished { id: self.id.clone(), flow: self.flow.clone(), begun: self.begun, finished }
             }
-            None => Outcome::Running(crate::app::execute::Pending {
+            None => Outcome::Running(Pending {
                 id: self.id.clone(),
                 flow: self.flow.clone(),
                 begun: self.begun,

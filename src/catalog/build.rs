@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use super::entry::{category, entry};
 use super::names::FlowNames;
-use super::nested::{Nesting, Within};
+use super::nested::Nesting;
 use super::problems::{Problems, left_out, unreadable};
-use super::stock::{Judge, JudgedFlow, Manner, Stock};
+use super::stock::{Judge, JudgedFlow, Manner, Stock, Within};
 use super::{CatalogError, INDEX, OpenedRevision, in_folder, is_category, stem};
 use crate::cache::RecordFile;
 use crate::code::Code;

@@ -11,35 +11,14 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::stock::{Judge, JudgedFlow};
+use super::stock::{Judge, JudgedFlow, Within};
 use crate::code::Code;
-use crate::model::{KnownFlow, Lookup, Shelf, Unusable};
+use crate::model::{KnownFlow, Lookup, Unusable};
 use crate::plan::{FlowPlan, Plan};
 use crate::validate::{Finding, FlowChecker, MAX_DEPTH, ParsedFlows, Reach};
 
 /// A flow by its file's number and its place in it.
 pub(super) type FlowPlace = (usize, usize);
-
-/// What is known of the flows that one flow goes through.
-#[derive(Debug, Default)]
-pub(super) struct Within {
-    /// Their plans, by the names that nodes have for them.
-    pub(super) plans: HashMap<String, FlowPlan>,
-    lookups: Vec<(String, Lookup<KnownFlow>)>,
-    rings: Vec<(String, Vec<String>)>,
-}
-
-impl Within {
-    /// Puts the answers where the checker looks for those of the flow at this place of its file.
-    pub(super) fn put_on(&self, shelf: &mut Shelf, place: usize) {
-        for (name, lookup) in &self.lookups {
-            shelf.put_flow(name, lookup.clone());
-        }
-        for (name, ring) in &self.rings {
-            shelf.put_ring(place, name, ring.clone());
-        }
-    }
-}
 
 /// A file of flows by its number, or why it can't be used; none where it was not read.
 type InnerFiles<'a> = dyn Fn(usize) -> Option<&'a Result<ParsedFlows, Unusable>> + 'a;

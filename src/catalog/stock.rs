@@ -1,14 +1,13 @@
 //! The templates, personas and contracts of a revision, as far as they were read: what a flow names is
 //! looked up here, and the flow checked against it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::in_folder;
-use super::nested::Within;
-use crate::model::{Directory, Flow, Listed, Lookup, Shelf, Template, Toolbox, Unusable};
+use crate::model::{Directory, Flow, KnownFlow, Listed, Lookup, Shelf, Template, Toolbox, Unusable};
 use crate::names::CatalogPath;
-use crate::plan::Plan;
+use crate::plan::{FlowPlan, Plan};
 use crate::validate::{
     self, Finding, FlowChecker, Guidance, Known, Options, ParsedFlows, References, Severity, StrayExample,
 };
@@ -22,6 +21,27 @@ pub(super) struct Manner<'a> {
     pub(super) tools: Option<&'a Toolbox>,
     /// Names that several flows have, with their files.
     pub(super) twins: &'a [(String, Vec<String>)],
+}
+
+/// What is known of the flows that one flow goes through.
+#[derive(Debug, Default)]
+pub(super) struct Within {
+    /// Their plans, by the names that nodes have for them.
+    pub(super) plans: HashMap<String, FlowPlan>,
+    pub(super) lookups: Vec<(String, Lookup<KnownFlow>)>,
+    pub(super) rings: Vec<(String, Vec<String>)>,
+}
+
+impl Within {
+    /// Puts the answers where the checker looks for those of the flow at this place of its file.
+    pub(super) fn put_on(&self, shelf: &mut Shelf, place: usize) {
+        for (name, lookup) in &self.lookups {
+            shelf.put_flow(name, lookup.clone());
+        }
+        for (name, ring) in &self.rings {
+            shelf.put_ring(place, name, ring.clone());
+        }
+    }
 }
 
 /// A flow that was checked and, where nothing reaches it, planned.

@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::settings::SettingFlags;
 use crate::app::clients::SERVER;
 use crate::app::{ListKind, Mode, STATES};
+use crate::report::draw::FORMATS;
 
 /// List, show, check and execute prompt flows that are kept in a GitHub repository or a folder.
 #[derive(Debug, Parser)]
@@ -295,8 +296,8 @@ pub(super) struct GraphArgs {
     /// The name of the flow
     pub(super) name: String,
     /// The output format
-    #[arg(long, value_name = "FORMAT", default_value = "mermaid",
-          value_parser = PossibleValuesParser::new(["mermaid", "dot"]))]
+    #[arg(long, value_name = "FORMAT", default_value = FORMATS[0].0,
+          value_parser = PossibleValuesParser::new(FORMATS.map(|(word, _)| word)))]
     pub(super) format: String,
     /// Also draw the steps of flows within the flow
     #[arg(long)]

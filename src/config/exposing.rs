@@ -170,6 +170,6 @@ mod tests {
     fn an_unknown_choice_names_those_there_are() {
         assert_eq!(expose(given("Marked")).unwrap(), Expose::Marked);
         let error = expose(given("some")).unwrap_err().to_string();
-        assert!(error.contains("none, marked, all"), "{error}");
+        assert!(["none", "marked", "all"].iter().all(|word| error.contains(word)), "{error}");
     }
 }

@@ -1,8 +1,9 @@
 //! What a query comes to in a catalog: flows in order, no flow that fits, or none that the filters leave.
 
-use super::flow_index::{DamagedIndex, FlowIndex, FlowKey};
-use super::page::Selection;
+use super::flow_index::{DamagedIndex, FlowIndex};
 use super::rank::{Hit, Query, Ranking, Why};
+use super::rows::FlowKey;
+use super::selection::Selection;
 use super::tiers::Figures;
 
 /// The most flows that a ranking holds.

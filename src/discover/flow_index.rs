@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::list_entry::compact_tokens;
 use super::rank::{Document, SearchIndex};
-use super::rows::stem_of;
+use super::rows::{FlowKey, stem_of};
 use super::{Category, FileProblem, FlowRow, IndexRows, TemplateRow};
 use crate::names::{folded, nfc};
 
@@ -69,21 +69,6 @@ struct Keys {
     sorted: [Vec<usize>; LEVELS.len()],
 }
 
-/// By what a flow is looked up and filtered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FlowKey {
-    /// The name it is asked for by.
-    pub name: String,
-    file: String,
-    meta_name: Option<String>,
-    flow_id: Option<String>,
-    /// Its category.
-    pub category: Option<String>,
-    complexity: Option<String>,
-    /// Its tags.
-    pub tags: Vec<String>,
-}
-
 /// What a flow may be asked for by; the first of these that anything answers to decides, so a flow's name never
 /// becomes ambiguous through another flow's stem.
 const LEVELS: [fn(&FlowKey) -> Option<&str>; 4] = [
@@ -102,27 +87,6 @@ pub enum NameMatch {
     One(usize),
     /// Several do, so the name is ambiguous: their rows in the index.
     Several(Vec<usize>),
-}
-
-impl FlowKey {
-    fn of(flow: &FlowRow) -> Self {
-        Self {
-            name: flow.name.clone(),
-            file: flow.file.clone(),
-            meta_name: flow.meta_name.clone(),
-            flow_id: flow.flow_id.clone(),
-            category: flow.category.clone(),
-            complexity: flow.complexity.clone(),
-            tags: flow.tags.clone(),
-        }
-    }
-
-    /// Whether it has all these tags and, where they are asked for, this category and complexity.
-    pub(super) fn fits(&self, tags: &[String], category: Option<&str>, complexity: Option<&str>) -> bool {
-        category.is_none_or(|wanted| self.category.as_deref() == Some(wanted))
-            && complexity.is_none_or(|wanted| self.complexity.as_deref() == Some(wanted))
-            && tags.iter().all(|tag| self.tags.contains(tag))
-    }
 }
 
 impl Keys {
@@ -176,8 +140,15 @@ impl NameMatch {
     }
 }
 
+impl IndexRows {
+    /// The stored form, record by record, for [`FlowIndex::open`]. Equal rows give equal bytes.
+    pub fn records(self) -> Vec<Vec<u8>> {
+        records(self)
+    }
+}
+
 /// The records of an index, in the order of their numbers.
-pub(super) fn records(rows: IndexRows) -> Vec<Vec<u8>> {
+fn records(rows: IndexRows) -> Vec<Vec<u8>> {
     let exposed = rows.flows.iter().enumerate().filter(|(_, flow)| flow.expose).map(|(row, _)| row).collect();
     let head = IndexHead { form: FORM, exposed, compact_tokens: rows.flows.iter().map(compact_tokens).collect() };
     let mut records = Vec::with_capacity(FLOWS + rows.flows.len());

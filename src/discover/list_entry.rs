@@ -10,14 +10,13 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::mode::Mode;
+use super::rows::{PLAIN_KIND, by_label};
 use super::text::{self, LONGEST_DESCRIPTION};
 use super::tiers::{CategoryEntry, Figures, FullEntry, HotEntry, SummaryEntry};
-use super::{FlowInput, FlowOutput, FlowRow};
+use super::{FlowInput, FlowRow};
 
 /// What an absent version reads.
 const FIRST_VERSION: &str = "1.0";
-/// What an input without a type reads.
-pub(super) const PLAIN_KIND: &str = "string";
 
 /// One entry of a page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -298,11 +297,6 @@ fn shown_input(input: FlowInput) -> (String, ShownInput) {
         default: input.default,
     };
     (input.name, shown)
-}
-
-/// The labels of results, each with the node that gives it; of one label the last node counts.
-pub(super) fn by_label(outputs: Vec<FlowOutput>) -> Map<String, Value> {
-    outputs.into_iter().map(|output| (output.label, Value::String(output.node))).collect()
 }
 
 /// The entries of a page as a JSON array, written once for every reply that carries them.

@@ -2,11 +2,13 @@
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::flow_index;
 use crate::code::Code;
 use crate::names::{nfc, unprintable};
+
+/// What an input without a type reads.
+pub(super) const PLAIN_KIND: &str = "string";
 
 /// One listed flow, as its plan describes it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -230,11 +232,46 @@ impl IndexRows {
         categories.sort_by(|a, b| a.name.cmp(&b.name));
         Self { flows, templates, problems, categories }
     }
+}
 
-    /// The stored form, record by record, for [`FlowIndex::open`](super::FlowIndex::open). Equal rows give
-    /// equal bytes.
-    pub fn records(self) -> Vec<Vec<u8>> {
-        flow_index::records(self)
+/// The labels of results, each with the node that gives it; of one label the last node counts.
+pub(super) fn by_label(outputs: Vec<FlowOutput>) -> Map<String, Value> {
+    outputs.into_iter().map(|output| (output.label, Value::String(output.node))).collect()
+}
+
+/// By what a flow is looked up and filtered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowKey {
+    /// The name it is asked for by.
+    pub name: String,
+    pub(super) file: String,
+    pub(super) meta_name: Option<String>,
+    pub(super) flow_id: Option<String>,
+    /// Its category.
+    pub category: Option<String>,
+    complexity: Option<String>,
+    /// Its tags.
+    pub tags: Vec<String>,
+}
+
+impl FlowKey {
+    pub(super) fn of(flow: &FlowRow) -> Self {
+        Self {
+            name: flow.name.clone(),
+            file: flow.file.clone(),
+            meta_name: flow.meta_name.clone(),
+            flow_id: flow.flow_id.clone(),
+            category: flow.category.clone(),
+            complexity: flow.complexity.clone(),
+            tags: flow.tags.clone(),
+        }
+    }
+
+    /// Whether it has all these tags and, where they are asked for, this category and complexity.
+    pub(super) fn fits(&self, tags: &[String], category: Option<&str>, complexity: Option<&str>) -> bool {
+        category.is_none_or(|wanted| self.category.as_deref() == Some(wanted))
+            && complexity.is_none_or(|wanted| self.complexity.as_deref() == Some(wanted))
+            && tags.iter().all(|tag| self.tags.contains(tag))
     }
 }
 

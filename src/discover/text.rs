@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::list_entry::PLAIN_KIND;
+use super::rows::PLAIN_KIND;
 use super::{FlowInput, FlowRow};
 use crate::names::shown;
 

@@ -10,8 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::flow_index::FlowKey;
-use super::list_entry::{PLAIN_KIND, by_label};
+use super::rows::{FlowKey, PLAIN_KIND, by_label};
 use super::score::{Popularity, Usage};
 use super::text::{self, LONGEST_DESCRIPTION};
 use super::{Category, FlowInput, FlowRow};

@@ -10,29 +10,15 @@ use std::sync::Arc;
 use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::errors::ParseErrorKind;
-use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::{Map, Number, Value};
 
 use super::slips::slip;
+use super::span::parse_ast;
 use super::{Place, Pointer, Position, Span};
 use crate::names::{CatalogPath, hidden, legible, spelt_in_tags};
 
 /// The deepest nesting of arrays and objects that is read.
 pub const MAX_NESTING: usize = 64;
-
-/// JSON as it is defined, none of the parser's extensions.
-pub const STRICT: ParseOptions = ParseOptions {
-    allow_comments: false,
-    allow_loose_object_property_names: false,
-    allow_trailing_commas: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
 
 /// A JSON file, read.
 #[derive(Debug, Clone)]
@@ -150,12 +136,6 @@ impl Document {
         let value = value_of(&ast, &Pointer::root(), &mut noted);
         Ok(Self { path, text: Arc::from(text), value, duplicates: noted.duplicates, hidden: noted.hidden })
     }
-}
-
-/// Reads a text strictly; `None` for a blank one.
-pub(super) fn parse_ast(text: &str) -> Result<Option<Ast<'_>>, jsonc_parser::errors::ParseError> {
-    let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false };
-    parse_to_ast(text, &collect, &STRICT).map(|result| result.value)
 }
 
 /// The byte at which the nesting limit is first passed. Looked at before parsing, because

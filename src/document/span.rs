@@ -5,10 +5,30 @@ use std::ops::Range;
 
 use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged as _;
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
-use super::json::parse_ast;
 use super::{Part, Place};
 use crate::names::{hidden, legible};
+
+/// JSON as it is defined, none of the parser's extensions.
+pub const STRICT: ParseOptions = ParseOptions {
+    allow_comments: false,
+    allow_loose_object_property_names: false,
+    allow_trailing_commas: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// Reads a text strictly; `None` for a blank one.
+pub(super) fn parse_ast(text: &str) -> Result<Option<Ast<'_>>, jsonc_parser::errors::ParseError> {
+    let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false };
+    parse_to_ast(text, &collect, &STRICT).map(|result| result.value)
+}
 
 /// A half-open byte range in a document's text (byte-order mark not counted).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

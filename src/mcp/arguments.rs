@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Number, Value, json};
 
-use super::definition::{Definition, Kind, Parameter};
+use super::parameter::{Kind, Parameter, parameter_named};
 use crate::app::{Code, Detail, Error, ExposedFlow};
 use crate::names::{nearest, nfc, quoted};
 
@@ -24,11 +24,11 @@ impl Arguments {
     ///
     /// # Errors
     /// `INVALID_REQUEST`, with what would be right.
-    pub(super) fn read(tool: &Definition, sent: Map<String, Value>) -> Result<Self, Error> {
+    pub(super) fn read(tool: &str, parameters: &'static [Parameter], sent: Map<String, Value>) -> Result<Self, Error> {
         let mut values = Map::new();
         let mut unknown: Vec<String> = Vec::new();
         for (name, value) in sent {
-            let Some(parameter) = tool.parameter(&name) else {
+            let Some(parameter) = parameter_named(parameters, &name) else {
                 if !absent(&value) {
                     unknown.push(name);
                 }
@@ -46,14 +46,14 @@ impl Arguments {
             }
         }
         if !unknown.is_empty() {
-            let names = tool.parameters.iter().filter(|parameter| parameter.listed).map(|parameter| parameter.name);
-            return Err(unknown_names(tool.name, names, &unknown));
+            let names = parameters.iter().filter(|parameter| parameter.listed).map(|parameter| parameter.name);
+            return Err(unknown_names(tool, names, &unknown));
         }
-        for parameter in tool.parameters.iter().filter(|parameter| parameter.required) {
+        for parameter in parameters.iter().filter(|parameter| parameter.required) {
             if !values.contains_key(parameter.name) {
                 return Err(refused(
                     parameter.name,
-                    format!("`{}` is missing: {} can't do without it", parameter.name, tool.name),
+                    format!("`{}` is missing: {tool} can't do without it", parameter.name),
                     format!("give `{}`: {}", parameter.name, parameter.description),
                 ));
             }
@@ -143,8 +143,8 @@ impl Arguments {
     }
 
     /// The arguments given that are on their way out, each with what to use instead.
-    pub(super) fn deprecated(&self, tool: &Definition) -> Vec<(&'static str, &'static str)> {
-        let given = tool.parameters.iter().filter(|parameter| self.values.contains_key(parameter.name));
+    pub(super) fn deprecated(&self, parameters: &'static [Parameter]) -> Vec<(&'static str, &'static str)> {
+        let given = parameters.iter().filter(|parameter| self.values.contains_key(parameter.name));
         given.filter_map(|parameter| Some((parameter.name, parameter.replaced_by?))).collect()
     }
 }

@@ -8,10 +8,25 @@ use super::aliases;
 use super::definition::{Definition, FailureShape};
 use super::reply::Reply;
 use super::tools::ALL;
-use super::unknown::MCP;
 use crate::app::{Code, Error};
 use crate::names::{nearest, quoted, shown};
 use crate::report::wire::{self, ErrorAnswer};
+
+/// The methods of MCP that this server answers.
+pub(super) const MCP: [&str; 12] = [
+    "completion/complete",
+    "initialize",
+    "ping",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "server/discover",
+    "subscriptions/listen",
+    "tools/call",
+    "tools/list",
+];
 
 /// The JSON-RPC code of a failure of our own methods: the first that is free for servers.
 ///

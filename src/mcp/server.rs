@@ -33,7 +33,6 @@ use super::progress::ClientProgress;
 use super::reply::{Reply, ToolCall, cancelled};
 use super::target::CallTarget;
 use super::tools::EXECUTE;
-use super::unknown::MCP;
 use super::{TTL_AT_MOST_MS, aliases, changes, completion, failure, identity, introduction, prompts, resources, tools};
 use crate::app::{App, Code, Error, ExposedFlow};
 use crate::config::Expose;
@@ -511,7 +510,7 @@ impl ServerHandler for McpServer {
         let found = called.and_then(|method| self.find(&aliases::tool(method).0));
         let Some(tool) = found else {
             // rmcp hands over what is one of its own methods only where it can't read the rest.
-            return Err(if MCP.contains(&request.method.as_str()) {
+            return Err(if failure::MCP.contains(&request.method.as_str()) {
                 ErrorData::invalid_params(format!("the params of {} can't be read", request.method), None)
             } else {
                 ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::arguments::Arguments;
 use super::definition::Definition;
 use super::exposed;
+use super::parameter::parameter_named;
 use super::tools::EXECUTE;
 use crate::app::{Error, ExposedFlow};
 
@@ -49,7 +50,7 @@ impl CallTarget {
     /// `INVALID_REQUEST`, with what would be right.
     pub(super) fn arguments(&self, sent: Map<String, Value>) -> Result<Arguments, Error> {
         match self {
-            Self::Fixed(tool) => Arguments::read(tool, sent),
+            Self::Fixed(tool) => Arguments::read(tool.name, tool.parameters, sent),
             Self::Flow(flow) => Arguments::of_flow(flow, sent),
         }
     }
@@ -65,7 +66,8 @@ impl CallTarget {
 
 /// The flow that a call is about, also where its arguments can't be used.
 fn flow_named(tool: &Definition, sent: &Map<String, Value>) -> Option<String> {
-    let about = |name: &str| tool.parameter(name).is_some_and(|parameter| parameter.name == "flowName");
+    let about =
+        |name: &str| parameter_named(tool.parameters, name).is_some_and(|parameter| parameter.name == "flowName");
     let named = sent.iter().find(|(name, _)| about(name)).and_then(|(_, value)| value.as_str());
     named.filter(|name| !name.is_empty()).map(str::to_owned)
 }

@@ -46,7 +46,7 @@ mod tests {
             for parameter in tool.parameters {
                 for name in [parameter.name].iter().chain(parameter.also) {
                     assert_eq!(
-                        tool.parameter(name).map(|found| found.name),
+                        crate::mcp::parameter::parameter_named(tool.parameters, name).map(|found| found.name),
                         Some(parameter.name),
                         "{} {name}",
                         tool.name

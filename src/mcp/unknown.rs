@@ -8,22 +8,6 @@ use rmcp::{ErrorData, RoleServer};
 
 use super::server::McpServer;
 
-/// The methods of MCP that this server answers.
-pub(super) const MCP: [&str; 12] = [
-    "completion/complete",
-    "initialize",
-    "ping",
-    "prompts/get",
-    "prompts/list",
-    "resources/list",
-    "resources/read",
-    "resources/templates/list",
-    "server/discover",
-    "subscriptions/listen",
-    "tools/call",
-    "tools/list",
-];
-
 /// The server, with words for what it lacks: rmcp's own error is the bare name of the method.
 pub(super) struct Named(pub(super) McpServer);
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::model::{Contract, spaced};
+use crate::model::Contract;
+use crate::names::spaced;
 
 /// The most schemas that are looked at for one path: some that combine others are endless.
 const MOST_SCHEMAS: usize = 10_000;

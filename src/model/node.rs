@@ -98,6 +98,24 @@ pub struct FlowNode {
     pub variables: Map<String, Value>,
 }
 
+/// What `type` of a node may be: what can be read in it, and whether it is a step.
+const TYPES: [(&str, bool); 7] = [
+    ("multi_input", false),
+    ("input", false),
+    ("template", true),
+    ("tool", true),
+    ("flow", true),
+    ("flow-link", true),
+    ("result", false),
+];
+
+impl NodeKind {
+    /// The known types of nodes, as they are written; of steps alone where `steps`.
+    pub fn types(steps: bool) -> impl Iterator<Item = &'static str> {
+        TYPES.into_iter().filter(move |(_, step)| *step || !steps).map(|(word, _)| word)
+    }
+}
+
 impl Node {
     /// Whether the node is a step: something runs when it is reached.
     pub fn runnable(&self) -> bool {

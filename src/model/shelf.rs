@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::code::Code;
 use crate::document::Position;
 use crate::model::{Contract, OutputShape, Persona, Template};
-use crate::names::{CatalogPath, folded, nearest, shown};
+use crate::names::{CatalogPath, folded, nearest, shown, spaced};
 
 /// What is known of one template file without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -316,11 +316,6 @@ impl Directory {
             _ => None,
         }
     }
-}
-
-/// A name with underscores read as blanks: `Brand_Plan` and `Brand Plan` are one.
-pub fn spaced(name: &str) -> String {
-    name.replace('_', " ")
 }
 
 #[cfg(test)]

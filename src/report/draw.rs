@@ -43,6 +43,12 @@ pub struct Picture<'a> {
     unfold: bool,
 }
 
+/// How a picture is written down.
+type Written = fn(&Picture<'_>) -> String;
+
+/// The formats of pictures, by their words; the first is what is drawn unless another is asked for.
+pub const FORMATS: [(&str, Written); 2] = [("mermaid", |picture| picture.mermaid()), ("dot", |picture| picture.dot())];
+
 impl<'a> Picture<'a> {
     /// The flow alone: another flow within it is one node.
     pub fn of(flow: &'a Flow, plan: Option<&'a Plan>) -> Self {

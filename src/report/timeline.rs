@@ -4,17 +4,18 @@
 //! Nothing in it runs and nothing is loaded: no scripts, no fonts, no pictures from elsewhere. Every
 //! text of the catalog, the model and the person is shown as text.
 
+mod html;
 mod lanes;
 mod log;
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt::Write as _;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 
+use self::html::{HtmlText, call_of, label, time};
 use self::lanes::drawing;
 use self::log::told;
 use crate::app::Story;
-use crate::names::unprintable;
 use crate::report::human;
 use crate::report::wire::state_word;
 use crate::run::{Entry, Guided, GuidedState, Moment};
@@ -45,32 +46,6 @@ pub fn html(story: &Story) -> String {
     }
     page.push_str("</ol>\n</main>\n</body>\n</html>\n");
     page
-}
-
-/// A text, shown as it is: nothing in it is markup, and nothing hides or turns the text around it.
-struct HtmlText<'a>(&'a str);
-
-impl Display for HtmlText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars() {
-            match c {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                '\n' | '\t' => f.write_char(c)?,
-                c if unprintable(c) => f.write_char('\u{FFFD}')?,
-                c => f.write_char(c)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-fn time(at: DateTime<Utc>) -> String {
-    let machine = at.to_rfc3339_opts(SecondsFormat::Millis, true);
-    format!("<time datetime=\"{machine}\">{}</time>", at.format("%Y-%m-%d %H:%M:%S UTC"))
 }
 
 /// A length of time as people say it.
@@ -168,15 +143,6 @@ fn outcome(page: &mut String, guided: &Guided) {
         }
         page.push_str("</ol>\n<p>It is answered in the client that the model runs in.</p>\n");
     }
-}
-
-fn label(guided: &Guided, step: usize) -> &str {
-    guided.run().plan().step(step).map_or("", |step| step.label.as_str())
-}
-
-/// The tool that a step calls.
-fn call_of(guided: &Guided, step: usize) -> String {
-    guided.run().plan().called(step)
 }
 
 fn standing(guided: &Guided, step: usize) -> &'static str {

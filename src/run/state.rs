@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::code::Code;
 use crate::plan::{Plan, Work};
-use crate::run::within::Entered;
 use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
 
 /// How much the files that tools give may hold in a run, in bytes (16 MB).
@@ -84,6 +83,18 @@ impl State {
             Self::Waiting | Self::Ready | Self::Running | Self::Skipped { .. } | Self::Omitted { .. } => None,
         }
     }
+}
+
+/// What a flow within the flow was handed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Entered {
+    /// Values by name, and the chosen set.
+    pub(super) given: Given,
+    /// Whole outputs, by the name that they were handed to: dot paths lead into them, and their text is
+    /// what the bare name means.
+    pub(super) outputs: BTreeMap<String, Output>,
+    /// What was handed over with placeholders left in it, because they read what is not there yet.
+    pub(super) unfinished: BTreeMap<String, Value>,
 }
 
 /// How a run ended, or stands.

@@ -14,19 +14,8 @@ use crate::names::{nfc, quoted};
 use crate::plan::{Door, Gather, Open, Slot, Source, Terms};
 use crate::render::Filling;
 use crate::run::bind::{FilledWith, Nowhere};
+use crate::run::state::Entered;
 use crate::run::{Given, Output, Refusal, Run, StepError};
-
-/// What a flow within the flow was handed.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Entered {
-    /// Values by name, and the chosen set.
-    pub(super) given: Given,
-    /// Whole outputs, by the name that they were handed to: dot paths lead into them, and their text is
-    /// what the bare name means.
-    pub(super) outputs: BTreeMap<String, Output>,
-    /// What was handed over with placeholders left in it, because they read what is not there yet.
-    pub(super) unfinished: BTreeMap<String, Value>,
-}
 
 /// What a placeholder reads that is not there yet.
 #[derive(Debug, Clone, PartialEq)]

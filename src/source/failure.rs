@@ -12,7 +12,6 @@ use crate::cache::Failure;
 use crate::code::Code;
 use crate::config::ProxyFault;
 use crate::names::CatalogPath;
-use crate::source::files::ProblemKind;
 use crate::source::refusal::Refusal;
 use crate::web::WebTrouble;
 
@@ -317,6 +316,50 @@ fn unusable(what: &str, status: u16, message: &str, tries: u32) -> String {
 
 fn said(message: &str) -> String {
     if message.is_empty() { String::new() } else { format!(": {message}") }
+}
+
+/// Why an entry is not among the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// It is over the size limit.
+    TooLarge {
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// It is a symbolic link (in a repository), or one that leads out of the folder.
+    Symlink,
+    /// It is a submodule.
+    Submodule,
+    /// It is a pointer to a file in Git LFS, whose content is elsewhere.
+    LfsPointer {
+        /// The size of that content in bytes, where the pointer says it.
+        size: Option<u64>,
+    },
+    /// It is a device, a pipe or something else that is not a file.
+    NotAFile,
+    /// Its path breaks a rule of paths.
+    BadPath(String),
+    /// The listing was cut off here: there may be more.
+    ListingCutOff,
+    /// Folders lie too deep one within the other: this one is not looked into.
+    TooDeep {
+        /// How deep folders are looked into.
+        limit: usize,
+    },
+    /// It lies where nothing is read, or has an ending of which nothing is read.
+    Overlooked {
+        /// The path under which it would be read.
+        meant: String,
+    },
+    /// The system does not let it be looked at; where it is a folder, nothing in it is known.
+    Unreadable {
+        /// What the system said.
+        reason: String,
+    },
+    /// It could not be had; it is among the files and reading it tries again.
+    Failed(SourceError),
 }
 
 #[cfg(test)]

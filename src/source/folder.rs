@@ -13,10 +13,8 @@ use std::time::UNIX_EPOCH;
 
 use sha1::{Digest as _, Sha1};
 
-use super::files::{
-    CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, hex, is_read, lfs_pointer, meant_folder, meant_path,
-};
-use super::{Body, Snapshot, SourceError};
+use super::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, hex, is_read, lfs_pointer, meant_folder, meant_path};
+use super::{Body, ProblemKind, Snapshot, SourceError};
 use crate::cache::lock;
 use crate::config::system_says;
 use crate::names::{CatalogPath, quoted, shown};

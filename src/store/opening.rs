@@ -10,6 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
+use super::schema::{OWNER, VERSIONS, known, version};
 use super::{StoreError, reserve, schema};
 
 /// The pause between two tries to get what another process has, in milliseconds. SQLite's own pauses
@@ -45,7 +46,7 @@ impl OpenedStore {
         // One plan for every value: else SQLite plans each range anew for the value it is given.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let opened = Self { connection, busy, identity: identity(file) };
-        schema::migrate(&opened)?;
+        migrate(&opened)?;
         if !lasting {
             opened.connection.pragma_update(None, "synchronous", "NORMAL")?;
         }
@@ -191,4 +192,25 @@ fn identity(file: &Path) -> Option<(u64, u64)> {
 #[cfg(not(unix))]
 fn identity(_file: &Path) -> Option<(u64, u64)> {
     Some((0, 0))
+}
+
+/// Brings a file to the newest version, one process at a time.
+fn migrate(opened: &OpenedStore) -> Result<(), StoreError> {
+    let known = known();
+    if version(&opened.connection)? == known {
+        return Ok(());
+    }
+    let transaction = opened.writing()?;
+    // Another process may have done it while this one waited.
+    let found = version(&transaction)?;
+    if found > known {
+        return Err(StoreError::Newer { file: PathBuf::new(), found, known });
+    }
+    for sql in VERSIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        transaction.execute_batch(sql)?;
+    }
+    transaction.pragma_update(None, "application_id", OWNER)?;
+    transaction.pragma_update(None, "user_version", known)?;
+    transaction.commit()?;
+    Ok(())
 }

@@ -8,15 +8,14 @@ use std::path::PathBuf;
 use rusqlite::Connection;
 
 use super::StoreError;
-use super::opening::OpenedStore;
 
 /// Says whose file it is; "FLOW" in ASCII.
 ///
 /// Source: SQLite, `PRAGMA application_id`.
-const OWNER: i32 = 0x464C_4F57;
+pub(super) const OWNER: i32 = 0x464C_4F57;
 
 /// What makes each version of the one before; the first makes the tables of an empty file.
-const VERSIONS: [&str; 2] = [
+pub(super) const VERSIONS: [&str; 2] = [
     // 1: logs of guided executions, and how each stands. Times are microseconds since 1970.
     "
     CREATE TABLE executions (
@@ -100,31 +99,10 @@ pub(super) fn recognize(connection: &Connection) -> Result<(), StoreError> {
     }
 }
 
-fn known() -> i64 {
+pub(super) fn known() -> i64 {
     i64::try_from(VERSIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Brings a file to the newest version, one process at a time.
-pub(super) fn migrate(opened: &OpenedStore) -> Result<(), StoreError> {
-    let known = known();
-    if version(&opened.connection)? == known {
-        return Ok(());
-    }
-    let transaction = opened.writing()?;
-    // Another process may have done it while this one waited.
-    let found = version(&transaction)?;
-    if found > known {
-        return Err(StoreError::Newer { file: PathBuf::new(), found, known });
-    }
-    for sql in VERSIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
-        transaction.execute_batch(sql)?;
-    }
-    transaction.pragma_update(None, "application_id", OWNER)?;
-    transaction.pragma_update(None, "user_version", known)?;
-    transaction.commit()?;
-    Ok(())
-}
-
-fn version(connection: &Connection) -> Result<i64, StoreError> {
+pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }

@@ -377,10 +377,7 @@ impl Scope {
             return self.doing(node, reader, texts);
         };
         let (body, outline) = texts.body_of(node, step);
-        let template = match &body {
-            Body::Text { template, .. } => template.as_deref(),
-            _ => None,
-        };
+        let template = if let Body::Text { template, .. } = &body { template.as_deref() } else { None };
         if let Some(message) = texts.too_many_of(step, template, &outline) {
             let body = Body::Faulty {
                 code: Code::LimitExceeded,

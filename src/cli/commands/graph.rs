@@ -16,10 +16,8 @@ pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
     let plan = prepared.plan.as_deref();
     let drawn = if args.unfold { draw::Picture::unfolded } else { draw::Picture::of };
     let picture = drawn(&prepared.flow, plan);
-    let picture = match args.format.as_str() {
-        "dot" => picture.dot(),
-        _ => picture.mermaid(),
-    };
+    let format = draw::FORMATS.iter().find(|(word, _)| *word == args.format);
+    let picture = format.map_or_else(|| picture.mermaid(), |(_, written)| written(&picture));
     if world.everywhere.json {
         world.printer.json(&json!({"name": prepared.flow.name.as_str(), "format": args.format, "graph": picture}));
     } else {

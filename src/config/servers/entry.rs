@@ -11,12 +11,16 @@ use serde_json::{Map, Value};
 use super::allow::{Allow, Pattern, READ_ONLY};
 use super::error::ServersFault;
 use super::expand::{Unfilled, expand};
-use super::values::{LONGEST_IDLE, LONGEST_WAIT};
 use super::{Endpoint, Era, Program, ServerSpec, Transport};
 use crate::config::environment::{Environment, goes_to_children};
 use crate::config::secret::Secret;
 use crate::document::Pointer;
 use crate::names::{nearest, quoted};
+
+/// An hour, the longest wait for a server; who writes more counts milliseconds.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
+/// A day, the longest that an idle server is kept.
+const LONGEST_IDLE: Duration = Duration::from_hours(24);
 
 /// Every key of an entry.
 const KEYS: [&str; 15] = [

@@ -10,11 +10,6 @@ use super::entry::{Refused, ServerEntry, place_of};
 use super::error::ServersFault;
 use crate::config::reading::{SettingUnit, with_unit};
 
-/// An hour, the longest wait for a server; who writes more counts milliseconds.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_hours(1);
-/// A day, the longest that an idle server is kept.
-pub(super) const LONGEST_IDLE: Duration = Duration::from_hours(24);
-
 impl ServerEntry<'_> {
     /// A time: a number of seconds, or a text with its unit.
     pub(super) fn time(

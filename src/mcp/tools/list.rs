@@ -67,7 +67,7 @@ pub(super) const TOOL: Definition = Definition {
 
 fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
-        let warnings: Vec<WarningAnswer> = arguments.deprecated(&TOOL).into_iter().map(deprecated).collect();
+        let warnings: Vec<WarningAnswer> = arguments.deprecated(TOOL.parameters).into_iter().map(deprecated).collect();
         let named = mode(arguments)?;
         let query = arguments.texts("query");
         let mut selection = Selection::all(match named {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{HtmlText, label};
+use super::html::{HtmlText, label};
 use crate::app::Story;
 use crate::run::Moment;
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::Value;
 
-use super::{HtmlText, call_of, label, time};
+use super::html::{HtmlText, call_of, label, time};
 use crate::model::ToolFile;
 use crate::report::human;
 use crate::run::{Entry, Guided, Moment};

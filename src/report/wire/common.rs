@@ -1,7 +1,5 @@
 //! Shapes that several answers share.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, SecondsFormat, Utc};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -311,31 +309,4 @@ impl ToolGave {
         }
         (gave != Self::default()).then_some(gave)
     }
-}
-
-/// What was cut to fit the reply.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Cut {
-    /// How to read what was cut, where `nextStep` says something else.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) hint: Option<String>,
-    /// True when texts were cut to fit the reply.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) truncated: bool,
-    /// Name of a list to how many of its entries were left out to fit the reply.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) left_out: BTreeMap<&'static str, usize>,
-}
-
-/// What was cut of one step.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct StepCut {
-    /// True when texts of this step were cut to fit the reply.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) truncated: bool,
-    /// Length of the whole output in characters; where it was cut.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) output_length: Option<usize>,
 }

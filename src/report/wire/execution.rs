@@ -8,10 +8,10 @@ mod steps;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::common::{Cut, FailedStep, ReadAt, Results, SkippedStep, StepDetails, WarningAnswer, error_code};
+use super::common::{FailedStep, ReadAt, Results, SkippedStep, StepDetails, WarningAnswer, error_code};
 use super::error::{ErrorAnswer, ErrorDetails};
 use super::limit::{FAILURE_CHARACTERS, Limit, MAX_TOKENS};
-use super::size::{CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
+use super::size::{Cut, CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
 use super::warning::of_execution;
 use crate::app::{Detail, Error, Finished, Outcome, Recorded};
 use crate::code::Code;

@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::common::{Cut, Freshness, ReadAt, WarningAnswer};
+use super::common::{Freshness, ReadAt, WarningAnswer};
 use super::finding::FindingAnswer;
 use super::limit::Limit;
-use super::size::{CutWords, Cuttable, StepPieces, fit, shorten};
+use super::size::{Cut, CutWords, Cuttable, StepPieces, fit, shorten};
 use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate, in_sets};
 use crate::model::{Edge, EdgeKind, Flow, NodeKind, Toolbox, VariableSet};

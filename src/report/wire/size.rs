@@ -7,11 +7,40 @@
 //! [`FLOOR`] too. Every cut is looked at once more as it will be sent, so a reply is within its limit
 //! or has nothing left to give; then it says so.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::common::{Cut, StepCut};
 use super::limit::{Limit, Size, json_of};
+
+/// What was cut to fit the reply.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cut {
+    /// How to read what was cut, where `nextStep` says something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hint: Option<String>,
+    /// True when texts were cut to fit the reply.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) truncated: bool,
+    /// Name of a list to how many of its entries were left out to fit the reply.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) left_out: BTreeMap<&'static str, usize>,
+}
+
+/// What was cut of one step.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepCut {
+    /// True when texts of this step were cut to fit the reply.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) truncated: bool,
+    /// Length of the whole output in characters; where it was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) output_length: Option<usize>,
+}
 
 /// The shortest beginning that a cut text keeps, in characters; with what is said behind it, about 120.
 const FLOOR: usize = 80;

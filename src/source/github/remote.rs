@@ -14,8 +14,8 @@ use super::tree::{TreeAnswer, TreeListing};
 use super::{Ground, INCOMPLETE, tree};
 use crate::cache::{Kept, RecordFile, lock};
 use crate::names::{CatalogPath, ObjectId};
-use crate::source::files::{Files, Problem, ProblemKind};
-use crate::source::{Body, Snapshot, SourceError};
+use crate::source::files::{Files, Problem};
+use crate::source::{Body, ProblemKind, Snapshot, SourceError};
 
 /// The files of one commit.
 pub(in crate::source) struct Remote {

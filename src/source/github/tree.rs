@@ -13,10 +13,8 @@ use super::client::{ApiCall, Effort, GithubClient, Target};
 use super::endpoints::segment;
 use super::wire::{Tree, TreeEntry};
 use crate::names::{CatalogPath, ObjectId, RepoSlug};
-use crate::source::SourceError;
-use crate::source::files::{
-    CATALOG_FOLDERS, FileEntry, Files, Problem, ProblemKind, in_catalog, is_hidden, is_read, meant_path,
-};
+use crate::source::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, in_catalog, is_hidden, is_read, meant_path};
+use crate::source::{ProblemKind, SourceError};
 
 /// The largest tree answer that is read: well above GitHub's own bound.
 const MOST: usize = 64 * 1024 * 1024;

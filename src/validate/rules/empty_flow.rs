@@ -21,8 +21,6 @@ pub(in crate::validate) const RULE: Rule = Rule {
     check: Check::Flow(check),
 };
 
-/// The types of nodes that are steps.
-const STEPS: [&str; 4] = ["template", "tool", "flow", "flow-link"];
 /// The most types that a message names.
 const MOST_KINDS: usize = 5;
 
@@ -63,6 +61,6 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     drafts
         .find(place, format!("flow {name} has no step: nothing runs at a node of {types} {}", listed.join(", ")))
         .node(subject.id(*first))
-        .did_you_mean(kind, STEPS)
+        .did_you_mean(kind, NodeKind::types(true))
         .hint("a step is a node of type `template`, `tool` or `flow`");
 }

@@ -2,8 +2,8 @@
 
 use crate::code::{Code, WarningCode};
 use crate::document::Place;
-use crate::model::{Lookup, NodeKind, spaced};
-use crate::names::{nfc, quoted};
+use crate::model::{Lookup, NodeKind};
+use crate::names::{nfc, quoted, spaced};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule. The normal forms of a letter are one in all names.

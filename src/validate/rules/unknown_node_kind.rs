@@ -36,7 +36,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             if kind.is_empty() { "has an empty type".to_owned() } else { format!("is of type {}", quoted(kind)) };
         drafts
             .find(place, format!("node {} {what}: nothing runs there", quoted(&node.id)))
-            .did_you_mean(kind, ["multi_input", "input", "template", "tool", "flow", "flow-link", "result"])
+            .did_you_mean(kind, NodeKind::types(false))
             .node(&node.id);
     }
 }

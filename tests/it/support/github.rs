@@ -12,7 +12,7 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use flowy::internals::cache::blob_id;
-use flowy::internals::config::{Expose, ExposeList, Secret, Settings};
+use flowy::internals::config::{Environment, Flags, Secret, Settings};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use sha1::{Digest as _, Sha1};
@@ -183,33 +183,17 @@ impl GitHub {
 
     /// Settings that lead here, with a token, and folders below `folder`.
     pub(crate) fn settings(&self, folder: &Path) -> Settings {
+        let environment = Environment::of([("HOME", folder)]);
         Settings {
             source: Some("acme/flows".to_owned()),
-            git_ref: None,
             token: Some(Secret::new(TOKEN.to_owned())),
-            token_place: None,
             api_url: self.url(),
-            cache_ttl: Duration::from_mins(15),
-            max_file_size: 1_048_576,
-            retry_attempts: 3,
-            max_concurrent_requests: 20,
-            max_prompts: 100,
-            expose: Expose::None,
-            expose_list: ExposeList::default(),
-            expose_prefix: "flow_".to_owned(),
-            only_exposed: false,
-            max_exposed: 128,
-            log_level: "info".to_owned(),
-            server_name: "flowy".to_owned(),
-            lenient: false,
-            allow_any_commit: false,
-            no_usage: false,
             cache_dir: folder.join("cache"),
             state_dir: folder.join("state"),
             servers: None,
-            proxy_fault: None,
             fetch_deadline: Duration::from_secs(20),
             request_timeout: Duration::from_secs(10),
+            ..Settings::load(&Flags::default(), &environment).unwrap()
         }
     }
 

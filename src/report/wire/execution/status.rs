@@ -7,10 +7,10 @@ use super::SOURCE;
 use super::steps::{DoneStep, failures, skipped};
 use crate::app::{Detail, Finished, Outcome, Pending, Recorded, Section, state_of};
 use crate::discover::millis;
-use crate::report::wire::common::{Cut, FailedStep, Results, SkippedStep, Stamp, guided_state};
+use crate::report::wire::common::{FailedStep, Results, SkippedStep, Stamp, guided_state};
 use crate::report::wire::error::ErrorAnswer;
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
-use crate::report::wire::size::{CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
+use crate::report::wire::size::{Cut, CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
 use crate::run::{State, Status};
 
 /// An execution that goes on.

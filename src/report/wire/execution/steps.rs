@@ -11,9 +11,9 @@ use crate::discover::millis;
 use crate::names::shown;
 use crate::plan::{Intent, Step, Work};
 use crate::report::wire::common::{
-    FailedStep, MendingAnswer, SkippedStep, Stamp, StepCut, StepDetails, StepFault, ToolGave, ToolPlace, written,
+    FailedStep, MendingAnswer, SkippedStep, Stamp, StepDetails, StepFault, ToolGave, ToolPlace, written,
 };
-use crate::report::wire::size::{CutPart, CutPiece, CutWords, StepPieces};
+use crate::report::wire::size::{CutPart, CutPiece, CutWords, StepCut, StepPieces};
 use crate::run::{FilledWith, Output, Run, State, StepError, Timing};
 
 /// What a step is, in whichever answer.

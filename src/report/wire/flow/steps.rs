@@ -10,8 +10,8 @@ use super::SetAnswer;
 use crate::model::Toolbox;
 use crate::names::shown as safe;
 use crate::plan::{Call, Intent, Plan, Rendering, Slot, Source, Step, Work};
-use crate::report::wire::common::{Fault, MendingAnswer, StepCut};
-use crate::report::wire::size::{CutPart, CutPiece, CutWords, StepPieces};
+use crate::report::wire::common::{Fault, MendingAnswer};
+use crate::report::wire::size::{CutPart, CutPiece, CutWords, StepCut, StepPieces};
 use crate::validate::OutputPart;
 
 /// A step of a flow.

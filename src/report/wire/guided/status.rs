@@ -12,9 +12,11 @@ use super::turn::RULES;
 use super::{Head, HowFar, Standing, id_of, per_cent};
 use crate::app::{Section, Story, Summary};
 use crate::discover::millis;
-use crate::report::wire::common::{Cut, Fault, Results, Stamp, StepCut, ToolGave, guided_state, written};
+use crate::report::wire::common::{Fault, Results, Stamp, ToolGave, guided_state, written};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
-use crate::report::wire::size::{CutPart, CutPiece, CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
+use crate::report::wire::size::{
+    Cut, CutPart, CutPiece, CutWords, Cuttable, StepCut, StepPieces, fit, rest_of_execution, shorten,
+};
 use crate::run::{Escalation, Guided, State};
 
 /// Where a guided execution stands.

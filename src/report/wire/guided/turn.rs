@@ -9,9 +9,9 @@ use super::step::shortened;
 use super::{Head, HowFar, Standing, id_of};
 use crate::app::{Begun, Turn};
 use crate::guide::Deed;
-use crate::report::wire::common::{Cut, ReadAt, Results, WarningAnswer, guided_state};
+use crate::report::wire::common::{ReadAt, Results, WarningAnswer, guided_state};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
-use crate::report::wire::size::{CutWords, Cuttable, fit, rest_of_execution, shorten};
+use crate::report::wire::size::{Cut, CutWords, Cuttable, fit, rest_of_execution, shorten};
 use crate::report::wire::warning::of_execution;
 use crate::run::{Guided, GuidedState, Outcome};
 
