@@ -88,6 +88,8 @@ pub struct Settings {
     pub max_concurrent_requests: usize,
     /// `FLOWY_MAX_PROMPTS`: how many prompts clients are shown (100).
     pub max_prompts: usize,
+    /// `FLOWY_PROMPT_TEMPLATES`: whether templates are among them (false).
+    pub prompt_templates: bool,
     /// `--expose`: which flows are tools of their own (none).
     pub expose: Expose,
     /// `--expose-list`: the operator's list of them (empty).

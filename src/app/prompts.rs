@@ -73,9 +73,9 @@ pub struct PromptArgument {
 /// The prompts that are listed.
 #[derive(Debug, Clone)]
 pub struct Prompts {
-    /// Flows by name, then templates by name, as many as the settings let be listed.
+    /// Flows by name, then templates by name where the settings want them; as many as the settings allow.
     pub listed: Arc<Vec<PromptEntry>>,
-    /// How many there are in all; those that are not listed are answered all the same.
+    /// How many could be listed. Those that are not, and templates, are answered all the same.
     pub total: usize,
     /// Where they come from.
     pub origin: Origin,
@@ -108,8 +108,9 @@ impl App {
     /// When the catalog can't be reached.
     pub async fn prompts(&self) -> Result<Prompts, Error> {
         let catalog = self.catalog(None, false).await?;
-        let listed = catalog.prompts(self.settings.max_prompts).await?;
-        Ok(Prompts { listed, total: catalog.offers()?.offers.len(), origin: catalog.origin().clone() })
+        let shown = catalog.shown_as_prompts(self.settings.prompt_templates)?;
+        let listed = catalog.prompts(shown.min(self.settings.max_prompts)).await?;
+        Ok(Prompts { listed, total: shown, origin: catalog.origin().clone() })
     }
 }
 
@@ -129,6 +130,13 @@ impl Catalog {
             named.into_iter().zip(slugs).map(|((kind, name), slug)| Offer { slug, kind, name }).collect();
         let by_slug = offers.iter().enumerate().map(|(place, offer)| (offer.slug.clone(), place)).collect();
         Ok(self.beside().prompts.all.get_or_init(|| Offers { offers, by_slug }))
+    }
+
+    /// How many prompts a client may be shown: the flows, and the templates if they are wanted.
+    fn shown_as_prompts(&self, templates: bool) -> Result<usize, DamagedIndex> {
+        let offers = &self.offers()?.offers;
+        // Flows come first.
+        Ok(if templates { offers.len() } else { offers.partition_point(|offer| offer.kind == PromptKind::Flow) })
     }
 
     async fn prompts(&self, most: usize) -> Result<Arc<Vec<PromptEntry>>, Error> {

@@ -60,6 +60,9 @@ pub struct CatalogCheck {
 /// The flow files of a catalog, by number.
 type FlowFiles = Vec<(CatalogPath, Result<ParsedFlows, Unusable>)>;
 
+/// What is wrong with files that findings in other files name.
+type Causes = BTreeMap<String, Arc<Finding>>;
+
 /// Reads every file of a revision, and checks its flows.
 ///
 /// # Errors
@@ -91,9 +94,13 @@ pub async fn check(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<Cat
     let mut of_files = misplaced_files(&overlooked(&problems));
     of_files.extend(twin_files(files.iter().map(|(path, _)| path)));
     let named: BTreeSet<&str> = findings(&judged).flat_map(|found| &found.files).map(String::as_str).collect();
-    let guidance = texts.iter().filter(|(path, _)| Guidance::is_guidance(path) && !named.contains(path.as_str()));
-    of_files.extend(guidance.filter_map(|(path, bytes)| unusable_file(path, bytes.as_ref().ok()?)));
-    Ok(report(flow_files, &judged, &stock, left_out, of_files, options))
+    let guidance = texts.iter().filter(|(path, _)| Guidance::is_guidance(path));
+    let unusable = guidance.filter_map(|(path, bytes)| unusable_file(path, bytes.as_ref().ok()?));
+    // What a flow names is told with the flow, once.
+    let (causes, alone): (Vec<_>, Vec<_>) = unusable.partition(|found| named.contains(found.file.as_str()));
+    let causes: Causes = causes.into_iter().map(|found| (found.file.to_string(), Arc::new(found))).collect();
+    of_files.extend(alone);
+    Ok(report(flow_files, &judged, &stock, left_out, (of_files, &causes), options))
 }
 
 /// The files that are not read for where they lie or how they end, each with the path under which it would be.
@@ -154,7 +161,7 @@ fn report(
     judged: &[Vec<Arc<JudgedFlow>>],
     stock: &Stock,
     left_out: Vec<Unusable>,
-    of_files: Vec<Finding>,
+    (of_files, causes): (Vec<Finding>, &Causes),
     options: CheckOptions<'_>,
 ) -> CatalogCheck {
     let wanted = |path: &str| CatalogPath::new(path).is_ok_and(|path| (options.wanted)(&path));
@@ -166,7 +173,8 @@ fn report(
         let of_file = read.map(ParsedFlows::findings).unwrap_or_default();
         let of_flows = flows.iter().flat_map(|judged| judged.findings.iter().cloned());
         let asked_about = (options.wanted)(path);
-        for finding in of_file.into_iter().chain(of_flows) {
+        for mut finding in of_file.into_iter().chain(of_flows) {
+            finding.cause = finding.files.iter().find_map(|file| causes.get(file)).cloned();
             if asked_about || finding.file != *path && (options.wanted)(&finding.file) {
                 found.entry(finding.file.to_string()).or_default().push(finding);
             }

@@ -180,12 +180,22 @@ pub const SETTINGS: &[SettingRow] = &[
         variables: &["FLOWY_MAX_PROMPTS"],
         key: Some("max_prompts"),
         default: Fallback::Value("100"),
-        meaning: "number of prompts that clients are shown, 0 to 1000: flows by name, then templates by name",
+        meaning: "number of prompts that clients are shown, 0 to 1000, by name",
         concern: Concern::Serving,
         put: |settings, given| {
             reading::number(given, SettingUnit::Prompts, 0..=1_000).map(|number| settings.max_prompts = number)
         },
         written: |settings| Some(settings.max_prompts.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        variables: &["FLOWY_PROMPT_TEMPLATES"],
+        key: Some("prompt_templates"),
+        default: Fallback::Value("false"),
+        meaning: "also show clients the templates as prompts, after the flows",
+        concern: Concern::Serving,
+        put: |settings, given| reading::switch(given).map(|value| settings.prompt_templates = value),
+        written: |settings| Some(settings.prompt_templates.to_string()),
         ..PLAIN
     },
     SettingRow {

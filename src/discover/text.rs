@@ -22,8 +22,8 @@ const LONGEST_PURPOSE: usize = 40;
 const LONGEST_TAGS: usize = 28;
 /// The dash before a purpose and its blanks, in characters.
 const DASH: usize = 3;
-/// The dots of a cut, in characters.
-const DOTS: usize = 3;
+/// What stands for whatever has no room in an index line.
+const CUT: char = '…';
 /// What a purpose keeps however long name and inputs are, in characters.
 const SHORTEST_PURPOSE: usize = 24;
 
@@ -33,15 +33,19 @@ const SHORTEST_PURPOSE: usize = 24;
 /// stay whole, and is hard otherwise (scripts without spaces, one early space). White space before
 /// the dots is trimmed.
 pub fn truncated(text: &str, longest: usize) -> String {
+    kept_words(text, longest).map_or_else(|| text.to_owned(), |kept| format!("{kept}..."))
+}
+
+/// The beginning that stays of a text which is longer than `longest` characters.
+fn kept_words(text: &str, longest: usize) -> Option<&str> {
     // No text has more characters than bytes, so most need no counting.
-    let cut = if text.len() <= longest { None } else { text.char_indices().nth(longest) };
-    let Some((end, _)) = cut else { return text.to_owned() };
+    let (end, _) = if text.len() <= longest { None } else { text.char_indices().nth(longest) }?;
     let first = text.get(..end).unwrap_or(text);
     let kept = match first.rfind(' ').and_then(|space| first.get(..space)) {
         Some(words) if 2 * words.chars().count() >= longest => words,
         _ => first,
     };
-    format!("{}...", kept.trim_end())
+    Some(kept.trim_end())
 }
 
 /// Everything a caller may give, by name: `name (type, required|optional)`, joined by comma and
@@ -95,7 +99,10 @@ pub fn index_line(flow: &FlowRow) -> String {
     let sentence = first_sentence(&flow.description);
     // What the purpose takes with a dash and its blanks, when it has the room it would like, and
     // when it has given way.
-    let takes = |longest: usize| match truncated(&sentence, longest).chars().count() {
+    let purpose = |longest: usize| {
+        kept_words(&sentence, longest).map_or_else(|| sentence.clone(), |kept| format!("{kept}{CUT}"))
+    };
+    let takes = |longest: usize| match purpose(longest).chars().count() {
         0 => 0,
         length => length + DASH,
     };
@@ -103,9 +110,9 @@ pub fn index_line(flow: &FlowRow) -> String {
         left.saturating_sub(takes(LONGEST_PURPOSE)).max(left.saturating_sub(takes(SHORTEST_PURPOSE)).min(LONGEST_TAGS));
     let tags = bracketed(&flow.tags, room);
     if !sentence.is_empty() {
-        let left = left.saturating_sub(tags.chars().count() + DASH + DOTS);
+        let left = left.saturating_sub(tags.chars().count() + DASH + 1);
         out.push_str(" – ");
-        out.push_str(&truncated(&sentence, left.clamp(SHORTEST_PURPOSE, LONGEST_PURPOSE)));
+        out.push_str(&purpose(left.clamp(SHORTEST_PURPOSE, LONGEST_PURPOSE)));
     }
     out.push_str(&tags);
     if flow.guided {

@@ -151,11 +151,10 @@ async fn work(
             told.clone().map(|told| -> OnToolProgress { Arc::new(move |progress| told(step, progress)) });
         worked.calls += 1;
         let failure = match tools.call(request, progress).await {
-            Ok(mut answer) if !answer.is_error => {
-                let left_out = std::mem::take(&mut answer.left_out);
+            Ok(answer) if !answer.is_error => {
                 let warn =
-                    |what: String| Warning::of(WarningCode::LeftOut, standing.id, format!("{}: {what}", call.address));
-                worked.warnings.extend(left_out.into_iter().map(warn));
+                    |what: &String| Warning::of(WarningCode::LeftOut, standing.id, format!("{}: {what}", call.address));
+                worked.warnings.extend(answer.left_out.iter().map(warn));
                 worked.result = Ok(Output::answered(answer, standing.place));
                 return worked;
             }

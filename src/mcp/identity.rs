@@ -3,6 +3,7 @@
 use rmcp::RoleServer;
 use rmcp::model::{Implementation, MetaObject};
 use rmcp::service::RequestContext;
+use serde_json::{Map, Value};
 
 /// The key of the protocol under which a result without a session says whose it is.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
@@ -21,5 +22,14 @@ pub(super) fn stateless(context: &RequestContext<RoleServer>) -> bool {
 pub(super) fn sign(meta: &mut Option<MetaObject>, name: &str, context: &RequestContext<RoleServer>) {
     if let (true, Ok(server)) = (stateless(context), serde_json::to_value(of(name))) {
         meta.get_or_insert_default().insert(SERVER_INFO.to_owned(), server);
+    }
+}
+
+/// The same for a result that has no type of its own.
+pub(super) fn sign_value(result: &mut Map<String, Value>, name: &str, context: &RequestContext<RoleServer>) {
+    let mut meta = None;
+    sign(&mut meta, name, context);
+    if let Some(meta) = meta {
+        result.insert("_meta".to_owned(), Value::Object(meta.0));
     }
 }

@@ -535,6 +535,7 @@ impl ServerHandler for McpServer {
         let mut value = reply.value;
         if let (true, Value::Object(object)) = (identity::stateless(&context), &mut value) {
             object.insert(RESULT_TYPE.to_owned(), json!("complete"));
+            identity::sign_value(object, &self.app.settings().server_name, &context);
         }
         Ok(CustomResult::new(value))
     }

@@ -123,7 +123,9 @@ fn coming(what: &Coming, plan: &Plan) -> String {
         Coming::Made { value, of } => {
             let of: Vec<String> =
                 of.iter().map(|(written, what)| format!("{written} is {}", coming(what, plan))).collect();
-            format!("{}, where {}", shown(&value.to_string(), LONGEST_VALUE), of.join(" and "))
+            let value = shown(&value.to_string(), LONGEST_VALUE);
+            // In parentheses, because a value of `of` may have been made of outputs, too.
+            if of.is_empty() { value } else { format!("{value} (where {})", of.join(" and ")) }
         }
     }
 }

@@ -19,6 +19,8 @@ pub struct Output {
     pub value: Option<Arc<Value>>,
     /// Files that an external tool gave.
     pub files: Vec<ToolFile>,
+    /// What of the tool's answer could not be handed on, and why.
+    pub left_out: Vec<String>,
     /// Whether an external tool gave it: then fields of its structured content, or of the JSON that
     /// its text is, are reached without saying so.
     pub of_tool: bool,
@@ -29,7 +31,7 @@ pub struct Output {
 impl Output {
     /// A text.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into(), value: None, files: Vec::new(), of_tool: false, pending: false }
+        Self { text: text.into(), value: None, files: Vec::new(), left_out: Vec::new(), of_tool: false, pending: false }
     }
 
     /// A text, and the value with fields behind it.
@@ -46,7 +48,7 @@ impl Output {
     /// are named as `<place>/files/1` and so on.
     pub fn answered(answer: ToolAnswer, place: &str) -> Self {
         let mut value = Map::new();
-        let ToolAnswer { text, files, json, structured, links, .. } = answer;
+        let ToolAnswer { text, files, json, structured, links, left_out, is_error: _ } = answer;
         if let Some(text) = &text {
             value.insert("text".to_owned(), json!(text));
         }
@@ -88,6 +90,7 @@ impl Output {
             text: Arc::from(text),
             value: Some(Arc::new(Value::Object(value))),
             files,
+            left_out,
             of_tool: true,
             pending: false,
         }

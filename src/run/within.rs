@@ -12,7 +12,7 @@ use crate::code::Code;
 use crate::model::text_of;
 use crate::names::{nfc, quoted};
 use crate::plan::{Door, Gather, Open, Slot, Source, Terms};
-use crate::render::Filling;
+use crate::render::{Filling, Hole, Walked, walk};
 use crate::run::bind::{FilledWith, Nowhere};
 use crate::run::state::Entered;
 use crate::run::{Given, Output, Refusal, Run, StepError};
@@ -149,13 +149,20 @@ impl Run {
             .iter()
             .zip(&door.slot_of)
             .filter(|(hole, _)| hole.at.steps().next().is_some_and(|key| nfc(&key) == input));
-        let (first, place) = holes.clone().next()?;
-        if first.alone && first.at.steps().count() == 1 {
-            return self.coming(gather, work.slots.get(*place)?, &[&first.path, path].concat());
+        let inside = |hole: &Hole| hole.at.steps().skip(1).collect::<Vec<String>>();
+        for (hole, place) in holes.clone().filter(|(hole, _)| hole.alone) {
+            if let Some(further) = path.strip_prefix(inside(hole).as_slice())
+                && let Some(coming) = self.coming(gather, work.slots.get(*place)?, &[&hole.path, further].concat())
+            {
+                return Some(coming);
+            }
         }
-        let value = self.entered.get(&gather)?.as_ref().ok()?.unfinished.get(input)?.clone();
+        let Walked::Value(value) = walk(self.entered.get(&gather)?.as_ref().ok()?.unfinished.get(input)?, path) else {
+            return None;
+        };
+        let value = value.clone();
         let mut of: Vec<(String, Coming)> = Vec::new();
-        for (hole, place) in holes {
+        for (hole, place) in holes.filter(|(hole, _)| inside(hole).starts_with(path)) {
             if let Some(coming) = work.slots.get(*place).and_then(|slot| self.coming(gather, slot, &hole.path))
                 && of.iter().all(|(written, _)| *written != hole.written)
             {

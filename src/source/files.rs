@@ -31,8 +31,8 @@ pub(super) fn is_hidden(path: &str) -> bool {
 }
 
 /// The path under which a file would be read that is not, because its folder or its ending is slightly wrong.
-/// `has` says which of a catalog's folders are there: beside one, a folder of a similar name is another thing,
-/// unless it is for flows.
+/// `has` says which of a catalog's folders are there: beside one, a folder whose name is its singular is another
+/// thing (of a web site, say), unless it is for flows.
 pub(super) fn meant_path(path: &str, has: impl Fn(&str) -> bool) -> Option<String> {
     if is_hidden(path) || is_read(path) {
         return None;
@@ -49,7 +49,8 @@ pub(super) fn meant_path(path: &str, has: impl Fn(&str) -> bool) -> Option<Strin
     }
     let right = meant_folder(folder)?;
     let meant = format!("{right}/{rest}");
-    ((right == "flows" || !has(right)) && is_read(&meant)).then_some(meant)
+    let certain = right == "flows" || folder.eq_ignore_ascii_case(right) || !has(right);
+    (certain && is_read(&meant)).then_some(meant)
 }
 
 /// The folder of a catalog whose name one beside it has in other letters, or in the singular.
@@ -191,6 +192,7 @@ mod tests {
             ("persona/clerk.md", "personas/clerk.md"),
             ("personas/clerk.txt", "personas/clerk.md"),
             ("Contracts/a.json", "contracts/a.json"),
+            ("Templates/a.json", "templates/a.json"),
         ] {
             assert_eq!(meant_path(path, there).as_deref(), Some(meant), "{path}");
         }
@@ -198,7 +200,6 @@ mod tests {
             "flows/Tea.json",
             "flows/README.md",
             "flows/Tea.png",
-            "Templates/a.json",
             "template/a.json",
             "docs/flows/a.json",
             "flow/README.md",

@@ -116,6 +116,8 @@ struct OutputForm {
     text: String,
     value: Option<Value>,
     files: Vec<FileForm>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<String>,
     of_tool: bool,
 }
 
@@ -302,6 +304,7 @@ fn output_form(output: &Output) -> OutputForm {
         text: output.text.to_string(),
         value: output.value.as_deref().cloned(),
         files: output.files.iter().map(file).collect(),
+        left_out: output.left_out.clone(),
         of_tool: output.of_tool,
     }
 }
@@ -314,6 +317,7 @@ fn output_back(form: OutputForm) -> Result<Output, String> {
     Ok(Output {
         value: form.value.map(Arc::new),
         files: form.files.into_iter().map(file).collect::<Result<_, _>>()?,
+        left_out: form.left_out,
         of_tool: form.of_tool,
         ..Output::text(form.text)
     })

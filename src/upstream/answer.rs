@@ -1,6 +1,7 @@
 //! A tool's answer in one shape, whatever blocks it came in: texts joined, files decoded, links kept
 //! and never followed. Its size is counted as it is held, not as it travelled.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -10,7 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 
 use crate::model::{ToolAnswer, ToolFile, ToolLink};
-use crate::names::shown;
+use crate::names::{counted, legible, shown};
 
 /// Base64 with or without its padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -69,8 +70,12 @@ pub(super) fn normal(result: CallToolResult, left_out: Vec<String>, most: usize)
             _ => answer.left_out.push(format!("its content number {} is not known here", place + 1)),
         }
     }
-    answer.text = (!texts.is_empty()).then(|| texts.join("\n"));
-    answer.structured = result.structured_content;
+    let mut hidden = 0;
+    answer.text = (!texts.is_empty()).then(|| without_hidden(&texts.join("\n"), &mut hidden));
+    answer.structured = result.structured_content.map(|value| all_without_hidden(value, &mut hidden));
+    if hidden > 0 {
+        answer.left_out.push(format!("{} removed", counted(hidden, "hidden character", "hidden characters")));
+    }
     let bytes = size(&answer);
     if bytes == 0 && answer.links.is_empty() && answer.files.is_empty() && !answer.left_out.is_empty() {
         return Err(UnusableBlock::NothingLeft { left_out: answer.left_out });
@@ -80,6 +85,28 @@ pub(super) fn normal(result: CallToolResult, left_out: Vec<String>, most: usize)
     }
     answer.json = answer.text.as_deref().and_then(as_json);
     Ok(answer)
+}
+
+/// A text without characters that no screen shows: a model would read them. `removed` counts them.
+fn without_hidden(text: &str, removed: &mut usize) -> String {
+    let kept = legible(text);
+    if let Cow::Owned(kept) = &kept {
+        *removed += text.chars().count().saturating_sub(kept.chars().count());
+    }
+    kept.into_owned()
+}
+
+/// A value without them in any of its texts and names.
+fn all_without_hidden(value: Value, removed: &mut usize) -> Value {
+    match value {
+        Value::String(text) => Value::String(without_hidden(&text, removed)),
+        Value::Array(items) => items.into_iter().map(|item| all_without_hidden(item, removed)).collect(),
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(name, value)| (without_hidden(&name, removed), all_without_hidden(value, removed)))
+            .collect(),
+        other => other,
+    }
 }
 
 /// How many bytes an answer holds.

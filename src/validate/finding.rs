@@ -82,6 +82,8 @@ pub struct Finding {
     pub hints: Vec<String>,
     /// Other places in the same file that belong to it.
     pub related: Vec<Related>,
+    /// What is wrong in another file, of which this is a consequence.
+    pub cause: Option<Arc<Finding>>,
     /// The node it is about.
     pub node: Option<String>,
     /// The flow it is about.
@@ -108,6 +110,7 @@ impl Finding {
             message,
             hints: Vec::new(),
             related: Vec::new(),
+            cause: None,
             node: None,
             flow: None,
             ring: Vec::new(),

@@ -33,7 +33,7 @@ fn sample(row: &SettingRow) -> &'static str {
         "expose" => "marked",
         "expose_list" => "Weekly_Status",
         "expose_prefix" => "run_",
-        "lenient" | "allow_any_commit" | "no_usage" | "only_exposed" => "true",
+        "lenient" | "allow_any_commit" | "no_usage" | "only_exposed" | "prompt_templates" => "true",
         "cache_dir" | "state_dir" => "/elsewhere",
         "servers" => "/elsewhere/servers.json",
         "cache_ttl_ms" | "max_file_size_bytes" | "fetch_deadline_ms" | "request_timeout_ms" => "7000",

@@ -114,14 +114,14 @@ fn a_long_index_line_gives_up_purpose_then_tags_but_never_name_inputs_or_the_fir
     let purpose = "Compares how a brand describes itself with how its customers describe it";
     let tags = ["marketing", "weekly", "customers"];
     let line = index_line("brand_review", purpose, &tags, &inputs);
-    assert_eq!(line, "brand_review(audience, language?, source) – Compares how a brand... [marketing, …]");
+    assert_eq!(line, "brand_review(audience, language?, source) – Compares how a brand… [marketing, …]");
     let line = index_line("brands", purpose, &tags, &inputs[..1]);
-    assert_eq!(line, "brands(source) – Compares how a brand describes... [marketing, weekly, …]");
+    assert_eq!(line, "brands(source) – Compares how a brand describes… [marketing, weekly, …]");
     assert!(line.chars().count() <= 80);
 
     let long = "n".repeat(120);
     let line = index_line(&long, purpose, &tags, &inputs);
-    let all = format!("{long}(audience, language?, source) – Compares how a brand... [marketing, …]");
+    let all = format!("{long}(audience, language?, source) – Compares how a brand… [marketing, …]");
     assert_eq!(line, all);
 
     let line = index_line("b", "Short", &["one", &"long".repeat(20), "three"], &[]);

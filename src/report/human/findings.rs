@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told, folded};
 use crate::app::{CheckedFile, Checkup};
@@ -143,8 +143,9 @@ fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
     };
-    let window = Window::around(finding);
-    let mut snippet = Snippet::source(visible(window.text)).line_start(window.first_line);
+    let (path, window) = (shown(&file.shown, 300), Window::around(finding));
+    let of_cause = finding.cause.as_deref().filter(|cause| !cause.text.is_empty());
+    let of_cause = of_cause.map(|cause| (shown(&beside(file, finding, cause), 300), Window::around(cause), cause));
     // What stands before a message, with a digit or two for the frame's margin.
     let before_title = finding.severity.to_string().len() + finding.rule.len() + 4;
     let fitting = |text: &str, taken: usize| {
@@ -153,14 +154,18 @@ fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
         if look.terminal { folded(&text, room, room).join("\n") } else { text }
     };
     let mut group = Group::with_title(level.primary_title(fitting(&finding.message, before_title)).id(finding.rule));
-    if window.cut || finding.text.is_empty() {
-        // The snippet would count columns from where the window begins, or isn't there.
-        let Position { line, column } = finding.position;
-        group = group.element(Origin::path(shown(&file.shown, 300)).line(line).char_column(column));
-    } else {
-        snippet = snippet.path(shown(&file.shown, 300));
+    if let Some((path, window, cause)) = &of_cause {
+        let (origin, snippet) = window.snippet(path, cause);
+        group = group.elements(origin);
+        group = group.element(snippet.annotation(AnnotationKind::Primary.span(window.within(cause.span))));
     }
-    snippet = snippet.annotation(AnnotationKind::Primary.span(window.within(finding.span)));
+    let (origin, mut snippet) = window.snippet(&path, finding);
+    group = group.elements(origin);
+    let place = window.within(finding.span);
+    snippet = snippet.annotation(match of_cause {
+        Some(_) => AnnotationKind::Context.span(place).label("named here"),
+        None => AnnotationKind::Primary.span(place),
+    });
     for related in &finding.related {
         if let Some(span) = window.holds(related.span) {
             snippet = snippet.annotation(AnnotationKind::Context.span(span).label(shown(&related.label, LONGEST)));
@@ -180,12 +185,20 @@ fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
     }
     let renderer = if look.color { Renderer::styled() } else { Renderer::plain() };
     let text = renderer.decor_style(DecorStyle::Ascii).term_width(look.columns()).render(&[group]);
-    if !window.cut {
+    if !window.cut && of_cause.is_none_or(|(_, window, _)| !window.cut) {
         return text;
     }
     // A snippet without a path of its own is announced by a line that points nowhere.
     let lines: Vec<&str> = text.lines().filter(|line| !(line.contains("::: ") && line.len() < 40)).collect();
     lines.join("\n")
+}
+
+/// How the file of a cause is shown beside a file of the same catalog.
+fn beside(file: &CheckedFile, finding: &Finding, cause: &Finding) -> String {
+    match file.shown.strip_suffix(finding.file.as_str()) {
+        Some(catalog) => format!("{catalog}{}", cause.file),
+        None => cause.file.to_string(),
+    }
 }
 
 /// A text with signs in the place of invisible characters, each as long as what it stands for, so that
@@ -242,6 +255,18 @@ impl<'t> Window<'t> {
         }
         let first_line = Position::of(whole, start).line;
         Self { text: whole.get(start..end).unwrap_or_default(), start, first_line, cut }
+    }
+
+    /// The lines under their path. Where the window cuts a line, or there is no text, an origin says the place:
+    /// the snippet would count columns from where the window begins.
+    fn snippet(&self, path: &str, finding: &Finding) -> (Option<Origin<'static>>, Snippet<'t, Annotation<'t>>) {
+        let snippet = Snippet::source(visible(self.text)).line_start(self.first_line);
+        if self.cut || finding.text.is_empty() {
+            let Position { line, column } = finding.position;
+            (Some(Origin::path(path.to_owned()).line(line).char_column(column)), snippet)
+        } else {
+            (None, snippet.path(path.to_owned()))
+        }
     }
 
     /// A range within the window; cut where it sticks out.

@@ -294,6 +294,9 @@ pub struct ToolGave {
     /// Resources that the tool points to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     links: Vec<LinkGiven>,
+    /// What of the tool's answer could not be handed on, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) left_out: Vec<String>,
     /// Why the call failed, where the flow goes on all the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Fault>,
@@ -307,6 +310,7 @@ impl ToolGave {
         if gave.json == gave.structured_content {
             gave.json = None;
         }
+        gave.left_out.clone_from(&output.left_out);
         (gave != Self::default()).then_some(gave)
     }
 }

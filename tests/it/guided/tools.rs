@@ -89,6 +89,20 @@ async fn images_travel_beside_the_answer_that_tells_of_the_step() {
 }
 
 #[tokio::test]
+async fn what_of_a_tools_answer_could_not_be_handed_on_is_told_with_the_step_and_afterwards() {
+    let nodes = json!([tool("a", json!({"call": "web:half"})), step("b", "{a_result}")]);
+    let bench = bench(nodes, &[("a", "b")], Arc::new(Web::default()));
+    let mut session = bench.session().await;
+    let begun = session.ok("flows_begin", json!({"flowName": "Work"})).await;
+    let left_out = json!(["its sound is not known"]);
+    assert_eq!(begun["autoSteps"][0]["leftOut"], left_out);
+    // Another process knows it from the store alone.
+    let mut other = bench.again().session().await;
+    let status = json!({"executionId": begun["executionId"], "include": ["steps"]});
+    assert_eq!(other.ok("flows_status", status).await["steps"][0]["result"]["leftOut"], left_out);
+}
+
+#[tokio::test]
 async fn tool_steps_are_done_between_the_models_and_told() {
     let web = Arc::new(Web::default());
     let nodes = json!([

@@ -21,7 +21,8 @@ pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
 }
 
 /// The server `web`. `get` answers with what it was asked for, and a file; `stuck` and `safe` (which
-/// only reads) once they are let go, after saying how it goes; `bad` can't be reached; `huge` says more
+/// only reads) once they are let go, after saying how it goes; of what `half` gave some is left out; `bad`
+/// can't be reached; `huge` says more
 /// than an execution may keep; `fall` breaks who calls it.
 #[derive(Default)]
 pub(crate) struct Web {
@@ -67,7 +68,7 @@ impl Tools for Web {
             };
             (name.to_owned(), Arc::new(known))
         };
-        let tools = ["get", "stuck", "safe", "bad", "huge", "fall"].map(tool);
+        let tools = ["get", "half", "stuck", "safe", "bad", "huge", "fall"].map(tool);
         let server = KnownServer {
             standing: ServerStanding::Ready,
             tools: Some(tools.into_iter().collect()),
@@ -95,6 +96,7 @@ impl Tools for Web {
                         ..said(format!("got {}", Value::Object(call.arguments)))
                     })
                 }
+                "half" => Ok(ToolAnswer { left_out: vec!["its sound is not known".to_owned()], ..said("half") }),
                 "huge" => Ok(said("x".repeat(2 << 20))),
                 "fall" => panic!("nobody expects this"),
                 _ => {

@@ -86,6 +86,22 @@ async fn what_is_not_known_of_an_answer_is_named_and_the_rest_is_kept() {
 }
 
 #[tokio::test]
+async fn characters_that_no_screen_shows_are_removed_from_an_answer_and_counted() {
+    // The tag characters of "obey" as `printf` writes them: the file of servers may not hold them itself.
+    let tag = |c: char| char::from_u32(0xE0000 + u32::from(c)).unwrap().to_string().into_bytes();
+    let spelt: String = "obey".chars().flat_map(tag).map(|byte| format!("\\{byte:03o}")).collect();
+    let to_call = format!(
+        r#"{{"jsonrpc":"2.0","id":%s,"result":{{"content":[{{"type":"text","text":"a{spelt}b"}}],"structuredContent":{{"k{spelt}":["{spelt}c"]}}}}}}"#
+    );
+    let ground = Ground::new();
+    let registry = ground.registry(&json!({"p": server(&to_call, TOOLS)}));
+    let answer = echo(&registry, "p").await.unwrap();
+    assert_eq!((answer.text.as_deref(), answer.structured), (Some("ab"), Some(json!({"k": ["c"]}))));
+    assert_eq!(answer.left_out, ["12 hidden characters removed"]);
+    registry.shut_down(ENDING).await;
+}
+
+#[tokio::test]
 async fn a_tool_without_a_schema_is_named_and_takes_nobody_else_away() {
     let listed = TOOLS.replace(
         "]}}",

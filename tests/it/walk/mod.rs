@@ -9,5 +9,6 @@ pub(crate) mod laws;
 mod names;
 mod nesting;
 mod order;
+mod script;
 mod shapes;
 mod sources;

@@ -63,6 +63,9 @@ enum AutoEnd {
         /// Files that the tool gave; each can be read at its address.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         files: Vec<FileGiven>,
+        /// What of the tool's answer could not be handed on, and why.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<String>,
         /// Why the call failed, where the flow goes on all the same, as the node says.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<Fault>,
@@ -89,11 +92,12 @@ impl AutoStep {
             let step = run.plan().step(*number)?;
             let end = match run.state(*number)? {
                 State::Done { output, timing } => {
-                    let ToolGave { files, error, .. } = ToolGave::of(output).unwrap_or_default();
+                    let ToolGave { files, left_out, error, .. } = ToolGave::of(output).unwrap_or_default();
                     AutoEnd::Done {
                         output: cut(&output.text, SHOWN),
                         address: crate::names::step_address(guided.beginning().id.as_str(), &step.id),
                         files,
+                        left_out,
                         error,
                         execution_time_ms: millis(timing.took),
                     }

@@ -51,6 +51,8 @@ fn stateless_clients_are_served() {
         ),
         (17, "tools/call", json!({"name": "flows_list", "arguments": {}})),
         (18, "tools/call", json!({"name": "flows_show", "arguments": {"name": "Nobody"}})),
+        (19, "flows/list", json!({})),
+        (20, "flows/execute", run()),
     ] {
         let mut params = params;
         params["_meta"] = stateless();

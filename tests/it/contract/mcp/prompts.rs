@@ -31,7 +31,7 @@ impl Session {
 
 #[tokio::test]
 async fn the_list_of_the_examples_is_as_reviewed() {
-    let mut session = Bench::examples().session().await;
+    let mut session = Bench::examples().with(|settings| settings.prompt_templates = true).session().await;
     let mut lines = Vec::new();
     for prompt in session.prompts().await {
         lines.push(format!("{} | {}", prompt["name"].as_str().unwrap(), prompt["title"].as_str().unwrap()));
@@ -61,6 +61,7 @@ async fn every_listed_name_is_fine_for_every_client_and_leads_to_its_prompt() {
     let names = ["C# D", "C D", "C_D", "港の週報", "마케팅", &"x".repeat(150)];
     let files = names.iter().map(|name| flow(name, &[("n1", "Text")], &[]));
     let bench = Bench::folder(files.chain([template("Text", "Hello {who}"), template("C D", "Template {who}")]));
+    let bench = bench.with(|settings| settings.prompt_templates = true);
     let mut session = bench.session().await;
     let listed = session.prompts().await;
     let slugs: BTreeSet<&str> = listed.iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
@@ -85,8 +86,10 @@ async fn every_listed_name_is_fine_for_every_client_and_leads_to_its_prompt() {
 async fn no_more_are_listed_than_the_setting_says_and_the_rest_is_answered() {
     let files = (0..5).map(|number| flow(&format!("F{number}"), &[("n1", "Text")], &[]));
     let github = GitHub::serving(files.chain([template("Text", "Hello {who}")])).await;
-    for (most, listed) in [(0, 0), (3, 3), (6, 6)] {
-        let bench = Bench::github_with(&github, |settings| settings.max_prompts = most);
+    for (most, templates, listed) in [(0, true, 0), (3, true, 3), (6, true, 6), (6, false, 5)] {
+        let bench = Bench::github_with(&github, |settings| {
+            (settings.max_prompts, settings.prompt_templates) = (most, templates);
+        });
         let mut session = bench.session().await;
         let prompts = session.prompts().await;
         assert_eq!(prompts.len(), listed);
@@ -176,7 +179,7 @@ async fn a_broken_flow_is_listed_and_says_what_is_wrong() {
     ]);
     let mut session = bench.session().await;
     let names: Vec<Value> = session.prompts().await.into_iter().map(|prompt| prompt["name"].clone()).collect();
-    assert_eq!(names, [json!("flow_Fine"), json!("flow_Ring"), json!("template_Text")]);
+    assert_eq!(names, [json!("flow_Fine"), json!("flow_Ring")]);
     let answer = session.request("prompts/get", json!({"name": "flow_Ring"})).await;
     assert_eq!(answer["error"]["data"]["code"], json!("CIRCULAR_DEPENDENCY"), "{answer}");
 }
