@@ -36,7 +36,7 @@ use flowy::internals::discover::rank::{Document, Query, SearchIndex};
 use flowy::internals::discover::{FlowRow, Mode};
 
 use cost::Tokens;
-use plot::Point;
+use plot::{Bar, Point};
 use set::{Asked, Request, Set};
 use ways::{Plain, ours, shown, substring};
 
@@ -210,6 +210,8 @@ fn misses(set: &Set, index: &SearchIndex) {
 
 /// Draws how often an answer holds the right flow against what it costs, on the held-out third.
 fn draw(file: &Path, set: &Set, finders: &[(&str, Finder<'_>)], tokens: &Tokens) {
+    // What the tables have beside these would only crowd the picture.
+    let finders = || finders.iter().filter(|(name, _)| !name.contains("nearest") && !name.contains("stems"));
     let all = |name: &str, text: &str| Point {
         name: name.to_owned(),
         tokens: tokens.of(text) as f64,
@@ -220,7 +222,7 @@ fn draw(file: &Path, set: &Set, finders: &[(&str, Finder<'_>)], tokens: &Tokens)
         all("every flow", &cost::entries(set.flows.clone(), Mode::Compact)),
         all("every name", &cost::names(&set.flows)),
     ];
-    for (name, finder) in finders {
+    for (name, finder) in finders() {
         let (mut cost, mut asked, mut holds) = (0, 0_u32, 0_u32);
         for request in Part::HeldOut.of(set) {
             let Some(flow) = request.flow else { continue };
@@ -238,5 +240,16 @@ fn draw(file: &Path, set: &Set, finders: &[(&str, Finder<'_>)], tokens: &Tokens)
         });
     }
     let title = format!("How often the answer holds the right flow of {}, and what it costs", set.flows.len());
-    plot::write(file, &title, &points);
+    let (mut bars, mut none) = (Vec::new(), 0);
+    for (name, finder) in finders() {
+        let mut tally = Tally::default();
+        for request in Part::HeldOut.of(set).filter(|request| request.flow.is_none()) {
+            tally.count(request, &finder(&request.said(Asked::Phrasings)));
+        }
+        none = tally.nothing_asked;
+        let says_so = share(tally.nothing_found, tally.nothing_asked);
+        bars.push(Bar { name: (*name).to_owned(), says_so, ours: name.starts_with("ours") });
+    }
+    let below = format!("How often a request that nothing fits is answered so (of {none})");
+    plot::write(file, (&title, &points), (&below, &bars));
 }

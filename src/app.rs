@@ -58,7 +58,7 @@ pub use changes::{Change, Changes};
 pub use check::{CheckRequest, CheckedFile, Checkup, KeptTools, check_paths};
 pub use complete::{Completing, Completion};
 pub use examples::EXAMPLES;
-pub use execute::{Caller, Detail, ExecuteRequest, OnStep, Rehearsal};
+pub use execute::{Caller, Detail, ExecuteRequest, OnEnd, OnStep, Rehearsal};
 pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};
 #[cfg(feature = "internals")]
 pub use failure::EXIT_CODES;

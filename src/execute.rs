@@ -99,6 +99,8 @@ impl Default for Options {
 /// Where an execution stands, told after every step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress<'a> {
+    /// The step that ended last.
+    pub step: usize,
     /// Steps that have ended.
     pub ended: usize,
     /// All steps.
@@ -302,7 +304,7 @@ where
         Some(State::Done { output, .. }) if output.failure().is_some() => StepEnd::WentOn,
         Some(State::Done { .. } | State::Waiting | State::Ready | State::Running) | None => StepEnd::Done,
     };
-    progress(run, Progress { ended: counts.ended, steps: counts.steps, label, end, skipped: counts.skipped });
+    progress(run, Progress { step, ended: counts.ended, steps: counts.steps, label, end, skipped: counts.skipped });
 }
 
 enum StepStart<'a> {

@@ -1,4 +1,5 @@
-//! The picture: what an answer costs, against how often it holds the right flow.
+//! The picture: what an answer costs, against how often it holds the right flow; below it, how often a
+//! request that nothing fits is answered so.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,25 +15,43 @@ pub(crate) struct Point {
     pub(crate) ours: bool,
 }
 
+/// One way to ask, for requests that nothing fits.
+pub(crate) struct Bar {
+    pub(crate) name: String,
+    /// How often it says that nothing fits, from 0 to 1.
+    pub(crate) says_so: f64,
+    /// Whether it is this program's.
+    pub(crate) ours: bool,
+}
+
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 430.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 150.0;
 const TOP: f64 = 48.0;
 const BOTTOM: f64 = 64.0;
+/// How high the picture is with so many bars below the points.
+fn height(bars: usize) -> f64 {
+    HEIGHT + 76.0 + BAR * bars as f64
+}
+/// How far bars stand apart.
+const BAR: f64 = 24.0;
+/// Where bars begin, behind their names.
+const BARS: f64 = 264.0;
 /// How far labels stand apart, at least.
 const LINE: f64 = 16.0;
 /// Where the upright axis begins: every way finds more than that.
 const LOWEST: f64 = 0.8;
 
 /// Writes the picture; it has colours for light and for dark.
-pub(crate) fn write(file: &Path, title: &str, points: &[Point]) {
+pub(crate) fn write(file: &Path, (title, points): (&str, &[Point]), (below, bars): (&str, &[Bar])) {
+    let whole = height(bars.len());
     let (least, most) = (100.0_f64.log10(), 100_000.0_f64.log10());
     let x = |tokens: f64| LEFT + (tokens.log10() - least) / (most - least) * (WIDTH - LEFT - RIGHT);
     let y = |share: f64| HEIGHT - BOTTOM - (share - LOWEST) / (1.0 - LOWEST) * (HEIGHT - TOP - BOTTOM);
     let mut svg = format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" aria-labelledby="t">
-<title id="t">{title}</title>
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {whole}" width="{WIDTH}" height="{whole}" role="img" aria-labelledby="t">
+<title id="t">{title}. {below}</title>
 <style>
 :root {{ color-scheme: light dark; }}
 text {{ font: 13px system-ui, sans-serif; fill: #24292f; }}
@@ -97,6 +116,38 @@ text {{ fill: #e6edf3; }} .small, .other {{ fill: #9198a1; }} .grid {{ stroke: #
             point.holds * 100.0
         );
     }
+    draw_bars(&mut svg, below, bars);
     svg.push_str("</svg>\n");
     std::fs::write(file, svg).unwrap();
+}
+
+fn draw_bars(svg: &mut String, title: &str, bars: &[Bar]) {
+    let (top, width) = (HEIGHT + 32.0, WIDTH - RIGHT - BARS);
+    let end = top + 12.0 + BAR * bars.len() as f64;
+    let _ = writeln!(svg, r#"<text x="{LEFT}" y="{top:.1}">{title}</text>"#);
+    for part in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let at = BARS + width * part;
+        let _ = writeln!(
+            svg,
+            r#"<line class="grid" x1="{at:.1}" x2="{at:.1}" y1="{:.1}" y2="{end:.1}"/><text class="small" x="{at:.1}" y="{:.1}" text-anchor="middle">{:.0} %</text>"#,
+            top + 12.0,
+            end + 20.0,
+            part * 100.0
+        );
+    }
+    for (place, bar) in bars.iter().enumerate() {
+        let at = top + 20.0 + BAR * place as f64;
+        let class = if bar.ours { "ours" } else { "other" };
+        let _ = writeln!(
+            svg,
+            r#"<text class="{class}" x="{:.1}" y="{:.1}" text-anchor="end">{}</text><rect class="{class}" x="{BARS}" y="{at:.1}" width="{:.1}" height="12" rx="2"/><text class="{class}" x="{:.1}" y="{:.1}">{:.0} %</text>"#,
+            BARS - 8.0,
+            at + 11.0,
+            bar.name,
+            (width * bar.says_so).max(1.0),
+            BARS + width * bar.says_so + 8.0,
+            at + 11.0,
+            bar.says_so * 100.0
+        );
+    }
 }

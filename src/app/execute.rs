@@ -67,6 +67,9 @@ impl Detail {
 /// Told after every step, and what calls of external tools say meanwhile.
 pub type OnStep = Arc<dyn Fn(&StepDone) + Send + Sync>;
 
+/// Told of every step that ended: the run as it stands, and the step.
+pub type OnEnd = Arc<dyn Fn(&Run, usize) + Send + Sync>;
+
 /// Who asked: may cancel, and may want to hear how it goes.
 #[derive(Clone, Default)]
 pub struct Caller {
@@ -74,6 +77,8 @@ pub struct Caller {
     pub cancel: CancellationToken,
     /// Told after every step.
     pub progress: Option<OnStep>,
+    /// Told of every step that ended, with all that is known of it.
+    pub ended: Option<OnEnd>,
 }
 
 /// What would happen: every text rendered as far as the values go, nothing counted as done.
@@ -122,7 +127,7 @@ impl App {
         self.memory.keep(kept.clone());
 
         let (clock, work_cancel, on_step) = (self.clock.clone(), cancel.clone(), caller.progress.clone());
-        let counting = self.counting.clone();
+        let (counting, on_end) = (self.counting.clone(), caller.ended.clone());
         let (tools, execution) = (self.tools.clone(), id.clone());
         let mut work = tokio::spawn(async move {
             let far = Arc::new(Far::default());
@@ -134,7 +139,10 @@ impl App {
                 execution: &execution,
                 told: told.as_ref(),
             };
-            let driven = execute::drive(run, &options, workers, &*clock, &work_cancel, |_, step| {
+            let driven = execute::drive(run, &options, workers, &*clock, &work_cancel, |run, step| {
+                if let Some(on_end) = &on_end {
+                    on_end(run, step.step);
+                }
                 let done = StepDone {
                     ended: step.ended,
                     steps: step.steps,

@@ -1,6 +1,6 @@
 //! A sign of life on a terminal, when something takes long enough to be noticed.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -38,6 +38,40 @@ pub(super) fn say(what: &str) {
 pub(super) struct ProgressLine {
     bar: ProgressBar,
     wanted: bool,
+    lines: Arc<Mutex<Lines>>,
+}
+
+/// What is said above the line: nothing before patience ends, so that what is quick stays still.
+#[derive(Default)]
+struct Lines {
+    begun: bool,
+    waiting: Vec<String>,
+}
+
+/// Says something above a line, for whoever knows more than its owner.
+#[derive(Clone)]
+pub(super) struct Above {
+    bar: ProgressBar,
+    lines: Arc<Mutex<Lines>>,
+}
+
+impl Above {
+    /// Says it now, or when the line is shown.
+    pub(super) fn say(&self, text: String) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.begun {
+            self.bar.println(text);
+        } else {
+            lines.waiting.push(text);
+        }
+    }
+
+    /// Whether what was said has been seen. Nothing is shown any more after this.
+    pub(super) fn seen(&self) -> bool {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.waiting.clear();
+        lines.begun
+    }
 }
 
 impl ProgressLine {
@@ -52,7 +86,12 @@ impl ProgressLine {
         if wanted {
             *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
         }
-        Self { bar, wanted }
+        Self { bar, wanted, lines: Arc::default() }
+    }
+
+    /// What is said above the line; none where nobody would see it.
+    pub(super) fn above(&self) -> Option<Above> {
+        self.wanted.then(|| Above { bar: self.bar.clone(), lines: self.lines.clone() })
     }
 
     /// The line, for whoever knows more than its owner.
@@ -66,6 +105,11 @@ impl ProgressLine {
             tokio::time::sleep(PATIENCE).await;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.bar.enable_steady_tick(TICK);
+            let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+            lines.begun = true;
+            for line in lines.waiting.drain(..) {
+                self.bar.println(line);
+            }
         }
         std::future::pending().await
     }
@@ -75,5 +119,25 @@ impl Drop for ProgressLine {
     fn drop(&mut self) {
         SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_before_the_line_was_shown_was_not_seen() {
+        let above = |begun| Above {
+            bar: ProgressBar::hidden(),
+            lines: Arc::new(Mutex::new(Lines { begun, waiting: Vec::new() })),
+        };
+        let quick = above(false);
+        quick.say("done".to_owned());
+        assert_eq!(quick.lines.lock().unwrap().waiting, ["done"]);
+        assert!(!quick.seen(), "so it is told at the end");
+        let slow = above(true);
+        slow.say("done".to_owned());
+        assert!(slow.seen() && slow.lines.lock().unwrap().waiting.is_empty());
     }
 }

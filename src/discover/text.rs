@@ -99,9 +99,8 @@ pub fn index_line(flow: &FlowRow) -> String {
     let sentence = first_sentence(&flow.description);
     // What the purpose takes with a dash and its blanks, when it has the room it would like, and
     // when it has given way.
-    let purpose = |longest: usize| {
-        kept_words(&sentence, longest).map_or_else(|| sentence.clone(), |kept| format!("{kept}{CUT}"))
-    };
+    let purpose =
+        |longest: usize| kept_words(&sentence, longest).map_or_else(|| sentence.clone(), |kept| format!("{kept}{CUT}"));
     let takes = |longest: usize| match purpose(longest).chars().count() {
         0 => 0,
         length => length + DASH,

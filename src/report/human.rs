@@ -25,7 +25,7 @@ use crate::app::Error;
 use crate::names::{counted as count, grouped, unprintable};
 use crate::run::Counts;
 
-pub use execution::{StepTexts, Told, Wish, execution, rehearsal, succeeded};
+pub use execution::{StepTexts, Told, Wish, execution, rehearsal, step_line, succeeded, under_way};
 pub use files::{GivenFile, about_file, files_notes, given_files};
 pub use findings::{checkup, checkup_lines};
 pub use flow::shown;

@@ -3,11 +3,12 @@
 mod files;
 mod values;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Done, ENDING, Stop, World, wait_with};
 use crate::app::{
-    App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, OnFailure, Outcome, Servers,
+    App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, OnEnd, OnFailure, Outcome, Servers,
 };
 use crate::cli::args::RunArgs;
 use crate::cli::progress::ProgressLine;
@@ -36,10 +37,28 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
     let printer = world.printer;
     let progress = ProgressLine::of(printer, &format!("reading {}", app.describe()));
     let line = progress.line();
+    let (look, told) = (printer.err_look(), Arc::new(Mutex::new(BTreeSet::new())));
+    // Where the texts of the steps are wanted, each stands under its line at the end.
+    let above = progress.above().filter(|_| !args.steps && !world.everywhere.json);
+    let ended = above.clone().map(|above| {
+        let (told, line) = (told.clone(), line.clone());
+        let on_end: OnEnd = Arc::new(move |run, step| {
+            line.set_message(human::under_way(run));
+            if let Some(line) = human::step_line(run, step, look) {
+                above.say(line);
+                told.lock().unwrap_or_else(PoisonError::into_inner).insert(step);
+            }
+        });
+        on_end
+    });
+    let step_by_step = ended.is_none();
     let caller = Caller {
         progress: Some(Arc::new(move |done| {
-            line.set_message(done.words(40, 40));
+            if step_by_step || done.call.is_some() {
+                line.set_message(done.words(40, 40));
+            }
         })),
+        ended,
         ..Caller::default()
     };
     let outcome = wait_with(&progress, async {
@@ -56,7 +75,10 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
         servers.shut_down(ENDING).await;
         outcome
     })??;
+    let seen = above.is_some_and(|above| above.seen());
     drop(progress);
+    let told =
+        if seen { std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner)) } else { BTreeSet::new() };
     let (id, flow, recorded) = match &outcome {
         Outcome::Finished { id, flow, finished: Finished::Ran(recorded), .. } => (id, flow, recorded),
         Outcome::Finished { finished: Finished::Broke(error), .. } => return Err(Error::clone(error).into()),
@@ -77,7 +99,7 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
         return Ok(u8::from(!human::succeeded(recorded)));
     }
     let texts = if args.steps { StepTexts::Shown } else { StepTexts::Left };
-    let wish = Wish { result: args.result.as_deref(), texts };
+    let wish = Wish { result: args.result.as_deref(), texts, told: &told };
     let told = match human::execution((id, flow), recorded, &wish, printer.err_look()) {
         Ok(told) => told,
         Err(labels) => {

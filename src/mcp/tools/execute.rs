@@ -64,7 +64,7 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
         };
         let most = arguments.count("maxTokens").and_then(|most| usize::try_from(most).ok());
         // App itself stops what it has begun when the call is cancelled.
-        let caller = Caller { cancel: call.cancel.clone(), progress: call.progress.clone() };
+        let caller = Caller { cancel: call.cancel.clone(), progress: call.progress.clone(), ended: None };
         if arguments.flag("dryRun").unwrap_or(false) {
             let rehearsal = call.app.rehearse(&request, &caller).await?;
             return Ok(Reply::of(&wire::rehearsal(&rehearsal, most)));

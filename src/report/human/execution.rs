@@ -1,5 +1,6 @@
 //! Executions for people: a heading for each step, its text, what failed and why.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -8,13 +9,15 @@ use serde_json::Value;
 use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, grouped, hanging, hint, safe_block, time};
 use crate::app::{Code, Detail, Error, Recorded, Rehearsal};
 use crate::names::{quoted, shown};
-use crate::plan::{Step, Work};
+use crate::plan::{Plan, Step, Work};
 use crate::report::wire::{self, EndedAnswer};
 use crate::run::{Run, State};
 use crate::tokens;
 
 /// The longest label, in characters.
 const LABEL: usize = 80;
+/// The longest label of a step under way, in characters.
+const UNDER_WAY: usize = 36;
 
 /// Whether the texts of the steps are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub struct Wish<'a> {
     pub result: Option<&'a str>,
     /// Whether the texts of the steps are shown. What had finished before a failure always is.
     pub texts: StepTexts,
+    /// The steps whose lines were shown when they ended.
+    pub told: &'a BTreeSet<usize>,
 }
 
 /// An execution in words: what comes before the result, the result, what comes after it.
@@ -82,10 +87,13 @@ pub fn execution(
     let done_by_somebody =
         |number: &usize| plan.step(*number).is_some_and(|step| !matches!(step.work, Work::Gather(_)));
     order.retain(done_by_somebody);
-    let widest = order.iter().filter_map(|number| plan.step(*number)).map(|step| shown(&step.label, LABEL));
-    let widest = widest.map(|label| label.chars().count()).max().unwrap_or(0);
+    let widest = widest_label(plan);
     for number in order {
         let Some(step) = plan.step(number) else { continue };
+        let under_it = texts && Some(number) != chosen && run.output_of(number).is_some();
+        if wish.told.contains(&number) && !under_it {
+            continue;
+        }
         before.push_str(&heading((number, step), run, if texts { 0 } else { widest }, look));
         before.push('\n');
         if texts
@@ -131,6 +139,32 @@ pub fn execution(
         after = format!("\n{}\n{after}", look.paint(FAINT, &line));
     }
     Ok(Told { before, result, after, failure, failure_in_short })
+}
+
+/// The line of a step that has just ended, for whoever waits for the others.
+pub fn step_line(run: &Run, number: usize, look: Look) -> Option<String> {
+    let step = run.plan().step(number).filter(|step| !matches!(step.work, Work::Gather(_)))?;
+    Some(heading((number, step), run, widest_label(run.plan()), look))
+}
+
+/// How far a run is and what it is at, in a line.
+pub fn under_way(run: &Run) -> String {
+    let counts = run.counts();
+    let at_work = |number: &usize| matches!(run.state(*number), Some(State::Ready | State::Running));
+    let mut labels = (0..run.plan().steps().len()).filter(at_work).filter_map(|number| {
+        let step = run.plan().step(number).filter(|step| !matches!(step.work, Work::Gather(_)))?;
+        Some(shown(&step.label, UNDER_WAY))
+    });
+    let first = labels.next().map(|label| format!(" · {label}")).unwrap_or_default();
+    let others = labels.count();
+    let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+    format!("{} of {}{first}{others}", counts.ended, counts.steps)
+}
+
+/// How long the longest label of a plan's steps is, in characters.
+fn widest_label(plan: &Plan) -> usize {
+    let done_by_somebody = plan.steps().iter().filter(|step| !matches!(step.work, Work::Gather(_)));
+    done_by_somebody.map(|step| shown(&step.label, LABEL).chars().count()).max().unwrap_or(0)
 }
 
 /// How many steps failed and were skipped: the lines of the steps say the rest.
@@ -200,7 +234,7 @@ fn heading((number, step): (usize, &Step), run: &Run, widest: usize, look: Look)
 
 /// What there is to say of a step that is done: the size of a text, the time of what took any.
 fn done(step: &Step, characters: usize, took: Duration) -> String {
-    let size = matches!(step.work, Work::Render(_)).then(|| format!("{} characters", grouped(characters)));
+    let size = matches!(step.work, Work::Render(_)).then(|| count(characters, "character", "characters"));
     size.into_iter().chain((took >= NOTICED).then(|| time(took))).collect::<Vec<_>>().join(" · ")
 }
 
