@@ -41,10 +41,14 @@ impl Spelling {
     }
 }
 
+/// What a model's step has and no other.
+const OF_MODELS: (&[&str], &str) =
+    (&["persona", "contract", "optional", "maxAttempts"], "only template nodes have this field");
+
 /// `data` of a tool node.
-pub(super) const OF_TOOLS: Spelling = Spelling::of(
-    &["label", "description", "call", "args", "requires", "onError", "retry", "timeoutMs", "delayMs", "set"],
-    &[
+pub(super) const OF_TOOLS: Spelling = Spelling {
+    fields: &["label", "description", "call", "args", "requires", "onError", "retry", "timeoutMs", "delayMs", "set"],
+    instead: &[
         ("timeout", "timeoutMs"),
         ("delay", "delayMs"),
         ("retries", "retry"),
@@ -55,12 +59,13 @@ pub(super) const OF_TOOLS: Spelling = Spelling::of(
         ("inputs", "args"),
         ("tool", "call"),
     ],
-);
+    elsewhere: &[OF_MODELS],
+};
 
 /// `data` of a flow node.
-pub(super) const OF_FLOWS: Spelling = Spelling::of(
-    &["label", "description", "flow", "variables"],
-    &[
+pub(super) const OF_FLOWS: Spelling = Spelling {
+    fields: &["label", "description", "flow", "variables"],
+    instead: &[
         ("inputs", "variables"),
         ("args", "variables"),
         ("arguments", "variables"),
@@ -69,11 +74,16 @@ pub(super) const OF_FLOWS: Spelling = Spelling::of(
         ("flowName", "flow"),
         ("flowId", "flow"),
     ],
-);
+    elsewhere: &[OF_MODELS, OF_CALLS],
+};
+
+/// What a call of a tool has and no other step.
+const OF_CALLS: (&[&str], &str) =
+    (&["requires", "onError", "retry", "timeoutMs", "delayMs"], "only tool nodes have this field");
 
 /// `data` of a template node.
-pub(super) const OF_TEMPLATES: Spelling = Spelling::of(
-    &[
+pub(super) const OF_TEMPLATES: Spelling = Spelling {
+    fields: &[
         "label",
         "description",
         "selectedTemplateId",
@@ -86,7 +96,7 @@ pub(super) const OF_TEMPLATES: Spelling = Spelling::of(
         "optional",
         "maxAttempts",
     ],
-    &[
+    instead: &[
         ("variableSets", "variableValueSets"),
         ("valueSets", "variableValueSets"),
         ("sets", "variableValueSets"),
@@ -98,7 +108,8 @@ pub(super) const OF_TEMPLATES: Spelling = Spelling::of(
         ("schema", "contract"),
         ("outputSchema", "contract"),
     ],
-);
+    elsewhere: &[OF_CALLS],
+};
 
 /// `data` of an input node.
 pub(super) const OF_INPUT_NODES: Spelling =
@@ -160,6 +171,30 @@ pub(super) const OF_META: Spelling = Spelling {
     instead: &[("input", "inputs"), ("output", "outputs"), ("example", "examples"), ("tag", "tags")],
     elsewhere: &[SETS],
 };
+
+/// An edge.
+pub(super) const OF_EDGES: Spelling = Spelling {
+    fields: &["id", "source", "target", "sourceHandle", "targetHandle", "type", "data"],
+    instead: &[("from", "source"), ("sourceId", "source"), ("to", "target"), ("targetId", "target")],
+    elsewhere: &[(&["mapping", "connectionType"], "move it into `data`")],
+};
+
+/// `data` of an edge.
+pub(super) const OF_EDGE_DATA: Spelling =
+    Spelling::of(&["connectionType", "mapping"], &[("mappings", "mapping"), ("map", "mapping")]);
+
+/// What a node can't be without.
+pub(super) const OF_NODES: Spelling =
+    Spelling::of(&["id", "type"], &[("kind", "type"), ("nodeType", "type"), ("nodeId", "id"), ("key", "id")]);
+
+/// The field of an object that was to be this one, which it lacks.
+pub(super) fn written_for<'f>(
+    missing: &str,
+    object: &'f serde_json::Map<String, serde_json::Value>,
+) -> Option<&'f str> {
+    let meant = |key: &str, spelling: &Spelling| matches!(spelling.meant(key, |_| false), Some(Meant::Field(field)) if field == missing);
+    object.keys().map(String::as_str).find(|key| [&OF_EDGES, &OF_NODES].iter().any(|spelling| meant(key, spelling)))
+}
 
 /// A flow itself.
 pub(super) const OF_FLOW: Spelling = Spelling {

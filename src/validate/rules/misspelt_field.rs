@@ -56,6 +56,23 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in nodes(subject) {
         of_node(&step, drafts);
     }
+    for (base, flow) in flows(value) {
+        for (place, edge) in flow.get("edges").and_then(Value::as_array).into_iter().flatten().enumerate() {
+            let Some(edge) = edge.as_object() else { continue };
+            of_edge(base.key("edges").item(place), edge, drafts);
+        }
+    }
+}
+
+/// An edge's fields, and those of its `data`. What it lacks is an error, which tells what was meant.
+fn of_edge(at: Pointer, edge: &Map<String, Value>, drafts: &mut Drafts<'_>) {
+    let end = |key: &str| edge.get(key).and_then(Value::as_str);
+    let (Some(source), Some(target)) = (end("source"), end("target")) else { return };
+    let of = format!("edge {} → {}: ", quoted(source), quoted(target));
+    if let Some(data) = edge.get("data").and_then(Value::as_object) {
+        tell(&plain(of.clone(), at.key("data"), data, &spelling::OF_EDGE_DATA), drafts);
+    }
+    tell(&plain(of, at, edge, &spelling::OF_EDGES), drafts);
 }
 
 fn plain<'v>(of: String, at: Pointer, fields: &'v Map<String, Value>, spelling: &'static Spelling) -> Subject<'v> {

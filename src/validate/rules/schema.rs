@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::document::{Document, Place, Pointer};
 use crate::model::wire::UnreadKind;
 use crate::names::{quoted, shown};
-use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict};
+use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict, spelling};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -71,7 +71,7 @@ pub struct Violation {
     pub place: Place,
     /// The fact.
     pub message: String,
-    /// What the schema says of the field, in a sentence.
+    /// What helps: what was written instead of a field that is missing, or what the schema says of it.
     pub help: Option<String>,
 }
 
@@ -89,7 +89,16 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
             continue;
         }
         let pointer = Pointer::spelt(error.instance_path().as_str());
+        let instead = match (error.kind(), error.instance().as_object()) {
+            (ValidationErrorKind::Required { property: Value::String(property) }, Some(object)) => {
+                spelling::written_for(property, object).map(|key| (key, property.as_str()))
+            }
+            _ => None,
+        };
         let place = match error.kind() {
+            ValidationErrorKind::Required { .. } => {
+                instead.map_or(Place::value(pointer.clone()), |(key, _)| Place::key(pointer.key(key)))
+            }
             ValidationErrorKind::AdditionalProperties { unexpected } => {
                 unexpected.first().map_or(Place::value(pointer.clone()), |key| Place::key(pointer.key(key)))
             }
@@ -104,16 +113,25 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
                 let given = shown(&error.instance().to_string(), 60);
                 format!("{given} is none of {} and {last}", others.join(", "))
             }
-            _ => shown(&error.to_string(), 300),
+            _ => match instead {
+                Some((key, field)) => {
+                    format!("nobody reads the field {}, and {} is missing", quoted(key), quoted(field))
+                }
+                None => shown(&error.to_string(), 300),
+            },
         };
         if !found.iter().any(|other| other.place == place && other.message == message) {
             let path = error.schema_path().as_str();
-            let help = match error.kind() {
+            let said = match error.kind() {
                 // What helps is what the missing field is for, not what it is missing from.
                 ValidationErrorKind::Required { property: Value::String(property) } => path
                     .strip_suffix("required")
                     .and_then(|parent| law.says(Pointer::spelt(&format!("{parent}properties")).key(property).as_str())),
                 _ => law.says(path),
+            };
+            let help = match instead {
+                Some((_, field)) => Some(format!("did you mean {}?", quoted(field))),
+                None => said.map(|said| format!("what belongs there: {said}")),
             };
             found.push(Violation { place, message, help });
         }
@@ -156,7 +174,7 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
         if only_describes(&violation.place.pointer) {
             draft.hint("the field only describes; what runs runs all the same").only_warn();
         } else if let Some(help) = &violation.help {
-            draft.hint(format!("what belongs there: {help}"));
+            draft.hint(help);
         }
     }
 }

@@ -168,9 +168,12 @@ fn a_field_that_is_all_but_one_that_is_read_is_told_and_every_other_is_not() {
             "warning none bad.json /nodes/4/data/contractt",
             "warning none bad.json /nodes/4/data/varibles",
             "warning none bad.json /nodes/4/data/variableSets",
+            "warning none bad.json /nodes/4/data/requires",
             "warning none bad.json /nodes/4/optional",
             "warning none bad.json /nodes/5/data/variables/0/type",
             "warning none bad.json /nodes/5/data/variables/0/required",
+            "warning none bad.json /edges/3/mapping",
+            "warning none bad.json /edges/4/data/mappings",
             "warning none bad.json /inputs",
         ],
     );

@@ -136,3 +136,17 @@ error flow bad.json:8:13 /nodes/0/id `"a-node-whose-id-goes-on-and-on-until-nobo
 "#,
     );
 }
+
+#[test]
+fn what_was_written_for_a_field_that_is_missing_is_told_where_it_stands() {
+    let text = r#"{"metadata": {"name": "Boat", "version": "1.0.0"}, "nodes": [
+        {"id": "sail", "kind": "template", "data": {"template": "Sail"}},
+        {"id": "tide", "type": "template", "data": {"template": "Tide"}}],
+        "edges": [{"from": "sail", "target": "tide"}]}"#;
+    let found = findings(&check(&("flows/Boat.json".to_owned(), text.as_bytes().to_vec()), &[]));
+    let of_schema = found.iter().filter(|finding| finding.rule == "schema");
+    let told: Vec<(String, &str)> =
+        of_schema.map(|finding| (finding.place.pointer.to_string(), finding.hints[0].as_str())).collect();
+    let due = [("/nodes/0/kind", "did you mean \"type\"?"), ("/edges/0/from", "did you mean \"source\"?")];
+    assert_eq!(told, due.map(|(place, hint)| (place.to_owned(), hint)));
+}
