@@ -1,6 +1,6 @@
 //! Checking the files of a whole catalog: what `flowy validate` shows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::build::not_among;
@@ -10,7 +10,7 @@ use super::nested::Nesting;
 use super::problems::{left_out, unreadable};
 use super::stock::{Judge, JudgedFlow, Manner, Stock};
 use super::{CatalogError, in_folder, is_category};
-use crate::model::{Flow, Toolbox, Unusable};
+use crate::model::{Flow, NodeKind, Toolbox, Unusable};
 use crate::names::CatalogPath;
 use crate::source::{Problem, ProblemKind, Snapshot};
 use crate::validate::{Finding, Guidance, ParsedFlows, misplaced_files, twin_files, unusable_file};
@@ -56,6 +56,9 @@ pub struct CatalogCheck {
     /// The files of flows and templates, sorted; behind them what is not among the catalog's files.
     pub files: Vec<ReportedFile>,
 }
+
+/// How many flows may be one within the other; more are refused.
+const MOST_WITHIN: usize = 8;
 
 /// The flow files of a catalog, by number.
 type FlowFiles = Vec<(CatalogPath, Result<ParsedFlows, Unusable>)>;
@@ -214,7 +217,41 @@ fn report(
     }
     let of_left = |unusable: Unusable| ReportedFile::alone(unusable.file.clone(), Some(unusable));
     files.extend(left_out.into_iter().filter(|unusable| wanted(&unusable.file)).map(of_left));
+    causes_first(&mut files);
     CatalogCheck { files }
+}
+
+/// Puts what flows use before them: what is wrong in a flow within a flow, or in a template, is often why the
+/// flow around it has findings, too.
+fn causes_first(files: &mut [ReportedFile]) {
+    let mut file_of: HashMap<&str, usize> = HashMap::new();
+    let mut uses: Vec<Vec<&str>> = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        for flow in &file.flows {
+            let stem = Some(flow.file.stem());
+            for name in [Some(flow.name.as_str()), stem, flow.given_name.as_deref()].into_iter().flatten() {
+                file_of.entry(name).or_insert(number);
+            }
+        }
+        let nodes = file.flows.iter().flat_map(|flow| &flow.nodes);
+        uses.push(
+            nodes
+                .filter_map(|node| if let NodeKind::Flow(link) = &node.kind { link.flow.as_deref() } else { None })
+                .collect(),
+        );
+    }
+    // How many flows are one within the other, as deep as they may be.
+    let mut depth: Vec<usize> = files.iter().map(|file| usize::from(!file.flows.is_empty())).collect();
+    for _ in 0..MOST_WITHIN {
+        for (number, uses) in uses.iter().enumerate() {
+            let within = uses.iter().filter_map(|name| depth.get(*file_of.get(name)?).copied()).max();
+            if let (Some(within), Some(depth)) = (within, depth.get_mut(number)) {
+                *depth = (*depth).max((within + 1).min(MOST_WITHIN));
+            }
+        }
+    }
+    let depth: HashMap<String, usize> = files.iter().map(|file| file.file.clone()).zip(depth).collect();
+    files.sort_by_key(|file| depth.get(&file.file).copied());
 }
 
 /// Findings of one file, each once, in the order of the file.

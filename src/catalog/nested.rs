@@ -248,6 +248,7 @@ fn known(FlowPlan { flow, plan }: &FlowPlan) -> KnownFlow {
         name: flow.name.to_string(),
         other_names: other_names.into_iter().flatten().map(str::to_owned).collect(),
         inputs: plan.inputs().iter().map(|input| (input.name.clone(), input.required)).collect(),
+        refinements: flow.inputs.clone(),
         sets: plan.sets().iter().map(|set| (set.clone(), given_by(plan, set))).collect(),
         depth: plan.depth(),
         steps: plan.unfolded_steps(),

@@ -285,6 +285,13 @@ fn in_words(kind: &ParseErrorKind, text: &str, start: usize, end: usize) -> (Str
         ParseErrorKind::UnterminatedArray => {
             ("this list is never closed".to_owned(), Some("the file may have been cut off; add the missing ]"))
         }
+        ParseErrorKind::String(_) if text.get(start + 1..).is_some_and(|rest| !rest.contains('"')) => (
+            "this text is never closed".to_owned(),
+            Some("close it with a quotation mark; if the file has been cut off, add what is missing"),
+        ),
+        _ if after_a_text(text, start) => {
+            ("a text ends before this".to_owned(), Some("a quotation mark within a text is written \\\""))
+        }
         other => {
             let words = other.to_string();
             let mut letters = words.chars();
@@ -293,6 +300,13 @@ fn in_words(kind: &ParseErrorKind, text: &str, start: usize, end: usize) -> (Str
             within_text(&lower, text, start)
         }
     }
+}
+
+/// Whether a word follows a quotation mark at once: most likely the mark was to stand within the text.
+fn after_a_text(text: &str, start: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default();
+    let next = text.get(start..).and_then(|rest| rest.chars().next());
+    before.ends_with('"') && next.is_some_and(|next| !matches!(next, ',' | ':' | '}' | ']') && !next.is_whitespace())
 }
 
 /// What is wrong within a text, else the parser's own words.

@@ -13,7 +13,21 @@ pub(super) struct Slip {
 
 /// The slip that a parser stumbled over at a byte of a text, where it is one of these.
 pub(super) fn slip(text: &str, at: usize) -> Option<Slip> {
-    merge(text).or_else(|| open_text(text, at)).or_else(|| typographic(text, at)).or_else(|| foreign_word(text, at))
+    merge(text)
+        .or_else(|| fence(text, at))
+        .or_else(|| open_text(text, at))
+        .or_else(|| typographic(text, at))
+        .or_else(|| foreign_word(text, at))
+}
+
+/// A fence of Markdown around the JSON, as chats write it.
+fn fence(text: &str, at: usize) -> Option<Slip> {
+    let line = text.get(at..)?.lines().next()?.trim_end();
+    line.starts_with("```").then(|| Slip {
+        message: "a fence of Markdown; a file holds the JSON alone".to_owned(),
+        hint: "remove the lines that begin with ```",
+        span: Span { start: at, end: at + line.len() },
+    })
 }
 
 /// The first line that git wrote around a conflict. A text in JSON holds no line break, so no line of a

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::document::Pointer;
 use crate::model::effort::{CheckEffort, effort, too_intricate};
 use crate::model::example::example_of;
-use crate::names::{quoted, shown};
+use crate::names::{nearest, quoted, shown};
 
 /// The most breaches that are told of one output.
 pub const MOST_BREACHES: usize = 50;
@@ -334,11 +334,20 @@ fn depends(error: &ValidationError<'_>, unknown: &[&Pointer]) -> bool {
     unknown.iter().any(|hole| within(at, hole.as_str()) || (!of_members && within(hole.as_str(), at)))
 }
 
+/// The types of JSON Schema.
+const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
+
 fn in_words_of_schema(error: &ValidationError<'_>) -> String {
     let place = error.instance_path().as_str();
     let words = match error.kind() {
         ValidationErrorKind::Referencing(problem) => {
             format!("{}: a contract refers to nothing outside of itself", shown(&reference(problem), 200))
+        }
+        ValidationErrorKind::AnyOf { .. } if place.ends_with("/type") => {
+            let given = error.instance().as_str().unwrap_or_default();
+            let near = nearest(given, TYPES, 1).first().map(|near| format!("; did you mean {}?", quoted(near)));
+            let given = shown(&error.instance().to_string(), 60);
+            format!("{given} is none of the types {}{}", TYPES.join(", "), near.unwrap_or_default())
         }
         _ => shown(&error.to_string(), 200),
     };

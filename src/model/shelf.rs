@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::code::Code;
 use crate::document::Position;
-use crate::model::{Contract, OutputShape, Persona, Template};
+use crate::model::{Contract, OutputShape, Persona, Refinement, Template};
 use crate::names::{CatalogPath, folded, nearest, shown, spaced};
 
 /// What is known of one template file without its text.
@@ -83,7 +83,7 @@ impl<T> Clone for Lookup<T> {
 }
 
 /// Another flow of the catalog, as the step that uses it must know it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct KnownFlow {
     /// Its name.
     pub name: String,
@@ -91,6 +91,8 @@ pub struct KnownFlow {
     pub other_names: Vec<String>,
     /// What it takes, in NFC, and whether it can't do without.
     pub inputs: Vec<(String, bool)>,
+    /// What it says of them in `inputs`.
+    pub refinements: Vec<Refinement>,
     /// The variable sets it can be told to use, each with the needed inputs that it gives.
     pub sets: Vec<(String, Vec<String>)>,
     /// How many flows are one within the other, itself included.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::document::Pointer;
+use crate::names::quoted;
 
 /// A variable that a node or a template declares for its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,22 @@ pub struct Refinement {
     pub choices: Vec<Value>,
     /// Where it stands.
     pub pointer: Pointer,
+}
+
+impl Refinement {
+    /// Why a value does not fit, in words that follow "the value"; none where it does.
+    pub fn misfit(&self, value: &Value) -> Option<String> {
+        if let Some(kind) = self.kind
+            && !kind.fits(value)
+        {
+            return Some(format!("is {}, and its type is {kind}", quoted(&text_of(value))));
+        }
+        if !self.choices.is_empty() && !self.choices.iter().any(|choice| text_of(choice) == text_of(value)) {
+            let choices: Vec<String> = self.choices.iter().map(|choice| quoted(&text_of(choice))).collect();
+            return Some(format!("is {}, and only {} are allowed", quoted(&text_of(value)), choices.join(", ")));
+        }
+        None
+    }
 }
 
 /// A named set of values that a caller may choose.

@@ -56,6 +56,8 @@ pub(super) enum FaultKind {
     BrokenFlow(Code),
     /// The flow leads back to this one.
     Ring,
+    /// A fixed value is none that the flow's input takes.
+    UnfitInput,
     /// The flow lacks an input.
     LacksInput,
     /// The flow has no such variable set.
@@ -76,7 +78,7 @@ impl FaultKind {
             Self::BrokenFlow(code) => code,
             Self::Ring => Code::CircularDependency,
             Self::LacksInput => Code::MissingVariables,
-            Self::UnknownSet => Code::InvalidRequest,
+            Self::UnknownSet | Self::UnfitInput => Code::InvalidRequest,
             Self::TooMuch => Code::LimitExceeded,
         }
     }
@@ -290,6 +292,18 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFau
             return Err(DoingFault { at: Pointer::root().key("variables").key(SET_SELECTOR), ..fault });
         }
     }
+    for refinement in &flow.refinements {
+        let Ok(input) = VariableName::normal(&refinement.name) else { continue };
+        let mut fixed = values.written().iter().filter(|(key, value)| {
+            let filled = || values.holes().iter().any(|hole| hole.at.steps().next().as_ref() == Some(*key));
+            !value.is_null() && VariableName::normal(key).is_ok_and(|key| key == input) && !filled()
+        });
+        if let Some((key, fault)) = fixed.find_map(|(key, value)| Some((key, refinement.misfit(value)?))) {
+            let message = format!("input {} of flow {} {fault}", quoted(input.as_str()), quoted(name));
+            let fault = DoingFault::new(FaultKind::UnfitInput, message);
+            return Err(DoingFault { at: Pointer::root().key("variables").key(key), ..fault });
+        }
+    }
     // The old spelling of the selector has the set's name in its key.
     if values.written().keys().any(|key| key.starts_with("_useSet_")) {
         return Ok(());
@@ -305,7 +319,14 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFau
         return Ok(());
     }
     let message = format!("flow {} needs {}", quoted(name), lacking.join(", "));
-    Err(DoingFault::new(FaultKind::LacksInput, message).at("variables"))
+    let fault = DoingFault::new(FaultKind::LacksInput, message).at("variables");
+    // What is given under a name that the flow does not have may be what it lacks, or the choice of a set.
+    let lacking: Vec<String> = lacking.into_iter().map(str::to_owned).chain([SET_SELECTOR.to_owned()]).collect();
+    let near = |key: &&str| !nearest(key, lacking.iter().map(String::as_str), 1).is_empty();
+    Err(match strangers(flow, values).map(|(key, _)| key).find(near) {
+        Some(key) => fault.meant(key, &lacking),
+        None => fault,
+    })
 }
 
 /// The flow of that name; none where a file is checked without its catalog.

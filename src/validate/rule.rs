@@ -1,13 +1,13 @@
 //! What a rule is: an id, a severity, a reach, a sentence, and one function.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::code::{Code, WarningCode};
 use crate::document::{Document, Place, Pointer};
 use crate::graph::{Graph, Order};
 use crate::model::wire::Unread;
-use crate::model::{Flow, Lookup, Node, NodeKind, OutputShape};
+use crate::model::{Edge, Flow, Lookup, Node, NodeKind, OutputShape};
 use crate::names::quoted;
 use crate::render::Placeholder;
 use crate::validate::doing::FaultKind;
@@ -128,9 +128,18 @@ impl FlowSubject<'_> {
         self.flow.edges.is_empty() && steps > 0 && steps + results > 1
     }
 
-    /// Whether the file holds edges of which none could be read.
-    pub(in crate::validate) fn no_edge_read(&self) -> bool {
-        self.flow.edges.is_empty() && self.items("edges") > 0
+    /// Whether a node could not be read, or an id stands for several: what edges name may be one of these.
+    pub(in crate::validate) fn nodes_in_doubt(&self) -> bool {
+        let mut seen = HashSet::new();
+        self.some_nodes_unread() || !self.flow.nodes.iter().all(|node| seen.insert(node.id.as_str()))
+    }
+
+    /// Whether an edge leads nowhere or could not be read, so that nothing follows from where no edge is.
+    pub(in crate::validate) fn edges_in_doubt(&self) -> bool {
+        let known: HashSet<&str> = self.flow.nodes.iter().map(|node| node.id.as_str()).collect();
+        let leads =
+            |edge: &Edge| edge.from != edge.to && [&edge.from, &edge.to].iter().all(|end| known.contains(end.as_str()));
+        self.items("edges") > self.flow.edges.len() || !self.flow.edges.iter().all(leads)
     }
 
     fn items(&self, key: &str) -> usize {

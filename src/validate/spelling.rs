@@ -102,6 +102,8 @@ pub(super) const OF_TEMPLATES: Spelling = Spelling {
         ("sets", "variableValueSets"),
         ("inputs", "variables"),
         ("templateId", "selectedTemplateId"),
+        ("selectedTemplate", "selectedTemplateId"),
+        ("templateName", "selectedTemplateId"),
         ("prompt", "template"),
         ("text", "template"),
         ("role", "persona"),
@@ -136,6 +138,8 @@ pub(super) const OF_VARIABLES: Spelling = Spelling {
 pub(super) const OF_INPUTS: Spelling = Spelling::of(
     &["type", "description", "required", "default", "enum"],
     &[
+        ("typ", "type"),
+        ("kind", "type"),
         ("choices", "enum"),
         ("options", "enum"),
         ("values", "enum"),

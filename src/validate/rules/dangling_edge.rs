@@ -20,6 +20,10 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    // Once each node has an id of its own, the edge may lead to one of them.
+    if subject.nodes_in_doubt() {
+        return;
+    }
     let known: HashSet<&str> = subject.flow.nodes.iter().map(|node| node.id.as_str()).collect();
     for (number, edge) in subject.flow.edges.iter().enumerate() {
         for (end, key) in [(&edge.from, "source"), (&edge.to, "target")] {

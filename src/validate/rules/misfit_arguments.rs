@@ -12,7 +12,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "The fixed arguments of a call fit the tool's schema.",
+    summary: "The fixed arguments of a call fit the tool's schema, and fixed values for a flow fit its inputs.",
     check: Check::Flow(check),
 };
 
@@ -21,5 +21,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         drafts,
         |kind| matches!(kind, FaultKind::Misfit),
         "`flowy servers tools ALIAS --schema` shows what the tool takes",
+    );
+    subject.find_faults(
+        drafts,
+        |kind| matches!(kind, FaultKind::UnfitInput),
+        "fix the value, or what `inputs` of that flow says of it",
     );
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::code::Code;
 use crate::document::{Place, Pointer};
-use crate::model::{Declared, NodeKind, Refinement, VariableSet, text_of};
+use crate::model::{Declared, NodeKind, Refinement, VariableSet};
 use crate::names::{CatalogPath, VariableName, quoted};
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -27,7 +27,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let mut refined: HashMap<String, &Refinement> = HashMap::new();
     for refinement in &flow.inputs {
         let Ok(name) = VariableName::normal(&refinement.name) else { continue };
-        if let Some(fault) = refinement.default.as_ref().and_then(|value| misfit(refinement, value)) {
+        if let Some(fault) = refinement.default.as_ref().and_then(|value| refinement.misfit(value)) {
             let message = format!("the default of input {} {fault}", quoted(name.as_str()));
             drafts.find(Place::value(refinement.pointer.key("default")), message).hint(HINT);
         }
@@ -35,7 +35,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     }
     let fault = |name: &str, value: Option<&Value>| {
         let name = VariableName::normal(name).ok()?;
-        Some((misfit(refined.get(name.as_str())?, value?)?, quoted(name.as_str())))
+        Some((refined.get(name.as_str())?.misfit(value?)?, quoted(name.as_str())))
     };
     for (number, node) in flow.nodes.iter().enumerate() {
         let id = subject.id(number);
@@ -90,18 +90,4 @@ fn faults(variables: &[Declared], sets: &[VariableSet], fault: &DefaultCheck<'_>
         }
     }
     found
-}
-
-/// Why a value does not fit what `inputs` says, in words that follow "the value".
-fn misfit(refinement: &Refinement, value: &Value) -> Option<String> {
-    if let Some(kind) = refinement.kind
-        && !kind.fits(value)
-    {
-        return Some(format!("is {}, and its type is {kind}", quoted(&text_of(value))));
-    }
-    if !refinement.choices.is_empty() && !refinement.choices.iter().any(|choice| text_of(choice) == text_of(value)) {
-        let choices: Vec<String> = refinement.choices.iter().map(|choice| quoted(&text_of(choice))).collect();
-        return Some(format!("is {}, and only {} are allowed", quoted(&text_of(value)), choices.join(", ")));
-    }
-    None
 }

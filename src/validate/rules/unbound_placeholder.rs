@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use crate::code::Code;
 use crate::document::{Place, Pointer};
+use crate::graph::Ancestors;
 use crate::model::{NodeKind, Syntax};
 use crate::names::quoted;
 use crate::render::placeholders;
-use crate::validate::{Body, ReadSource};
+use crate::validate::{Body, ReadSource, StepScope};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -26,12 +27,17 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let outputs: BTreeSet<&str> = subject.scope.outputs.keys().map(String::as_str).collect();
+    let ancestors = subject.order.map(Ancestors::of);
+    let in_doubt = subject.nodes_in_doubt() || subject.edges_in_doubt();
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         if let NodeKind::Tool(tool) = &node.kind {
             single_braces(subject, (number, &node.id), &tool.args, drafts);
         }
     }
     for step in &subject.scope.steps {
+        if !in_doubt {
+            no_output((subject, ancestors.as_ref()), step, &outputs, drafts);
+        }
         let Body::Text { text, .. } = &step.body else { continue };
         for read in &step.reads {
             let ReadSource::Open { declared: false, input: false } = read.source else { continue };
@@ -52,6 +58,50 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 .node(id)
                 .did_you_mean(&read.name, names.chain(inputs).chain(outputs.iter().copied()))
                 .hint(format!("declare {} in `variables`, or in an input node", quoted(&read.name)));
+        }
+    }
+}
+
+/// Names that are taken for variables, because the step declares none, and were to be a step's output.
+fn no_output(
+    (subject, ancestors): (&FlowSubject<'_>, Option<&Ancestors>),
+    step: &StepScope,
+    outputs: &BTreeSet<&str>,
+    drafts: &mut Drafts<'_>,
+) {
+    if !step.declared.is_empty() || matches!(step.body, Body::Faulty { .. }) {
+        return;
+    }
+    let id = subject.id(step.node);
+    for read in &step.reads {
+        let ReadSource::Open { input: false, .. } = read.source else { continue };
+        let Some(placeholder) = step.placeholder(read) else { continue };
+        let name = read.name.as_str();
+        // The name of a step that does not come before is a name like any other.
+        let earlier = |number: usize| ancestors.is_some_and(|ancestors| ancestors.reaches(number, step.node));
+        let mut nodes = subject.flow.nodes.iter().enumerate();
+        let of_step = nodes.any(|(number, node)| node.runnable() && node.id == name && earlier(number));
+        if !of_step && !["_result", "_template"].iter().any(|end| name.to_lowercase().ends_with(end)) {
+            continue;
+        }
+        let spelt = placeholder.spelt();
+        let message = if of_step {
+            format!(
+                "node {}: {{{spelt}}} is not the output of node {}, but a value that a caller must give",
+                quoted(id),
+                quoted(name)
+            )
+        } else {
+            format!("node {}: {{{spelt}}} is no output of a step, but a value that a caller must give", quoted(id))
+        };
+        let draft = subject.find_placeholder(drafts, step, placeholder, message).node(id);
+        let whole = format!("{name}_result");
+        if of_step && outputs.contains(whole.as_str()) {
+            draft.hint(format!("did you mean {}?", quoted(&whole)));
+        } else {
+            draft
+                .did_you_mean(name, outputs.iter().copied())
+                .hint(format!("where a caller is to give it, declare {} in `variables`", quoted(name)));
         }
     }
 }

@@ -22,8 +22,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
-    // Where nothing runs, or no edge could be read, that is the trouble.
-    if !subject.has_steps() || subject.no_edge_read() {
+    // Where nothing runs, or an edge leads nowhere, that is the trouble.
+    if !subject.has_steps() || subject.edges_in_doubt() || subject.nodes_in_doubt() {
         return;
     }
     if subject.lacks_edges() {

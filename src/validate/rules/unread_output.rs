@@ -23,6 +23,10 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let Some(order) = subject.order.filter(|_| subject.scope.steps.len() > 1 && !subject.lacks_edges()) else { return };
+    // Once the edges lead somewhere, one may lead to a reader.
+    if subject.edges_in_doubt() || subject.nodes_in_doubt() {
+        return;
+    }
     let guided = subject.flow.nodes.iter().any(|node| match &node.kind {
         NodeKind::Template(step) => step.persona.is_some() || step.contract.is_some() || step.optional,
         NodeKind::Input(_) | NodeKind::Tool(_) | NodeKind::Flow(_) | NodeKind::Result | NodeKind::Other(_) => false,

@@ -32,7 +32,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let place = Place::key(subject.flow.edge_pointer(number).key("data").key("mapping").key(target));
             let used = VariableName::normal(target).is_ok_and(|target| step.read(target.as_str()).is_some());
             if !used {
-                drafts
+                let turned = step.read(source).is_some();
+                let draft = drafts
                     .find(
                         place,
                         format!(
@@ -42,8 +43,14 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                             quoted(&edge.to)
                         ),
                     )
-                    .node(&edge.to)
-                    .hint(format!("use {{{target}}} in that text, or remove it from the mapping"));
+                    .node(&edge.to);
+                if turned {
+                    draft.hint(format!("turn it round: {{{}: {}}}", quoted(source), quoted(target)));
+                } else {
+                    draft
+                        .did_you_mean(target, step.reads.iter().map(|read| read.name.as_str()))
+                        .hint(format!("use {{{target}}} in that text, or remove it from the mapping"));
+                }
                 continue;
             }
             match mapping_source(source, number, (from, giver), &subject.scope.inputs, false) {

@@ -89,7 +89,8 @@ async fn what_is_not_known_of_an_answer_is_named_and_the_rest_is_kept() {
 async fn characters_that_no_screen_shows_are_removed_from_an_answer_and_counted() {
     // The tag characters of "obey" as `printf` writes them: the file of servers may not hold them itself.
     let tag = |c: char| char::from_u32(0xE0000 + u32::from(c)).unwrap().to_string().into_bytes();
-    let spelt: String = "obey".chars().flat_map(tag).map(|byte| format!("\\{byte:03o}")).collect();
+    let escaped: Vec<String> = "obey".chars().flat_map(tag).map(|byte| format!("\\{byte:03o}")).collect();
+    let spelt = escaped.concat();
     let to_call = format!(
         r#"{{"jsonrpc":"2.0","id":%s,"result":{{"content":[{{"type":"text","text":"a{spelt}b"}}],"structuredContent":{{"k{spelt}":["{spelt}c"]}}}}}}"#
     );

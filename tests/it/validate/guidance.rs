@@ -42,7 +42,7 @@ error none bad.json:22:21 /nodes/1/data/contract `"berth"`
 error none bad.json:31:21 /nodes/2/data/contract `{
           "type": "text"
         }`
-  the contract of node "land" is no schema: /type: "text" is not valid under any of the schemas listed in the 'anyOf' keyword
+  the contract of node "land" is no schema: /type: "text" is none of the types string, number, integer, boolean, array, object, null
   hint: write a JSON Schema (2020-12) that stands alone
 error none bad.json:42:21 /nodes/3/data/contract `{
           "$ref": "https://example.org/rest.json"

@@ -9,6 +9,7 @@ mod guidance;
 mod names;
 mod registry;
 mod shapes;
+mod slips;
 mod values;
 mod whole;
 

@@ -64,6 +64,7 @@ warning none bad.json:47:11 /edges/1/data/mapping/log `"log"`
   hint: map it from `result`
 warning none bad.json:48:11 /edges/1/data/mapping/lag `"lag"`
   edge "e2" maps "lag", and the text of node "moor" doesn't use it
+  hint: did you mean "log"?
   hint: use {lag} in that text, or remove it from the mapping
 warning none bad.json:58:11 /edges/2/data/mapping/place `"place"`
   edge "e3" takes "place" from "porto", and there is no input of that name

@@ -457,7 +457,7 @@ async fn a_prompt_says_of_steps_within_which_outputs_they_read() {
         reads,
         [
             "Reads: {lone} is the output of first; {lone.field} is the output of first at field; {made} is \"of \
-             {first_result} for Kim\", where {first_result} is the output of first.",
+             {first_result} for Kim\" (where {first_result} is the output of first).",
             "Reads: {a_result} is the output of in/a.",
             "Reads: {in_result} is the output of in/b.",
         ]

@@ -1,0 +1,58 @@
+//! Slips as authors make them: one finding each, whose hint leads to the fix, and no consequences beside it.
+
+use crate::support::checking::{check, findings};
+
+const FLOW: &str = r#"{
+  "metadata": {"name": "Bug", "version": "1.0.0", "inputs": {"notes": {"type": "string"}}},
+  "nodes": [
+    {"id": "ask", "type": "multi_input", "data": {"label": "Ask", "variables": ["notes"]}},
+    {"id": "report", "type": "template", "data": {"label": "Report", "template": "Report {notes}"}},
+    {"id": "plan", "type": "template", "data": {"label": "Plan", "template": "Plan {report_result} for {part}", "variables": ["part"]}},
+    {"id": "sum", "type": "template", "data": {"label": "Sum", "template": "Sum up {plan_result}"}},
+    {"id": "out", "type": "result", "data": {"label": "Result"}}
+  ],
+  "edges": [
+    {"source": "ask", "target": "report"},
+    {"source": "report", "target": "plan", "data": {"mapping": {"part": "result"}}},
+    {"source": "plan", "target": "sum"},
+    {"source": "sum", "target": "out"}
+  ]
+}"#;
+
+/// A change, the rule that tells of it, and the hint.
+const SLIPS: [(&str, &str, &str, &str); 14] = [
+    (
+        r#"{"source": "sum", "target": "out"}"#,
+        r#"{"source": "sum", "targt": "out"}"#,
+        "schema",
+        "did you mean \"target\"?",
+    ),
+    (r#"{"source": "sum", "target"#, r#"{"from": "sum", "target"#, "schema", "did you mean \"source\"?"),
+    (r#""source": "report""#, r#""source": "Report""#, "dangling-edge", "did you mean \"report\"?"),
+    (r#""source": "sum", "target": "out""#, r#""source": "sum", "target": "sum""#, "self-edge", "remove the edge"),
+    (r#"{"id": "sum""#, r#"{"id": "plan""#, "duplicate-node", "give one of the two another id"),
+    (r#"{"id": "plan", "#, "{", "schema", "what belongs there: Id of the node"),
+    ("{plan_result}", "{paln_result}", "unbound-placeholder", "did you mean \"plan_result\""),
+    ("{plan_result}", "{plan}", "unbound-placeholder", "did you mean \"plan_result\"?"),
+    (r#"{"part": "result"}"#, r#"{"prat": "result"}"#, "useless-mapping", "did you mean \"part\"?"),
+    (r#"{"part": "result"}"#, r#"{"result": "part"}"#, "useless-mapping", "turn it round: {\"part\": \"result\"}"),
+    ("{\n", "```json\n{\n", "syntax", "remove the lines that begin with ```"),
+    ("Sum up {", "Sum \"up\" {", "syntax", "a quotation mark within a text is written \\\""),
+    (r#""label": "Result"}}"#, r#""label": "Result}}"#, "syntax", "close it with a quotation mark"),
+    (r#""type": "string""#, r#""typ": "string""#, "misspelt-field", "did you mean \"type\"?"),
+];
+
+#[test]
+fn a_slip_is_one_finding_that_leads_to_the_fix() {
+    let told = |text: &str| {
+        let found = findings(&check(&("flows/Bug.json".to_owned(), text.as_bytes().to_vec()), &[]));
+        found.into_iter().map(|finding| (finding.rule, finding.hints.join("; "))).collect::<Vec<_>>()
+    };
+    assert_eq!(told(FLOW), []);
+    for (before, after, rule, hint) in SLIPS {
+        let slipped = FLOW.replacen(before, after, 1);
+        assert_ne!(slipped, FLOW, "{before}");
+        let told = told(&slipped);
+        assert!(told.len() == 1 && told[0].0 == rule && told[0].1.contains(hint), "{after}: {told:?}");
+    }
+}
