@@ -9,6 +9,7 @@ mod changes;
 mod check;
 pub mod clients;
 mod complete;
+mod diff;
 mod examples;
 mod execute;
 mod expose;
@@ -27,7 +28,7 @@ mod status;
 mod usage;
 mod values;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::catalog::Catalogs;
@@ -50,13 +51,21 @@ pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as Step
 pub use crate::source::READING;
 pub use crate::store::{ListingTotals, Summary, Tally};
 pub use crate::upstream::{ServerRow, TOLD};
-pub use crate::validate::{REGISTRY as RULES, Severity};
+pub use crate::validate::{REGISTRY as RULES, Rule, Severity, SuppressedBy};
 
 pub(crate) use crate::catalog::in_sets;
 pub use crate::code::Code;
 pub use changes::{Change, Changes};
-pub use check::{CheckRequest, CheckedFile, Checkup, KeptTools, check_paths};
+pub use check::{
+    BASELINE_FILE, BaselineMode, BaselineNote, ChangedFile, CheckRequest, CheckedFile, Checkup, FormatReport,
+    KeptTools, MendReport, Overlay, SinceNote, TypedFile, add_to_file, check_paths, fingerprints, fix_paths,
+    format_paths, write_changed,
+};
 pub use complete::{Completing, Completion};
+pub use diff::{
+    DiffRequest, Difference, DifferenceKind, FlowDifference, InputChange, InputChangeKind, StepChange, StepChangeKind,
+    diff,
+};
 pub use examples::EXAMPLES;
 pub use execute::{Caller, Detail, ExecuteRequest, OnEnd, OnStep, Rehearsal};
 pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};
@@ -91,6 +100,8 @@ struct Derived {
 pub struct App {
     settings: Settings,
     source: Source,
+    /// The catalog's folder, where the source is one.
+    folder: Option<PathBuf>,
     /// Whether the source has branches, tags and commits.
     has_refs: bool,
     /// Whether the built-in examples are served because nobody named a source.
@@ -124,6 +135,7 @@ impl App {
     /// When the source can't be opened.
     pub fn open_at(spec: SourceSpec, settings: Settings, clock: Arc<dyn Clock>, pace: Pace) -> Result<Self, Error> {
         let has_refs = matches!(spec, SourceSpec::GitHub { .. });
+        let folder = if let SourceSpec::Folder(path) = &spec { Some(path.clone()) } else { None };
         let source = Source::open_at(spec, &settings, clock.clone(), pace)?;
         let catalogs = Catalogs::new();
         let mut guide = Guide::new(Store::at(&settings.state_dir), clock.clone());
@@ -139,6 +151,7 @@ impl App {
         Ok(Self {
             settings,
             source,
+            folder,
             has_refs,
             unasked_examples,
             clock,
@@ -178,7 +191,7 @@ impl App {
             let spec = parse(text, &settings.api_url)?;
             return Ok(match spec {
                 SourceSpec::Folder(path) => SourceSpec::Folder(environment.resolved(&path.to_string_lossy(), here)),
-                spec @ (SourceSpec::GitHub { .. } | SourceSpec::Examples(_)) => spec,
+                spec @ (SourceSpec::GitHub { .. } | SourceSpec::Examples(_) | SourceSpec::Texts { .. }) => spec,
             });
         }
         if has_flows(here) { Ok(SourceSpec::Folder(here.to_owned())) } else { Ok(SourceSpec::Examples(EXAMPLES)) }

@@ -5,6 +5,7 @@
 //!
 //! | file | what is in it |
 //! |---|---|
+//! | `checking` | the section `[validate]` of a catalog's own `flowy.toml` |
 //! | `environment` | the process environment as a value |
 //! | `folders` | where a user's folders are, and whether they are this user's alone |
 //! | `setting` | what a setting is |
@@ -20,6 +21,7 @@
 //! | `servers` | the external MCP servers that flows may call |
 //! | `secret` | tokens, and masking them |
 
+mod checking;
 mod environment;
 mod error;
 mod exposing;
@@ -38,6 +40,7 @@ mod setting;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use self::checking::{CheckSettings, IgnoredRule};
 #[cfg(feature = "internals")]
 pub use self::environment::SURROUNDINGS;
 pub use self::environment::{Environment, Platform};

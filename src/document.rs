@@ -2,14 +2,19 @@
 //!
 //! This room turns bytes into a [`Document`] (strict JSON, a depth limit, repeated keys found,
 //! numbers with their digits) and turns a [`Place`] ("the `target` of this edge") into a byte
-//! range and a line and column. It does not know what a flow is.
+//! range and a line and column. It changes a text where something is meant, and leaves the rest. It does not know
+//! what a flow is.
 
+mod edit;
 mod json;
+mod layout;
 mod pointer;
 mod slips;
 mod span;
 
+pub use edit::{Edit, change, edited, without_trailing_commas};
 pub use json::{Document, Duplicate, Hidden, MAX_NESTING, SyntaxProblem};
+pub use layout::laid_out;
 pub use pointer::{Part, Place, Pointer};
 pub use slips::merge_line;
 pub use span::{Locator, Position, STRICT, Span};

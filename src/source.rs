@@ -8,6 +8,7 @@ mod examples;
 mod failure;
 mod files;
 mod folder;
+mod git;
 mod github;
 mod reading;
 mod redact;
@@ -23,6 +24,7 @@ use chrono::{DateTime, Utc};
 
 pub use self::failure::{ProblemKind, SourceError};
 pub use self::files::{CATALOG_FOLDERS, FileEntry, Files, Problem};
+pub use self::git::{GitError, GitFiles, files_at};
 pub use self::github::{Pace, remove_kept};
 pub use self::reading::{Reading, Text};
 pub use self::refusal::Refusal;
@@ -54,6 +56,13 @@ pub enum SourceSpec {
     Folder(PathBuf),
     /// Files built into the program: path and bytes.
     Examples(&'static [(&'static str, &'static [u8])]),
+    /// Files that somebody has read already.
+    Texts {
+        /// What they are, in words.
+        name: String,
+        /// The files, in the order of their paths.
+        files: Vec<(CatalogPath, Arc<[u8]>)>,
+    },
 }
 
 /// What is asked of a source.
@@ -101,7 +110,8 @@ pub struct Source {
 enum SourceKind {
     GitHub(Arc<Repository>),
     Folder(FolderSource),
-    Examples(Arc<Snapshot>),
+    /// Files that never change, and what they are in words.
+    Fixed(Arc<Snapshot>, String),
 }
 
 impl Source {
@@ -131,10 +141,13 @@ impl Source {
             SourceSpec::Folder(path) => {
                 Self { kind: SourceKind::Folder(FolderSource::open(path, settings.max_file_size)?), git_ref: None }
             }
-            SourceSpec::Examples(files) => Self {
-                kind: SourceKind::Examples(Arc::new(Snapshot::fixed(Examples::of(files), "examples"))),
-                git_ref: None,
-            },
+            SourceSpec::Examples(files) => {
+                let snapshot = Arc::new(Snapshot::fixed(Examples::of(files), "examples"));
+                Self { kind: SourceKind::Fixed(snapshot, "built-in examples".to_owned()), git_ref: None }
+            }
+            SourceSpec::Texts { name, files } => {
+                Self { kind: SourceKind::Fixed(Arc::new(Snapshot::of_texts(files)), name), git_ref: None }
+            }
         })
     }
 
@@ -143,7 +156,7 @@ impl Source {
         match &self.kind {
             SourceKind::GitHub(repository) => repository.describe(),
             SourceKind::Folder(folder) => folder.describe(),
-            SourceKind::Examples(_) => "built-in examples".to_owned(),
+            SourceKind::Fixed(_, name) => name.clone(),
         }
     }
 
@@ -153,7 +166,7 @@ impl Source {
         match &self.kind {
             SourceKind::GitHub(repository) => repository.key(),
             SourceKind::Folder(folder) => folder.key(),
-            SourceKind::Examples(_) => "built-in examples".to_owned(),
+            SourceKind::Fixed(_, name) => name.clone(),
         }
     }
 
@@ -169,7 +182,7 @@ impl Source {
                 repository.snapshot(git_ref, ask.refresh).await
             }
             SourceKind::Folder(folder) => folder.snapshot().await.map(|snapshot| View::of_now(snapshot, false)),
-            SourceKind::Examples(snapshot) => Ok(View::of_now(snapshot.clone(), true)),
+            SourceKind::Fixed(snapshot, _) => Ok(View::of_now(snapshot.clone(), true)),
         }
     }
 }
@@ -195,6 +208,11 @@ enum Body {
 }
 
 impl Snapshot {
+    /// Files that somebody has read already; what no catalog reads is left out.
+    pub fn of_texts(files: impl IntoIterator<Item = (CatalogPath, Arc<[u8]>)>) -> Self {
+        Self::fixed(Examples::of_texts(files), "texts")
+    }
+
     fn fixed(files: Examples, revision: &str) -> Self {
         let revision = files.revision().unwrap_or_else(|| revision.to_owned());
         Self::new(None, None, revision, Body::Fixed(files))

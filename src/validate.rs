@@ -9,11 +9,13 @@ mod checked;
 mod doing;
 mod finding;
 mod guidance;
+mod ignoring;
 mod parsed;
 mod rule;
 mod rules;
 mod scope;
 mod spelling;
+mod tidying;
 
 use std::sync::Arc;
 
@@ -28,6 +30,7 @@ pub use checked::CheckedFlow;
 pub use doing::{MAX_DEPTH, MAX_STEPS, TELL_FLOWS_APART};
 pub use finding::{Draft, Drafts, Finding, Reach, Related, Severity};
 pub use guidance::Guidance;
+pub use ignoring::{IGNORE_KEY, LookedAt, Suppressed, SuppressedBy, sift, useless_setting};
 pub use parsed::{FlowChecker, ParsedFlows, References};
 pub use rule::{Check, FileSubject, FlowSubject, Rule, Verdict};
 pub use rules::REGISTRY;
@@ -39,6 +42,7 @@ pub use scope::{
     Body, DeclaredName, InputScope, Intent, Mapped, MappedBy, Mending, OutputPart, Read, ReadSource, Scope, StepScope,
     output_names,
 };
+pub use tidying::{Fix, LayoutError, formatted, mended};
 
 /// The most nodes a flow may have.
 pub const MAX_NODES: usize = 1_000;
@@ -123,7 +127,7 @@ pub fn parse(path: &CatalogPath, bytes: &[u8]) -> Parsed {
 pub fn flow_file(file: &ParsedFlows, known: Known<'_>) -> FileCheck {
     let checker = file.checker();
     let flows = (0..file.flows().len()).filter_map(|place| checker.check(place, known)).collect();
-    FileCheck { findings: file.findings(), flows }
+    FileCheck { findings: file.all_findings(), flows }
 }
 
 /// What the rules find in one flow, and what was worked out for them.

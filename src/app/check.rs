@@ -1,5 +1,11 @@
 //! Checking files of a catalog, or a file alone: what `flowy validate` does.
 
+mod alone;
+mod fingerprint;
+mod fixing;
+mod since;
+mod suppressing;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,14 +13,21 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::app::{App, Code, Error, Origin, ServerList, ServerRow};
-use crate::catalog::{CatalogError, CheckOptions, check, in_order, origin};
+use crate::catalog::{CatalogError, CheckOptions, check, origin};
 use crate::clock::Clock;
-use crate::config::{Environment, Settings, read_named, system_says};
-use crate::document::Document;
-use crate::model::{Flow, NodeKind, Shelf, ToolAddress, Toolbox};
+use crate::config::{Environment, Settings, system_says};
+use crate::model::{Flow, NodeKind, ToolAddress, Toolbox};
 use crate::names::CatalogPath;
 use crate::source::{Ask, Source, SourceSpec, View};
-use crate::validate::{self, Finding, Known, Options, ParsedFlows, Severity};
+use crate::validate::{Finding, Severity, Suppressed};
+
+use alone::{AloneFile, check_alone};
+pub use fingerprint::fingerprints;
+pub use fixing::{ChangedFile, FormatReport, MendReport, fix_paths, format_paths, write_changed};
+pub use since::SinceNote;
+use since::only_since;
+use suppressing::suppress;
+pub use suppressing::{BASELINE_FILE, BaselineNote};
 
 /// What is to be checked.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +45,35 @@ pub struct CheckRequest {
     pub tools: Option<Arc<Toolbox>>,
     /// The servers whose tools are known from an earlier process alone.
     pub kept_tools: Vec<KeptTools>,
+    /// A text that is checked in the place of a file: what an editor holds.
+    pub typed: Option<TypedFile>,
+    /// Texts that stand in the place of files, by where these are on the disk.
+    pub overlay: Overlay,
+    /// What is done with the catalog's baseline.
+    pub baseline: Option<BaselineMode>,
+    /// The branch, tag or commit since which changes, and what they break, are wanted; all findings without one.
+    pub since: Option<String>,
+}
+
+/// Texts by the files in whose place they stand.
+pub type Overlay = BTreeMap<PathBuf, Arc<[u8]>>;
+
+/// A text that is not on the disk, or not yet.
+#[derive(Debug, Clone)]
+pub struct TypedFile {
+    /// The file that it is for; it need not be there.
+    pub name: PathBuf,
+    /// Its bytes.
+    pub bytes: Arc<[u8]>,
+}
+
+/// What a check does with a catalog's baseline: the findings that were there before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BaselineMode {
+    /// Writes it, of what is found now.
+    Write,
+    /// Leaves unsaid what stands in it.
+    Use,
 }
 
 /// A list of tools that was not read for this check.
@@ -56,12 +98,16 @@ impl KeptTools {
 }
 
 /// One file that was checked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct CheckedFile {
     /// How it is shown: the path as given, or its path in the catalog.
     pub shown: String,
+    /// Where it is on the disk, where it is.
+    pub path: Option<PathBuf>,
     /// What was found in it.
     pub findings: Vec<Finding>,
+    /// What was found in it and is not reported.
+    pub suppressed: Vec<Suppressed>,
     /// Whether its references could be looked up.
     pub alone: bool,
     /// Why it could not be read, where it couldn't.
@@ -87,6 +133,10 @@ pub struct Checkup {
     pub kept_tools: Vec<KeptTools>,
     /// How many calls of external tools were not looked up, because no servers file was named.
     pub calls_left: usize,
+    /// What was done with baselines.
+    pub baselines: Vec<BaselineNote>,
+    /// What the check was held against.
+    pub since: Option<SinceNote>,
     /// The servers that the flows call.
     called: BTreeSet<String>,
 }
@@ -108,6 +158,11 @@ impl Checkup {
         findings + besides
     }
 
+    /// How many findings are not reported.
+    pub fn suppressed(&self) -> usize {
+        self.files.iter().map(|file| file.suppressed.len()).sum()
+    }
+
     /// Says which catalog this is a check of; `whole`: that none of its flows was left out.
     fn belongs_to(&mut self, catalog: String, whole: bool) {
         if whole && self.flows == 0 && self.count(Severity::Error) == 0 {
@@ -123,6 +178,8 @@ impl Checkup {
         self.catalogs.extend(other.catalogs);
         self.empty.extend(other.empty);
         self.calls_left += other.calls_left;
+        self.baselines.extend(other.baselines);
+        self.since = self.since.take().or(other.since);
         self.called.extend(other.called);
     }
 
@@ -154,10 +211,23 @@ impl App {
     /// When the catalog can't be reached.
     pub async fn check(&self, request: &CheckRequest) -> Result<Checkup, Error> {
         let view = self.view(request.git_ref.as_deref(), request.refresh).await?;
-        let mut checkup =
-            check_view(&view, &|_| true, &str::to_owned, true, (self.settings.lenient, request.tools.as_deref()))
-                .await?;
+        let root = self.folder.as_deref();
+        let instead = root.map(|root| instead_of(root, &request.overlay)).unwrap_or_default();
+        let asked = AskedFiles { wanted: &|_| true, shown: &str::to_owned, whole: true, root, instead: &instead };
+        let mut checkup = check_view(&view, asked, (self.settings.lenient, request.tools.as_deref())).await?;
         checkup.belongs_to(self.describe(), true);
+        match root {
+            Some(root) => {
+                suppress(&mut checkup, root, &str::to_owned, true, request.baseline)?;
+                hold_against(&mut checkup, request, &view, &instead, root, &self.settings).await?;
+            }
+            None if request.baseline.is_some() || request.since.is_some() => {
+                let message = "--baseline and --since are about a catalog's folder, and this catalog is none";
+                return Err(Error::new(Code::InvalidRequest, message)
+                    .next("check a checkout of the repository: `flowy validate PATH`"));
+            }
+            None => {}
+        }
         checkup.note_kept(&request.kept_tools);
         let ignored_ref = self.ignored_ref(request.git_ref.as_deref());
         checkup.origin = Some(Origin { ignored_ref, ..origin(&view) });
@@ -192,7 +262,7 @@ pub async fn check_paths(
     clock: Arc<dyn Clock>,
 ) -> Result<Checkup, Error> {
     let here = environment.current_folder();
-    if request.paths.is_empty() {
+    if request.paths.is_empty() && request.typed.is_none() {
         let app = if super::has_flows(here) && !request.source_named {
             // The checker prefers what lies before the maintainer's eyes.
             let spec = SourceSpec::Folder(here.to_owned());
@@ -208,14 +278,24 @@ pub async fn check_paths(
     }
     let mut checkup = Checkup::default();
     let mut by_root: BTreeMap<PathBuf, Vec<(PathBuf, PathBuf)>> = BTreeMap::new();
+    let mut overlay = request.overlay.clone();
+    let mut given_paths: Vec<(PathBuf, PathBuf)> = Vec::new();
     for given in &request.paths {
-        let path = here.join(given);
-        let path = std::fs::canonicalize(&path).map_err(|error| {
-            Error::new(Code::InvalidRequest, format!("{}: {}", given.display(), system_says(&error)))
-                .next("give the path of a file or a folder")
-        })?;
+        let path = std::fs::canonicalize(here.join(given)).map_err(|error| no_such(given, &error))?;
+        given_paths.push((given.clone(), path));
+    }
+    if let Some(typed) = &request.typed {
+        let path = real_path(here, &typed.name)?;
+        overlay.entry(path.clone()).or_insert_with(|| typed.bytes.clone());
+        given_paths.push((typed.name.clone(), path));
+    }
+    let alone = |given: &Path, path: &Path, checkup: &mut Checkup| {
+        let typed = overlay.get(path).map(|bytes| &**bytes);
+        check_alone(checkup, &AloneFile { given, path, typed }, settings, request.tools.as_deref());
+    };
+    for (given, path) in given_paths {
         match root_of(&path) {
-            Some(root) => by_root.entry(root).or_default().push((given.clone(), path)),
+            Some(root) => by_root.entry(root).or_default().push((given, path)),
             None if path.is_dir() => {
                 return Err(Error::new(
                     Code::InvalidRequest,
@@ -223,7 +303,7 @@ pub async fn check_paths(
                 )
                 .next("give a folder that holds flows/, or single files"));
             }
-            None => check_alone(&mut checkup, given, &path, settings, request.tools.as_deref()),
+            None => alone(&given, &path, &mut checkup),
         }
     }
     for (root, wanted) in by_root {
@@ -247,16 +327,20 @@ pub async fn check_paths(
                 .to_string()
         };
         let whole = wanted.iter().any(|(_, wanted)| root.join("flows").starts_with(wanted));
-        let mut found = check_view(&view, &chosen, &shown, whole, (settings.lenient, request.tools.as_deref())).await?;
+        let instead = instead_of(&root, &overlay);
+        let asked = AskedFiles { wanted: &chosen, shown: &shown, whole, root: Some(&root), instead: &instead };
+        let mut found = check_view(&view, asked, (settings.lenient, request.tools.as_deref())).await?;
         found.belongs_to(source.describe(), whole);
+        suppress(&mut found, &root, &shown, whole, request.baseline)?;
+        hold_against(&mut found, request, &view, &instead, &root, settings).await?;
         let before = checkup.files.len();
         checkup.add(found);
         for (given, path) in &wanted {
-            if path.is_file()
+            if !path.is_dir()
                 && !checkup.files.iter().skip(before).any(|file| file.shown == given.display().to_string())
             {
                 // In a catalog, but not in one of its folders: checked on its own.
-                check_alone(&mut checkup, given, path, settings, request.tools.as_deref());
+                alone(given, path, &mut checkup);
             }
         }
     }
@@ -264,73 +348,93 @@ pub async fn check_paths(
     Ok(checkup)
 }
 
+/// Leaves of a check what changed since a commit, where that is wanted.
+async fn hold_against(
+    checkup: &mut Checkup,
+    request: &CheckRequest,
+    view: &View,
+    instead: &BTreeMap<CatalogPath, Arc<[u8]>>,
+    root: &Path,
+    settings: &Settings,
+) -> Result<(), Error> {
+    let Some(git_ref) = &request.since else { return Ok(()) };
+    let texts = view.snapshot.read_all().await?;
+    let mut now: BTreeMap<CatalogPath, Arc<[u8]>> =
+        texts.into_iter().filter_map(|(path, bytes)| Some((path, bytes.ok()?))).collect();
+    now.extend(instead.clone());
+    let manner = (settings.lenient, request.tools.as_deref());
+    only_since(checkup, root, git_ref, &now, manner, settings.max_file_size).await
+}
+
+/// Adds a text to a file, which need not be there.
+///
+/// # Errors
+/// When it can't be written.
+pub fn add_to_file(path: &Path, text: &str) -> Result<(), Error> {
+    use std::io::Write as _;
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        Error::new(Code::InvalidRequest, format!("{} can't be written: {}", path.display(), system_says(&error)))
+    })
+}
+
 /// The nearest folder above a path (or the path itself) that has `flows/`.
 fn root_of(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| folder.join("flows").is_dir()).map(Path::to_owned)
 }
 
-fn check_alone(checkup: &mut Checkup, given: &Path, path: &Path, settings: &Settings, tools: Option<&Toolbox>) {
-    let shown = given.display().to_string();
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let catalog_path = CatalogPath::new(&format!("flows/{name}"));
-    let unreadable =
-        |error: Error| CheckedFile { shown: shown.clone(), findings: Vec::new(), alone: true, unreadable: Some(error) };
-    let file = match (std::fs::metadata(path), catalog_path) {
-        (Ok(metadata), Ok(_)) if metadata.len() > settings.max_file_size => unreadable(Error::new(
-            Code::FileTooLarge,
-            format!("the file is too large: {} bytes, the limit is {}", metadata.len(), settings.max_file_size),
-        )),
-        (Ok(_), Ok(catalog_path)) => match read_named(path, settings.max_file_size) {
-            Err(error) => unreadable(Error::new(Code::InvalidRequest, system_says(&error))),
-            Ok(bytes) => {
-                let file = ParsedFlows::read(&catalog_path, &bytes);
-                let (findings, flows, templates) = if file.document().is_some_and(|document| is_template(document)) {
-                    let check = validate::template_file(&catalog_path, &validate::parse(&catalog_path, &bytes));
-                    (check.findings, 0, check.templates.len())
-                } else {
-                    let shelf = Shelf::unchecked();
-                    let options = Options { lenient: settings.lenient, unchecked_calls: true, ..Options::default() };
-                    let known = Known { shelf: &shelf, twins: &[], strays: &[], tools, options };
-                    let check = validate::flow_file(&file, known);
-                    checkup.note_calls(check.flows.iter().map(|flow| &flow.flow), tools.is_some());
-                    let flows = check.flows.len();
-                    let of_flows = check.flows.into_iter().flat_map(|flow| flow.findings);
-                    (in_order(check.findings.into_iter().chain(of_flows).collect()), flows, 0)
-                };
-                checkup.flows += flows;
-                checkup.templates += templates;
-                CheckedFile { shown: shown.clone(), findings, alone: true, unreadable: None }
-            }
-        },
-        (Err(error), _) => unreadable(Error::new(Code::InvalidRequest, system_says(&error))),
-        (_, Err(error)) => unreadable(Error::new(Code::InvalidRequest, error.to_string())),
-    };
-    checkup.files.push(file);
+/// A path as the system has it; a file that is typed need not be there, but its folder has to.
+fn real_path(here: &Path, given: &Path) -> Result<PathBuf, Error> {
+    let path = here.join(given);
+    let real = std::fs::canonicalize(&path).or_else(|error| match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(std::fs::canonicalize(folder)?.join(name))
+        }
+        _ => Err(error),
+    });
+    real.map_err(|error| no_such(given, &error))
 }
 
-/// Whether a file that stands alone looks like a template rather than a flow.
-fn is_template(document: &Document) -> bool {
-    let has = |key: &str| document.value.get(key).is_some();
-    !has("flows") && !has("nodes") && (has("templates") || has("template") || has("results"))
+fn no_such(given: &Path, error: &std::io::Error) -> Error {
+    Error::new(Code::InvalidRequest, format!("{}: {}", given.display(), system_says(error)))
+        .next("give the path of a file or a folder")
 }
 
-/// Checks the files of a catalog that are wanted; `whole`: that they are all of its flows.
+/// Which files of a catalog are checked, and how they are shown.
+struct AskedFiles<'a> {
+    wanted: &'a (dyn Fn(&CatalogPath) -> bool + Sync),
+    shown: &'a (dyn Fn(&str) -> String + Sync),
+    /// Whether they are all of its flows.
+    whole: bool,
+    /// The folder of the catalog, where it is one.
+    root: Option<&'a Path>,
+    /// Texts that stand in the place of files.
+    instead: &'a BTreeMap<CatalogPath, Arc<[u8]>>,
+}
+
+/// The texts that stand in the place of a catalog's files.
+fn instead_of(root: &Path, overlay: &Overlay) -> BTreeMap<CatalogPath, Arc<[u8]>> {
+    let within = |path: &Path| CatalogPath::new(&path.strip_prefix(root).ok()?.to_str()?.replace('\\', "/")).ok();
+    overlay.iter().filter_map(|(path, bytes)| Some((within(path)?, bytes.clone()))).collect()
+}
+
+/// Checks the files of a catalog that are asked about.
 async fn check_view(
     view: &View,
-    wanted: &(dyn Fn(&CatalogPath) -> bool + Sync),
-    shown: &(dyn Fn(&str) -> String + Sync),
-    whole: bool,
+    asked: AskedFiles<'_>,
     (lenient, tools): (bool, Option<&Toolbox>),
 ) -> Result<Checkup, Error> {
-    let found = check(&view.snapshot, CheckOptions { wanted, whole, lenient, tools }).await?;
+    let AskedFiles { wanted, shown, whole, root, instead } = asked;
+    let found = check(&view.snapshot, CheckOptions { wanted, whole, lenient, tools, instead }).await?;
     let mut checkup = Checkup::default();
     for file in found.files {
         checkup.flows += file.flows.len();
         checkup.templates += file.templates;
         checkup.note_calls(file.flows.iter(), tools.is_some());
         let unreadable = file.unusable.map(|unusable| CatalogError::Unusable(unusable).into());
-        let shown = shown(&file.file);
-        checkup.files.push(CheckedFile { shown, findings: file.findings, alone: false, unreadable });
+        let (shown, path) = (shown(&file.file), root.map(|root| root.join(&file.file)));
+        let (findings, suppressed) = (file.findings, file.suppressed);
+        checkup.files.push(CheckedFile { shown, path, findings, suppressed, alone: false, unreadable });
     }
     Ok(checkup)
 }

@@ -10,10 +10,13 @@ use super::nested::Nesting;
 use super::problems::{left_out, unreadable};
 use super::stock::{Judge, JudgedFlow, Manner, Stock};
 use super::{CatalogError, in_folder, is_category};
+use crate::document::Document;
 use crate::model::{Flow, NodeKind, Toolbox, Unusable};
 use crate::names::CatalogPath;
 use crate::source::{Problem, ProblemKind, Snapshot};
-use crate::validate::{Finding, Guidance, ParsedFlows, misplaced_files, twin_files, unusable_file};
+use crate::validate::{
+    Finding, Guidance, LookedAt, ParsedFlows, Suppressed, misplaced_files, sift, twin_files, unusable_file,
+};
 
 /// Which files are checked, and how.
 #[derive(Clone, Copy)]
@@ -26,6 +29,8 @@ pub struct CheckOptions<'a> {
     pub lenient: bool,
     /// What is known of the operator's external tools; none where calls are not looked at.
     pub tools: Option<&'a Toolbox>,
+    /// Files whose texts are others than the source's, or which the source doesn't have.
+    pub instead: &'a BTreeMap<CatalogPath, Arc<[u8]>>,
 }
 
 /// A file that is asked about, or that something was found in while one of these was checked.
@@ -35,6 +40,8 @@ pub struct ReportedFile {
     pub file: String,
     /// What was found in it, in its order.
     pub findings: Vec<Finding>,
+    /// What was found in it and is suppressed by its flows.
+    pub suppressed: Vec<Suppressed>,
     /// Its flows, where it is asked about.
     pub flows: Vec<Arc<Flow>>,
     /// How many templates it holds, where it is asked about.
@@ -46,7 +53,7 @@ pub struct ReportedFile {
 impl ReportedFile {
     /// One without flows and templates.
     fn alone(file: String, unusable: Option<Unusable>) -> Self {
-        Self { file, findings: Vec::new(), flows: Vec::new(), templates: 0, unusable }
+        Self { file, findings: Vec::new(), suppressed: Vec::new(), flows: Vec::new(), templates: 0, unusable }
     }
 }
 
@@ -71,7 +78,12 @@ type Causes = BTreeMap<String, Arc<Finding>>;
 /// # Errors
 /// When the source does not answer.
 pub async fn check(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<CatalogCheck, CatalogError> {
-    let texts = snapshot.read_all().await?;
+    let mut texts = snapshot.read_all().await?;
+    for (path, bytes) in options.instead {
+        texts.retain(|(other, _)| other != path);
+        let place = texts.partition_point(|(other, _)| other < path);
+        texts.insert(place, (path.clone(), Ok(bytes.clone())));
+    }
     let (files, problems) = (snapshot.files().await?, snapshot.problems().await?);
     let (mut stock, mut names, mut flow_files) = (Stock::default(), FlowNames::default(), FlowFiles::new());
     let left_out: Vec<Unusable> = not_among(&files, &problems).map(left_out).collect();
@@ -170,17 +182,22 @@ fn report(
     let wanted = |path: &str| CatalogPath::new(path).is_ok_and(|path| (options.wanted)(&path));
     // What is found in a template while a flow is checked is told with the template, once.
     let mut found: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+    let mut suppressed: BTreeMap<String, Vec<Suppressed>> = BTreeMap::new();
+    let looked_at = LookedAt { references: true, whole: options.whole, tools: options.tools.is_some() };
     for ((path, file), flows) in flow_files.iter().zip(judged) {
         // Whatever JSON a folder's description holds, it is no flow.
         let read = file.as_ref().ok().filter(|file| !is_category(path) || file.document().is_none());
-        let of_file = read.map(ParsedFlows::findings).unwrap_or_default();
-        let of_flows = flows.iter().flat_map(|judged| judged.findings.iter().cloned());
+        let of_file = read.map(ParsedFlows::all_findings).unwrap_or_default();
         let asked_about = (options.wanted)(path);
-        for mut finding in of_file.into_iter().chain(of_flows) {
+        let told = |finding: &Finding| asked_about || finding.file != *path && (options.wanted)(&finding.file);
+        let of_flows = flows.iter().map(|judged| (&*judged.flow, &*judged.findings));
+        let (findings, left_unsaid) = sifted(of_file, &of_flows, read.and_then(ParsedFlows::document), looked_at);
+        for mut finding in findings.into_iter().filter(told) {
             finding.cause = finding.files.iter().find_map(|file| causes.get(file)).cloned();
-            if asked_about || finding.file != *path && (options.wanted)(&finding.file) {
-                found.entry(finding.file.to_string()).or_default().push(finding);
-            }
+            found.entry(finding.file.to_string()).or_default().push(finding);
+        }
+        for one in left_unsaid.into_iter().filter(|one| told(&one.finding)) {
+            suppressed.entry(one.finding.file.to_string()).or_default().push(one);
         }
     }
     for finding in of_files.into_iter().filter(|finding| (options.wanted)(&finding.file)) {
@@ -192,7 +209,7 @@ fn report(
         let flows = flows.iter().map(|judged| judged.flow.clone()).collect();
         let unusable = file.err();
         let file = path.to_string();
-        files.insert(file.clone(), ReportedFile { file, findings: Vec::new(), flows, templates: 0, unusable });
+        files.insert(file.clone(), ReportedFile { flows, ..ReportedFile::alone(file, unusable) });
     }
     for (file, read) in stock.templates.iter().filter(|(file, _)| !left.contains(*file)) {
         if wanted(file) {
@@ -200,18 +217,25 @@ fn report(
         }
         let unusable = read.templates.as_ref().err().filter(|_| read.findings.is_empty()).cloned();
         let (templates, flows) = (read.all().len(), Vec::new());
-        let reported = ReportedFile { file: file.clone(), findings: Vec::new(), flows, templates, unusable };
+        let reported = ReportedFile { flows, templates, ..ReportedFile::alone(file.clone(), unusable) };
         files.insert(file.clone(), reported);
     }
-    for file in found.keys() {
+    for file in found.keys().chain(suppressed.keys()) {
         // Neither a flow nor a template.
         files.entry(file.clone()).or_insert_with(|| ReportedFile::alone(file.clone(), None));
     }
     let mut files: Vec<ReportedFile> = files.into_values().collect();
     for file in &mut files {
         file.findings = found.remove(&file.file).map(in_order).unwrap_or_default();
+        // What another flow has found at the same place, and does not suppress, is told.
+        let told = |one: &Suppressed| file.findings.iter().any(|finding| same(finding, &one.finding));
+        let mut left_unsaid = suppressed.remove(&file.file).unwrap_or_default();
+        left_unsaid.retain(|one| !told(one));
+        left_unsaid.sort_by(|a, b| (a.finding.span.start, a.finding.rule).cmp(&(b.finding.span.start, b.finding.rule)));
+        left_unsaid.dedup_by(|a, b| same(&a.finding, &b.finding));
+        file.suppressed = left_unsaid;
     }
-    files.retain(|file| !file.findings.is_empty() || wanted(&file.file));
+    files.retain(|file| !file.findings.is_empty() || !file.suppressed.is_empty() || wanted(&file.file));
     for file in files.iter_mut().filter(|file| !wanted(&file.file)) {
         (file.flows, file.templates) = (Vec::new(), 0);
     }
@@ -254,9 +278,37 @@ fn causes_first(files: &mut [ReportedFile]) {
     files.sort_by_key(|file| depth.get(&file.file).copied());
 }
 
+/// What is found in a file and its flows, without what the flows suppress, and what they suppress. What is
+/// found in the file comes with each flow that it concerns.
+pub fn sifted<'f>(
+    of_file: Vec<Finding>,
+    flows: &(impl Iterator<Item = (&'f Flow, &'f [Finding])> + Clone),
+    document: Option<&Arc<Document>>,
+    looked_at: LookedAt,
+) -> (Vec<Finding>, Vec<Suppressed>) {
+    let with_flows = |finding: &Finding| flows.clone().flat_map(|(_, findings)| findings).any(|own| same(own, finding));
+    let mut kept: Vec<Finding> = of_file.into_iter().filter(|finding| !with_flows(finding)).collect();
+    let mut suppressed = Vec::new();
+    for (flow, findings) in flows.clone() {
+        let Some(document) = document else {
+            kept.extend_from_slice(findings);
+            continue;
+        };
+        let (findings, left_unsaid) = sift(flow, document, findings.to_vec(), looked_at);
+        kept.extend(findings);
+        suppressed.extend(left_unsaid);
+    }
+    (kept, suppressed)
+}
+
+/// Whether two findings say the same of the same place.
+fn same(a: &Finding, b: &Finding) -> bool {
+    (a.rule, a.span, &a.message) == (b.rule, b.span, &b.message)
+}
+
 /// Findings of one file, each once, in the order of the file.
 pub fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by(|a, b| (a.span.start, a.rule, &a.message).cmp(&(b.span.start, b.rule, &b.message)));
-    findings.dedup_by(|a, b| (a.rule, a.span, &a.message) == (b.rule, b.span, &b.message));
+    findings.dedup_by(|a, b| same(a, b));
     findings
 }

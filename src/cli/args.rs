@@ -3,15 +3,22 @@
 //! Values are kept as they were written: what a setting's text means is decided by
 //! [`config`](crate::config), so a flag, a variable and a line of `flowy.toml` are understood alike.
 
+mod checking;
+
 use std::path::PathBuf;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(super) use checking::{
+    BaselineChoice, CheckFormat, DiffArgs, DiffFormat, ExplainArgs, FailOn, FixChoice, FmtArgs, ValidateArgs,
+};
+
 use super::settings::SettingFlags;
 use crate::app::clients::SERVER;
 use crate::app::{ListKind, Mode, STATES};
 use crate::report::draw::FORMATS;
+use crate::report::files::FILE_KINDS;
 
 /// List, show, check and execute prompt flows that are kept in a GitHub repository or a folder.
 #[derive(Debug, Parser)]
@@ -109,14 +116,34 @@ pub(super) enum Command {
                       last line says which. A file is checked together with the catalog around it. References in a \
                       standalone file can't be resolved; flowy says so. A catalog without a flow is a warning. Without any \
                       catalog, nothing is checked and the exit code is 2. Errors exit 1; warnings alone exit 0, unless \
-                      --strict is given.",
-        after_help = "Examples:\n  flowy validate\n  flowy validate flows/My_Flow.json\n  flowy validate --strict --quiet\n  flowy validate --source your-name/your-flows"
+                      --strict or --fail-on is given.",
+        after_help = "Examples:\n  flowy validate\n  flowy validate flows/My_Flow.json\n  flowy validate --strict --quiet\n  flowy validate --fix --diff\n  flowy validate --format sarif --fail-on never > flowy.sarif\n  flowy validate --source your-name/your-flows"
     )]
     Validate(ValidateArgs),
+    /// Show what changes in behaviour between two states of a catalog
+    #[command(
+        long_about = "Show what changes in behaviour between two states of a catalog: flows that come, go and are renamed, \
+                      inputs, steps, order, results, and texts word by word.\n\nA state is a folder, a branch, tag or commit \
+                      of the repository in the current folder, or owner/repo@ref on GitHub. Without TO, it is the working \
+                      copy.",
+        after_help = "Examples:\n  flowy diff main\n  flowy diff v1.0 v1.1 --exit-code\n  flowy diff origin/main >> \"$GITHUB_STEP_SUMMARY\""
+    )]
+    Diff(DiffArgs),
+    /// Explain a rule of `flowy validate`, with a bad and a good example; without a rule, list all
+    #[command(after_help = "Example:\n  flowy explain dangling-edge")]
+    Explain(ExplainArgs),
+    /// Lay out flow and template files: known keys in order, two blanks a level
+    #[command(
+        long_about = "Lay out flow and template files: the keys that the format names on file, flow, node, edge and template \
+                      in its order, one member a line, two blanks a level.\n\nTexts and numbers stay as they are written, \
+                      and nothing moves inside values, arguments and unknown fields. A file that repeats a key is refused.",
+        after_help = "Examples:\n  flowy fmt\n  flowy fmt --check flows/My_Flow.json"
+    )]
+    Fmt(FmtArgs),
     /// Draw a flow's graph, as Mermaid or Graphviz text
     #[command(after_help = "Example:\n  flowy graph Launch_Brief --format dot | dot -Tsvg > launch.svg")]
     Graph(GraphArgs),
-    /// Print the JSON Schema of a flow's inputs
+    /// Print the JSON Schema of a flow's inputs, or of a kind of file
     #[command(after_help = "Example:\n  flowy schema Marketing_Strategy > inputs.schema.json")]
     Schema(SchemaArgs),
     /// Serve the catalog to an MCP client over stdin and stdout
@@ -176,6 +203,9 @@ impl Command {
             Self::Show(_) => "flows/show",
             Self::Run(_) => "flows/execute",
             Self::Validate(_) => "flows/validate",
+            Self::Diff(_) => "flows/diff",
+            Self::Explain(_) => "flows/explain",
+            Self::Fmt(_) => "flows/fmt",
             Self::Graph(_) => "flows/graph",
             Self::Schema(_) => "flows/schema",
             Self::Serve(_) => "flows/serve",
@@ -279,17 +309,6 @@ pub(super) struct RunArgs {
     pub(super) detail: String,
 }
 
-/// Arguments of `validate`.
-#[derive(Debug, Args)]
-pub(super) struct ValidateArgs {
-    /// Files and folders to check
-    #[arg(value_name = "PATH")]
-    pub(super) paths: Vec<PathBuf>,
-    /// Also exit 1 on warnings
-    #[arg(long)]
-    pub(super) strict: bool,
-}
-
 /// Arguments of `graph`.
 #[derive(Debug, Args)]
 pub(super) struct GraphArgs {
@@ -308,7 +327,11 @@ pub(super) struct GraphArgs {
 #[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
     /// The name of the flow
-    pub(super) name: String,
+    #[arg(required_unless_present = "file", conflicts_with = "file")]
+    pub(super) name: Option<String>,
+    /// Instead, print the JSON Schema of a kind of file, for editors
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(FILE_KINDS))]
+    pub(super) file: Option<String>,
 }
 
 /// What can be done with guided executions.

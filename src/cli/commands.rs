@@ -2,7 +2,10 @@
 
 mod completions;
 mod config;
+mod diff;
 mod executions;
+mod explain;
+mod fmt;
 mod graph;
 mod list;
 mod run;
@@ -106,7 +109,10 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::List(args) => list::list(args, world),
         Command::Show(args) => show::show(&args, world),
         Command::Run(args) => run::run(&args, world),
-        Command::Validate(args) => validate::validate(args, world),
+        Command::Validate(args) => validate::validate(&args, world),
+        Command::Diff(args) => diff::diff(&args, world),
+        Command::Explain(args) => explain::explain(&args, world),
+        Command::Fmt(args) => fmt::fmt(&args, world),
         Command::Graph(args) => graph::graph(&args, world),
         Command::Schema(args) => schema::schema(&args, world),
         Command::Serve(args) => serve::serve(&args, world),

@@ -50,6 +50,10 @@ const RELEVANT: &[Relevant] = &[
         flags: READING,
     },
     Relevant { command: "validate", settings: &[Source, Catalog, Reading, Servers, CacheFolder, All], flags: READING },
+    Relevant { command: "diff", settings: &[Reading, CacheFolder, All], flags: ANSWERING },
+    Relevant { command: "fmt", settings: &[All], flags: ANSWERING },
+    // The rules are the same whatever is set.
+    Relevant { command: "explain", settings: &[], flags: ANSWERING },
     Relevant { command: "graph", settings: &[Source, Catalog, Reading, CacheFolder, All], flags: READING },
     // A schema is JSON anyway.
     Relevant {

@@ -20,6 +20,7 @@ pub const SURROUNDINGS: &[(&str, &str)] = &[
     ("LOCALAPPDATA", "where the cache and state folders are made (Windows)"),
     ("TMPDIR", "where a folder is made when there is no user's folder"),
     ("GITHUB_ACTIONS", "true: GITHUB_REF is the workflow's own, see there"),
+    ("GITHUB_STEP_SUMMARY", "the file to which flowy validate --format github adds all findings"),
     (
         "HTTPS_PROXY",
         "the proxy for what is asked by https, http://HOST:PORT or with a login http://USER:PASSWORD@HOST:PORT; what is no such address is an error",
@@ -147,6 +148,11 @@ impl Environment {
     /// The folder that relative paths are relative to.
     pub fn current_folder(&self) -> &Path {
         &self.current_folder
+    }
+
+    /// The file in which a step of a GitHub workflow sums up.
+    pub fn step_summary(&self) -> Option<PathBuf> {
+        self.variable("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from)
     }
 
     /// Whose conventions hold.

@@ -89,6 +89,10 @@ impl ConfigFile {
             let (line, _) = position(reading.text, key.span().start);
             let key = format!("{section}{}", key.into_inner());
             let value = value.into_inner();
+            if key == super::checking::SECTION && matches!(value, DeValue::Table(_)) {
+                // About checking the catalog that the file lies in; read where that is checked.
+                continue;
+            }
             let Some((row, key)) = reading.row_of(&key) else {
                 match value {
                     DeValue::Table(table) if reading.has_section(&key) => {
@@ -165,7 +169,7 @@ fn as_text(value: &DeValue<'_>) -> Option<String> {
 }
 
 /// Line and column (in characters) of a byte, both from 1.
-fn position(text: &str, byte: usize) -> (usize, usize) {
+pub(super) fn position(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;

@@ -29,7 +29,7 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-pub use self::allow::{Allow, Pattern, READ_ONLY};
+pub use self::allow::{Allow, Pattern, READ_ONLY, fits};
 #[cfg(feature = "internals")]
 pub use self::error::SERVERS_FAULTS;
 pub use self::error::{ServersError, ServersFault, ServersMistake};

@@ -13,7 +13,7 @@ use jsonc_parser::errors::ParseErrorKind;
 use serde_json::{Map, Number, Value};
 
 use super::slips::slip;
-use super::span::parse_ast;
+use super::span::{lax_ast, parse_ast, too_deep};
 use super::{Place, Pointer, Position, Span};
 use crate::names::{CatalogPath, hidden, legible, spelt_in_tags};
 
@@ -138,33 +138,18 @@ impl Document {
     }
 }
 
-/// The byte at which the nesting limit is first passed. Looked at before parsing, because
-/// parsers recurse and a few thousand brackets would end the process.
-fn too_deep(text: &str) -> Option<usize> {
-    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
-    for (at, byte) in text.bytes().enumerate() {
-        if in_text {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_text = false,
-                _ => {}
-            }
-            continue;
+impl Document {
+    /// What can be read of a file that is no strict JSON: with comments, with commas too many or too few, and with
+    /// texts in single quotation marks. Nothing that comes of it executes.
+    pub fn lax(path: CatalogPath, text: &Arc<str>) -> Option<Self> {
+        if too_deep(text).is_some() {
+            return None;
         }
-        match byte {
-            b'"' => in_text = true,
-            b'{' | b'[' => {
-                depth += 1;
-                if depth > MAX_NESTING {
-                    return Some(at);
-                }
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
+        let ast = lax_ast(text)?;
+        let mut noted = Noted::default();
+        let value = value_of(&ast, &Pointer::root(), &mut noted);
+        Some(Self { path, text: text.clone(), value, duplicates: noted.duplicates, hidden: noted.hidden })
     }
-    None
 }
 
 /// What is noticed while the value is made.

@@ -30,6 +30,48 @@ pub(super) fn parse_ast(text: &str) -> Result<Option<Ast<'_>>, jsonc_parser::err
     parse_to_ast(text, &collect, &STRICT).map(|result| result.value)
 }
 
+/// Reads a text as far as that goes without guessing.
+pub(super) fn lax_ast(text: &str) -> Option<Ast<'_>> {
+    const LAX: ParseOptions = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_missing_commas: true,
+        allow_single_quoted_strings: true,
+        ..STRICT
+    };
+    let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false };
+    parse_to_ast(text, &collect, &LAX).ok()?.value
+}
+
+/// The byte at which the nesting limit is first passed. Looked at before parsing, because
+/// parsers recurse and a few thousand brackets would end the process.
+pub(super) fn too_deep(text: &str) -> Option<usize> {
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        if in_text {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_text = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_text = true,
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > super::MAX_NESTING {
+                    return Some(at);
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
 /// A half-open byte range in a document's text (byte-order mark not counted).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
@@ -156,7 +198,13 @@ impl<'a> Locator<'a> {
 
     /// The bytes of a place; a member that is not there gives its nearest parent that is.
     pub fn span(&self, place: &Place) -> Span {
-        let root = self.root.get_or_init(|| parse_ast(self.text).ok().flatten().as_ref().map(SpanNode::of));
+        let root = self.root.get_or_init(|| {
+            let ast = parse_ast(self.text).ok().flatten();
+            // What could only be read laxly has its places, too.
+            ast.or_else(|| if too_deep(self.text).is_some() { None } else { lax_ast(self.text) })
+                .as_ref()
+                .map(SpanNode::of)
+        });
         let Some(root) = root else { return Span::default() };
         let mut here = root;
         let mut key: Option<Span> = None;

@@ -3,6 +3,8 @@
 //! Everything comes back as text; who prints it, and where, is not known here. What came from a
 //! catalog is stripped of characters that could change how a terminal behaves.
 
+mod changes;
+mod difference;
 mod execution;
 mod files;
 mod findings;
@@ -11,6 +13,7 @@ mod guided;
 mod listing;
 mod missing;
 mod rows;
+mod rules;
 mod servers;
 mod setup;
 mod table;
@@ -25,6 +28,8 @@ use crate::app::Error;
 use crate::names::{counted as count, grouped, unprintable};
 use crate::run::Counts;
 
+pub use changes::{differences, laid_out, mended};
+pub use difference::difference;
 pub use execution::{StepTexts, Told, Wish, execution, rehearsal, step_line, succeeded, under_way};
 pub use files::{GivenFile, about_file, files_notes, given_files};
 pub use findings::{checkup, checkup_lines};
@@ -32,6 +37,7 @@ pub use flow::shown;
 pub use guided::{executions, executions_notes, guided, pruned, tallies};
 pub use listing::{exposed, listing, listing_notes, origin_notes};
 pub use missing::missing;
+pub use rules::{rule, rules};
 pub use servers::{server_tools, server_tools_notes, servers, servers_notes};
 pub use setup::client_setup;
 pub use usage::{stats, stats_notes};

@@ -3,7 +3,9 @@
 //! Fields stand in the order in which they are read; what is absent stays absent. Units are in the
 //! names. Long replies are cut to a limit, never silently.
 
+mod changes;
 mod common;
+mod difference;
 mod error;
 mod execution;
 mod files;
@@ -13,6 +15,7 @@ mod guided;
 mod limit;
 mod listing;
 mod resource;
+mod rules;
 #[cfg(feature = "internals")]
 mod schemas;
 mod servers;
@@ -27,7 +30,9 @@ use serde_json::Value;
 
 use crate::app::{ExecutionEntry, StatusAnswer};
 
+pub use changes::format_report;
 pub use common::WarningAnswer;
+pub use difference::difference;
 pub use error::ErrorAnswer;
 #[cfg(feature = "internals")]
 pub use execution::STATUSES;
@@ -45,6 +50,7 @@ pub use guided::{
 pub use limit::{FAILURE_CHARACTERS, LARGEST_FRAME, MAX_TOKENS, Travels, frame_fits, json_of, text_fits};
 pub use listing::{listing, listing_with_tools, written_listing};
 pub use resource::{flow_entry, flow_names};
+pub use rules::{rule, rules};
 #[cfg(feature = "internals")]
 pub use schemas::schemas;
 pub use servers::{server_tools, servers};

@@ -1,4 +1,4 @@
-//! The example catalog: files that are built into the program.
+//! Files that never change: those built into the program, and those that somebody has read already.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,11 +18,13 @@ pub(super) struct Examples {
 impl Examples {
     /// The files of a catalog among these; other paths are left out.
     pub(super) fn of(files: &[(&str, &[u8])]) -> Self {
-        let bytes: BTreeMap<CatalogPath, Arc<[u8]>> = files
-            .iter()
-            .filter(|(path, _)| is_read(path))
-            .filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(*bytes))))
-            .collect();
+        Self::of_texts(files.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(*bytes)))))
+    }
+
+    /// The same of files with checked paths.
+    pub(super) fn of_texts(files: impl IntoIterator<Item = (CatalogPath, Arc<[u8]>)>) -> Self {
+        let bytes: BTreeMap<CatalogPath, Arc<[u8]>> =
+            files.into_iter().filter(|(path, _)| is_read(path.as_str())).collect();
         let entry = |bytes: &Arc<[u8]>| FileEntry { oid: None, size: u64::try_from(bytes.len()).unwrap_or(u64::MAX) };
         let files = bytes.iter().map(|(path, bytes)| (path.clone(), entry(bytes))).collect();
         Self { files: Arc::new(files), bytes }
@@ -49,9 +51,9 @@ impl Examples {
     }
 
     pub(super) fn read(&self, path: &CatalogPath) -> Result<Arc<[u8]>, SourceError> {
-        self.bytes.get(path).cloned().ok_or_else(|| SourceError::NoSuchFile {
-            path: path.clone(),
-            place: "the built-in example catalog".to_owned(),
-        })
+        self.bytes
+            .get(path)
+            .cloned()
+            .ok_or_else(|| SourceError::NoSuchFile { path: path.clone(), place: "files that never change".to_owned() })
     }
 }

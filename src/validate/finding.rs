@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::code::{Code, WarningCode};
-use crate::document::{Locator, Place, Position, Span, SyntaxProblem};
+use crate::document::{Edit, Locator, Place, Position, Span, SyntaxProblem};
 use crate::model::{Template, Unusable};
 use crate::names::CatalogPath;
-use crate::validate::{Mending, Rule};
+use crate::validate::{Fix, Mending, Rule};
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,6 +90,8 @@ pub struct Finding {
     pub flow: Option<String>,
     /// The nodes of a ring in order, without the closing repeat (rule `cycle` only).
     pub ring: Vec<String>,
+    /// How it goes away, where that can be told.
+    pub fix: Option<Fix>,
 }
 
 impl Finding {
@@ -114,6 +116,7 @@ impl Finding {
             node: None,
             flow: None,
             ring: Vec::new(),
+            fix: None,
         }
     }
 
@@ -305,6 +308,18 @@ impl Draft<'_> {
     pub fn because_of(self, unusable: &Unusable) -> Self {
         let mending = Mending { files: vec![unusable.file.clone()], hints: unusable.hints.clone() };
         self.code(unusable.code).mended_by(&mending)
+    }
+
+    /// A change that keeps the meaning of the file and makes the finding go away.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn safe_fix(self, what: impl Into<String>, edit: Edit) -> Self {
+        self.with(|finding| finding.fix = Some(Fix { edit, safe: true, what: what.into() }))
+    }
+
+    /// A change that makes the finding go away, and that somebody has to look at.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn unsafe_fix(self, what: impl Into<String>, edit: Edit) -> Self {
+        self.with(|finding| finding.fix = Some(Fix { edit, safe: false, what: what.into() }))
     }
 
     /// The nodes of the ring it is about.

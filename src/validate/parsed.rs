@@ -8,7 +8,7 @@ use super::finding::{self, Drafts, Finding};
 use super::{FlowCheck, Known, Reach, rules};
 use crate::document::{Document, Locator, Place, SyntaxProblem};
 use crate::model::wire::{self, Unread};
-use crate::model::{Flow, NodeKind, Unusable};
+use crate::model::{Flow, NodeKind, Shelf, Unusable};
 use crate::names::CatalogPath;
 use crate::validate::FileSubject;
 
@@ -75,15 +75,7 @@ impl References {
 impl ParsedFlows {
     /// Reads a file.
     pub fn read(path: &CatalogPath, bytes: &[u8]) -> Self {
-        let contents = super::parse(path, bytes).map(|document| {
-            let read = wire::read_flows(&document);
-            let with_names = |flow: Flow| {
-                let references = References::of(&flow);
-                (Arc::new(flow), references)
-            };
-            let flows = read.flows.into_iter().map(with_names).collect();
-            Arc::new(Contents { document, flows, unread: read.unread, findings: OnceLock::new() })
-        });
+        let contents = super::parse(path, bytes).map(|document| Arc::new(Contents::of(document)));
         Self { path: path.clone(), contents }
     }
 
@@ -110,6 +102,26 @@ impl ParsedFlows {
         }
     }
 
+    /// The same, and of a file that is no JSON also what is found in what can be read of it. What that names is not
+    /// looked up.
+    pub fn all_findings(&self) -> Vec<Finding> {
+        let mut findings = self.findings();
+        if let Err(problem) = &self.contents
+            && let Some(document) = Document::lax(self.path.clone(), &problem.text)
+        {
+            let lax = Self { path: self.path.clone(), contents: Ok(Arc::new(Contents::of(Arc::new(document)))) };
+            let shelf = Shelf::unchecked();
+            let known =
+                Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options: super::Options::default() };
+            let check = super::flow_file(&lax, known);
+            findings.extend(check.findings);
+            findings.extend(check.flows.into_iter().flat_map(|flow| flow.findings));
+            findings.sort_by(|a, b| (a.span.start, a.rule, &a.message).cmp(&(b.span.start, b.rule, &b.message)));
+            findings.dedup_by(|a, b| (a.rule, a.span, &a.message) == (b.rule, b.span, &b.message));
+        }
+        findings
+    }
+
     /// Why it holds no flow, where it holds none and should.
     pub fn unusable(&self) -> Option<Unusable> {
         let findings = if self.flows().is_empty() { self.findings() } else { Vec::new() };
@@ -127,6 +139,16 @@ impl ParsedFlows {
 }
 
 impl Contents {
+    fn of(document: Arc<Document>) -> Self {
+        let read = wire::read_flows(&document);
+        let with_names = |flow: Flow| {
+            let references = References::of(&flow);
+            (Arc::new(flow), references)
+        };
+        let flows = read.flows.into_iter().map(with_names).collect();
+        Self { document, flows, unread: read.unread, findings: OnceLock::new() }
+    }
+
     fn findings(&self, path: &CatalogPath) -> &[Finding] {
         self.findings.get_or_init(|| {
             let document = &self.document;

@@ -32,10 +32,8 @@ pub struct Rule {
     /// changes nothing of how the flow runs.
     pub warning: Option<WarningCode>,
     /// What else it may say, and when.
-    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "the reference is made of it"))]
     pub also: &'static [Verdict],
     /// What it looks for, in one sentence, for tables and help.
-    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "the reference is made of it"))]
     pub summary: &'static str,
     /// The check.
     pub check: Check,
@@ -144,7 +142,12 @@ impl FlowSubject<'_> {
 
     fn items(&self, key: &str) -> usize {
         let list = self.document.value.pointer(self.flow.base.key(key).as_str());
-        list.and_then(serde_json::Value::as_array).map_or(0, Vec::len)
+        match list {
+            None | Some(serde_json::Value::Null) => 0,
+            Some(serde_json::Value::Array(items)) => items.len(),
+            // What is there, and no list, can't be read.
+            Some(_) => 1,
+        }
     }
 
     /// Whether a step reads another's output that no edge brings to it.

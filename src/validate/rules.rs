@@ -18,7 +18,7 @@ mod empty_flow;
 mod empty_step;
 mod flow_ring;
 mod foreign_placeholder;
-mod hidden_text;
+pub(super) mod hidden_text;
 mod inexact_name;
 mod invalid_variable_name;
 mod lost_result;
@@ -52,11 +52,15 @@ mod unreachable_reference;
 mod unread_output;
 pub(super) mod unusable_file;
 mod unused_variable;
+pub(super) mod useless_ignore;
 mod useless_mapping;
 
 /// The rules about what the operator's servers offer.
 pub(super) const OF_TOOLS: [&str; 4] =
     [unknown_tool::RULE.id, tool_not_allowed::RULE.id, unavailable_tool::RULE.id, misfit_arguments::RULE.id];
+
+/// The rules that look where all flows of a catalog are known.
+pub(super) const OF_WHOLE: [&str; 2] = [stray_example::RULE.id, ambiguous_name::RULE.id];
 
 /// The rule about servers that can't be reached.
 pub const UNAVAILABLE_TOOL: &str = unavailable_tool::RULE.id;
@@ -114,4 +118,5 @@ pub static REGISTRY: &[Rule] = &[
     misplaced_file::RULE,
     twin_files::RULE,
     unusable_file::RULE,
+    useless_ignore::RULE,
 ];

@@ -10,6 +10,7 @@
 #![allow(missing_docs, reason = "tests are named after what they show")]
 
 mod architecture;
+mod check;
 mod contract;
 mod fuzzed;
 mod guide;

@@ -1,12 +1,21 @@
 //! `flowy validate`: what is wrong with flow and template files, and where.
 
-use super::{Done, ENDING, World, own_program, wait};
-use crate::app::{CheckRequest, KeptTools, Servers, Severity, check_paths};
-use crate::cli::args::ValidateArgs;
-use crate::report::{human, wire};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use super::{Done, ENDING, Stop, World, own_program, wait};
+use crate::app::{
+    BaselineMode, CheckRequest, Checkup, Code, Error, KeptTools, Overlay, Servers, Severity, TypedFile, add_to_file,
+    check_paths, fix_paths, write_changed,
+};
+use crate::cli::args::{CheckFormat, FailOn, FixChoice, ValidateArgs};
+use crate::report::{ci, human, wire};
 
 /// Prints each finding at its place, and a line that sums up.
-pub(super) fn validate(args: ValidateArgs, world: &World<'_>) -> Done {
+pub(super) fn validate(args: &ValidateArgs, world: &World<'_>) -> Done {
+    if world.everywhere.json && !matches!(args.format, CheckFormat::Plain | CheckFormat::Json) {
+        return Err(Stop::usage("--json and --format name two formats", "leave one of them out"));
+    }
     let settings = world.settings()?;
     let begun = world.clock.now();
     // Looked at where they are named for this check: elsewhere the check is the same on every machine.
@@ -17,34 +26,69 @@ pub(super) fn validate(args: ValidateArgs, world: &World<'_>) -> Done {
     if let Some(servers) = &servers {
         servers.all_set()?;
     }
+    let (paths, typed) = typed(args)?;
     let mut request = CheckRequest {
-        paths: args.paths,
+        paths,
         source_named: world.everywhere.settings.0.value("--source").is_some(),
         git_ref: None,
         refresh: world.everywhere.refresh,
         tools: None,
         kept_tools: Vec::new(),
+        typed,
+        overlay: Overlay::new(),
+        since: args.since.clone(),
+        baseline: None,
     };
+    let baseline = args.baseline.map(|mode| match mode {
+        crate::cli::args::BaselineChoice::Write => BaselineMode::Write,
+        crate::cli::args::BaselineChoice::Use => BaselineMode::Use,
+    });
     let printer = world.printer;
     let check = |request: &CheckRequest| {
         wait(world, "checking", check_paths(request, &settings, world.environment, world.clock.clone()))
     };
+    // With servers, the first look only tells which of them are called.
+    if servers.is_none() {
+        request.baseline = baseline;
+    }
+    if args.fix.is_some() || args.diff {
+        let unsafe_too = args.fix == Some(FixChoice::Unsafe);
+        let report = wait(
+            world,
+            "mending",
+            fix_paths(&request, unsafe_too, &settings, world.environment, world.clock.clone()),
+        )??;
+        if args.diff {
+            printer.out(&human::differences(&report.changed, printer.out_look()));
+            return Ok(u8::from(!report.changed.is_empty()));
+        }
+        if request.typed.is_some() {
+            return Err(Stop::usage("a text on stdin has no file to be mended", "add --diff to see what would change"));
+        }
+        write_changed(&report.changed)?;
+        if !report.changed.is_empty() {
+            printer.note(&human::mended(&report.changed));
+        }
+    }
     let mut checkup = check(&request)??;
     // Servers that nothing checked here calls are nobody's business now.
-    if let Some(servers) = &servers
-        && !checkup.servers_called().is_empty()
-    {
+    if let Some(servers) = &servers {
         let wanted = checkup.servers_called().clone();
-        let known = wait(world, "asking external servers for their tools", async {
-            let known = servers.known(&wanted).await;
-            servers.shut_down(ENDING).await;
-            known
-        })?;
-        request.tools = Some(known);
-        request.kept_tools = KeptTools::among(&servers.list(), begun);
-        // What was fetched for the first look is what the second one looks at.
-        request.refresh = false;
-        checkup = check(&request)??;
+        if !wanted.is_empty() {
+            let known = wait(world, "asking external servers for their tools", async {
+                let known = servers.known(&wanted).await;
+                servers.shut_down(ENDING).await;
+                known
+            })?;
+            request.tools = Some(known);
+            request.kept_tools = KeptTools::among(&servers.list(), begun);
+            // What was fetched for the first look is what the second one looks at.
+            request.refresh = false;
+        }
+        if !wanted.is_empty() || baseline.is_some() {
+            request.baseline = baseline;
+            checkup = check(&request)??;
+        }
         for notice in servers.notices(|alias| wanted.contains(alias)) {
             printer.note(&human::warning(&notice, printer.err_look()));
         }
@@ -52,13 +96,49 @@ pub(super) fn validate(args: ValidateArgs, world: &World<'_>) -> Done {
     if let Some(origin) = &checkup.origin {
         world.warn_of(origin);
     }
-    if world.everywhere.json {
-        printer.json(&wire::checkup(&checkup));
-    } else if printer.quiet() {
-        printer.out(&human::checkup_lines(&checkup));
-    } else {
-        printer.out(&human::checkup(&checkup, printer.out_look()));
+    let fail_on = args.fail_on.unwrap_or(if args.strict { FailOn::Warning } else { FailOn::Error });
+    print(&checkup, args, fail_on, world)?;
+    let bad =
+        [Severity::Error, Severity::Warning, Severity::Info].into_iter().filter(|severity| fail_on.counts(*severity));
+    Ok(u8::from(bad.map(|severity| checkup.count(severity)).sum::<usize>() > 0))
+}
+
+/// The paths, and the text on stdin where `-` is one of them.
+fn typed(args: &ValidateArgs) -> Result<(Vec<PathBuf>, Option<TypedFile>), Stop> {
+    let is_stdin = |path: &PathBuf| path == Path::new("-");
+    let paths: Vec<PathBuf> = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
+    if !args.paths.iter().any(is_stdin) {
+        return if args.stdin_filename.is_some() {
+            Err(Stop::usage("--stdin-filename names the text on stdin, and stdin is not read", "give - as a path"))
+        } else {
+            Ok((paths, None))
+        };
     }
-    let bad = checkup.count(Severity::Error) + if args.strict { checkup.count(Severity::Warning) } else { 0 };
-    Ok(u8::from(bad > 0))
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|error| Stop::failed(Error::new(Code::InvalidRequest, format!("stdin can't be read: {error}")), 2))?;
+    let name = args.stdin_filename.clone().unwrap_or_else(|| PathBuf::from("stdin.json"));
+    Ok((paths, Some(TypedFile { name, bytes: bytes.into() })))
+}
+
+fn print(checkup: &Checkup, args: &ValidateArgs, fail_on: FailOn, world: &World<'_>) -> Result<(), Stop> {
+    let (printer, here) = (world.printer, world.environment.current_folder());
+    match args.format {
+        CheckFormat::Json => printer.json(&wire::checkup(checkup)),
+        CheckFormat::Plain if world.everywhere.json => printer.json(&wire::checkup(checkup)),
+        CheckFormat::Plain if printer.quiet() => printer.out(&human::checkup_lines(checkup)),
+        CheckFormat::Plain => printer.out(&human::checkup(checkup, printer.out_look())),
+        CheckFormat::Sarif => printer.json(&ci::sarif(checkup, here)),
+        CheckFormat::Gitlab => printer.json(&ci::code_quality(checkup, here)),
+        CheckFormat::Junit => printer.out(&ci::junit(checkup, here, |severity| fail_on.counts(severity))),
+        CheckFormat::Github => {
+            printer.out(&ci::annotations(checkup, here));
+            if let Some(path) = world.environment.step_summary() {
+                add_to_file(&path, &ci::summary(checkup, here))?;
+            }
+        }
+    }
+    Ok(())
 }

@@ -66,35 +66,41 @@ impl Pattern {
         plain == "readonly"
     }
 
-    /// Whether a name fits. In time that grows with the two lengths, whatever the pattern.
+    /// Whether a name fits.
     pub fn fits(&self, name: &str) -> bool {
-        let pattern: Vec<char> = self.0.chars().collect();
-        let name: Vec<char> = name.chars().collect();
-        let (mut at, mut seen) = (0, 0);
-        // Where to go on when a star has to take one more character.
-        let mut back: Option<(usize, usize)> = None;
-        while let Some(c) = name.get(seen) {
-            match pattern.get(at) {
-                Some('*') => {
-                    back = Some((at, seen));
-                    at += 1;
-                }
-                Some(p) if *p == '?' || p == c => {
-                    at += 1;
-                    seen += 1;
-                }
-                _ => match back {
-                    Some((star, taken)) => {
-                        back = Some((star, taken + 1));
-                        at = star + 1;
-                        seen = taken + 1;
-                    }
-                    None => return false,
-                },
-            }
-        }
-        pattern.iter().skip(at).all(|c| *c == '*')
+        fits(&self.0, name)
     }
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any characters and `?` for one. In time that grows
+/// with the two lengths, whatever the pattern.
+pub fn fits(pattern: &str, name: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    let (mut at, mut seen) = (0, 0);
+    // Where to go on when a star has to take one more character.
+    let mut back: Option<(usize, usize)> = None;
+    while let Some(c) = name.get(seen) {
+        match pattern.get(at) {
+            Some('*') => {
+                back = Some((at, seen));
+                at += 1;
+            }
+            Some(p) if *p == '?' || p == c => {
+                at += 1;
+                seen += 1;
+            }
+            _ => match back {
+                Some((star, taken)) => {
+                    back = Some((star, taken + 1));
+                    at = star + 1;
+                    seen = taken + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.iter().skip(at).all(|c| *c == '*')
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told, folded};
-use crate::app::{CheckedFile, Checkup};
+use crate::app::{BaselineNote, CheckedFile, Checkup};
 use crate::document::{Position, Span};
 use crate::names::{invisible, shown};
 use crate::validate::{Finding, Severity};
@@ -101,6 +101,17 @@ fn summary(checkup: &Checkup, look: Look) -> String {
         text.push_str(&look.paint(FAINT, &note));
         text.push('\n');
     }
+    if let Some(since) = &checkup.since {
+        let commit = since.commit.get(..7).unwrap_or(&since.commit);
+        let changed = count(since.changed, "file", "files");
+        let note = format!("since {} ({commit}): {changed} changed", shown(&since.git_ref, 200));
+        text.push_str(&look.paint(FAINT, &note));
+        text.push('\n');
+    }
+    for note in &checkup.baselines {
+        text.push_str(&look.paint(FAINT, &baseline_note(note)));
+        text.push('\n');
+    }
     let counts = [
         (checkup.count(Severity::Error), "error", "errors", BAD),
         (checkup.count(Severity::Warning), "warning", "warnings", DOUBTFUL),
@@ -112,6 +123,10 @@ fn summary(checkup: &Checkup, look: Look) -> String {
     let place = match checkup.catalogs.as_slice() {
         [] => String::new(),
         catalogs => format!(" of {}", catalogs.iter().map(|name| shown(name, 300)).collect::<Vec<_>>().join(" and ")),
+    };
+    let suppressed = match checkup.suppressed() {
+        0 => String::new(),
+        some => format!("; {some} suppressed"),
     };
     let said: Vec<String> = counts
         .into_iter()
@@ -126,15 +141,27 @@ fn summary(checkup: &Checkup, look: Look) -> String {
         );
         let _ = writeln!(
             text,
-            "{}: {what} in {}{place}, nothing found",
+            "{}: {what} in {}{place}, nothing found{suppressed}",
             look.paint(GOOD, "ok"),
             count(files, "file", "files")
         );
     } else {
         let with = checkup.files.iter().filter(|file| !file.findings.is_empty() || file.unreadable.is_some()).count();
-        let _ = writeln!(text, "{} in {with} of {}{place}", said.join(", "), count(files, "file", "files"));
+        let _ = writeln!(text, "{} in {with} of {}{place}{suppressed}", said.join(", "), count(files, "file", "files"));
     }
     text
+}
+
+fn baseline_note(note: &BaselineNote) -> String {
+    let path = shown(&note.path.to_string_lossy(), 300);
+    match (note.written, note.gone) {
+        (Some(written), _) => format!("{path}: {} written", count(written, "finding", "findings")),
+        (None, 0) => format!("{path}: used"),
+        (None, gone) => {
+            let gone = count(gone, "finding is", "findings are");
+            format!("{path}: {gone} no longer there; --baseline write takes them out")
+        }
+    }
 }
 
 fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {

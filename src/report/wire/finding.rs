@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::common::{OriginAnswer, error_code};
 use super::error::ErrorAnswer;
 use crate::app::Checkup;
-use crate::validate::{Finding, Severity};
+use crate::validate::{Finding, Severity, Suppressed, SuppressedBy};
 
 /// What the checker noticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -104,6 +104,9 @@ impl From<&Finding> for FindingAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckupAnswer {
+    /// Version of this shape. Fields may be added at any time; one is taken away, or changes its meaning, only with
+    /// another number, and is called deprecated here for 12 weeks before that.
+    schema_version: u32,
     /// The catalogs that the files belong to, in words.
     catalogs: Vec<String>,
     /// The files, in the order in which they were checked.
@@ -122,6 +125,11 @@ pub struct CheckupAnswer {
     errors: usize,
     /// How many warnings there are.
     warnings: usize,
+    /// How many findings are suppressed.
+    suppressed: usize,
+    /// What the files were held against; then only changed files are here, and those with new findings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<SinceAnswer>,
     #[serde(flatten)]
     origin: Option<OriginAnswer>,
 }
@@ -134,12 +142,52 @@ struct CheckedFileAnswer {
     file: String,
     /// What the checker noticed.
     findings: Vec<FindingAnswer>,
+    /// What the checker noticed and somebody suppressed; it counts nowhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressed: Vec<SuppressedAnswer>,
     /// False where the file stands alone, and nothing can be looked up.
     #[serde(skip_serializing_if = "Option::is_none")]
     references_checked: Option<bool>,
     /// Why the file could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorAnswer>,
+}
+
+/// What a check was held against.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SinceAnswer {
+    /// The branch, tag or commit that was named.
+    #[serde(rename = "ref")]
+    git_ref: String,
+    /// The commit that the files were held against.
+    commit: String,
+    /// How many files changed.
+    changed_files: usize,
+}
+
+/// A finding that is suppressed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SuppressedAnswer {
+    /// Where the suppression stands: in the flow, in the catalog's flowy.toml or in its baseline.
+    #[schemars(extend("enum" = ["flow", "settings", "baseline"]))]
+    by: &'static str,
+    /// The reason that was given.
+    reason: String,
+    /// What is suppressed.
+    finding: FindingAnswer,
+}
+
+impl From<&Suppressed> for SuppressedAnswer {
+    fn from(suppressed: &Suppressed) -> Self {
+        let by = match suppressed.by {
+            SuppressedBy::Flow => "flow",
+            SuppressedBy::Settings => "settings",
+            SuppressedBy::Baseline => "baseline",
+        };
+        Self { by, reason: suppressed.reason.clone(), finding: FindingAnswer::from(&suppressed.finding) }
+    }
 }
 
 /// A server's list of tools that was known from before.
@@ -157,11 +205,13 @@ pub fn checkup(checkup: &Checkup) -> CheckupAnswer {
     let files = checkup.files.iter().map(|file| CheckedFileAnswer {
         file: file.shown.clone(),
         findings: file.findings.iter().map(FindingAnswer::from).collect(),
+        suppressed: file.suppressed.iter().map(SuppressedAnswer::from).collect(),
         references_checked: file.alone.then_some(false),
         error: file.unreadable.as_ref().map(|error| ErrorAnswer::of(error, "validate")),
     });
     let kept = checkup.kept_tools.iter();
     CheckupAnswer {
+        schema_version: 1,
         catalogs: checkup.catalogs.clone(),
         files: files.collect(),
         flows: checkup.flows,
@@ -173,6 +223,12 @@ pub fn checkup(checkup: &Checkup) -> CheckupAnswer {
         calls_not_looked_up: checkup.calls_left,
         errors: checkup.count(Severity::Error),
         warnings: checkup.count(Severity::Warning),
+        suppressed: checkup.suppressed(),
+        since: checkup.since.as_ref().map(|since| SinceAnswer {
+            git_ref: since.git_ref.clone(),
+            commit: since.commit.clone(),
+            changed_files: since.changed,
+        }),
         origin: checkup.origin.as_ref().map(OriginAnswer::from),
     }
 }

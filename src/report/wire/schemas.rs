@@ -5,8 +5,10 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
+use super::difference::DiffAnswer;
 use super::error::ErrorAnswer;
 use super::execution::{ExecuteAnswer, FailedAnswer};
+use super::finding::CheckupAnswer;
 use super::flow::ShownAnswer;
 use super::listing::ListAnswer;
 use super::servers::ServersAnswer;
@@ -15,7 +17,8 @@ use super::{GuidedAnswer, StatusReply};
 
 /// Every published schema: the beginning of its file's name, and what it says.
 pub fn schemas() -> Vec<(&'static str, Value)> {
-    vec![
+    let mut all = vec![
+        ("diff.response", of::<DiffAnswer>()),
         ("flows-execute.failure", of::<FailedAnswer>()),
         ("flows-execute.response", of::<ExecuteAnswer>()),
         ("flows-guided.response", of::<GuidedAnswer>()),
@@ -25,7 +28,18 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("flows-status.response", of::<StatusReply>()),
         ("servers.response", of::<ServersAnswer>()),
         ("stats.response", of::<StatsAnswer>()),
-    ]
+        ("validate.response", of::<CheckupAnswer>()),
+    ];
+    for (name, schema) in &mut all {
+        let Some(members) = schema.as_object_mut() else { continue };
+        let rest = std::mem::take(members);
+        let mut rest = rest.into_iter();
+        // Behind `$schema`, as in the schemas that are written by hand.
+        members.extend(rest.next());
+        members.insert("$id".to_owned(), json!(format!("urn:flowy:schema:{name}:1")));
+        members.extend(rest);
+    }
+    all
 }
 
 fn of<T: JsonSchema>() -> Value {

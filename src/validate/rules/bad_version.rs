@@ -1,6 +1,7 @@
 //! `bad-version`: a version that tools can't compare.
 
 use crate::code::Code;
+use crate::document::Edit;
 use crate::model::wire::UnreadKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -18,8 +19,25 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for unread in subject.unread.iter().filter(|unread| unread.what == UnreadKind::BadVersion) {
-        drafts
+        let draft = drafts
             .find(unread.place.clone(), unread.message.clone())
             .hint("write it as three numbers, for example \"1.0.0\"");
+        if let Some(whole) = subject.flow.version.as_deref().and_then(whole) {
+            draft.safe_fix(format!("write it as {whole}"), Edit::Set(unread.place.pointer.clone(), whole));
+        }
     }
+}
+
+/// A version of one to three numbers, as three.
+fn whole(version: &str) -> Option<String> {
+    let numbers: Vec<&str> = version.trim().trim_start_matches(['v', 'V']).split('.').collect();
+    let number = |text: &&str| !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if numbers.len() > 3 || !numbers.iter().all(number) {
+        return None;
+    }
+    let plain = |place: usize| match numbers.get(place).map(|text| text.trim_start_matches('0')) {
+        None | Some("") => "0",
+        Some(digits) => digits,
+    };
+    Some(format!("{}.{}.{}", plain(0), plain(1), plain(2)))
 }

@@ -3,9 +3,12 @@
 use std::collections::HashSet;
 
 use crate::code::{Code, WarningCode};
-use crate::document::Place;
-use crate::names::quoted;
+use crate::document::{Edit, Place};
+use crate::names::{nearest, quoted};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
+
+/// How many ids are compared for a slip of the pen.
+const NEAREST: usize = 1_000;
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -31,9 +34,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 continue;
             }
             let place = Place::value(subject.flow.edge_pointer(number).key(key));
+            let near = nearest(end, known_in_order(subject).take(NEAREST), 1).first().copied().map(str::to_owned);
             let draft = drafts
                 .find(
-                    place,
+                    place.clone(),
                     format!(
                         "edge {} names node {} as its {key}, and there is no such node",
                         quoted(&edge.caption()),
@@ -46,6 +50,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 } else {
                     "remove the edge, or add the node; `--lenient` ignores such edges"
                 });
+            let draft = match near {
+                Some(near) => draft.unsafe_fix(format!("name node {}", quoted(&near)), Edit::Set(place.pointer, near)),
+                None => draft.safe_fix("remove the edge", Edit::Remove(subject.flow.edge_pointer(number))),
+            };
             if subject.known.options.lenient {
                 draft.only_warn();
             }

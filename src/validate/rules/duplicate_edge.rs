@@ -1,10 +1,11 @@
 //! `duplicate-edge`: editors drop one of two edges with one id.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::code::Code;
-use crate::document::Place;
+use crate::document::{Edit, Place};
 use crate::names::quoted;
+use crate::validate::tidying::free_id;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -21,6 +22,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let mut first: HashMap<&str, usize> = HashMap::new();
+    let mut ids: BTreeSet<String> = subject.flow.edges.iter().filter_map(|edge| edge.id.clone()).collect();
     for (number, edge) in subject.flow.edges.iter().enumerate() {
         let Some(id) = edge.id.as_deref() else { continue };
         let Some(earlier) = first.get(id).copied() else {
@@ -28,12 +30,15 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             continue;
         };
         let place = |number: usize| Place::value(subject.flow.edge_pointer(number).key("id"));
+        let other = free_id(&edge.from, &edge.to, &ids);
         drafts
             .find(
                 place(number),
                 format!("edge id {} is used twice ({} → {})", quoted(id), quoted(&edge.from), quoted(&edge.to)),
             )
             .related(&place(earlier), "first used here")
-            .hint("give one of the two another id, or leave the id out");
+            .hint("give one of the two another id, or leave the id out")
+            .safe_fix(format!("call it {}", quoted(&other)), Edit::Set(place(number).pointer, other.clone()));
+        ids.insert(other);
     }
 }

@@ -1,7 +1,7 @@
 //! `inexact-name`: a name that is spelt otherwise than what it means.
 
 use crate::code::{Code, WarningCode};
-use crate::document::Place;
+use crate::document::{Edit, Place};
 use crate::model::{Lookup, NodeKind};
 use crate::names::{nfc, quoted, spaced};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
@@ -25,9 +25,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let place = Place::value(subject.flow.node_pointer(number).key("data").key(field));
             let (id, written) = (quoted(&node.id), quoted(written));
             drafts
-                .find(place, format!("node {id} names {what} {written}, and {} is used", quoted(first)))
+                .find(place.clone(), format!("node {id} names {what} {written}, and {} is used", quoted(first)))
                 .node(&node.id)
-                .hint(format!("write {}", quoted(first)));
+                .hint(format!("write {}", quoted(first)))
+                .unsafe_fix(format!("write {}", quoted(first)), Edit::Set(place.pointer, (*first).to_owned()));
         };
         if let NodeKind::Flow(step) = &node.kind
             && let Some(written) = &step.flow

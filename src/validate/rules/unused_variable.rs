@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::code::Code;
-use crate::document::{Place, Pointer};
+use crate::document::{Edit, Place, Pointer};
 use crate::model::NodeKind;
 use crate::names::{CatalogPath, quoted};
 use crate::validate::{Body, ReadSource, StepScope};
@@ -45,7 +45,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 }
                 _ => drafts.find(place, says(&format!("node {}", quoted(id)), &declared.name)),
             };
-            draft.node(id).hint(format!("use {{{}}} in the text, or remove the declaration", declared.name));
+            draft
+                .node(id)
+                .hint(format!("use {{{}}} in the text, or remove the declaration", declared.name))
+                .unsafe_fix("remove the declaration", Edit::Remove(declared.pointer.clone()));
         }
     }
     // Where a template is somewhere else, its text may use the input; where nothing runs, that is the trouble.
@@ -78,8 +81,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         };
         if let Some(pointer) = pointer {
             drafts
-                .find(Place::value(pointer), format!("input {} is declared, and no step uses it", quoted(name)))
-                .hint(format!("use {{{name}}} in a text, or remove the input"));
+                .find(Place::value(pointer.clone()), format!("input {} is declared, and no step uses it", quoted(name)))
+                .hint(format!("use {{{name}}} in a text, or remove the input"))
+                .unsafe_fix("remove the input", Edit::Remove(pointer));
         }
     }
 }

@@ -7,11 +7,14 @@ use flowy::internals::config::{Audience, Environment, Flags, SETTINGS, Settings}
 
 use crate::support::program::Sandbox;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 15] = [
     "list",
     "show",
     "run",
     "validate",
+    "diff",
+    "explain",
+    "fmt",
     "graph",
     "schema",
     "serve",

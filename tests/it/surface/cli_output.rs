@@ -168,7 +168,8 @@ fn each_finding_is_shown_at_its_place() {
     assert_eq!(json.code, 1);
     let json = json.json();
     assert_eq!(json["files"].as_array().unwrap().len(), 3);
-    assert_eq!(json["files"][0]["findings"][0]["rule"], "syntax");
+    let findings = json["files"][0]["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["rule"] == "syntax"), "{json:#}");
     assert_eq!(catalog.run(["validate", "flows/Fine.json"]).code, 0);
 }
 

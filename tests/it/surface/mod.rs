@@ -5,5 +5,6 @@ mod cli_catalogs;
 mod cli_output;
 mod docs;
 #[cfg(unix)]
+mod rules;
 mod terminal;
 mod tools;

@@ -11,7 +11,7 @@ mod registry;
 mod shapes;
 mod slips;
 mod values;
-mod whole;
+pub(crate) mod whole;
 
 use flowy::internals::validate::{Finding, Options};
 use serde_json::Value;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::support::checking::{Entry, check_against, entries, findings, repository, told};
 
 /// What the checker says of a rule's fixture: of everything, and of the rule alone.
-fn fixture(rule: &str, which: &str) -> (Vec<Finding>, Vec<Finding>) {
+pub(crate) fn fixture(rule: &str, which: &str) -> (Vec<Finding>, Vec<Finding>) {
     let folder = repository().join("tests/fixtures/flows/err").join(rule);
     let bytes = std::fs::read(folder.join(which)).unwrap();
     let flow: Entry = (format!("flows/{which}"), bytes);

@@ -5,10 +5,44 @@ use serde_json::{Value, json};
 
 use crate::support::program::Sandbox;
 
-const FLOW: &str = r#"{"metadata":{"name":"Tea","version":"1.0.0"},"edges":[],
+pub(crate) const FLOW: &str = r#"{"metadata":{"name":"Tea","version":"1.0.0"},"edges":[],
 "nodes":[{"id":"say","type":"template","data":{"label":"Say","template":"Tea is ready"}}]}"#;
 const TEMPLATE: &str = r#"{"title":"Cake","template":"Cake is ready"}"#;
 const BAD_CONTRACT: &str = "{\n  \"type\": \"object\",\n  \"required\": \"title\"\n}";
+
+const USED: &str = r#"{
+  "metadata": {"name": "Cake", "version": "1.0.0"},
+  "nodes": [
+    {"id": "bake", "type": "template", "data": {"label": "Bake", "template": "Bake it"}},
+    {
+      "id": "remark", "type": "sticky", "data": {},
+      "x-flowy-ignore": {"unknown-node-kind": "a remark for the editor"}
+    }
+  ],
+  "edges": []
+}"#;
+const UNUSED: &str = r#"{
+  "metadata": {
+    "name": "Cake", "version": "1.0.0",
+    "x-flowy-ignore": {"bad-version": "the editor writes it"}
+  },
+  "nodes": [{"id": "bake", "type": "template", "data": {"label": "Bake", "template": "Bake it"}}],
+  "edges": []
+}"#;
+const REASONLESS: &str = r#"{
+  "metadata": {"name": "Cake", "version": "1.0.0"},
+  "x-flowy-ignore": {"bad-version": " "},
+  "nodes": [{"id": "bake", "type": "template", "data": {"label": "Bake", "template": "Bake it"}}],
+  "edges": []
+}"#;
+const MISSPELT: &str = r#"{
+  "metadata": {
+    "name": "Cake", "version": "1.0.0",
+    "x-flowy-ignore": {"bad-versoin": "the editor writes it"}
+  },
+  "nodes": [{"id": "bake", "type": "template", "data": {"label": "Bake", "template": "Bake it"}}],
+  "edges": []
+}"#;
 
 /// The findings of a catalog with a flow and these files, as (rule, severity, file, line).
 fn found(files: &[(&str, &str)]) -> Vec<(String, String, String, Value)> {
@@ -25,9 +59,9 @@ fn found(files: &[(&str, &str)]) -> Vec<(String, String, String, Value)> {
 }
 
 /// The files that give a rule its finding, where it looks, and files that are like them and fine.
-type Example = (Vec<(&'static str, &'static str)>, (&'static str, u64), Vec<(&'static str, &'static str)>);
+pub(crate) type Example = (Vec<(&'static str, &'static str)>, (&'static str, u64), Vec<(&'static str, &'static str)>);
 
-fn examples(rule: &str) -> Vec<Example> {
+pub(crate) fn examples(rule: &str) -> Vec<Example> {
     let fine = vec![("flows/notes.md", "Notes"), ("templates/Cake.json", TEMPLATE), ("docs/flow.json", FLOW)];
     match rule {
         "misplaced-file" => vec![
@@ -58,6 +92,11 @@ fn examples(rule: &str) -> Vec<Example> {
             (vec![("contracts/form.json", "{\n]")], ("contracts/form.json", 2), Vec::new()),
             (vec![("personas/clerk.md", "---\nname: Clerk\n")], ("personas/clerk.md", 1), Vec::new()),
             (vec![("personas/clerk.md", "You are\na \u{1B}clerk.\n")], ("personas/clerk.md", 2), Vec::new()),
+        ],
+        "useless-ignore" => vec![
+            (vec![("flows/Cake.json", UNUSED)], ("flows/Cake.json", 4), vec![("flows/Cake.json", USED)]),
+            (vec![("flows/Cake.json", REASONLESS)], ("flows/Cake.json", 3), Vec::new()),
+            (vec![("flows/Cake.json", MISSPELT)], ("flows/Cake.json", 4), Vec::new()),
         ],
         other => panic!("{other} has no example"),
     }

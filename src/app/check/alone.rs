@@ -1,0 +1,90 @@
+//! Checking a file that no catalog holds: nothing that it names can be looked up.
+
+use std::path::Path;
+
+use super::{CheckedFile, Checkup};
+use crate::app::{Code, Error};
+use crate::catalog::in_order;
+use crate::config::{Settings, read_named, system_says};
+use crate::document::Document;
+use crate::model::{Shelf, Toolbox};
+use crate::names::CatalogPath;
+use crate::validate::{self, Finding, Known, LookedAt, Options, ParsedFlows, Suppressed};
+
+/// A file that is checked on its own.
+pub(super) struct AloneFile<'a> {
+    /// Its path as it was given.
+    pub(super) given: &'a Path,
+    /// Where it is.
+    pub(super) path: &'a Path,
+    /// The bytes that stand in its place.
+    pub(super) typed: Option<&'a [u8]>,
+}
+
+pub(super) fn check_alone(checkup: &mut Checkup, alone: &AloneFile<'_>, settings: &Settings, tools: Option<&Toolbox>) {
+    let file = CheckedFile {
+        shown: alone.given.display().to_string(),
+        path: Some(alone.path.to_owned()),
+        alone: true,
+        ..CheckedFile::default()
+    };
+    let file = match read(alone, settings) {
+        Err(error) => CheckedFile { unreadable: Some(error), ..file },
+        Ok((path, bytes)) => {
+            let (findings, suppressed) = check(checkup, &path, &bytes, settings.lenient, tools);
+            CheckedFile { findings, suppressed, ..file }
+        }
+    };
+    checkup.files.push(file);
+}
+
+/// The bytes of the file, and the path that it would have in a catalog.
+fn read(alone: &AloneFile<'_>, settings: &Settings) -> Result<(CatalogPath, Vec<u8>), Error> {
+    let unreadable = |error: std::io::Error| Error::new(Code::InvalidRequest, system_says(&error));
+    let size = match alone.typed {
+        Some(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+        None => std::fs::metadata(alone.path).map_err(unreadable)?.len(),
+    };
+    let name = alone.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let path = CatalogPath::new(&format!("flows/{name}"))
+        .map_err(|error| Error::new(Code::InvalidRequest, error.to_string()))?;
+    if size > settings.max_file_size {
+        let message = format!("the file is too large: {size} bytes, the limit is {}", settings.max_file_size);
+        return Err(Error::new(Code::FileTooLarge, message));
+    }
+    match alone.typed {
+        Some(bytes) => Ok((path, bytes.to_vec())),
+        None => Ok((path, read_named(alone.path, settings.max_file_size).map_err(unreadable)?)),
+    }
+}
+
+fn check(
+    checkup: &mut Checkup,
+    path: &CatalogPath,
+    bytes: &[u8],
+    lenient: bool,
+    tools: Option<&Toolbox>,
+) -> (Vec<Finding>, Vec<Suppressed>) {
+    let file = ParsedFlows::read(path, bytes);
+    if file.document().is_some_and(|document| is_template(document)) {
+        let check = validate::template_file(path, &validate::parse(path, bytes));
+        checkup.templates += check.templates.len();
+        return (check.findings, Vec::new());
+    }
+    let shelf = Shelf::unchecked();
+    let options = Options { lenient, unchecked_calls: true, ..Options::default() };
+    let known = Known { shelf: &shelf, twins: &[], strays: &[], tools, options };
+    let check = validate::flow_file(&file, known);
+    checkup.note_calls(check.flows.iter().map(|flow| &flow.flow), tools.is_some());
+    checkup.flows += check.flows.len();
+    let looked_at = LookedAt { references: false, whole: false, tools: false };
+    let flows = check.flows.iter().map(|flow| (&*flow.flow, &*flow.findings));
+    let (kept, suppressed) = crate::catalog::sifted(check.findings.clone(), &flows, file.document(), looked_at);
+    (in_order(kept), suppressed)
+}
+
+/// Whether a file that stands alone looks like a template rather than a flow.
+fn is_template(document: &Document) -> bool {
+    let has = |key: &str| document.value.get(key).is_some();
+    !has("flows") && !has("nodes") && (has("templates") || has("template") || has("results"))
+}

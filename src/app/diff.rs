@@ -1,0 +1,374 @@
+//! What changes in behaviour between two states of a catalog: flows, inputs, steps, order, texts and results.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::app::{App, Code, Error, Prepared};
+use crate::clock::Clock;
+use crate::config::{Environment, Settings};
+use crate::model::{Node, NodeKind};
+use crate::plan::{Input, Plan, Step, Work};
+use crate::source::slug::parse;
+use crate::source::{Pace, SourceSpec, files_at};
+
+/// Which states are compared.
+#[derive(Debug, Clone)]
+pub struct DiffRequest {
+    /// The earlier one: a folder, a branch, tag or commit of the repository here, or a repository on GitHub.
+    pub from: String,
+    /// The later one; the working copy without any.
+    pub to: Option<String>,
+}
+
+/// What changes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Difference {
+    /// The earlier state, in words.
+    pub from: String,
+    /// The later state, in words.
+    pub to: String,
+    /// The flows that are not the same, by name.
+    pub flows: Vec<FlowDifference>,
+}
+
+/// What changes of a flow.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FlowDifference {
+    /// Its name, the later one where it has another.
+    pub name: String,
+    /// Its file, likewise.
+    pub file: String,
+    /// What became of it.
+    pub kind: DifferenceKind,
+    /// Whether it can be executed: before and after.
+    pub runs: (bool, bool),
+    /// What callers give.
+    pub inputs: Vec<InputChange>,
+    /// What its steps do.
+    pub steps: Vec<StepChange>,
+    /// The steps that both have, in order, where that is another: before and after.
+    pub order: Option<(Vec<String>, Vec<String>)>,
+    /// The labels of results that are new or come from another step.
+    pub results_added: Vec<String>,
+    /// The labels of results that are gone.
+    pub results_removed: Vec<String>,
+    /// The files of templates whose changed texts it uses.
+    pub templates: Vec<String>,
+}
+
+/// What became of a flow.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum DifferenceKind {
+    /// It is there, and another than before.
+    #[default]
+    Changed,
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// It has another name.
+    Renamed {
+        /// Its name before.
+        from: String,
+    },
+}
+
+/// What changes of what a caller gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputChange {
+    /// The input.
+    pub name: String,
+    /// What changes.
+    pub kind: InputChangeKind,
+}
+
+/// How an input changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InputChangeKind {
+    /// It is new; calls without it fail where it is required.
+    Added {
+        /// Whether it is required.
+        required: bool,
+    },
+    /// It is gone.
+    Removed,
+    /// It was optional, and calls without it fail now.
+    Required,
+    /// It was required.
+    Optional,
+    /// Its default, as JSON; none where there is none.
+    Default {
+        /// Before.
+        before: Option<String>,
+        /// After.
+        after: Option<String>,
+    },
+}
+
+/// What changes of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepChange {
+    /// The node's id.
+    pub id: String,
+    /// Its label.
+    pub label: String,
+    /// What changes.
+    pub kind: StepChangeKind,
+}
+
+/// How a step changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepChangeKind {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// Its text.
+    Text {
+        /// Before.
+        before: Arc<str>,
+        /// After.
+        after: Arc<str>,
+    },
+    /// What it does otherwise: its call, the flow it goes through, its persona or contract.
+    Work,
+    /// The steps that it waits for.
+    Waits {
+        /// Before.
+        before: Vec<String>,
+        /// After.
+        after: Vec<String>,
+    },
+}
+
+/// Compares two states of a catalog.
+///
+/// # Errors
+/// When one of them can't be had.
+pub async fn diff(
+    request: &DiffRequest,
+    settings: &Settings,
+    environment: &Environment,
+    clock: Arc<dyn Clock>,
+) -> Result<Difference, Error> {
+    let here = environment.current_folder();
+    let from = state(Some(&request.from), here, settings)?;
+    let to = state(request.to.as_deref(), here, settings)?;
+    let words = (words(&from), words(&to));
+    let before = flows(from, settings, clock.clone()).await?;
+    let after = flows(to, settings, clock).await?;
+    Ok(Difference { from: words.0, to: words.1, flows: compare(&before, &after) })
+}
+
+fn words(spec: &SourceSpec) -> String {
+    match spec {
+        SourceSpec::Texts { name, .. } => name.clone(),
+        SourceSpec::Folder(path) => path.display().to_string(),
+        SourceSpec::GitHub { slug, git_ref, .. } => {
+            git_ref.as_ref().map_or_else(|| slug.to_string(), |git_ref| format!("{slug}@{git_ref}"))
+        }
+        SourceSpec::Examples(_) => "built-in examples".to_owned(),
+    }
+}
+
+/// What a name means: a folder that is there, else what git knows by it, else a repository on GitHub.
+fn state(name: Option<&str>, here: &Path, settings: &Settings) -> Result<SourceSpec, Error> {
+    let root = here.ancestors().find(|folder| super::has_flows(folder)).unwrap_or(here);
+    let Some(name) = name else {
+        if super::has_flows(root) {
+            return Ok(SourceSpec::Folder(root.to_owned()));
+        }
+        let message = "there is no working copy to compare with: neither this folder nor one above it has flows/";
+        return Err(Error::new(Code::InvalidRequest, message).next("name the second state, too"));
+    };
+    let folder = here.join(name);
+    if folder.is_dir() && (super::has_flows(&folder) || name.starts_with('.') || name.starts_with('/')) {
+        return Ok(SourceSpec::Folder(folder));
+    }
+    let of_git = files_at(root, name, false, settings.max_file_size);
+    match of_git {
+        Ok(found) => {
+            let commit = found.commit.get(..7).unwrap_or(&found.commit);
+            let name = if found.commit.starts_with(name) { name.to_owned() } else { format!("{name} ({commit})") };
+            Ok(SourceSpec::Texts { name, files: found.files })
+        }
+        Err(error) if name.contains('/') => match parse(name, &settings.api_url)? {
+            SourceSpec::Folder(_) => Err(error.into()),
+            spec @ (SourceSpec::GitHub { .. } | SourceSpec::Examples(_) | SourceSpec::Texts { .. }) => Ok(spec),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Every flow of a state, by name. Of two with one name none can be asked for, and the checker says so.
+async fn flows(
+    spec: SourceSpec,
+    settings: &Settings,
+    clock: Arc<dyn Clock>,
+) -> Result<BTreeMap<String, Arc<Prepared>>, Error> {
+    let settings = Settings { no_usage: true, ..settings.clone() };
+    let app = App::open_at(spec, settings, clock, Pace::Real)?;
+    let catalog = app.catalog(None, false).await?;
+    let names: Vec<String> = catalog.index().names()?.map(str::to_owned).collect();
+    let mut flows = BTreeMap::new();
+    for name in names {
+        if let Ok(prepared) = catalog.prepare(&name).await {
+            flows.insert(prepared.flow.name.to_string(), prepared);
+        }
+    }
+    Ok(flows)
+}
+
+fn compare(before: &BTreeMap<String, Arc<Prepared>>, after: &BTreeMap<String, Arc<Prepared>>) -> Vec<FlowDifference> {
+    let mut gone: Vec<&Arc<Prepared>> =
+        before.iter().filter(|(name, _)| !after.contains_key(*name)).map(|(_, flow)| flow).collect();
+    let mut all = Vec::new();
+    for (name, flow) in after {
+        let earlier = match before.get(name) {
+            Some(earlier) => Some((earlier, DifferenceKind::Changed)),
+            None => gone.iter().position(|earlier| same_flow(earlier, flow)).map(|place| {
+                let earlier = gone.remove(place);
+                (earlier, DifferenceKind::Renamed { from: earlier.flow.name.to_string() })
+            }),
+        };
+        let runs = flow.plan.is_some();
+        let about =
+            FlowDifference { name: name.clone(), file: flow.flow.file.to_string(), ..FlowDifference::default() };
+        match earlier {
+            None => all.push(FlowDifference { kind: DifferenceKind::Added, runs: (false, runs), ..about }),
+            Some((earlier, kind)) => {
+                let renamed = kind != DifferenceKind::Changed;
+                let about = FlowDifference { kind, runs: (earlier.plan.is_some(), runs), ..about };
+                let found = changes(earlier, flow, about.clone());
+                if renamed || found != about || found.runs.0 != found.runs.1 {
+                    all.push(found);
+                }
+            }
+        }
+    }
+    for flow in gone {
+        all.push(FlowDifference {
+            name: flow.flow.name.to_string(),
+            file: flow.flow.file.to_string(),
+            kind: DifferenceKind::Removed,
+            runs: (flow.plan.is_some(), false),
+            ..FlowDifference::default()
+        });
+    }
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
+}
+
+/// Whether a flow that is gone is the one that is new: by its id, or because nothing else changed.
+fn same_flow(a: &Prepared, b: &Prepared) -> bool {
+    match (&a.flow.id, &b.flow.id) {
+        (Some(a), Some(b)) => a == b,
+        _ => {
+            let texts = |flow: &Prepared| {
+                let steps = flow.plan.as_deref().map(Plan::steps).unwrap_or_default();
+                steps.iter().map(|step| (step.id.clone(), text(step))).collect::<Vec<_>>()
+            };
+            let (a, b) = (texts(a), texts(b));
+            !a.is_empty() && a == b
+        }
+    }
+}
+
+fn text(step: &Step) -> Option<Arc<str>> {
+    match &step.work {
+        Work::Render(rendering) => Some(rendering.text.clone()),
+        Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => None,
+    }
+}
+
+fn changes(before: &Prepared, after: &Prepared, mut about: FlowDifference) -> FlowDifference {
+    let (Some(old), Some(new)) = (before.plan.as_deref(), after.plan.as_deref()) else { return about };
+    about.inputs = inputs(old.inputs(), new.inputs());
+    let own = |plan: &'_ Plan| plan.steps().to_vec();
+    let (old_steps, new_steps) = (own(old), own(new));
+    let ids = |steps: &[Step], numbers: &[usize]| {
+        let mut ids: Vec<String> =
+            numbers.iter().filter_map(|number| steps.get(*number)).map(|step| step.id.clone()).collect();
+        ids.sort();
+        ids
+    };
+    for step in &new_steps {
+        let change = |kind| StepChange { id: step.id.clone(), label: step.label.clone(), kind };
+        let Some(earlier) = old_steps.iter().find(|other| other.id == step.id) else {
+            about.steps.push(change(StepChangeKind::Added));
+            continue;
+        };
+        if let (Work::Render(a), Work::Render(b)) = (&earlier.work, &step.work)
+            && a.text != b.text
+        {
+            about.steps.push(change(StepChangeKind::Text { before: a.text.clone(), after: b.text.clone() }));
+            let file = b.template_file.clone().filter(|file| a.template_file.as_ref() == Some(file));
+            about.templates.extend(file.filter(|file| !about.templates.contains(file)));
+        }
+        let node = |flow: &Prepared, step: &Step| flow.flow.nodes.get(step.node).cloned();
+        if !same_work(earlier, step, node(before, earlier).as_ref(), node(after, step).as_ref()) {
+            about.steps.push(change(StepChangeKind::Work));
+        }
+        let (a, b) = (ids(&old_steps, &earlier.parents), ids(&new_steps, &step.parents));
+        if a != b {
+            about.steps.push(change(StepChangeKind::Waits { before: a, after: b }));
+        }
+    }
+    for step in old_steps.iter().filter(|step| !new_steps.iter().any(|other| other.id == step.id)) {
+        about.steps.push(StepChange { id: step.id.clone(), label: step.label.clone(), kind: StepChangeKind::Removed });
+    }
+    let common = |steps: &[Step], others: &[Step]| {
+        let both = steps.iter().filter(|step| others.iter().any(|other| other.id == step.id));
+        both.map(|step| step.id.clone()).collect::<Vec<_>>()
+    };
+    let (a, b) = (common(&old_steps, &new_steps), common(&new_steps, &old_steps));
+    about.order = (a != b).then_some((a, b));
+    let results = |plan: &Plan, steps: &[Step]| {
+        let from =
+            |mark: &crate::plan::ResultMark| mark.step.and_then(|step| steps.get(step)).map(|step| step.id.clone());
+        plan.results().iter().map(|mark| (mark.label.clone(), from(mark))).collect::<Vec<_>>()
+    };
+    let (a, b) = (results(old, &old_steps), results(new, &new_steps));
+    about.results_added = b.iter().filter(|mark| !a.contains(mark)).map(|(label, _)| label.clone()).collect();
+    let gone = a.iter().filter(|(label, _)| !b.iter().any(|(other, _)| other == label));
+    about.results_removed = gone.map(|(label, _)| label.clone()).collect();
+    about
+}
+
+/// Whether two steps do the same, texts aside.
+fn same_work(a: &Step, b: &Step, node_a: Option<&Node>, node_b: Option<&Node>) -> bool {
+    match (&a.work, &b.work) {
+        (Work::Render(a), Work::Render(b)) => {
+            (&a.persona, &a.contract, a.optional, &a.role) == (&b.persona, &b.contract, b.optional, &b.role)
+        }
+        _ => match (node_a.map(|node| &node.kind), node_b.map(|node| &node.kind)) {
+            (Some(NodeKind::Tool(a)), Some(NodeKind::Tool(b))) => a == b,
+            (Some(NodeKind::Flow(a)), Some(NodeKind::Flow(b))) => a == b,
+            (a, b) => a.map(std::mem::discriminant) == b.map(std::mem::discriminant),
+        },
+    }
+}
+
+fn inputs(before: &[Input], after: &[Input]) -> Vec<InputChange> {
+    let mut changes = Vec::new();
+    for input in after {
+        let mut note = |kind| changes.push(InputChange { name: input.name.clone(), kind });
+        let Some(earlier) = before.iter().find(|other| other.name == input.name) else {
+            note(InputChangeKind::Added { required: input.required });
+            continue;
+        };
+        match (earlier.required, input.required) {
+            (false, true) => note(InputChangeKind::Required),
+            (true, false) => note(InputChangeKind::Optional),
+            _ => {}
+        }
+        if earlier.default != input.default {
+            let json = |input: &Input| input.default.as_ref().map(ToString::to_string);
+            note(InputChangeKind::Default { before: json(earlier), after: json(input) });
+        }
+    }
+    let gone = before.iter().filter(|input| !after.iter().any(|other| other.name == input.name));
+    changes.extend(gone.map(|input| InputChange { name: input.name.clone(), kind: InputChangeKind::Removed }));
+    changes
+}

@@ -1,0 +1,133 @@
+//! Arguments of the commands that check files: validate, fmt, diff and explain.
+
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
+
+use crate::app::Severity;
+
+/// Arguments of `validate`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ValidateArgs {
+    /// Files and folders to check; - reads a file's text from stdin
+    #[arg(value_name = "PATH")]
+    pub(in crate::cli) paths: Vec<PathBuf>,
+    /// The output format
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = CheckFormat::Plain)]
+    pub(in crate::cli) format: CheckFormat,
+    /// Exit 1 on findings that are at least this bad
+    #[arg(long, value_name = "SEVERITY", value_enum, conflicts_with = "strict")]
+    pub(in crate::cli) fail_on: Option<FailOn>,
+    /// Also exit 1 on warnings: --fail-on warning
+    #[arg(long)]
+    pub(in crate::cli) strict: bool,
+    /// The file that the text on stdin is for; it is checked in its place
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) stdin_filename: Option<PathBuf>,
+    /// Only what changed since this branch, tag or commit, and what that broke elsewhere
+    #[arg(long, value_name = "REF", value_parser = NonEmptyStringValueParser::new())]
+    pub(in crate::cli) since: Option<String>,
+    /// Mend what can be mended without changing what a flow does; unsafe: also rename and remove declarations
+    #[arg(long, value_name = "WHICH", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "safe")]
+    pub(in crate::cli) fix: Option<FixChoice>,
+    /// Print what --fix would change, and write nothing; exit 1 if there is anything
+    #[arg(long, conflicts_with_all = ["json", "format", "baseline"])]
+    pub(in crate::cli) diff: bool,
+    /// Write today's findings to flowy-baseline.json, or leave unsaid those that stand there
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(in crate::cli) baseline: Option<BaselineChoice>,
+}
+
+/// Arguments of `fmt`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct FmtArgs {
+    /// Files and folders; the current folder without any
+    #[arg(value_name = "PATH")]
+    pub(in crate::cli) paths: Vec<PathBuf>,
+    /// Write nothing; exit 1 if a file is not laid out
+    #[arg(long)]
+    pub(in crate::cli) check: bool,
+    /// Write nothing; print what would change
+    #[arg(long, conflicts_with = "json")]
+    pub(in crate::cli) diff: bool,
+}
+
+/// Which faults are mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum FixChoice {
+    Safe,
+    Unsafe,
+}
+
+/// What `validate` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "lower")]
+pub(in crate::cli) enum CheckFormat {
+    Plain,
+    Json,
+    Sarif,
+    Github,
+    Gitlab,
+    Junit,
+}
+
+/// From which severity on a finding lets a check fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum FailOn {
+    Error,
+    Warning,
+    Info,
+    Never,
+}
+
+impl FailOn {
+    /// Whether findings of a severity let the check fail.
+    pub(in crate::cli) fn counts(self, severity: Severity) -> bool {
+        match self {
+            Self::Error => severity == Severity::Error,
+            Self::Warning => severity != Severity::Info,
+            Self::Info => true,
+            Self::Never => false,
+        }
+    }
+}
+
+/// What is done with a baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum BaselineChoice {
+    Write,
+    Use,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DiffArgs {
+    /// The earlier state
+    #[arg(value_name = "FROM", value_parser = NonEmptyStringValueParser::new())]
+    pub(in crate::cli) from: String,
+    /// The later state; the working copy without it
+    #[arg(value_name = "TO", value_parser = NonEmptyStringValueParser::new())]
+    pub(in crate::cli) to: Option<String>,
+    /// The output format
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = DiffFormat::Markdown)]
+    pub(in crate::cli) format: DiffFormat,
+    /// Exit 1 if anything changes
+    #[arg(long)]
+    pub(in crate::cli) exit_code: bool,
+}
+
+/// What `diff` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "lower")]
+pub(in crate::cli) enum DiffFormat {
+    Markdown,
+    Json,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ExplainArgs {
+    /// The rule's id
+    pub(in crate::cli) rule: Option<String>,
+}

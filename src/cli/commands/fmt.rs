@@ -1,0 +1,24 @@
+//! `flowy fmt`: files of flows and templates in one layout.
+
+use super::{Done, World};
+use crate::app::{format_paths, write_changed};
+use crate::cli::args::FmtArgs;
+use crate::report::{human, wire};
+
+/// Lays files out, or says which are not.
+pub(super) fn fmt(args: &FmtArgs, world: &World<'_>) -> Done {
+    let report = format_paths(&args.paths, &world.settings()?, world.environment)?;
+    let dry = args.check || args.diff;
+    if !dry {
+        write_changed(&report.changed)?;
+    }
+    let printer = world.printer;
+    if world.everywhere.json {
+        printer.json(&wire::format_report(&report));
+    } else if args.diff {
+        printer.out(&human::differences(&report.changed, printer.out_look()));
+    } else {
+        printer.out(&human::laid_out(&report, dry, printer.out_look()));
+    }
+    Ok(u8::from(!report.refused.is_empty() || dry && !report.changed.is_empty()))
+}

@@ -1,0 +1,18 @@
+//! The published schemas of the files of a catalog, as editors use them.
+
+/// The schema of a flow file, an address of which is `urn:flowy:schema:flow:1`.
+const FLOW: &str = include_str!("../../schemas/flow.schema.json");
+/// The schema of a template file.
+const TEMPLATE: &str = include_str!("../../schemas/template.schema.json");
+
+/// The schema of a kind of file: `flow` or `template`.
+pub fn file_schema(kind: &str) -> Option<&'static str> {
+    match kind {
+        "flow" => Some(FLOW),
+        "template" => Some(TEMPLATE),
+        _ => None,
+    }
+}
+
+/// The kinds of files that have a schema.
+pub const FILE_KINDS: [&str; 2] = ["flow", "template"];

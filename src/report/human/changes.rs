@@ -1,0 +1,67 @@
+//! Files whose text is to be another: their differences, and what was done.
+
+use std::fmt::Write as _;
+
+use similar::{ChangeTag, TextDiff};
+
+use super::{BAD, FAINT, GOOD, HEADING, Look, count, error as told, safe_block};
+use crate::app::{ChangedFile, FormatReport};
+use crate::names::shown;
+
+/// How many lines around a change are shown.
+const AROUND: usize = 3;
+
+/// The differences in the form that `patch` and `git apply` read.
+pub fn differences(changed: &[ChangedFile], look: Look) -> String {
+    let mut text = String::new();
+    for file in changed {
+        let name = shown(&file.shown, 4_096);
+        let name = name.strip_prefix("./").unwrap_or(&name);
+        let heads = format!("--- a/{name}\n+++ b/{name}");
+        let _ = writeln!(text, "{}", look.paint(HEADING, &heads));
+        let diff = TextDiff::from_lines(&file.before, &file.after);
+        for hunk in diff.unified_diff().context_radius(AROUND).iter_hunks() {
+            let _ = writeln!(text, "{}", look.paint(FAINT, &hunk.header().to_string()));
+            for change in hunk.iter_changes() {
+                let style = match change.tag() {
+                    ChangeTag::Delete => Some(BAD),
+                    ChangeTag::Insert => Some(GOOD),
+                    ChangeTag::Equal => None,
+                };
+                let line = format!("{}{}", change.tag(), change.value().trim_end_matches('\n'));
+                // What a terminal would obey is left out there, and kept for programs.
+                let line = if look.terminal { safe_block(&line) } else { line };
+                let line = style.map_or_else(|| line.clone(), |style| look.paint(style, &line));
+                let _ = writeln!(text, "{line}");
+                if change.missing_newline() {
+                    text.push_str("\\ No newline at end of file\n");
+                }
+            }
+        }
+    }
+    text
+}
+
+/// What mending wrote.
+pub fn mended(changed: &[ChangedFile]) -> String {
+    let names: Vec<String> = changed.iter().map(|file| shown(&file.shown, 300)).collect();
+    format!("mended {}: {}", count(changed.len(), "file", "files"), names.join(", "))
+}
+
+/// What laying files out did, or with `check` would do.
+pub fn laid_out(report: &FormatReport, check: bool, look: Look) -> String {
+    let mut text = String::new();
+    for (file, error) in &report.refused {
+        let _ = write!(text, "{}: {}", look.paint(HEADING, &shown(file, 300)), told(error, look));
+    }
+    for file in &report.changed {
+        let _ = writeln!(text, "{}", shown(&file.shown, 300));
+    }
+    let (changed, all) = (report.changed.len(), count(report.looked_at, "file", "files"));
+    let what = if check { "to be laid out; `flowy fmt` does it" } else { "laid out" };
+    let _ = match changed {
+        0 => writeln!(text, "{all} looked at, nothing to lay out"),
+        _ => writeln!(text, "{changed} of {all} {what}"),
+    };
+    text
+}

@@ -1,0 +1,166 @@
+//! What changes between two states of a catalog, as Markdown: for people, a pull request and a step's summary.
+
+use std::fmt::Write as _;
+
+use similar::{ChangeTag, TextDiff};
+
+use super::count;
+use crate::app::{Difference, DifferenceKind, FlowDifference, InputChangeKind, StepChange, StepChangeKind};
+use crate::names::shown;
+
+/// The longest name, in characters.
+const LONGEST: usize = 200;
+/// How much of a report GitHub takes as a summary, in bytes, with room for the last line.
+const LARGEST: usize = 900_000;
+
+/// Everything that changes, as Markdown.
+pub fn difference(difference: &Difference) -> String {
+    let mut text = format!("## Flows: {} → {}\n\n", name(&difference.from), name(&difference.to));
+    if difference.flows.is_empty() {
+        text.push_str("Nothing changes.\n");
+        return text;
+    }
+    let number =
+        |wanted: fn(&DifferenceKind) -> bool| difference.flows.iter().filter(|flow| wanted(&flow.kind)).count();
+    let counts = [
+        (number(|kind| *kind == DifferenceKind::Changed), "changed"),
+        (number(|kind| *kind == DifferenceKind::Added), "added"),
+        (number(|kind| *kind == DifferenceKind::Removed), "removed"),
+        (number(|kind| matches!(kind, DifferenceKind::Renamed { .. })), "renamed"),
+    ];
+    let said: Vec<String> =
+        counts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
+    let _ = writeln!(text, "{}.", said.join(", "));
+    for (place, flow) in difference.flows.iter().enumerate() {
+        let part = one(flow);
+        if text.len() + part.len() > LARGEST {
+            let more = count(difference.flows.len() - place, "flow", "flows");
+            let _ = writeln!(text, "\n{more} more; --format json has all.");
+            break;
+        }
+        text.push_str(&part);
+    }
+    text
+}
+
+fn one(flow: &FlowDifference) -> String {
+    let what = match &flow.kind {
+        DifferenceKind::Changed => String::new(),
+        DifferenceKind::Added => ": added".to_owned(),
+        DifferenceKind::Removed => ": removed".to_owned(),
+        DifferenceKind::Renamed { from } => format!(": renamed, it was {}", name(from)),
+    };
+    let mut text = format!("\n### {}{what}\n\n{}\n", name(&flow.name), name(&flow.file));
+    let mut lines: Vec<String> = Vec::new();
+    match (&flow.kind, flow.runs) {
+        (DifferenceKind::Removed, _) => {}
+        (_, (true, false)) => lines.push("**it can't be executed any more**; `flowy validate` says why".to_owned()),
+        (DifferenceKind::Added, (_, false)) => {
+            lines.push("**it can't be executed**; `flowy validate` says why".to_owned());
+        }
+        (DifferenceKind::Added, _) => {}
+        (_, (false, true)) => lines.push("it can be executed now".to_owned()),
+        (_, (false, false)) => lines.push("it can't be executed, before and after".to_owned()),
+        _ => {}
+    }
+    for input in &flow.inputs {
+        let called = name(&input.name);
+        lines.push(match &input.kind {
+            InputChangeKind::Added { required: true } => {
+                format!("input {called} is new and **required**: calls without it fail")
+            }
+            InputChangeKind::Added { required: false } => format!("input {called} is new and optional"),
+            InputChangeKind::Removed => format!("input {called} is gone"),
+            InputChangeKind::Required => format!("input {called} is **required** now: calls without it fail"),
+            InputChangeKind::Optional => format!("input {called} is optional now"),
+            InputChangeKind::Default { before, after } => {
+                let value = |value: &Option<String>| value.as_deref().map_or("none".to_owned(), name);
+                format!("default of input {called}: {} → {}", value(before), value(after))
+            }
+        });
+    }
+    if let Some((before, after)) = &flow.order {
+        lines.push(format!("order of steps: {} → {}", list(before), list(after)));
+    }
+    let (texts, others): (Vec<&StepChange>, Vec<&StepChange>) =
+        flow.steps.iter().partition(|step| matches!(step.kind, StepChangeKind::Text { .. }));
+    for step in others {
+        let called = step_name(step);
+        lines.push(match &step.kind {
+            StepChangeKind::Added => format!("step {called} is new"),
+            StepChangeKind::Removed => format!("step {called} is gone"),
+            StepChangeKind::Waits { before, after } => {
+                format!("step {called} waits for {} (before: {})", list(after), list(before))
+            }
+            StepChangeKind::Work | StepChangeKind::Text { .. } => {
+                format!("step {called} does something else: its call, its flow, its persona or its contract")
+            }
+        });
+    }
+    for (labels, what) in [(&flow.results_added, "new, or comes from another step"), (&flow.results_removed, "gone")] {
+        lines.extend(labels.iter().map(|label| format!("result {} is {what}", name(label))));
+    }
+    lines.extend(flow.templates.iter().map(|file| format!("it uses the changed template {}", name(file))));
+    if !lines.is_empty() {
+        let _ = write!(text, "\n- {}\n", lines.join("\n- "));
+    }
+    for step in texts {
+        if let StepChangeKind::Text { before, after } = &step.kind {
+            let _ = write!(text, "\nText of step {}:\n\n{}", step_name(step), words(before, after));
+        }
+    }
+    text
+}
+
+fn step_name(step: &StepChange) -> String {
+    if step.id == step.label { name(&step.id) } else { format!("{} ({})", name(&step.label), name(&step.id)) }
+}
+
+fn list(ids: &[String]) -> String {
+    if ids.is_empty() { "nothing".to_owned() } else { ids.iter().map(|id| name(id)).collect::<Vec<_>>().join(", ") }
+}
+
+/// Untrusted text as code: with more backticks around it than in it.
+fn name(text: &str) -> String {
+    let text = shown(text, LONGEST);
+    let ticks = "`".repeat(longest_run(&text) + 1);
+    let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{ticks}{blank}{text}{blank}{ticks}")
+}
+
+/// The most backticks in a row.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// The lines that differ, word by word: `[-gone-]` and `{+new+}`.
+fn words(before: &str, after: &str) -> String {
+    let diff = TextDiff::from_lines(before, after);
+    let mut out = String::new();
+    for group in diff.grouped_ops(1) {
+        if !out.is_empty() {
+            out.push_str("…\n");
+        }
+        for op in group {
+            let (old, new) = (op.old_range(), op.new_range());
+            let lines = |text: &str, range: std::ops::Range<usize>| {
+                text.split_inclusive('\n').skip(range.start).take(range.len()).collect::<String>()
+            };
+            let (old, new) = (lines(before, old), lines(after, new));
+            for change in TextDiff::from_words(&old, &new).iter_all_changes() {
+                let _ = match change.tag() {
+                    ChangeTag::Equal => write!(out, "{}", change.value()),
+                    ChangeTag::Delete => write!(out, "[-{}-]", change.value()),
+                    ChangeTag::Insert => write!(out, "{{+{}+}}", change.value()),
+                };
+            }
+            if !out.ends_with('\n') {
+                out.push('\n');
+            }
+        }
+    }
+    // Neighbouring words that go or come are one.
+    let out = super::safe_block(&out.replace("-][-", "").replace("+}{+", ""));
+    let fence = "`".repeat(longest_run(&out).max(2) + 1);
+    format!("{fence}text\n{out}{fence}\n")
+}

@@ -1,0 +1,152 @@
+//! A folder's files as git has them at a commit, read by the `git` program.
+//!
+//! Nothing of a repository's configuration is run: no shell, no hook, no filter, no other program for differences, and
+//! nothing is fetched. Only objects are read, and they are told from links and submodules by their mode.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use super::files::is_read;
+use crate::names::{CatalogPath, shown};
+
+/// The files of a catalog at a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitFiles {
+    /// The commit, as 40 or 64 hexadecimal digits.
+    pub commit: String,
+    /// Its files, in the order of their paths.
+    pub files: Vec<(CatalogPath, Arc<[u8]>)>,
+}
+
+/// Why git can't say what was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GitError {
+    /// The program isn't there, or can't be started.
+    #[error("git can't be started: {0}")]
+    NotStarted(String),
+    /// No commit goes by that name in the repository, or the folder is in none.
+    #[error("{git_ref} is no commit here: {said}")]
+    NoCommit {
+        /// What was asked for.
+        git_ref: String,
+        /// What git says of it.
+        said: String,
+    },
+    /// It was started and didn't answer as it should.
+    #[error("git failed: {0}")]
+    Failed(String),
+}
+
+/// The files of the catalog in a folder at a branch, tag or commit. With `since`, at the commit at which the current one
+/// left it.
+///
+/// # Errors
+/// When git isn't there, or knows no such commit.
+pub fn files_at(root: &Path, git_ref: &str, since: bool, largest: u64) -> Result<GitFiles, GitError> {
+    let no_commit = |said: String| GitError::NoCommit { git_ref: crate::names::quoted(git_ref), said };
+    if git_ref.is_empty() || git_ref.starts_with('-') || git_ref.chars().any(|c| c.is_control() || c == ' ') {
+        return Err(no_commit("it is no name of a branch, a tag or a commit".to_owned()));
+    }
+    let wanted = format!("{git_ref}^{{commit}}");
+    let mut commit = match ask(root, &["rev-parse", "--verify", "--end-of-options", &wanted])? {
+        Ok(answer) => text(&answer),
+        Err(said) => return Err(no_commit(said)),
+    };
+    if since && let Ok(base) = ask(root, &["merge-base", &commit, "HEAD"])? {
+        commit = text(&base);
+    }
+    let listing = ask(root, &["ls-tree", "-r", "-z", "-l", &commit])?.map_err(GitError::Failed)?;
+    let mut wanted: Vec<(CatalogPath, String)> = Vec::new();
+    for entry in listing.split(|byte| *byte == 0) {
+        let entry = String::from_utf8_lossy(entry);
+        let Some((about, path)) = entry.split_once('\t') else { continue };
+        let words: Vec<&str> = about.split_whitespace().collect();
+        let [mode, "blob", oid, size] = words.as_slice() else { continue };
+        let small = size.parse::<u64>().is_ok_and(|size| size <= largest);
+        if small
+            && mode.starts_with("100")
+            && is_read(path)
+            && let Ok(path) = CatalogPath::new(path)
+        {
+            wanted.push((path, (*oid).to_owned()));
+        }
+    }
+    wanted.sort();
+    let bytes = read(root, wanted.iter().map(|(_, oid)| oid.as_str()))?;
+    let files = wanted.into_iter().map(|(path, _)| path).zip(bytes).collect();
+    Ok(GitFiles { commit, files })
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim().to_owned()
+}
+
+/// The program, told to run nothing else.
+fn git(root: &Path, arguments: &[&str]) -> Command {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(root).args(["--no-pager", "--no-replace-objects", "--no-optional-locks"]);
+    for setting in ["core.hooksPath=/dev/null", "core.fsmonitor=false", "protocol.allow=never", "diff.external="] {
+        git.args(["-c", setting]);
+    }
+    // Where the repository is, is said by the folder alone.
+    for name in [
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+    ] {
+        git.env_remove(name);
+    }
+    git.env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_LAZY_FETCH", "1").env("LC_ALL", "C");
+    git.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    git
+}
+
+/// What git answers, or what it says against it.
+fn ask(root: &Path, arguments: &[&str]) -> Result<Result<Vec<u8>, String>, GitError> {
+    let answer = git(root, arguments).output().map_err(|error| GitError::NotStarted(error.to_string()))?;
+    if answer.status.success() {
+        return Ok(Ok(answer.stdout));
+    }
+    let said = String::from_utf8_lossy(&answer.stderr);
+    Ok(Err(shown(said.lines().next().unwrap_or_default().trim_start_matches("fatal: "), 300)))
+}
+
+/// The bytes of objects, in their order.
+fn read<'o>(root: &Path, oids: impl Iterator<Item = &'o str>) -> Result<Vec<Arc<[u8]>>, GitError> {
+    let failed = |error: std::io::Error| GitError::Failed(error.to_string());
+    let oids: Vec<&str> = oids.collect();
+    let (asked, count) = (oids.join("\n") + "\n", oids.len());
+    let mut child = git(root, &["cat-file", "--batch"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| GitError::NotStarted(error.to_string()))?;
+    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(GitError::Failed("it has no streams".to_owned()));
+    };
+    // Asked beside reading, or both wait for each other.
+    let asking = std::thread::spawn(move || stdin.write_all(asked.as_bytes()));
+    let mut answers = BufReader::new(stdout);
+    let mut all = Vec::with_capacity(count);
+    for _ in 0..count {
+        let mut head = String::new();
+        answers.read_line(&mut head).map_err(failed)?;
+        let size = head.split_whitespace().nth(2).and_then(|size| size.parse::<u64>().ok());
+        let Some(size) = size else { return Err(GitError::Failed(shown(head.trim(), 200))) };
+        let mut bytes = Vec::new();
+        answers.by_ref().take(size).read_to_end(&mut bytes).map_err(failed)?;
+        answers.read_line(&mut head).map_err(failed)?;
+        all.push(bytes.into());
+    }
+    drop(asking.join());
+    drop(answers);
+    drop(child.wait());
+    Ok(all)
+}

@@ -1,0 +1,130 @@
+//! What is mended of a file's text: what findings say of it, and slips that no rule speaks of. And the order of keys.
+//!
+//! What is safe changes neither plan nor inputs nor outputs of a flow that ran before.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde_json::Value;
+
+use super::Finding;
+use crate::document::{Document, Edit, Pointer, SyntaxProblem, edited, laid_out, without_trailing_commas};
+use crate::model::wire::read_flows;
+use crate::names::CatalogPath;
+
+/// How a finding goes away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    /// What is changed, in the finding's file.
+    pub edit: Edit,
+    /// Whether that keeps the meaning of the file: a rename, and what adds to or takes from variables, may not.
+    pub safe: bool,
+    /// What is done, in words that follow "flowy can".
+    pub what: String,
+}
+
+/// A text after one round of mending; none where there is nothing to mend. What is mended may show more.
+pub fn mended(path: &CatalogPath, bytes: &[u8], findings: &[Finding], unsafe_too: bool) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let plain = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let document = match Document::parse(path.clone(), bytes) {
+        Ok(document) => document,
+        Err(problem) => return without_commas(&problem, plain),
+    };
+    if !document.duplicates.is_empty() {
+        // Which of two equal keys is meant, nobody knows.
+        return (plain.len() < text.len()).then(|| plain.to_owned());
+    }
+    let fixes = findings.iter().filter(|finding| finding.file == *path).filter_map(|finding| finding.fix.as_ref());
+    let mut edits: Vec<Edit> = Vec::new();
+    for fix in fixes.filter(|fix| fix.safe || unsafe_too) {
+        if !edits.contains(&fix.edit) {
+            edits.push(fix.edit.clone());
+        }
+    }
+    if edits.is_empty() {
+        edits = of_edges(&document);
+    }
+    let new = edited(plain, &edits).unwrap_or_else(|| plain.to_owned());
+    (new != text).then_some(new)
+}
+
+fn without_commas(problem: &SyntaxProblem, text: &str) -> Option<String> {
+    let (new, spans) = without_trailing_commas(text)?;
+    spans.contains(&problem.span).then_some(new)
+}
+
+/// Edges that say nothing new go, and edges without an id get one.
+fn of_edges(document: &Document) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for flow in read_flows(document).flows {
+        let mut ids: BTreeSet<String> = flow.edges.iter().filter_map(|edge| edge.id.clone()).collect();
+        let mut seen: HashSet<String> = HashSet::new();
+        for (number, edge) in flow.edges.iter().enumerate() {
+            let at = flow.edge_pointer(number);
+            let Some(Value::Object(members)) = document.value.pointer(at.as_str()) else { continue };
+            if !members.contains_key("data") {
+                let mut plain = members.clone();
+                plain.shift_remove("id");
+                if !seen.insert(Value::Object(plain).to_string()) {
+                    edits.push(Edit::Remove(at));
+                    continue;
+                }
+            }
+            if !members.contains_key("id") {
+                let id = free_id(&edge.from, &edge.to, &ids);
+                ids.insert(id.clone());
+                edits.push(Edit::Insert(at, "id", id));
+            }
+        }
+    }
+    edits
+}
+
+/// An id for an edge that no other edge has.
+pub(super) fn free_id(from: &str, to: &str, taken: &BTreeSet<String>) -> String {
+    let plain = format!("{from}-{to}");
+    let numbered = (2..).map(|number| format!("{plain}-{number}"));
+    std::iter::once(plain.clone()).chain(numbered).find(|id| !taken.contains(id)).unwrap_or(plain)
+}
+
+/// Why a file is not laid out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// It is no JSON.
+    #[error("line {}, column {}: {}", .0.position.line, .0.position.column, .0.message)]
+    Syntax(Box<SyntaxProblem>),
+    /// A key stands twice, and laying out would hide that.
+    #[error("the key at {0} stands twice")]
+    RepeatedKey(Pointer),
+}
+
+/// A file of flows or templates laid out: the keys that the format names on file, flow, node, edge and template come
+/// in its order, everything else stays in the order in which it is read.
+///
+/// # Errors
+/// When it is no JSON, or repeats a key.
+pub fn formatted(path: &CatalogPath, bytes: &[u8]) -> Result<String, LayoutError> {
+    let document = Document::parse(path.clone(), bytes).map_err(|problem| LayoutError::Syntax(Box::new(problem)))?;
+    if let Some(twice) = document.duplicates.first() {
+        return Err(LayoutError::RepeatedKey(twice.pointer.clone()));
+    }
+    Ok(laid_out(&document.text, &order).unwrap_or_else(|| document.text.to_string()))
+}
+
+fn order(at: &Pointer) -> &'static [&'static str] {
+    let steps: Vec<String> = at.steps().collect();
+    let mut kinds: Vec<&str> = Vec::with_capacity(steps.len());
+    for step in &steps {
+        kinds.push(if step.parse::<usize>().is_ok() { "0" } else { step });
+    }
+    match kinds.as_slice() {
+        [] => &["$schema", "id", "title", "metadata", "flows", "templates", "template", "variables", "nodes", "edges"],
+        ["flows", "0"] => &["meta", "nodes", "edges"],
+        ["nodes", "0"] | ["flows", "0", "nodes", "0"] => &["id", "type", "data"],
+        ["edges", "0"] | ["flows", "0", "edges", "0"] => {
+            &["id", "source", "target", "sourceHandle", "targetHandle", "type", "data"]
+        }
+        ["templates", "0"] => &["id", "title", "template", "variables", "variableValueSets"],
+        _ => &[],
+    }
+}
