@@ -4,8 +4,8 @@
 const INSTRUCTIONS: &str = "Prompt flows from a catalog (a GitHub repository or a folder): each flow is a small graph of prompt \
 templates that are filled in order, later steps reading the outputs of earlier ones.\n\
 To run a flow: flows_list with query finds one, flows_show gives its inputs and steps, \
-flows_execute with flowName and initialVariables returns finalResult and every step's output; dryRun: true only shows texts \
-and what is missing.\n\
+flows_execute with flowName and initialVariables returns finalResult; dryRun: true only shows texts and what is \
+missing.\n\
 To carry a flow out yourself (steps with personas or contracts, long work): flows_begin hands you the first step; do it, \
 hand in the output with flows_complete_step and its stepToken, and go on with the step it returns until finalResult. \
 flows_escalate puts questions to your user, flows_resume brings the answers. Everything is kept: flows_status with \
