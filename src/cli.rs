@@ -95,6 +95,10 @@ fn open_with_servers(world: &World<'_>) -> Result<(Arc<crate::app::App>, Servers
     let settings = world.settings()?;
     let program = commands::own_program();
     let servers = Servers::open(&settings, world.environment, world.clock.clone(), program)?;
+    if let Err(why) = servers.readable() {
+        let look = world.printer.err_look();
+        world.printer.note(&crate::report::human::passing(&why, "no external server can be used", look));
+    }
     let app = crate::app::App::open(settings, world.environment, world.clock.clone())?.with_tools(servers.tools());
     Ok((Arc::new(app), servers))
 }

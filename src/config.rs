@@ -79,6 +79,8 @@ pub struct Settings {
     pub token: Option<Secret>,
     /// Where that was given.
     pub token_place: Option<Place>,
+    /// Where another token stands that this one hides, in a settings file.
+    pub hidden_token: Option<Place>,
     /// `--api-url`: the REST base; `https://api.github.com` unless set, `https://HOST/api/v3` for GitHub Enterprise.
     pub api_url: String,
     /// `CACHE_TTL_MS`: how long a snapshot is served without asking again (15 minutes).

@@ -171,11 +171,13 @@ pub struct Worked {
     pub calls: u32,
     /// How many of them were new tries.
     pub retries: u32,
+    /// Whether its server could not be reached, so that nothing was sent: it may answer later.
+    pub unreached: bool,
 }
 
 impl Default for Worked {
     fn default() -> Self {
-        Self { result: Ok(Output::text("")), warnings: Vec::new(), calls: 0, retries: 0 }
+        Self { result: Ok(Output::text("")), warnings: Vec::new(), calls: 0, retries: 0, unreached: false }
     }
 }
 

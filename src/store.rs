@@ -62,6 +62,8 @@ pub struct Filter {
     pub after: Option<(DateTime<Utc>, String)>,
     /// Only those that nothing happened to since.
     pub idle_since: Option<DateTime<Utc>>,
+    /// Only those whose id ends like this.
+    pub ending: Option<String>,
 }
 
 /// Some executions, the newest first.
@@ -437,6 +439,11 @@ impl Filter {
         if let Some(since) = self.idle_since {
             made.terms.push("updated_at < ?");
             made.values.push(Box::new(micros(since)));
+        }
+        if let Some(ending) = &self.ending {
+            made.terms.push("substr(id, -length(?)) = ?");
+            made.values.push(Box::new(ending.clone()));
+            made.values.push(Box::new(ending.clone()));
         }
         made
     }

@@ -38,7 +38,15 @@ pub fn proxy_of(address: &str) -> Option<String> {
 
 /// The deepest cause of a failed request, in words and without the address, which may hold a secret.
 pub fn cause(error: &(dyn Error + 'static)) -> String {
-    chain(error).last().map_or_else(String::new, ToString::to_string)
+    let told = chain(error).last().map_or_else(String::new, ToString::to_string);
+    // What the HTTP library says is meant for those who write programs with it.
+    match told.as_str() {
+        "connection closed before message completed" => {
+            "the connection was closed before the answer was there".to_owned()
+        }
+        "connection was not ready" => "the connection was closed before the request was sent".to_owned(),
+        _ => told,
+    }
 }
 
 /// What kept a request from being answered, where somebody can do something about it.

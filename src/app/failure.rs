@@ -22,7 +22,7 @@ use crate::validate::{Finding, Reach, TELL_FLOWS_APART};
 #[cfg(feature = "internals")]
 pub const EXIT_CODES: [(u8, &str); 4] = [
     (0, "everything is fine"),
-    (1, "findings of severity error, or an execution that failed"),
+    (1, "findings of severity error, or an execution that failed, is partial, or (with --dry-run) would fail"),
     (2, "the command line or a setting can't be understood"),
     (3, "the catalog can't be reached"),
 ];

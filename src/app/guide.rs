@@ -195,8 +195,8 @@ impl App {
             outcome: request.outcome,
             next: request.next.clone(),
         };
-        let id = ExecutionId::named(&request.execution);
-        self.guide_telling(told).complete(&id, &closure).await.map_err(|error| self.told(&request.execution, &error))
+        let id = ExecutionId::named(&self.execution_named(&request.execution).await?);
+        self.guide_telling(told).complete(&id, &closure).await.map_err(|error| self.told(id.as_str(), &error))
     }
 
     /// Hands the open step to a person, who is asked at once where that is possible.
@@ -210,8 +210,8 @@ impl App {
             questions: request.questions.clone(),
             context: request.context.clone(),
         };
-        let id = ExecutionId::named(&request.execution);
-        self.guide.escalate(&id, &question, asker).await.map_err(|error| self.told(&request.execution, &error))
+        let id = ExecutionId::named(&self.execution_named(&request.execution).await?);
+        self.guide.escalate(&id, &question, asker).await.map_err(|error| self.told(id.as_str(), &error))
     }
 
     /// Brings a person's answers. `told` hears how tool steps go that are done then.
@@ -219,12 +219,12 @@ impl App {
     /// # Errors
     /// When nobody is awaited under that id, or the store fails.
     pub async fn resume(&self, request: &ResumeRequest, told: Option<&OnStep>) -> Result<Turn, Error> {
-        let id = ExecutionId::named(&request.execution);
+        let id = ExecutionId::named(&self.execution_named(&request.execution).await?);
         let escalation = request.escalation.as_deref().map(EscalationId::named);
         self.guide_telling(told)
             .resume(&id, escalation.as_ref(), &request.answers)
             .await
-            .map_err(|error| self.told(&request.execution, &error))
+            .map_err(|error| self.told(id.as_str(), &error))
     }
 
     /// Cancels a guided execution.
@@ -232,6 +232,7 @@ impl App {
     /// # Errors
     /// When it has ended otherwise, or the store fails.
     pub async fn cancel(&self, execution: &str, reason: Option<&str>) -> Result<Turn, Error> {
+        let execution = &self.execution_named(execution).await?;
         if self.memory.get(execution).is_some() {
             return Err(Error::new(
                 Code::InvalidRequest,
@@ -274,6 +275,7 @@ impl App {
     /// # Errors
     /// When there is none of that id, or its log can't be read.
     pub async fn story(&self, execution: &str) -> Result<Story, Error> {
+        let execution = &self.execution_named(execution).await?;
         let id = ExecutionId::named(execution);
         self.guide.story(&id).await.map_err(|error| self.told(execution, &error))
     }
@@ -290,16 +292,21 @@ impl App {
             (true, true) => ended.to_vec(),
             (true, false) => Vec::new(),
         };
-        let mut filter = Filter { flow: request.flow.clone(), states, after: None, idle_since: request.idle_since };
+        let mut ids = Vec::new();
+        for id in &request.ids {
+            ids.push(self.execution_named(id).await?);
+        }
+        let mut filter =
+            Filter { flow: request.flow.clone(), states, idle_since: request.idle_since, ..Filter::default() };
         let mut executions: Vec<Summary> = Vec::new();
         loop {
             let page = self.guide.store().page(filter.clone(), BATCH).await.map_err(|error| unkept(&error))?;
             let Some(last) = page.executions.last() else { break };
             filter.after = Some((last.begun_at, last.id.clone()));
-            let wanted = |summary: &Summary| request.ids.is_empty() || request.ids.contains(&summary.id);
+            let wanted = |summary: &Summary| ids.is_empty() || ids.contains(&summary.id);
             executions.extend(page.executions.into_iter().filter(wanted));
         }
-        if let Some(unknown) = request.ids.iter().find(|id| executions.iter().all(|found| found.id != **id)) {
+        if let Some(unknown) = ids.iter().find(|id| executions.iter().all(|found| found.id != **id)) {
             return Err(not_found(unknown));
         }
         if !request.rehearse {
@@ -350,6 +357,11 @@ impl App {
                 "call flows_status with executionId {about}: it shows how it stands, and the open step with its stepToken"
             )
         };
+        let ended = || {
+            format!(
+                "nothing of it is open: flows_status with executionId {about} shows its result; flows_begin begins anew"
+            )
+        };
         let made = |code: Code| Error::new(code, error.to_string());
         match error {
             GuideError::Refused(refusal) => refused(about, refusal),
@@ -364,13 +376,12 @@ impl App {
                 made(Code::StoreError).next("the stored log is damaged: begin anew with flows_begin, and report this")
             }
             GuideError::Crowded => made(Code::StoreError).next("call again"),
-            GuideError::UnknownTicket { state } if state.ended() => made(Code::InvalidStepToken)
-                .next(format!("the execution has ended: flows_status with executionId {about} shows its result")),
+            GuideError::UnknownTicket { state } if state.ended() => made(Code::InvalidStepToken).next(ended()),
             GuideError::UnknownTicket { .. } | GuideError::Replaced { .. } => {
                 made(Code::InvalidStepToken).next(status())
             }
-            GuideError::AlreadyCompleted { step } => made(Code::StepAlreadyCompleted)
-                .next(format!("what was handed in first counts; {}", status()))
+            GuideError::AlreadyCompleted { step, state } => made(Code::StepAlreadyCompleted)
+                .next(format!("what was handed in first counts; {}", if state.ended() { ended() } else { status() }))
                 .detail("nodeId", json!(step)),
             GuideError::AwaitingHuman { id, questions } => made(Code::AwaitingHuman)
                 .next(format!(
@@ -420,8 +431,9 @@ impl App {
                 .detail("argument", json!(name)),
             GuideError::UnknownDecision => made(Code::InvalidRequest)
                 .next("give answers {\"decision\": \"repeat\"}, {\"decision\": \"fail\"}, or {\"result\": …} with what the call gave"),
-            GuideError::NoEscalation { awaited, .. } => {
+            GuideError::NoEscalation { awaited, state, .. } => {
                 let next = match awaited {
+                    _ if state.ended() => ended(),
                     Some(id) => format!("the question that is open has escalationId {id}"),
                     None => status(),
                 };

@@ -1,5 +1,6 @@
 //! Listing a catalog's flows.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,6 +9,9 @@ use crate::app::{App, Code, Error, Origin, UsageByFlow};
 use crate::discover::{
     DamagedIndex, DiscoverError, Figures, FileProblem, ListEntry, ListKind, NameMatch, Page, Selection,
 };
+use crate::names::counted;
+use crate::run::GuidedState;
+use crate::store::Filter;
 use crate::tokens;
 
 /// What is to be listed.
@@ -44,6 +48,8 @@ pub struct Listing {
     pub is_empty: bool,
     /// Whether these are the built-in examples because nobody named a source.
     pub unasked_examples: bool,
+    /// How many guided executions go on, where no flow fits the query: one of them may be meant.
+    pub open_executions: usize,
 }
 
 /// What is said where the built-in examples are served although nobody asked for them.
@@ -52,9 +58,17 @@ pub const UNASKED_EXAMPLES: &str = "no source is set, so these are the built-in 
 
 impl Listing {
     /// What to do next, where there is something.
-    pub fn next_step(&self) -> Option<&str> {
+    pub fn next_step(&self) -> Option<Cow<'_, str>> {
         const NONE_USABLE: &str = "no file of flows/ can be used as a flow; `errors` names each with its reason";
-        if self.is_empty && self.problem_count > 0 { Some(NONE_USABLE) } else { self.page.next_step.as_deref() }
+        if self.is_empty && self.problem_count > 0 {
+            return Some(NONE_USABLE.into());
+        }
+        let step = self.page.next_step.as_deref()?;
+        if self.open_executions == 0 {
+            return Some(step.into());
+        }
+        let open = counted(self.open_executions, "execution is open", "executions are open");
+        Some(format!("{open}: to go on with what was begun, call flows_status; {step}").into())
     }
 }
 
@@ -103,6 +117,7 @@ impl App {
         let figures = Figures { source: short(&key), usage: Some(&usage) };
         let page = catalog.page(&index, &selection, &figures)?;
         let errors = if request.count_errors { errors_of(&page, &catalog)? } else { BTreeMap::new() };
+        let open_executions = if page.no_match.is_some() { self.open_executions().await } else { 0 };
         let took = self.clock.reading().saturating_sub(begun);
         tracing::info!(
             mode = page.mode.as_str(),
@@ -122,7 +137,17 @@ impl App {
             errors,
             is_empty: catalog.index().is_empty(),
             unasked_examples: self.unasked_examples,
+            open_executions,
         })
+    }
+}
+
+impl App {
+    /// How many guided executions go on; none where they can't be read, which is told to who asks for them.
+    async fn open_executions(&self) -> usize {
+        let states = vec![GuidedState::Running, GuidedState::AwaitingHuman];
+        let open = self.guide.store().page(Filter { states, ..Filter::default() }, 0).await;
+        open.map_or(0, |page| page.total)
     }
 }
 

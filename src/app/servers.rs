@@ -26,6 +26,8 @@ pub struct Servers {
     notices: Arc<[ServersNotice]>,
     /// Why servers can't be used, as far as that file and the environment tell.
     troubles: Option<ServersError>,
+    /// Why nothing is known of any, where the file can't be understood.
+    unreadable: Option<ServersError>,
 }
 
 /// What is known of all servers.
@@ -60,7 +62,8 @@ impl Servers {
     /// needs a variable which is not set, counts as unavailable; [`Servers::all_set`] refuses it.
     ///
     /// # Errors
-    /// When the file can't be read, is not JSON or has no servers in it.
+    /// When a file that the settings name can't be read, is not JSON or has no servers in it. One that
+    /// nobody named makes all servers unavailable; [`Servers::readable`] refuses it.
     pub fn open(
         settings: &Settings,
         environment: &Environment,
@@ -75,8 +78,17 @@ impl Servers {
         let (cache, proxy_fault) = (Some(settings.cache_dir.clone()), settings.proxy_fault.clone());
         let surroundings = Surroundings { guard: program, cache, proxy_fault, clock };
         let (notices, troubles) = (Arc::from(file.notices.as_slice()), file.troubles());
+        let unreadable = file.unreadable.clone();
         let registry = Arc::new(Registry::new(file, surroundings));
-        Ok(Self { registry, file: place.map(|place| place.path), notices, troubles })
+        Ok(Self { registry, file: place.map(|place| place.path), notices, troubles, unreadable })
+    }
+
+    /// Refuses a file that can't be understood, for whoever asks about servers.
+    ///
+    /// # Errors
+    /// When it is not JSON, can't be read, or has no servers in it.
+    pub fn readable(&self) -> Result<(), Error> {
+        self.unreadable.as_ref().map_or(Ok(()), |why| Err(unusable(why)))
     }
 
     /// Refuses servers that can't be used by what the file and the environment say, for whoever asks
@@ -103,6 +115,10 @@ impl Servers {
 
     /// Logs what is doubtful in the file, and which servers can't be used.
     pub fn warn(&self) {
+        if let Err(Error { message, next_step, .. }) = self.readable() {
+            let step = next_step.map(|step| format!(" ({step})")).unwrap_or_default();
+            tracing::warn!("{message}{step}; until then no external server can be used");
+        }
         for notice in self.notices.iter() {
             tracing::warn!("{}", notice.told);
         }

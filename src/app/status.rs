@@ -1,5 +1,7 @@
 //! Asking for an execution again, direct or guided: where it stands, and long texts page by page.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
@@ -10,7 +12,7 @@ use crate::guide::Story;
 use crate::model::text_or_json;
 use crate::names::{nearest, quoted};
 use crate::plan::Plan;
-use crate::run::{ExecutionId, GuidedState, Run};
+use crate::run::{Escalation, ExecutionId, GuidedState, Run};
 use crate::store::{Filter, Summary};
 
 /// What is asked for.
@@ -94,6 +96,8 @@ pub enum StatusAnswer {
         total: usize,
         /// Where the next page begins.
         next_cursor: Option<String>,
+        /// What persons are asked in executions that wait for them, by the execution's id; of the first few.
+        asked: BTreeMap<String, Escalation>,
         /// Why the guided ones are not among them, where they can't be read.
         trouble: Option<Box<Error>>,
     },
@@ -167,35 +171,35 @@ const MOST_ENTRIES: i64 = 100;
 /// The most characters of a text page.
 pub const MOST_CHARACTERS: i64 = 100_000;
 
+/// The fewest characters of an id's end that name an execution: as many as its random part has.
+const SHORTEST_END: usize = 6;
+/// Of so many executions that wait for a person a list shows what is asked.
+const MOST_ASKED: usize = 5;
+/// The most executions that are named where several end alike.
+const MOST_NAMED: usize = 10;
+
 impl App {
-    /// The id of the guided execution that a person names by the whole id or by its end.
+    /// The id of the execution that is named by the whole id or by a unique end of it, of six characters or
+    /// more; what is nobody's end is told as it is given.
     ///
     /// # Errors
     /// When several end like this, or executions can't be read.
-    pub async fn execution_named(&self, given: &str) -> Result<String, Error> {
-        // A whole id has the flow's name, the time and a random end, with `_` between them.
-        if given.contains('_') || given.is_empty() {
+    pub(super) async fn execution_named(&self, given: &str) -> Result<String, Error> {
+        let end = given.trim().trim_start_matches(['…', '.']);
+        if is_whole(given) || end.chars().count() < SHORTEST_END {
             return Ok(given.to_owned());
         }
-        let end = format!("_{given}");
-        let mut request = StatusRequest { limit: Some(MOST_ENTRIES), ..StatusRequest::default() };
-        let mut found = Vec::new();
-        loop {
-            let StatusAnswer::List { executions, next_cursor, .. } = self.status(&request).await? else { break };
-            found.extend(executions.into_iter().filter_map(|listed| match listed {
-                ExecutionEntry::Guided(summary) if summary.id.ends_with(&end) => Some(summary.id),
-                ExecutionEntry::Guided(_) | ExecutionEntry::Direct { .. } => None,
-            }));
-            if next_cursor.is_none() {
-                break;
-            }
-            request.cursor = next_cursor;
-        }
+        let direct = self.memory.all().into_iter().map(|kept| kept.id).filter(|id| id.ends_with(end));
+        let filter = Filter { ending: Some(end.to_owned()), ..Filter::default() };
+        let page = self.guide.store().page(filter, MOST_NAMED).await.map_err(|error| unkept(&error))?;
+        let found: Vec<String> = direct.chain(page.executions.into_iter().map(|summary| summary.id)).collect();
         match found.as_slice() {
             [] => Ok(given.to_owned()),
             [id] => Ok(id.clone()),
-            _ => Err(Error::new(Code::AmbiguousName, format!("{} executions end in {}", found.len(), quoted(given)))
-                .next(format!("give the whole id: {}", found.join(" or ")))),
+            _ if found.iter().any(|id| id == given) => Ok(given.to_owned()),
+            several => Err(Error::new(Code::AmbiguousName, format!("several executions end in {}", quoted(end)))
+                .next(format!("give the whole id: {}", several.join(" or ")))
+                .detail("candidates", several.iter().map(|id| Value::String(id.clone())).collect())),
         }
     }
 
@@ -226,7 +230,8 @@ impl App {
             )
             .next(format!("choose from {}", STATES.join(", "))));
         }
-        let Some(id) = &request.execution else { return self.executions(request, limit).await };
+        let Some(named) = &request.execution else { return self.executions(request, limit).await };
+        let id = &self.execution_named(named).await?;
         let (node, cursor) = (request.node.as_deref(), request.cursor.as_deref());
         if let Some(kept) = self.memory.get(id) {
             return match node {
@@ -264,7 +269,7 @@ impl App {
             flow: request.flow.clone(),
             states: request.states.iter().filter_map(|word| GuidedState::named(word)).collect(),
             after: after.and_then(|(micros, id)| Some((DateTime::from_timestamp_micros(micros)?, id))),
-            idle_since: None,
+            ..Filter::default()
         };
         let trouble = match self.guide.store().page(filter, limit + 1).await {
             Ok(page) => {
@@ -278,8 +283,30 @@ impl App {
         let more = listed.len() > limit;
         listed.truncate(limit);
         let next_cursor = listed.last().filter(|_| more).map(ExecutionEntry::cursor);
-        Ok(StatusAnswer::List { executions: listed, total, next_cursor, trouble })
+        let mut asked = BTreeMap::new();
+        let waiting = listed.iter().filter_map(|one| match one {
+            ExecutionEntry::Guided(summary) if summary.state == GuidedState::AwaitingHuman => Some(&summary.id),
+            _ => None,
+        });
+        for id in waiting.take(MOST_ASKED) {
+            // One whose log can't be read says so when it is asked for.
+            if let Ok(Story { guided, .. }) = self.guide.story(&ExecutionId::named(id)).await
+                && let Some(open) = guided.escalations().iter().find(|asked| guided.asked() == Some(&asked.id))
+            {
+                asked.insert(id.clone(), open.clone());
+            }
+        }
+        Ok(StatusAnswer::List { executions: listed, total, next_cursor, asked, trouble })
     }
+}
+
+/// Whether an id is whole by its form: the flow's name, the time, and a random end.
+fn is_whole(id: &str) -> bool {
+    let mut parts = id.rsplitn(3, '_');
+    let random =
+        parts.next().is_some_and(|end| end.len() >= SHORTEST_END && end.chars().all(|c| c.is_ascii_hexdigit()));
+    let time = parts.next().is_some_and(|time| time.len() >= 10 && time.chars().all(|c| c.is_ascii_digit()));
+    random && time && parts.next().is_some()
 }
 
 fn place(cursor: &str) -> Result<(i64, String), Error> {

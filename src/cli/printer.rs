@@ -135,8 +135,13 @@ impl Printer {
         self.out(&if self.out_terminal { escaped(&text) } else { text });
     }
 
-    /// A note; not when quiet.
+    /// A note, in lines that fit; not when quiet.
     pub(super) fn note(&self, text: &str) {
+        self.note_as_it_is(&human::fitted(text, self.err_look));
+    }
+
+    /// A note in which texts stand that keep their lines; not when quiet.
+    pub(super) fn note_as_it_is(&self, text: &str) {
         if !self.quiet {
             write_err(text);
         }

@@ -181,6 +181,8 @@ pub enum SettingsError {
         shown: String,
         /// The nearest key there is.
         nearest: Option<&'static str>,
+        /// All keys there are.
+        keys: Vec<&'static str>,
     },
     /// A list, a table or a date where a text, a number or true or false is due.
     #[error("{place} is a {kind}, but a text, a whole number, true or false is due")]
@@ -240,6 +242,14 @@ impl SettingsError {
             Self::ForeignFolder { flag, .. } => {
                 Some(format!("make it yours alone (chown, chmod o-w), or name another folder with {flag}"))
             }
+            Self::Syntax { .. } => Some(
+                "write each setting as key = value in a line, with texts in quotation marks: source = \"acme/flows\""
+                    .to_owned(),
+            ),
+            Self::UnknownKey { nearest: None, keys, .. } => Some(format!(
+                "settings stand at the top of the file, without a section; these there are: {}",
+                keys.join(", ")
+            )),
             Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean {nearest}?")),
             Self::NotInThisFile { own_file: Some(own), .. } => {
                 Some(format!("put it into {}, or name this file with --config if it is yours", own.display()))
@@ -251,8 +261,6 @@ impl SettingsError {
             | Self::NotAChoice { .. }
             | Self::BadSpelling { .. }
             | Self::NotUnicode { .. }
-            | Self::Syntax { .. }
-            | Self::UnknownKey { nearest: None, .. }
             | Self::WrongKind { .. } => None,
         }
     }

@@ -121,6 +121,7 @@ impl ConfigFile {
             line,
             shown: quoted(&redact(key, &[])),
             nearest: nearest(key, reading.rows.iter().filter_map(|row| row.key), 1).first().copied(),
+            keys: reading.rows.iter().filter_map(|row| row.key).collect(),
         }
     }
 
@@ -200,13 +201,21 @@ mod tests {
         let error = parsed("source = \"a/b\"\ncache_ttl = 1\n").unwrap_err();
         assert_eq!(error.to_string(), "/x/flowy.toml:2: there is no setting \"cache_ttl\"");
         assert_eq!(error.hint().unwrap(), "did you mean cache_ttl_ms?");
-        assert_eq!(parsed("zzzzzzzz = 1").unwrap_err().hint(), None);
+        for text in ["zzzzzzzz = 1", "[github]\ntoken = \"x\""] {
+            let hint = parsed(text).unwrap_err().hint().unwrap();
+            assert!(
+                hint.contains("at the top of the file") && hint.contains("source, ") && hint.contains("token"),
+                "{hint}"
+            );
+        }
     }
 
     #[test]
     fn what_is_not_toml_is_refused_with_its_place() {
         let error = parsed("source = \"a/b\"\nref = = 3\n").unwrap_err();
         assert!(matches!(&error, SettingsError::Syntax { line: 2, column: 7, .. }), "{error:?}");
+        let bare = parsed("token = tok-new").unwrap_err();
+        assert!(bare.hint().unwrap().contains("quotation marks") && !bare.to_string().contains("tok-new"), "{bare}");
     }
 
     #[test]

@@ -52,6 +52,9 @@ impl Settings {
             from.read(row, &mut settings)?;
         }
         refuse_foreign(&settings, environment)?;
+        if settings.token_place.as_ref().is_some_and(|place| place.origin == Origin::Variable) {
+            settings.hidden_token = from.key(&rows::TOKEN).map(|found| found.place);
+        }
         Ok(settings)
     }
 

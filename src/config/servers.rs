@@ -74,6 +74,8 @@ pub struct ServersFile {
     pub servers: BTreeMap<String, ServerSpec>,
     /// Servers whose entries can't be understood, by alias: nobody is connected to them.
     pub broken: BTreeMap<String, BrokenEntry>,
+    /// Why nothing is known of any server, where nobody named the file and it can't be understood.
+    pub unreadable: Option<ServersError>,
     /// What is doubtful in the file and keeps nothing from being used, each with its place.
     pub notices: Vec<ServersNotice>,
 }
@@ -234,13 +236,20 @@ fn origin(url: &str) -> String {
 }
 
 impl ServersFile {
-    /// Reads the file; one that nobody named and that is not there configures nothing.
+    /// Reads the file; one that nobody named and that is not there configures nothing. Of one that nobody
+    /// named and that can't be understood, that is kept: what calls no tool has nothing to do with it.
     ///
     /// What another client understands and we don't is left aside and noticed.
     ///
     /// # Errors
-    /// When the file can't be read, is not JSON or has no servers in it.
+    /// When a file that somebody named can't be read, is not JSON or has no servers in it.
     pub fn load(place: &ServersPlace, environment: &Environment) -> Result<Self, ServersError> {
+        Self::load_named(place, environment).or_else(|error| {
+            if place.named { Err(error) } else { Ok(Self { unreadable: Some(error), ..Self::default() }) }
+        })
+    }
+
+    fn load_named(place: &ServersPlace, environment: &Environment) -> Result<Self, ServersError> {
         match read_named(&place.path, LARGEST) {
             Ok(bytes) => Self::parse(&place.path, &bytes, environment),
             Err(error) if !place.named && error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
@@ -343,7 +352,7 @@ impl ServersFile {
     pub fn troubles(&self) -> Option<ServersError> {
         let unset = self.servers.values().filter_map(|spec| spec.unset.clone());
         let broken = self.broken.values().filter(|entry| !entry.disabled).map(|entry| entry.why.clone());
-        let mut all = unset.chain(broken);
+        let mut all = self.unreadable.iter().cloned().chain(unset).chain(broken);
         let first = all.next()?;
         let mistakes = first.mistakes.into_iter().chain(all.flat_map(|other| other.mistakes)).collect();
         Some(ServersError::all(&first.file, mistakes))

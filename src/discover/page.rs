@@ -383,6 +383,9 @@ fn next_step(
             format!("{seen}, best first; if none is meant, ask in other words or go on with nextCursor")
         });
     }
+    if says.is_empty() && !selection.query.is_empty() && page.returned > 0 && selection.kind == ListKind::Flows {
+        says.push("flows_show with the name that fits gives its inputs; if none fits, ask in other words".to_owned());
+    }
     if !page.shortened.is_empty() {
         let named = page.shortened.iter().take(NAMED).map(|name| crate::names::quoted(name));
         let mut named = named.collect::<Vec<_>>().join(", ");

@@ -199,6 +199,7 @@ fn ended(failure: &ToolFailure, call: &Call, standing: CallStanding<'_>, tries: 
         worked.warnings.push(Warning::of(WarningCode::WentOn, standing.id, message));
         Ok(Output::of_failure(&error))
     } else {
+        worked.unreached = tries.sent == 0 && matches!(failure.code, Code::ToolUnavailable | Code::Timeout);
         Err(error)
     };
     worked

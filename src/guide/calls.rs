@@ -74,7 +74,9 @@ impl Story {
             None => Err(GuideError::UnknownTicket { state: self.guided.state() }),
             Some(Fate::Void) => Err(GuideError::Cancelled),
             Some(Fate::Replaced { step }) => Err(GuideError::Replaced { step: self.step_id(step) }),
-            Some(Fate::Closed { step, .. }) => Err(GuideError::AlreadyCompleted { step: self.step_id(step) }),
+            Some(Fate::Closed { step, .. }) => {
+                Err(GuideError::AlreadyCompleted { step: self.step_id(step), state: self.guided.state() })
+            }
             Some(Fate::Open) => {
                 let handed = self.guided.handed().filter(|handed| handed.ticket == *ticket);
                 handed.ok_or(GuideError::UnknownTicket { state: self.guided.state() })
@@ -242,7 +244,11 @@ pub(super) fn resume(
         return Err(GuideError::Cancelled);
     }
     let awaited = story.guided.asked().cloned();
-    let unknown = |answered| GuideError::NoEscalation { id: escalation.cloned(), answered, awaited: awaited.clone() };
+    let state = story.guided.state();
+    let unknown = |answered| {
+        let (id, awaited) = (escalation.cloned(), awaited.clone());
+        GuideError::NoEscalation { state, id, answered, awaited }
+    };
     let Some(id) = escalation.or(awaited.as_ref()) else { return Err(unknown(false)) };
     let Some(asked) = story.guided.escalations().iter().find(|asked| asked.id == *id) else {
         return Err(unknown(false));
@@ -346,18 +352,23 @@ impl Decided {
     }
 }
 
-/// A call that this process made came to its end.
+/// A call that this process made came to its end, or a person is asked about it.
 pub(super) fn tool_ended(
     story: &Story,
     ended: &Moment,
     owner: &str,
     clock: &dyn Clock,
 ) -> Result<Decision, GuideError> {
-    let Moment::ToolEnded { step, result, took, calls, retries } = ended else { return Err(GuideError::Cancelled) };
+    let (Moment::ToolEnded { step, .. } | Moment::ToolAsked { step, .. }) = ended else {
+        return Err(GuideError::Cancelled);
+    };
     let ours = |at_work: &&ToolAtWork| at_work.step == *step && at_work.owner == owner && at_work.asks.is_none();
     let Some(at_work) = story.guided.tool_at_work().filter(ours) else {
         // It was cancelled meanwhile.
         return Err(GuideError::Cancelled);
+    };
+    let Moment::ToolEnded { result, took, calls, retries, .. } = ended else {
+        return Ok(Decision::Now(vec![ended.clone()], Ok(Deed::Called { step: *step })));
     };
     // What the run would not take is not kept either.
     let result = match result {
@@ -452,3 +463,19 @@ mod tests {
         }
     }
 }
+
+/// The server of a step's tool could not be reached: a person is asked, for it may be back soon.
+pub(super) fn unreached(guided: &Guided, step: usize, error: &StepError, fresh: EscalationId) -> Moment {
+    let call = guided.run().plan().called(step);
+    let server = call.split(':').next().unwrap_or_default();
+    Moment::ToolAsked {
+        id: fresh,
+        step,
+        reason: format!("The server of {call} could not be reached, and nothing was sent to it. {error}"),
+        questions: vec![format!(
+            "Shall {call} be called again now (repeat; check before that the server {server} runs: `flowy servers tools \
+             {server}` asks it), shall the step count as failed (fail), or do you know its result?"
+        )],
+    }
+}
+

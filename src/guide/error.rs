@@ -34,7 +34,7 @@ pub enum GuideError {
     #[error("others changed this execution again and again meanwhile")]
     Crowded,
     /// The execution never had such a ticket.
-    #[error("this is not a step token of this execution")]
+    #[error("this is not a step token of this execution{}", over(*state))]
     UnknownTicket {
         /// How the execution stands.
         state: GuidedState,
@@ -46,10 +46,12 @@ pub enum GuideError {
         step: String,
     },
     /// The step was closed with another output.
-    #[error("step {} was completed already, with another output", quoted(step))]
+    #[error("step {} was completed already, with another output{}", quoted(step), over(*state))]
     AlreadyCompleted {
         /// The step's id.
         step: String,
+        /// How the execution stands.
+        state: GuidedState,
     },
     /// A person is awaited.
     #[error("a person is awaited: {}", questions.join(" / "))]
@@ -114,8 +116,10 @@ pub enum GuideError {
     #[error("the answers don't say what is to become of the call")]
     UnknownDecision,
     /// Nobody is awaited under that id.
-    #[error("{}", no_escalation(id.as_ref(), *answered))]
+    #[error("{}{}", no_escalation(id.as_ref(), *answered), over(*state))]
     NoEscalation {
+        /// How the execution stands.
+        state: GuidedState,
         /// The id asked for.
         id: Option<EscalationId>,
         /// Whether it was answered before, otherwise.
@@ -130,6 +134,11 @@ fn told(breaches: &[Breach]) -> String {
         breaches.iter().take(3).map(|breach| format!("{} {}", breach.path, breach.message)).collect();
     let more = breaches.len().saturating_sub(first.len());
     if more == 0 { first.join("; ") } else { format!("{}; and {more} more", first.join("; ")) }
+}
+
+/// That nothing more can be done, where that is so.
+fn over(state: GuidedState) -> String {
+    if state.ended() { format!("; the execution is {}", state.word()) } else { String::new() }
 }
 
 fn no_escalation(id: Option<&EscalationId>, answered: bool) -> String {

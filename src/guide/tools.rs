@@ -2,7 +2,8 @@
 //!
 //! That a tool is called is kept before it is called, with the process that calls. So of several
 //! processes one calls; and when that one is gone, another sees it, and makes the call again where the
-//! tool says that this does no harm, else asks a person. What a call gave and could not be kept at once
+//! tool says that this does no harm, else asks a person. A person is asked as well where the tool's server
+//! could not be reached: it may be back in a moment, and what was done before is not lost. What a call gave and could not be kept at once
 //! is kept later: while its process lives, no call is made twice.
 
 use std::collections::HashMap;
@@ -257,7 +258,8 @@ impl Guide {
         self.change(id, |story| calls::tool_ended(story, ended, owner, &*self.clock)).await.map(drop)
     }
 
-    /// Calls the tool of a step; none where nobody wants to know any more.
+    /// Calls the tool of a step: how that ended, or that a person is asked; none where nobody wants to know
+    /// any more.
     async fn call(
         &self,
         id: &ExecutionId,
@@ -281,6 +283,10 @@ impl Guide {
             called = call_step(run, step, &*self.calling.tools, id.as_str(), Some(on_call)) => called?,
             () = self.no_longer_wanted(id, guided.entries()) => return None,
         };
+        if let (true, Err(error)) = (called.unreached, &called.result) {
+            let fresh = EscalationId::fresh(self.clock.fresh(), self.clock.fresh());
+            return Some(calls::unreached(guided, step, error, fresh));
+        }
         let micros = self.clock.reading().saturating_sub(begun).as_micros();
         Some(Moment::ToolEnded {
             step,

@@ -102,6 +102,8 @@ pub struct Toolbox {
     pub servers: BTreeMap<String, KnownServer>,
     /// Changes whenever what is known of any tool does; how servers stand is not part of it.
     pub revision: u64,
+    /// Why nothing is known of any server, where the operator's file can't be understood.
+    pub unreadable: Option<String>,
 }
 
 /// What became of looking a tool up.
@@ -132,6 +134,9 @@ impl Toolbox {
     pub fn find(&self, address: &ToolAddress) -> ToolLookup<'_> {
         let near = |names: Vec<&str>, name: &str| nearest(name, names, 3).into_iter().map(str::to_owned).collect();
         let Some(server) = self.servers.get(&address.server) else {
+            if self.unreadable.is_some() {
+                return ToolLookup::NotKnown;
+            }
             return ToolLookup::NoServer {
                 nearest: near(self.servers.keys().map(String::as_str).collect(), &address.server),
             };
@@ -154,7 +159,8 @@ impl Toolbox {
 
     /// Why a server can't be used now, where that is known.
     pub fn trouble(&self, server: &str) -> Option<&str> {
-        match &self.servers.get(server)?.standing {
+        let Some(server) = self.servers.get(server) else { return self.unreadable.as_deref() };
+        match &server.standing {
             ServerStanding::Unavailable(why) => Some(why),
             ServerStanding::Disabled => Some("the operator switched it off"),
             ServerStanding::Idle | ServerStanding::Ready => None,

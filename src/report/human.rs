@@ -105,6 +105,16 @@ pub fn warning(message: &str, look: Look) -> String {
     hanging(&look.paint(DOUBTFUL, "warning:"), &format!(" {}", safe_block(message)), 2, look)
 }
 
+/// An error that keeps nothing else from being done, what follows from it, and what to do.
+pub fn passing(error: &Error, so: &str, look: Look) -> String {
+    let mut text = warning(&format!("{}; {so}", error.message), look);
+    if let Some(step) = &error.next_step {
+        text.push_str(&hint(&for_commands(step), look));
+        text.push('\n');
+    }
+    text
+}
+
 fn hint(text: &str, look: Look) -> String {
     let head = format!("  {}", look.paint(HELP, "hint:"));
     hanging(&head, &format!(" {}", safe_block(text)), 8, look).trim_end().to_owned()
@@ -121,12 +131,27 @@ fn hanging(head: &str, text: &str, indent: usize, look: Look) -> String {
     format!("{head}{}\n", lines.join(&format!("\n{}", " ".repeat(indent))))
 }
 
+/// Notes whose lines keep to a terminal's width: a line that is longer goes on in lines that are indented.
+pub fn fitted(text: &str, look: Look) -> String {
+    if !look.terminal {
+        return text.to_owned();
+    }
+    let room = look.columns();
+    let fit = |line: &str| {
+        let indent = 2 + line.chars().take_while(|c| *c == ' ').count();
+        folded(line, room, room.saturating_sub(indent)).join(&format!("\n{}", " ".repeat(indent)))
+    };
+    let lines: Vec<String> = text.split('\n').map(fit).collect();
+    lines.join("\n")
+}
+
 /// A text in lines of whole words: the first has so many columns, the others so many.
 fn folded(text: &str, first: usize, others: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut left = first;
     for word in text.split_inclusive(' ') {
-        let full = word.trim_end().chars().count() > left;
+        let width = bare(word).chars().count();
+        let full = bare(word.trim_end()).chars().count() > left;
         if full && lines.last().is_some_and(|line| !line.trim().is_empty()) {
             lines.push(String::new());
             left = others;
@@ -134,7 +159,7 @@ fn folded(text: &str, first: usize, others: usize) -> Vec<String> {
         if let Some(line) = lines.last_mut() {
             line.push_str(word);
         }
-        left = left.saturating_sub(word.chars().count());
+        left = left.saturating_sub(width);
     }
     lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
@@ -158,7 +183,13 @@ fn cut_to(text: &str, columns: usize) -> String {
 
 /// A next step speaks of tools; here commands do the same.
 fn for_commands(step: &str) -> String {
-    const WORDS: [(&str, &str); 17] = [
+    const WORDS: [(&str, &str); 18] = [
+        (
+            "Those of flows_execute are kept for an hour, the newest 100, in the process that did them; those of \
+             flows_begin until they are pruned",
+            "Guided ones can be shown here until they are pruned; direct ones only in the client that began them, for \
+             an hour, and `flowy run` keeps none",
+        ),
         ("flows_status without executionId lists the executions there are", "`flowy executions list` lists them"),
         ("call flows_list to", "run `flowy list` to"),
         ("call flows_execute again", "run it again"),
@@ -242,6 +273,16 @@ mod tests {
             told,
             "error[FLOW_NOT_FOUND]: there is no flow \"Marketing\"\n  hint: did you mean \"Marketing_Strategy\"? `flowy list` shows all names\n"
         );
+    }
+
+    #[test]
+    fn notes_keep_to_a_terminals_width_and_colours_take_no_room() {
+        let look = Look { terminal: true, color: true, width: Some(20) };
+        let note = format!("{}\n    one two three four five", look.paint(FAINT, "13 flows from acme/flows at 1f3d"));
+        let told = fitted(&note, look);
+        let lines: Vec<String> = told.lines().map(bare).collect();
+        assert_eq!(lines, ["13 flows from", "  acme/flows at 1f3d", "    one two three", "      four five"]);
+        assert_eq!(fitted(&note, Look::default()), note);
     }
 
     #[test]

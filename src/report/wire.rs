@@ -24,11 +24,13 @@ mod usage;
 mod warning;
 mod written;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::app::{ExecutionEntry, StatusAnswer};
+use crate::app::{Escalation, ExecutionEntry, GuidedState, StatusAnswer};
 
 pub use changes::format_report;
 pub use common::WarningAnswer;
@@ -92,6 +94,8 @@ pub struct ExecutionList {
     /// Where the next page begins; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+    /// The call that comes next.
+    next_step: &'static str,
     /// Why some executions are not in the list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<ErrorAnswer>,
@@ -133,11 +137,12 @@ pub fn status(answer: &StatusAnswer) -> StatusReply {
     match answer {
         StatusAnswer::One { outcome, include } => StatusReply::Direct(DirectAnswer::of(outcome, include)),
         StatusAnswer::Guided { story, include } => StatusReply::Guided(Box::new(guided_status(story, include))),
-        StatusAnswer::List { executions, total, next_cursor, trouble } => StatusReply::List(ExecutionList {
-            executions: executions.iter().map(ListedExecution::from).collect(),
+        StatusAnswer::List { executions, total, next_cursor, asked, trouble } => StatusReply::List(ExecutionList {
+            executions: executions.iter().map(|listed| ListedExecution::of(listed, asked)).collect(),
             total: *total,
             returned: executions.len(),
             next_cursor: next_cursor.clone(),
+            next_step: after_list(executions),
             warnings: trouble.iter().map(|trouble| ErrorAnswer::of(trouble, "flows/status")).collect(),
         }),
         StatusAnswer::Text(page) => StatusReply::Text(TextAnswer {
@@ -152,11 +157,28 @@ pub fn status(answer: &StatusAnswer) -> StatusReply {
     }
 }
 
-impl From<&ExecutionEntry> for ListedExecution {
-    fn from(listed: &ExecutionEntry) -> Self {
+/// The call that comes after a list of executions.
+fn after_list(executions: &[ExecutionEntry]) -> &'static str {
+    let any = |wanted: GuidedState| {
+        executions.iter().any(|listed| matches!(listed, ExecutionEntry::Guided(summary) if summary.state == wanted))
+    };
+    if any(GuidedState::AwaitingHuman) {
+        "where the state is awaiting_human, ask your user the questions of escalation, then call flows_resume with that \
+         executionId and answers; flows_status with an executionId shows how one stands"
+    } else if any(GuidedState::Running) {
+        "to go on with one, call flows_status with its executionId: it shows the open step and its stepToken"
+    } else if executions.is_empty() {
+        "flows_begin begins an execution whose steps you do, flows_execute one that the server does"
+    } else {
+        "flows_status with an executionId shows what came of one; flows_begin begins another"
+    }
+}
+
+impl ListedExecution {
+    fn of(listed: &ExecutionEntry, asked: &BTreeMap<String, Escalation>) -> Self {
         match listed {
             ExecutionEntry::Direct { outcome, .. } => Self::Direct(DirectAnswer::of(outcome, &[])),
-            ExecutionEntry::Guided(summary) => Self::Guided(guided_summary(summary)),
+            ExecutionEntry::Guided(summary) => Self::Guided(guided_summary(summary, asked.get(&summary.id))),
         }
     }
 }

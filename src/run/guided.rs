@@ -122,7 +122,6 @@ impl Guided {
                     step: *step,
                     ticket: ticket.clone(),
                     since: entry.at,
-                    attempt: 1,
                     breaches: 0,
                     asks: None,
                     new_role,
@@ -145,7 +144,6 @@ impl Guided {
             }
             Moment::Breached { ticket, .. } => {
                 let handed = self.at_work_mut(ticket).ok_or(misfit("the ticket is not that of the open step"))?;
-                handed.attempt = handed.attempt.saturating_add(1);
                 handed.breaches = handed.breaches.saturating_add(1);
                 self.breaches += 1;
             }
@@ -181,7 +179,6 @@ impl Guided {
                 self.tickets.insert(handed.ticket.clone(), Fate::Replaced { step: handed.step });
                 self.tickets.insert(ticket.clone(), Fate::Open);
                 handed.asks = None;
-                handed.attempt = handed.attempt.saturating_add(1);
                 handed.ticket = ticket.clone();
                 handed.new_role = false;
             }
@@ -223,7 +220,7 @@ impl Guided {
             Outcome::Skipped => Event::Omitted { step, why: reason_of(output) },
         };
         self.run.apply(event);
-        let closing = Closing { outcome, output: output.clone(), at, attempt: handed.attempt };
+        let closing = Closing { outcome, output: output.clone(), at, attempt: handed.attempt() };
         if let Some(slot) = self.closings.get_mut(step) {
             *slot = Some(closing);
         }

@@ -240,6 +240,10 @@ impl Server {
                     self.give_up(connection);
                 }
                 let trouble = of_transport(cause, &self.secrets);
+                let trouble = match &self.spec.transport {
+                    Transport::Http(endpoint) => trouble.asked_with(&endpoint.headers),
+                    Transport::Stdio(_) => trouble,
+                };
                 failure(Code::ToolUnavailable, address, trouble.why)
             }
             // A program that has ended is noticed at whichever of its streams comes first.

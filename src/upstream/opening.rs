@@ -134,7 +134,7 @@ async fn address(alias: &str, spec: &ServerSpec, endpoint: &Endpoint) -> Result<
     let transport = StreamableHttpClientTransport::with_client(line, config);
     match tokio::time::timeout(spec.connect_timeout, ears.clone().serve_with_lifecycle(transport, mode)).await {
         Ok(Ok(running)) => Ok(OpenedServer { running, ears, changes: None, process: None }),
-        Ok(Err(error)) => Err(of_beginning(&error, &spec.secrets)),
+        Ok(Err(error)) => Err(of_beginning(&error, &spec.secrets).asked_with(&endpoint.headers)),
         Err(_) => Err(silent(spec.connect_timeout).hint("check that it runs, and host and port in its url")),
     }
 }

@@ -47,6 +47,8 @@ pub struct Registry {
     servers: BTreeMap<String, Arc<Server>>,
     /// Those whose entries can't be understood.
     broken: BTreeMap<String, BrokenEntry>,
+    /// Why nothing is known of any, where the file can't be understood.
+    unreadable: Option<String>,
     world: Arc<SharedState>,
     shown: Mutex<Option<(u64, Arc<Toolbox>)>>,
 }
@@ -90,7 +92,8 @@ impl Registry {
         let world = Arc::new(SharedState { guard, kept, proxy_fault, clock, revision, changes, closing });
         let server = |(alias, spec): (String, _)| (alias.clone(), Server::new(alias, spec, world.clone()));
         let servers = file.servers.into_iter().map(server).collect();
-        Self { servers, broken: file.broken, world: world.clone(), shown: Mutex::new(None) }
+        let unreadable = file.unreadable.map(|why| why.to_string());
+        Self { servers, broken: file.broken, unreadable, world: world.clone(), shown: Mutex::new(None) }
     }
 
     /// Whether no server is configured.
@@ -250,7 +253,11 @@ impl Tools for Registry {
             (alias.clone(), known)
         });
         let revision = *self.world.revision.borrow();
-        let toolbox = Arc::new(Toolbox { servers: servers.chain(broken).collect(), revision });
+        let toolbox = Arc::new(Toolbox {
+            servers: servers.chain(broken).collect(),
+            revision,
+            unreadable: self.unreadable.clone(),
+        });
         *shown = Some((changes, toolbox.clone()));
         toolbox
     }
@@ -274,6 +281,9 @@ impl Tools for Registry {
 
 impl Registry {
     fn no_server(&self, call: &ToolCall) -> ToolFailure {
+        if let Some(why) = &self.unreadable {
+            return failure(Code::ToolUnavailable, &call.address, format!("no server is known, because {why}"));
+        }
         let fact = if self.is_empty() {
             "no external server is configured".to_owned()
         } else {

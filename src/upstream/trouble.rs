@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use http::header::AUTHORIZATION;
+use http::{HeaderName, HeaderValue};
 use rmcp::model::ErrorData;
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
@@ -53,6 +55,8 @@ impl From<Trouble> for Unreachable {
 
 /// For a program that runs and does not do what it should.
 pub(super) const LISTEN: &str = "--log-level debug shows what it says";
+/// Of a server that wants to know who asks.
+const ASKS_WHO: &str = "it asks for authorization (401); the servers file can give it headers";
 /// For an address where something else is.
 const PATH: &str = "check the path of its url: it often ends in /mcp";
 
@@ -68,6 +72,16 @@ impl Trouble {
     /// Of a server that does not know the session any more.
     pub(super) fn forgotten(self) -> Self {
         Self { forgotten: true, ..self }
+    }
+
+    /// The same of a server that is asked with these headers: whoever gave it its authorization is told that
+    /// it was refused.
+    pub(super) fn asked_with(self, headers: &[(HeaderName, HeaderValue)]) -> Self {
+        if self.why != ASKS_WHO || headers.iter().all(|(name, _)| *name != AUTHORIZATION) {
+            return self;
+        }
+        Trouble::lasting("it refused the Authorization header of the servers file (401)")
+            .hint("check the token that stands there; flowy reads the file and its variables when it starts")
     }
 
     /// With what helps.
@@ -177,8 +191,7 @@ fn of_request(error: &reqwest::Error, secrets: &[Secret]) -> Trouble {
 fn of_status(status: u16, retry_after: Option<&str>) -> Trouble {
     let wait = retry_after.and_then(waiting).unwrap_or_default();
     match status {
-        401 => Trouble::lasting("it asks for authorization (401); the servers file can give it headers")
-            .hint("give it headers, such as {\"Authorization\": \"Bearer ${TOKEN}\"}"),
+        401 => Trouble::lasting(ASKS_WHO).hint("give it headers, such as {\"Authorization\": \"Bearer ${TOKEN}\"}"),
         403 => Trouble::lasting("it refuses what these headers allow (403)")
             .hint("check what the token in its headers may do"),
         429 => Trouble::passing(format!("it answers with status 429 (too many requests){wait}"))

@@ -52,7 +52,7 @@ mod tests {
             (name.to_owned(), Arc::new(tool))
         };
         let server = KnownServer { tools: Some(tools.iter().map(known).collect()), ..KnownServer::default() };
-        Toolbox { servers: [("web".to_owned(), server)].into(), revision: 0 }
+        Toolbox { servers: [("web".to_owned(), server)].into(), ..Toolbox::default() }
     }
 
     fn of(calls: &[&str]) -> Hints {

@@ -133,7 +133,10 @@ fn after_trouble(trouble: WebTrouble, host: &str, proxy: Option<&str>) -> String
         (WebTrouble::Other, Some(_)) => {
             format!("check {proxy_named}, or try again in a minute; a kept copy is served when there is one")
         }
-        (WebTrouble::Other, None) => after_status(500).to_owned(),
+        (WebTrouble::Other, None) if host == "api.github.com" => after_status(500).to_owned(),
+        (WebTrouble::Other, None) => format!(
+            "try again in a minute, or check that {host} is the API's host and port (--api-url); a kept copy is served when there is one"
+        ),
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
             }
         }
         ExecutionsCommand::Show(args) => {
-            let story = reading(world, app.story(&named(world, &app, &args.id)?))?;
+            let story = reading(world, app.story(&args.id))?;
             if args.html {
                 printer.out(&timeline::html(&story));
             } else if json {
@@ -45,23 +45,19 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
             }
         }
         ExecutionsCommand::Export(args) => {
-            let story = reading(world, app.story(&named(world, &app, &args.id)?))?;
+            let story = reading(world, app.story(&args.id))?;
             printer.json(&wire::exported(&story));
         }
         ExecutionsCommand::Cancel(args) => {
-            let id = named(world, &app, &args.id)?;
-            let turn = reading(world, app.cancel(&id, args.reason.as_deref()))?;
+            let turn = reading(world, app.cancel(&args.id, args.reason.as_deref()))?;
             if json {
                 printer.json(&wire::turn(&turn));
             } else {
-                printer.note(&format!("cancelled {id}"));
+                printer.note(&format!("cancelled {}", turn.guided.beginning().id));
             }
         }
         ExecutionsCommand::Prune(args) => {
-            let mut request = chosen(args, &app)?;
-            for id in &mut request.ids {
-                *id = named(world, &app, id)?;
-            }
+            let request = chosen(args, &app)?;
             let pruned = reading(world, app.prune(&request))?;
             if json {
                 printer.json(&wire::pruned(&pruned));
@@ -83,11 +79,6 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
 
 fn reading<T>(world: &World<'_>, answer: impl Future<Output = Result<T, crate::app::Error>>) -> Result<T, Stop> {
     Ok(wait(world, "reading executions", answer)??)
-}
-
-/// The execution that is named by its id or by the end of it.
-fn named(world: &World<'_>, app: &App, given: &str) -> Result<String, Stop> {
-    reading(world, app.execution_named(given))
 }
 
 /// Which are to be forgotten. Nothing is forgotten by an empty command line.

@@ -112,7 +112,7 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
             return Err(Stop::usage(format!("the flow has no result {label}"), next));
         }
     };
-    printer.note(&told.before);
+    printer.note_as_it_is(&told.before);
     if let Some(result) = &told.result {
         printer.out_text(result);
     }
@@ -128,7 +128,7 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
     for place in keep()? {
         printer.note(&format!("kept {place}"));
     }
-    Ok(u8::from(told.failure.is_some()))
+    Ok(u8::from(!human::succeeded(recorded)))
 }
 
 fn rehearse(app: &App, request: &ExecuteRequest, world: &World<'_>) -> Done {
@@ -142,7 +142,8 @@ fn rehearse(app: &App, request: &ExecuteRequest, world: &World<'_>) -> Done {
         world.printer.out(&human::rehearsal(&rehearsal, world.printer.out_look()));
         world.warn_of(&rehearsal.origin);
     }
-    Ok(0)
+    // Values that are missing are what a rehearsal is asked for; a step that can't work is a failure.
+    Ok(u8::from(rehearsal.executed.run.failures().next().is_some()))
 }
 
 /// Tells why nothing ran; of missing values it says what they are for and what to type.

@@ -8,6 +8,7 @@ use crate::report::{human, wire};
 /// Shows what is configured, or asks one server for its tools.
 pub(super) fn servers(command: &ServersCommand, world: &World<'_>) -> Done {
     let servers = Servers::open(&world.settings()?, world.environment, world.clock.clone(), own_program())?;
+    servers.readable()?;
     let (printer, json) = (world.printer, world.everywhere.json);
     match command {
         ServersCommand::List => {

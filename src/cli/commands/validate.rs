@@ -23,9 +23,8 @@ pub(super) fn validate(args: &ValidateArgs, world: &World<'_>) -> Done {
         Some(_) => Some(Servers::open(&settings, world.environment, world.clock.clone(), own_program())?),
         None => None,
     };
-    if let Some(servers) = &servers {
-        servers.all_set()?;
-    }
+    // The calls of a server whose entry has a mistake are warned of; everything else is checked.
+    let mistakes = servers.as_ref().and_then(|servers| servers.all_set().err());
     let (paths, typed) = typed(args)?;
     let mut request = CheckRequest {
         paths,
@@ -70,7 +69,11 @@ pub(super) fn validate(args: &ValidateArgs, world: &World<'_>) -> Done {
             printer.note(&human::mended(&report.changed));
         }
     }
-    let mut checkup = check(&request)??;
+    let mut checkup = match (check(&request)?, &mistakes) {
+        (Ok(checkup), _) => checkup,
+        (Err(_), Some(mistakes)) => return Err(mistakes.clone().into()),
+        (Err(error), None) => return Err(error.into()),
+    };
     // Servers that nothing checked here calls are nobody's business now.
     if let Some(servers) = &servers {
         let wanted = checkup.servers_called().clone();
@@ -98,6 +101,10 @@ pub(super) fn validate(args: &ValidateArgs, world: &World<'_>) -> Done {
     }
     let fail_on = args.fail_on.unwrap_or(if args.strict { FailOn::Warning } else { FailOn::Error });
     print(&checkup, args, fail_on, world)?;
+    if let Some(mistakes) = mistakes {
+        printer.error(&mistakes);
+        return Ok(mistakes.exit_code());
+    }
     let bad =
         [Severity::Error, Severity::Warning, Severity::Info].into_iter().filter(|severity| fail_on.counts(*severity));
     Ok(u8::from(bad.map(|severity| checkup.count(severity)).sum::<usize>() > 0))

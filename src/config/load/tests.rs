@@ -124,6 +124,21 @@ fn every_default_of_the_table_is_read_and_written_as_it_stands() {
 }
 
 #[test]
+fn a_token_of_the_environment_says_which_one_it_hides() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("flowy")).unwrap();
+    let file = home.path().join("flowy").join(CONFIG_FILE);
+    std::fs::write(&file, "token = 'ghp_ofthefile'").unwrap();
+    let environment = |more: &[(&'static str, &str)]| {
+        let config = ("XDG_CONFIG_HOME", home.path().to_str().unwrap());
+        Environment::of(std::iter::once(config).chain(more.iter().copied()))
+    };
+    let hiding = Settings::load(&Flags::default(), &environment(&[("GH_TOKEN", "ghp_ofthevariable")])).unwrap();
+    assert_eq!(hiding.hidden_token.unwrap().to_string(), format!("token in {}:1", file.display()));
+    assert_eq!(Settings::load(&Flags::default(), &environment(&[])).unwrap().hidden_token, None);
+}
+
+#[test]
 fn a_flag_goes_before_the_environment_and_that_before_the_files() {
     let project = folder_with("source = 'acme/project'\nref = 'project'\nlog_level = 'warn'");
     let home = tempfile::tempdir().unwrap();

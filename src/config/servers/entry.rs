@@ -175,7 +175,14 @@ impl ServerEntry<'_> {
             )),
             _ if command => self.program(object, filling),
             _ if url => self.endpoint(object, filling),
-            _ => Err((None, ServersFault::NoTransport { alias: alias() })),
+            _ => {
+                let unknown = object.keys().filter(|key| !KEYS.contains(&key.as_str()));
+                let mut meant = unknown.filter_map(|key| {
+                    let near = nearest(key, ["command", "url"], 1).first().copied()?;
+                    Some((key.clone(), near))
+                });
+                Err((None, ServersFault::NoTransport { alias: alias(), meant: meant.next() }))
+            }
         }
     }
 
@@ -191,7 +198,7 @@ impl ServerEntry<'_> {
 
     fn program(&self, object: &Map<String, Value>, filling: &mut EntryFilling) -> Result<(Transport, String), Refused> {
         let Some(command) = self.plain_text(object, "command")? else {
-            return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned() }));
+            return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned(), meant: None }));
         };
         let command = self.fill("command", command, filling)?;
         if command.filled.trim().is_empty() && !filling.disabled {
@@ -256,7 +263,7 @@ impl ServerEntry<'_> {
         filling: &mut EntryFilling,
     ) -> Result<(Transport, String), Refused> {
         let Some(url) = self.plain_text(object, "url")? else {
-            return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned() }));
+            return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned(), meant: None }));
         };
         let url = self.fill("url", url, filling)?;
         let address = url.filled.trim();

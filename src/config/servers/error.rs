@@ -165,10 +165,12 @@ pub enum ServersFault {
         alias: String,
     },
     /// Neither a program nor an address.
-    #[error("the server {} has neither command nor url", quoted(alias))]
+    #[error("the server {} has neither command nor url{}", quoted(alias), misspelt(meant.as_ref()))]
     NoTransport {
         /// The server.
         alias: String,
+        /// A key that is spelt much like one of the two, and which.
+        meant: Option<(String, &'static str)>,
     },
     /// Both a program and an address.
     #[error("the server {} has both command and url", quoted(alias))]
@@ -262,6 +264,11 @@ pub enum ServersFault {
         /// The rule it breaks.
         why: &'static str,
     },
+}
+
+/// A key that may be meant for another.
+fn misspelt(meant: Option<&(String, &'static str)>) -> String {
+    meant.map_or_else(String::new, |(key, meant)| format!(", but {}: did you mean {meant}?", quoted(key)))
 }
 
 impl ServersFault {

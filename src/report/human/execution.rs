@@ -83,10 +83,7 @@ pub fn execution(
     let mut before = String::new();
     let mut order: Vec<usize> = (0..plan.steps().len()).filter(|step| Some(*step) != chosen).collect();
     order.extend(chosen);
-    // Nobody does what only gathers; its failure is told where it happened.
-    let done_by_somebody =
-        |number: &usize| plan.step(*number).is_some_and(|step| !matches!(step.work, Work::Gather(_)));
-    order.retain(done_by_somebody);
+    order.retain(|number| has_line(run, *number));
     let widest = widest_label(plan);
     for number in order {
         let Some(step) = plan.step(number) else { continue };
@@ -125,9 +122,13 @@ pub fn execution(
         after.push('\n');
     }
     for warning in whole.warnings() {
-        let _ = writeln!(after, "{} {}", look.paint(DOUBTFUL, "warning:"), shown(&warning.message, 500));
+        after.push_str(&super::warning(&shown(&warning.message, 500), look));
     }
-    if recorded.executed.unfilled().next().is_some() {
+    let unfilled = recorded.executed.unfilled().count();
+    if unfilled > 0 {
+        let what = count(unfilled, "placeholder stays as it is", "placeholders stay as they are");
+        let head = look.paint(DOUBTFUL, "partial:");
+        after.push_str(&hanging(&head, &format!(" {what}, for no model gave the fields they ask for"), 2, look));
         let made_for =
             "the flow is made for guided execution: in a client, a model does its steps one by one (flows_begin)";
         after.push_str(&hint(made_for, look));
@@ -143,8 +144,21 @@ pub fn execution(
 
 /// The line of a step that has just ended, for whoever waits for the others.
 pub fn step_line(run: &Run, number: usize, look: Look) -> Option<String> {
-    let step = run.plan().step(number).filter(|step| !matches!(step.work, Work::Gather(_)))?;
+    let step = run.plan().step(number).filter(|_| has_line(run, number))?;
     Some(heading((number, step), run, widest_label(run.plan()), look))
+}
+
+/// Whether a step has a line of its own. Nobody does what only gathers; its failure is told where it happened,
+/// which is here where the flow within did not begin.
+fn has_line(run: &Run, number: usize) -> bool {
+    let Some(step) = run.plan().step(number) else { return false };
+    !matches!(step.work, Work::Gather(_)) || did_not_begin(run, number)
+}
+
+/// Whether a step goes through a flow that refused what it was handed.
+fn did_not_begin(run: &Run, number: usize) -> bool {
+    let gathers = run.plan().step(number).is_some_and(|step| matches!(step.work, Work::Gather(_)));
+    gathers && matches!(run.state(number), Some(State::Failed { .. })) && run.cause_of(number) == number
 }
 
 /// How far a run is and what it is at, in a line.
@@ -170,10 +184,22 @@ fn widest_label(plan: &Plan) -> usize {
 /// How many steps failed and were skipped: the lines of the steps say the rest.
 fn short_of(run: &Run) -> String {
     let counts = run.counts();
-    let failed = run.failures().count();
-    let skipped = counts.ended.saturating_sub(counts.done + failed);
-    let skipped = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
-    format!("{failed} of {} failed{skipped}", count(counts.steps, "step", "steps"))
+    let skipped = counts.skipped + counts.omitted;
+    let failed = counts.ended.saturating_sub(counts.done + skipped);
+    let refused = run.failures().filter(|(step, _)| did_not_begin(run, *step)).count();
+    let mut parts = Vec::new();
+    if failed > 0 || refused == 0 {
+        parts.push(format!("{failed} of {} failed", count(counts.steps, "step", "steps")));
+    }
+    if refused > 0 {
+        parts.push(format!("{} did not begin", count(refused, "flow within it", "flows within it")));
+    }
+    match (skipped, failed) {
+        (0, _) => {}
+        (_, 0) if refused > 0 => parts.push(format!("{skipped} of {} skipped", count(counts.steps, "step", "steps"))),
+        _ => parts.push(format!("{skipped} skipped")),
+    }
+    parts.join(", ")
 }
 
 /// A line between the steps and the result that says what the result is.
@@ -197,7 +223,10 @@ fn rule(step: &Step, look: Look) -> String {
 
 /// A step's line: its place, its label in a column of so many characters, and how it ended.
 fn heading((number, step): (usize, &Step), run: &Run, widest: usize, look: Look) -> String {
-    let (place, all) = run.place_of(number);
+    let place = match (&step.work, run.place_of(number)) {
+        (Work::Gather(_), _) => "flow  ".to_owned(),
+        (_, (place, all)) => format!("{place} of {all}"),
+    };
     let label = shown(&step.label, LABEL);
     let gap = " ".repeat(widest.saturating_sub(label.chars().count()));
     let mut parts = Vec::new();
@@ -227,7 +256,7 @@ fn heading((number, step): (usize, &Step), run: &Run, widest: usize, look: Look)
         Some(State::Waiting | State::Ready | State::Running) | None => ("–", DOUBTFUL, "did not begin".to_owned()),
     };
     parts.push(end);
-    let line = format!("{} {place} of {all}  {}{gap}", look.paint(style, mark), look.paint(HEADING, &label));
+    let line = format!("{} {place}  {}{gap}", look.paint(style, mark), look.paint(HEADING, &label));
     let end = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
     hanging(&line, &format!("  {end}"), 2, look).trim_end().to_owned()
 }
@@ -264,7 +293,8 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
         let _ = writeln!(text, "{}", look.paint(BAD, &format!("{steps} would fail:")));
         for (number, error) in failures {
             let label = plan.step(number).map_or_else(String::new, |step| shown(&step.label, 60));
-            let _ = writeln!(text, "  {label}: {}: {}", error.code, shown(&error.message, 300));
+            let told = format!(" {}: {}", error.code, shown(&error.message, 300));
+            text.push_str(&hanging(&format!("  {label}:"), &told, 4, look));
         }
     }
     for (number, step) in plan.steps().iter().enumerate() {
@@ -300,8 +330,9 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
                     )
                     | None => "can't be filled in".to_owned(),
                 };
-                let _ =
-                    writeln!(text, "\n{} {}", look.paint(BAD, "✗"), look.paint(HEADING, &format!("{head} · {why}")));
+                let _ = writeln!(text);
+                let head = format!("{} {}", look.paint(BAD, "✗"), look.paint(HEADING, &head));
+                text.push_str(&hanging(&head, &format!(" · {why}"), 2, look));
             }
         }
     }

@@ -231,6 +231,9 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
             let _ = writeln!(text, "     goes through flow {} ({counted})", one(inner.name()));
             text.push_str(&read_by_name(&linked.slots, plan, look));
             if full {
+                // They stand further to the right.
+                let narrow = Look { width: Some(look.columns().saturating_sub(5)), ..look };
+                let look = if look.terminal { narrow } else { look };
                 for (number, below) in inner.steps().iter().enumerate() {
                     for line in self::step((number, below), inner, tools, full, look).lines() {
                         let _ = writeln!(text, "     {line}");

@@ -54,7 +54,10 @@ fn line(summary: &Summary, now: DateTime<Utc>) -> Vec<Cell> {
     let (mark, style, word) = told(summary.state);
     vec![
         Cell::painted(mark, style),
-        Cell::plain(shown(summary.task.as_deref().unwrap_or_default(), LINE)),
+        match summary.task.as_deref() {
+            Some(task) if !task.trim().is_empty() => Cell::plain(shown(task, LINE)),
+            _ => Cell::painted("no task given", FAINT),
+        },
         Cell::painted(shown(&summary.flow, LINE), NAME),
         Cell::painted(word, style),
         Cell::plain(format!("{}/{}", summary.done, summary.steps)),

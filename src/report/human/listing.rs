@@ -1,6 +1,7 @@
 //! Listings for people: a table, lines, or a paragraph for each flow.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -68,6 +69,8 @@ fn in_lines(listing: &Listing, look: Look) -> String {
                 | ListEntry::Full(_)
                 | ListEntry::Contract(_) => return (line(entry), String::new(), 0),
             };
+            // What has no description of its own is described by its name.
+            let about = if about == name { "" } else { about };
             (safe(name), safe(about), listing.errors.get(name).copied().unwrap_or(0))
         })
         .collect();
@@ -123,7 +126,7 @@ fn category(entry: &CategoryEntry) -> Vec<String> {
 
 /// A time, or a dash where none is known.
 fn milliseconds(time: Option<f64>) -> String {
-    time.map_or_else(|| "–".to_owned(), |ms| format!("{ms} ms"))
+    time.and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok()).map_or_else(|| "–".to_owned(), super::time)
 }
 
 fn line(entry: &ListEntry) -> String {
@@ -287,6 +290,7 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     if look.terminal && page.mode != Mode::Index {
         text.push('\n');
     }
+    text.push_str(&reasons(listing));
     let commit = listing.origin.commit.as_deref().map(|commit| format!(" at {}", shown(commit, 10)));
     let git_ref = listing.origin.git_ref.as_deref().map(|name| format!(" {}", shown(name, 100)));
     let (one, many) = match (page.mode, listing.selection.kind) {
@@ -312,7 +316,6 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
         ),
     ));
     text.push('\n');
-    text.push_str(&reasons(listing));
     if let Some(none) = &page.no_match {
         text.push_str("No flow fits the query.");
         text.push_str(if page.returned > 0 { " Those shown only come nearest.\n" } else { "\n" });
@@ -329,7 +332,7 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     if page.total == 0
         && let Some(step) = listing.next_step()
     {
-        text.push_str(&super::hint(&super::for_commands(step), look));
+        text.push_str(&super::hint(&super::for_commands(&step), look));
         text.push('\n');
     }
     if !page.unknown_names.is_empty() {

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use super::{BAD, Cell, FAINT, GOOD, HEADING, Look, NAME, ago, count, hint, prose, rows as rows_of, safe_block, table};
 use super::{warning, whole};
 use crate::app::{ServerList, ServerRow, ServerStanding, ServerTools};
-use crate::names::shown;
+use crate::names::{quoted, shown};
 
 /// The longest text in a line, in characters.
 const LINE: usize = 160;
@@ -20,7 +20,7 @@ const BETWEEN: usize = 2;
 /// transport, standing, tools, allowed tools and when the list was read.
 pub fn servers(list: &ServerList, now: DateTime<Utc>, look: Look) -> String {
     if look.terminal {
-        let rows: Vec<_> = list.rows.iter().map(|row| marked(row, now)).collect();
+        let rows: Vec<_> = list.rows.iter().map(|row| marked(row, &list.place, now)).collect();
         return rows_of(&rows, 3, &[], look);
     }
     let row = |row: &ServerRow| {
@@ -38,8 +38,16 @@ pub fn servers(list: &ServerList, now: DateTime<Utc>, look: Look) -> String {
     lines(&list.rows.iter().map(row).collect::<Vec<_>>())
 }
 
+/// Why a server can't be used, as far as its row does not say it already: which file that is stands below the
+/// rows, and its name before.
+fn fact(why: &str, row: &ServerRow, place: &str) -> String {
+    let behind = why.strip_prefix(place).and_then(|rest| rest.split_once(": "));
+    let fact = behind.map_or(why, |(_, fact)| fact);
+    shown(&fact.replace(&format!(" of the server {}", quoted(&row.alias)), ""), LINE)
+}
+
 /// A server's mark, name, transport, and what is known of it.
-fn marked(row: &ServerRow, now: DateTime<Utc>) -> Vec<Cell> {
+fn marked(row: &ServerRow, place: &str, now: DateTime<Utc>) -> Vec<Cell> {
     let tools = row.tools.map(|tools| {
         let read = row.known_since.map(|then| format!(" · read {}", ago(then, now))).unwrap_or_default();
         format!("{} of {} allowed{read}", row.allowed, count(tools, "tool", "tools"))
@@ -47,7 +55,7 @@ fn marked(row: &ServerRow, now: DateTime<Utc>) -> Vec<Cell> {
     let known =
         tools.unwrap_or_else(|| format!("tools not read yet: `flowy servers tools {}`", shown(&row.alias, LINE)));
     let (mark, style, told) = match &row.standing {
-        ServerStanding::Unavailable(why) => ("✗", BAD, shown(why, LINE)),
+        ServerStanding::Unavailable(why) => ("✗", BAD, fact(why, row, place)),
         ServerStanding::Disabled => ("–", FAINT, "disabled".to_owned()),
         ServerStanding::Idle | ServerStanding::Ready if row.tools.is_none() => ("·", FAINT, known),
         ServerStanding::Idle | ServerStanding::Ready => ("✓", GOOD, known),

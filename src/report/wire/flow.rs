@@ -17,6 +17,7 @@ use super::size::{Cut, CutWords, Cuttable, StepPieces, fit, shorten};
 use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate, in_sets};
 use crate::model::{Edge, EdgeKind, Flow, NodeKind, Toolbox, VariableSet};
+use crate::names::quoted;
 use crate::plan::{Input, Plan};
 use steps::ShownStep;
 
@@ -279,7 +280,13 @@ fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool) -> Sh
         read_at: origin.into(),
         freshness: origin.into(),
         warnings: of_origin(origin).collect(),
-        next_step: None,
+        next_step: plan.filter(|plan| plan.made_for_guided()).map(|plan| {
+            format!(
+                "this flow is made for guided execution: call flows_begin with flowName {} and its inputs as \
+                 initialVariables",
+                quoted(plan.name())
+            )
+        }),
         cut: Cut::default(),
     }
 }

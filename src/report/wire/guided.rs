@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::common::{FailedStep, Results, SkippedStep, guided_state};
 use super::execution;
-use crate::run::{Guided, State};
+use crate::run::{Guided, GuidedState, State};
 use auto::{AutoStep, ToolStep};
 use step::OpenStep;
 
@@ -216,7 +216,7 @@ impl HowFar {
         let (calls, retries) = guided.called();
         let done = (0..run.plan().steps().len()).filter(|step| matches!(run.state(*step), Some(State::Done { .. })));
         Self {
-            progress: per_cent(guided.progressed(), counts.steps),
+            progress: per_cent((guided.state(), guided.progressed()), counts.done, counts.steps),
             steps_done: counts.done,
             steps_total: counts.steps,
             tool_calls: (calls > 0).then_some(calls),
@@ -226,7 +226,10 @@ impl HowFar {
     }
 }
 
-fn per_cent(ended: usize, steps: usize) -> String {
+/// How much is done, where it stands like this and so many steps have ended, of which so many are done: what a
+/// failure put an end to is not done.
+fn per_cent((state, ended): (GuidedState, usize), done: usize, steps: usize) -> String {
+    let ended = if state == GuidedState::Failed { done } else { ended };
     format!("{}%", (ended * 100).checked_div(steps).unwrap_or(100))
 }
 

@@ -14,14 +14,19 @@ pub struct Handed {
     pub ticket: Ticket,
     /// When it was first handed out.
     pub since: DateTime<Utc>,
-    /// Which attempt this is, from 1: refused outputs and answers of a person count.
-    pub attempt: u32,
     /// How many outputs were refused.
     pub breaches: u32,
     /// The escalation that waits for a person.
     pub asks: Option<EscalationId>,
     /// Whether its persona is another than that of the step handed out before.
     pub new_role: bool,
+}
+
+impl Handed {
+    /// Which attempt this is, from 1: outputs that were refused count.
+    pub fn attempt(&self) -> u32 {
+        self.breaches.saturating_add(1)
+    }
 }
 
 /// A tool that the server calls for a step.

@@ -117,6 +117,8 @@ pub(super) struct GithubClient {
     pub(super) repo: String,
     credential: Mutex<Arc<Credential>>,
     token_place: Option<Place>,
+    /// Where another token stands that this one hides.
+    hidden_token: Option<Place>,
     pub(super) request_timeout: Duration,
     attempts: u32,
     pace: Pace,
@@ -162,6 +164,7 @@ impl GithubClient {
             repo,
             credential: Mutex::new(Credential::of(settings.token.clone())),
             token_place: settings.token_place.clone(),
+            hidden_token: settings.hidden_token.clone(),
             request_timeout: settings.request_timeout,
             attempts: settings.retry_attempts.max(1),
             pace,
@@ -187,7 +190,13 @@ impl GithubClient {
 
     /// Where the token in use was given, in words.
     pub(super) fn token_place(&self) -> Option<String> {
-        let place = || self.token_place.as_ref().map_or_else(|| "GITHUB_PAT".to_owned(), ToString::to_string);
+        let place = || {
+            let place = self.token_place.as_ref().map_or_else(|| "GITHUB_PAT".to_owned(), ToString::to_string);
+            match &self.hidden_token {
+                Some(hidden) => format!("{place}, which hides {hidden}"),
+                None => place,
+            }
+        };
         self.has_token().then(place)
     }
 
@@ -374,8 +383,8 @@ impl GithubClient {
 
     pub(super) fn broken(&self, call: &ApiCall, reason: &str, tries: u32) -> SourceError {
         let host = match &call.target {
-            Target::Open(url) => Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)),
-            Target::Rest(_) | Target::GraphQl(_) => self.endpoints.rest.host_str().map(str::to_owned),
+            Target::Open(url) => Url::parse(url).ok().and_then(|url| host_of(&url)),
+            Target::Rest(_) | Target::GraphQl(_) => host_of(&self.endpoints.rest),
         };
         SourceError::Network {
             what: call.what.clone(),
@@ -392,4 +401,10 @@ impl fmt::Debug for GithubClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GithubClient").field("endpoints", &self.endpoints).finish_non_exhaustive()
     }
+}
+
+/// An address's host, with the port where that is not the usual one.
+fn host_of(url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }

@@ -56,7 +56,11 @@ async fn an_answer_after_a_restart_goes_on_with_the_same_step() {
     let told = status(&mut session, &begun, &[]).await;
     let answering = json!({"executionId": begun["executionId"], "escalationId": told["escalationId"], "answers": {"database": "SQLite"}});
     let resumed = session.ok("flows_resume", answering.clone()).await;
-    assert_eq!((&resumed["step"]["id"], &resumed["step"]["attempt"]), (&json!("code"), &json!(2)));
+    assert_eq!(
+        (&resumed["step"]["id"], &resumed["step"]["attempt"]),
+        (&json!("code"), &json!(1)),
+        "no output was refused"
+    );
     assert_eq!(resumed["escalationId"], asked["escalationId"]);
     assert_ne!(resumed["stepToken"], code["stepToken"]);
     let answers = &resumed["step"]["context"]["answers"];
@@ -84,7 +88,7 @@ async fn a_person_may_be_asked_again_and_again() {
         open = session.ok("flows_resume", answering).await;
         assert_eq!(open["step"]["context"]["answers"].as_array().unwrap().len(), round);
     }
-    assert_eq!(open["step"]["attempt"], json!(4));
+    assert_eq!(open["step"]["attempt"], json!(1));
     let docs = until(&mut session, open, "docs").await;
     assert_eq!(docs["step"]["context"]["answers"], json!([]), "answers belong to the step that asked");
 }
@@ -148,5 +152,90 @@ async fn a_question_that_nobody_will_answer_can_be_cancelled() {
         let refused = session.failed("flows_resume", late).await;
         assert_eq!(refused["code"], "CANCELLED", "{refused}");
         assert!(refused["nextStep"].as_str().unwrap().contains("flows_begin"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_an_id_names_an_execution_in_every_tool_and_several_are_named() {
+    let mut session = bench().session().await;
+    let begun = begin(&mut session).await;
+    let id = begun["executionId"].as_str().unwrap();
+    let end = &id[id.len() - 6..];
+    for named in [end.to_owned(), format!("…{end}"), id[id.len() - 10..].to_owned()] {
+        assert_eq!(
+            session.ok("flows_status", json!({"executionId": named})).await["executionId"],
+            json!(id),
+            "{named}"
+        );
+    }
+    let asked = json!({"executionId": end, "stepToken": begun["stepToken"], "reason": "r", "questions": ["Red?"]});
+    session.ok("flows_escalate", asked).await;
+    let resumed = session.ok("flows_resume", json!({"executionId": end, "answers": "red"})).await;
+    let mut closing = completing(&resumed, output("design"));
+    closing["executionId"] = json!(format!("...{end}"));
+    assert_eq!(session.ok("flows_complete_step", closing).await["stepCompleted"], "design");
+    let short = session.failed("flows_status", json!({"executionId": &end[1..]})).await;
+    assert_eq!(short["code"], "EXECUTION_NOT_FOUND", "five characters are too few");
+    assert_eq!(session.ok("flows_cancel", json!({"executionId": end})).await["cancelled"], json!(true));
+}
+
+#[tokio::test]
+async fn a_list_of_executions_says_what_is_asked_and_what_comes_next() {
+    let mut session = bench().session().await;
+    let empty = session.ok("flows_status", json!({})).await;
+    assert!(empty["nextStep"].as_str().unwrap().contains("flows_begin"), "{empty}");
+    let begun = begin(&mut session).await;
+    let open = session.ok("flows_status", json!({})).await;
+    assert!(open["nextStep"].as_str().unwrap().contains("stepToken"), "{open}");
+    let asked = session.ok("flows_escalate", asking(&begun, &["Red?", "Round?"])).await;
+    let waiting = session.ok("flows_status", json!({})).await;
+    assert!(waiting["nextStep"].as_str().unwrap().contains("flows_resume"), "{waiting}");
+    let question = &waiting["executions"][0]["escalation"];
+    assert_eq!(
+        (&question["escalationId"], &question["questions"]),
+        (&asked["escalationId"], &json!(["Red?", "Round?"]))
+    );
+    // A search that finds nothing may mean what was begun.
+    let none = session.ok("flows_list", json!({"query": "go on with what was begun yesterday"})).await;
+    assert_eq!(none["noMatch"], json!(true), "{none}");
+    assert!(none["nextStep"].as_str().unwrap().starts_with("1 execution is open"), "{none}");
+}
+
+#[tokio::test]
+async fn questions_that_the_answers_leave_open_are_named() {
+    for (answers, open) in [
+        (json!({"Red?": "yes"}), json!(["Round?"])),
+        (json!({"2": "yes"}), json!(["Red?"])),
+        (json!(["yes"]), json!(["Round?"])),
+        (json!({"red": "yes", "round": "no"}), Value::Null),
+        (json!({"colour": "red", "form": "round"}), Value::Null),
+        (json!("red and round"), Value::Null),
+    ] {
+        let mut session = bench().session().await;
+        let begun = begin(&mut session).await;
+        session.ok("flows_escalate", asking(&begun, &["Red?", "Round?"])).await;
+        let resume = json!({"executionId": begun["executionId"], "answers": answers});
+        let resumed = session.ok("flows_resume", resume).await;
+        assert_eq!(resumed["unanswered"], open, "{answers}");
+        assert_eq!(resumed["nextStep"].as_str().unwrap().contains("unanswered"), !open.is_null(), "{resumed}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_asked_of_an_execution_that_has_ended_is_answered_by_that() {
+    let mut session = bench().session().await;
+    let begun = begin(&mut session).await;
+    let last = until(&mut session, begun, "sum").await;
+    let done = complete(&mut session, &last).await;
+    assert_eq!(done["state"], "completed");
+    let again = completing(&last, json!("something else"));
+    let resume = json!({"executionId": last["executionId"], "answers": "go on"});
+    for (tool, arguments, code) in
+        [("flows_complete_step", again, "STEP_ALREADY_COMPLETED"), ("flows_resume", resume, "ESCALATION_NOT_FOUND")]
+    {
+        let refused = session.failed(tool, arguments).await;
+        assert_eq!(refused["code"], code);
+        assert!(refused["message"].as_str().unwrap().ends_with("the execution is completed"), "{refused}");
+        assert!(!refused["nextStep"].as_str().unwrap().contains("open step"), "{refused}");
     }
 }

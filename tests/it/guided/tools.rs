@@ -244,6 +244,76 @@ async fn of_any_other_call_a_person_decides_what_becomes() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_down_ends_nothing_and_a_person_decides_what_becomes_of_the_call() {
+    let nodes = json!([
+        step("plan", "Plan."),
+        tool("note", json!({"call": "web:away", "retry": {"times": 1, "backoffMs": 1}})),
+        step("text", "Write {note_result}"),
+    ]);
+    for (answers, becomes) in [
+        (json!({"decision": "repeat"}), Some("Write back again")),
+        (json!({"result": "the note"}), Some("Write the note")),
+        (json!({"decision": "fail"}), None),
+    ] {
+        let web = Arc::new(Web::default());
+        let bench = bench(nodes.clone(), &[("plan", "note"), ("note", "text")], web.clone());
+        let mut session = bench.session().await;
+        let begun = session.ok("flows_begin", json!({"flowName": "Work"})).await;
+        let id = begun["executionId"].clone();
+        let closing = json!({"executionId": id, "stepToken": begun["stepToken"], "output": "planned"});
+        let asked = session.ok("flows_complete_step", closing.clone()).await;
+        assert_eq!((&asked["state"], &asked["stepCompleted"]), (&json!("awaiting_human"), &json!("plan")), "{asked}");
+        assert!(asked["escalation"]["reason"].as_str().unwrap().contains("connection refused"), "{asked}");
+        assert!(asked["escalation"]["questions"][0].as_str().unwrap().contains("`flowy servers tools web`"), "{asked}");
+        assert!(asked["nextStep"].as_str().unwrap().contains("\"repeat\""), "{asked}");
+        let tries = web.calls();
+        assert_eq!(tries, 2, "what the node says is tried first");
+        assert_eq!(session.ok("flows_complete_step", closing).await, asked);
+        // While it is still down, repeating asks again.
+        let escalation = &asked["escalation"]["escalationId"];
+        let repeat = json!({"executionId": id, "escalationId": escalation, "answers": {"decision": "repeat"}});
+        let asked = session.ok("flows_resume", repeat).await;
+        assert_eq!((&asked["state"], web.calls()), (&json!("awaiting_human"), 2 * tries), "{asked}");
+        assert_ne!(&asked["escalation"]["escalationId"], escalation);
+        web.up.store(true, std::sync::atomic::Ordering::SeqCst);
+        // Another process knows the question, too.
+        let mut other = bench.again().calling(web.clone()).session().await;
+        let status = other.ok("flows_status", json!({"executionId": id})).await;
+        assert_eq!(status["escalation"]["escalationId"], asked["escalation"]["escalationId"]);
+        let resumed = other.ok("flows_resume", json!({"executionId": id, "answers": answers})).await;
+        match becomes {
+            Some(prompt) => assert_eq!(resumed["step"]["prompt"], prompt, "{answers}"),
+            None => {
+                assert_eq!((&resumed["state"], &resumed["progress"]), (&json!("failed"), &json!("33%")), "{resumed}");
+                assert!(resumed["nextStep"].as_str().unwrap().contains("flows_begin with flowName"), "{resumed}");
+                let listed = other.ok("flows_status", json!({})).await;
+                assert_eq!(listed["executions"][0]["progress"], "33%");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_at_the_beginning_is_a_question_unless_the_node_goes_on() {
+    let nodes = json!([
+        tool("soft", json!({"call": "web:away", "onError": "continue"})),
+        tool("hard", json!({"call": "web:away"})),
+        step("text", "{soft_result.error.code} {hard_result}"),
+    ]);
+    let web = Arc::new(Web::default());
+    let bench = bench(nodes, &[("soft", "text"), ("hard", "text")], web.clone());
+    let mut session = bench.session().await;
+    let begun = session.ok("flows_begin", json!({"flowName": "Work"})).await;
+    assert_eq!((&begun["state"], &begun["toolStep"]["id"]), (&json!("awaiting_human"), &json!("hard")), "{begun}");
+    assert_eq!(begun["escalation"]["resumeWith"], "flows_resume");
+    web.up.store(true, std::sync::atomic::Ordering::SeqCst);
+    let resume = json!({"executionId": begun["executionId"], "answers": "repeat"});
+    let resumed = session.ok("flows_resume", resume).await;
+    assert_eq!(resumed["step"]["prompt"], "TOOL_UNAVAILABLE back again");
+    assert_eq!(resumed["escalation"], Value::Null);
+}
+
+#[tokio::test]
 async fn the_step_that_was_chosen_comes_after_the_tools_that_go_first() {
     let nodes = json!([
         step("a", "A."),

@@ -85,6 +85,7 @@ fn executions_are_listed_shown_exported_cancelled_counted_and_forgotten() {
     assert_eq!(shown.out.matches("RESULT").count(), 1, "{}", shown.out);
     let (_, end) = ids[0].rsplit_once('_').unwrap();
     assert_eq!(run(&sandbox, &["show", end]).out, shown.out, "the end of an id is enough");
+    assert_eq!(run(&sandbox, &["export", &format!("…{end}")]).json()["executionId"], json!(ids[0]));
     assert_eq!(run(&sandbox, &["show", &ids[0], "--json"]).json()["finalResult"], "RESULT");
 
     let page = run(&sandbox, &["show", &ids[1], "--html"]);
@@ -126,6 +127,7 @@ fn executions_are_listed_shown_exported_cancelled_counted_and_forgotten() {
     assert_eq!(run(&sandbox, &["list", "--json"]).json()["total"], json!(0));
     let gone = run(&sandbox, &["show", &ids[1], "--json"]);
     assert_eq!((gone.code, &gone.json()["code"]), (1, &json!("EXECUTION_NOT_FOUND")));
+    assert!(gone.err.contains("direct ones only in the client that began them"), "{}", gone.err);
 }
 
 #[test]

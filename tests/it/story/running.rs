@@ -179,3 +179,46 @@ fn results_go_into_a_pipe_byte_for_byte() {
     let said = Sandbox::new().file("flows/Bytes.json", flow).run(["run", "Bytes", "--var", "x= \u{1b}[1m港"]);
     assert_eq!((said.code, said.out.as_str()), (0, "\r\n \u{1b}[1m港\u{7}"));
 }
+
+/// A flow that reads a field of an answer, and one that goes through another with a value that this refuses.
+fn two_kinds() -> Sandbox {
+    let reads = r#"{"metadata":{"name":"Reads","version":"1.0.0"},"nodes":[
+{"id":"a","type":"template","data":{"label":"First","template":"A.","contract":{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}}},
+{"id":"b","type":"template","data":{"label":"Second","template":"On {a_result.title}"}}],
+"edges":[{"source":"a","target":"b"}]}"#;
+    let letter = r#"{"metadata":{"name":"Letter","version":"1.0.0","inputs":{"tone":{"type":"string","enum":["formal","warm"]}}},"nodes":[
+{"id":"in","type":"multi_input","data":{"variables":["tone"]}},
+{"id":"greet","type":"template","data":{"label":"Greet","template":"Greet, {tone}"}},
+{"id":"close","type":"template","data":{"label":"Close","template":"Close {greet_result}"}}],
+"edges":[{"source":"in","target":"greet"},{"source":"greet","target":"close"}]}"#;
+    let outer = r#"{"metadata":{"name":"Outer","version":"1.0.0"},"nodes":[
+{"id":"in","type":"multi_input","data":{"variables":["how"]}},
+{"id":"letter","type":"flow","data":{"label":"The letter","flow":"Letter","variables":{"tone":"{how}"}}},
+{"id":"end","type":"template","data":{"label":"End","template":"End {letter_result}"}}],
+"edges":[{"source":"in","target":"letter"},{"source":"letter","target":"end"}]}"#;
+    Sandbox::new().file("flows/Reads.json", reads).file("flows/Letter.json", letter).file("flows/Outer.json", outer)
+}
+
+#[test]
+fn a_partial_execution_exits_1_and_says_why() {
+    let sandbox = two_kinds();
+    let said = sandbox.run(["run", "Reads"]);
+    assert_eq!((said.code, said.out.as_str()), (1, "On {a_result.title}"), "{}", said.err);
+    assert!(said.err.contains("partial: 1 placeholder stays as it is"), "{}", said.err);
+    assert_eq!(sandbox.run(["run", "Reads", "--json"]).code, 1);
+}
+
+#[test]
+fn why_a_flow_within_did_not_begin_stands_in_a_line_and_the_counts_agree_with_the_screen() {
+    let sandbox = two_kinds();
+    let said = sandbox.run(["run", "Outer", "--var", "how=formel"]);
+    assert_eq!(said.code, 1);
+    let line = said.err.lines().find(|line| line.starts_with("✗ flow")).unwrap();
+    assert!(line.contains("The letter") && line.contains("formel") && line.contains("formal"), "{line}");
+    assert_eq!(said.err.lines().filter(|line| line.starts_with("– ")).count(), 3, "{}", said.err);
+    assert!(said.err.contains(": 1 flow within it did not begin, 3 of 3 steps skipped\n"), "{}", said.err);
+    assert!(said.err.contains("hint: flow \"Letter\" refuses what the step hands it"), "{}", said.err);
+    let dry = sandbox.run(["run", "Outer", "--var", "how=formel", "--dry-run"]);
+    assert!(dry.code == 1 && dry.out.contains("1 step would fail:") && dry.out.contains("formel"), "{}", dry.out);
+    assert_eq!(sandbox.run(["run", "Outer", "--var", "how=formal"]).code, 0);
+}

@@ -112,7 +112,7 @@ pub(crate) fn toolbox(servers: &Value) -> Toolbox {
         let tools = server.get("tools").map(|tools| members(tools).map(tool).collect());
         (name.clone(), KnownServer { standing, tools, reads_only: false })
     };
-    Toolbox { servers: members(servers).map(server).collect(), revision: 1 }
+    Toolbox { servers: members(servers).map(server).collect(), revision: 1, ..Toolbox::default() }
 }
 
 /// Variable sets with the inputs that each gives: `{set: [input]}`.

@@ -1,7 +1,7 @@
 //! Somebody who calls tools, in this process: each tool goes its own way.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use flowy::internals::code::Code;
@@ -22,8 +22,8 @@ pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
 
 /// The server `web`. `get` answers with what it was asked for, and a file; `stuck` and `safe` (which
 /// only reads) once they are let go, after saying how it goes; of what `half` gave some is left out; `bad`
-/// can't be reached; `huge` says more
-/// than an execution may keep; `fall` breaks who calls it.
+/// loses its connection; `away` is sent nothing before its server is up; `huge` says more than an execution
+/// may keep; `fall` breaks who calls it.
 #[derive(Default)]
 pub(crate) struct Web {
     calls: AtomicUsize,
@@ -33,6 +33,8 @@ pub(crate) struct Web {
     pub(crate) go: Notify,
     /// Told of every call that waited, when it ends, also when it is broken off.
     pub(crate) over: Arc<Notify>,
+    /// Whether the server of `away` can be reached.
+    pub(crate) up: AtomicBool,
 }
 
 impl Web {
@@ -68,13 +70,13 @@ impl Tools for Web {
             };
             (name.to_owned(), Arc::new(known))
         };
-        let tools = ["get", "half", "stuck", "safe", "bad", "huge", "fall"].map(tool);
+        let tools = ["get", "half", "stuck", "safe", "bad", "away", "huge", "fall"].map(tool);
         let server = KnownServer {
             standing: ServerStanding::Ready,
             tools: Some(tools.into_iter().collect()),
             reads_only: false,
         };
-        Arc::new(Toolbox { servers: [("web".to_owned(), server)].into_iter().collect(), revision: 1 })
+        Arc::new(Toolbox { servers: [("web".to_owned(), server)].into(), revision: 1, ..Toolbox::default() })
     }
 
     fn call(&self, call: ToolCall, progress: Option<OnToolProgress>) -> Calling<'_> {
@@ -85,6 +87,8 @@ impl Tools for Web {
                 "bad" => {
                     Err(ToolFailure { code: Code::ToolUnavailable, message: "nobody is there".to_owned(), sent: 1 })
                 }
+                "away" if self.up.load(Ordering::SeqCst) => Ok(said("back again")),
+                "away" => Err(ToolFailure::unsent(Code::ToolUnavailable, "connection refused".to_owned())),
                 "get" => {
                     let file =
                         ToolFile { media_type: "image/png".to_owned(), name: None, bytes: Arc::from(*b"\x00\xffpng") };

@@ -149,3 +149,16 @@ async fn an_address_that_never_answers_is_given_up_in_time() {
     let (_, message) = failed(echo(&ground.registry(&json!({"p": entry})), "p").await);
     assert!(message.ends_with("it does not answer within 300 ms"), "{message}");
 }
+
+#[tokio::test]
+async fn a_refused_authorization_is_told_to_whoever_gave_it() {
+    let server = MockServer::start().await;
+    Mock::given(method("POST")).respond_with(ResponseTemplate::new(401)).mount(&server).await;
+    for era in ["initialize", "auto"] {
+        let ground = Ground::new();
+        let headers = json!({"Authorization": "Bearer s3cr3t-old"});
+        let entry = json!({"url": server.uri(), "headers": headers, "allow": "*", "era": era});
+        let (_, message) = failed(echo(&ground.registry(&json!({"p": entry})), "p").await);
+        assert!(message.contains("it refused the Authorization header of the servers file (401)"), "{era}: {message}");
+    }
+}

@@ -131,6 +131,7 @@ fn a_dry_run_lists_what_would_fail_and_calls_nothing() {
         assert_eq!(with_servers(&sandbox, &["servers", "tools", "p"]).code, 0);
         let dry = ["run", "Ask", "--dry-run", "--var-json", "text=[1]"];
         let said = with_servers(&sandbox, &dry);
+        assert_eq!(said.code, 1, "{}", said.err);
         assert!(said.out.contains("1 step would fail:") && said.out.contains(due), "{}{}", said.out, said.err);
         assert!(said.out.contains("would be skipped, because Ask fails"), "{}", said.out);
         let json = with_servers(&sandbox, &[&dry[..], &["--json"]].concat()).json();

@@ -317,3 +317,52 @@ fn help_offers_servers_what_means_something_there() {
         assert!(help.contains("--servers") && help.contains("--log-level") && help.contains("--json"), "{help}");
     }
 }
+
+#[test]
+fn a_file_that_nobody_named_and_that_is_broken_troubles_calls_of_tools_and_nothing_else() {
+    let sandbox = Sandbox::new()
+        .file("flows/Fine.json", flow("Fine", None))
+        .file("flows/Calls.json", flow("Calls", Some("notes:get")));
+    let folder = sandbox.home().join(".config/flowy");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("flowy.servers.json"), "{\"mcpServers\": {").unwrap();
+    let place = "[HOME]/.config/flowy/flowy.servers.json:1:";
+    for command in [&["list"][..], &["show", "Fine"], &["run", "Fine"]] {
+        let said = sandbox.run(command);
+        assert_eq!(said.code, 0, "{command:?}: {}", said.err);
+        assert!(said.err.starts_with(&format!("warning: {place}")), "{command:?}: {}", said.err);
+        assert!(said.err.contains("no external server can be used"), "{}", said.err);
+    }
+    let failed = sandbox.run(["run", "Calls", "--json"]).json();
+    assert_eq!(failed["code"], "TOOL_UNAVAILABLE", "{failed}");
+    assert!(failed["message"].as_str().unwrap().contains(place), "{failed}");
+    for command in [&["servers", "list"][..], &["servers", "tools", "notes"], &["serve", "--strict"]] {
+        let said = sandbox.run(command);
+        assert!(said.code == 2 && said.err.contains("[not-json]"), "{command:?}: {} {}", said.code, said.err);
+    }
+    let output = sandbox.command(["serve"]).stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success() && log_of(&sandbox).contains("no external server can be used"));
+}
+
+#[test]
+fn a_bad_entry_is_told_by_its_fact_and_everything_else_is_checked() {
+    let ground = Ground::new();
+    let servers = json!({
+        "web": {"url": "https://tools.example/mcp", "headers": {"Authorization": "Bearer ${WEB_TOKN}"}},
+        "odd": {"comand": "x"},
+        "well": ground.peer("", json!({})),
+    });
+    let sandbox = sandbox(&servers)
+        .file("flows/Web.json", flow("Web", Some("web:get")))
+        .file("flows/Well.json", flow("Well", Some("well:gone")));
+    let listed = sandbox.on_terminal(80, ["servers", "list", "--servers", "servers.json"]);
+    let row = |alias: &str| listed.lines().find(|line| line.contains(alias) && line.contains('✗')).unwrap().to_owned();
+    assert!(row("web").contains("needs WEB_TOKN, which is not set"), "{listed}");
+    assert!(row("odd").contains("has neither command nor url, but \"comand\""), "{listed}");
+    let ran = with_file(&sandbox, &["servers", "tools", "odd"]);
+    assert!(ran.err.contains("but \"comand\": did you mean command?"), "{}", ran.err);
+    let checked = with_file(&sandbox, &["validate", "--json"]);
+    assert!(checked.code == 2 && checked.err.contains("[unset-variable]"), "{}", checked.err);
+    let findings = checked.json().to_string();
+    assert!(findings.contains("unknown-tool") && findings.contains("unavailable-tool"), "{findings}");
+}

@@ -31,6 +31,15 @@ pub(super) fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
 /// What helps against the first failure.
 pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
     let work = first.and_then(|(step, _)| run.plan().step(step)).map(|step| &step.work);
+    if let (Some((step, _)), Some(Work::Gather(gather))) = (first, work)
+        && run.cause_of(step) == step
+    {
+        return format!(
+            "flow {} refuses what the step hands it: give another value where that comes from, or fix `variables` of \
+             the node",
+            quoted(&gather.flow)
+        );
+    }
     let step: Cow<'_, str> = match first.map_or(Code::ExecutionError, |(_, error)| error.code) {
         Code::TemplateNotFound => {
             "add the template to templates/, or fix `selectedTemplateId` in the flow; flows_show lists what each step reads"

@@ -1,6 +1,7 @@
 //! What comes next in a guided execution, in words.
 
 use super::call_of;
+use crate::names::quoted;
 use crate::run::{Guided, GuidedState};
 
 /// What to tell the person.
@@ -19,6 +20,12 @@ pub(super) fn bring_answers(guided: &Guided, id: &str) -> String {
         "ask your user the questions, then call flows_resume with executionId {}, escalationId {id} and answers",
         guided.beginning().id
     )
+}
+
+/// How an execution that has ended is done over.
+fn begin_anew(guided: &Guided) -> String {
+    let flow = quoted(guided.beginning().plan.name());
+    format!("It has ended and can't go on: when the cause is gone, flows_begin with flowName {flow} begins anew.")
 }
 
 /// The call that comes next.
@@ -59,15 +66,18 @@ pub(super) fn next_step(guided: &Guided) -> String {
             "the flow is done: give your user finalResult".to_owned()
         }
         (GuidedState::Completed | GuidedState::Failed, _) if guided.run().counts().done > 0 => format!(
-            "the flow ended without a final result: the step that gives it failed or was left out; flows_status with \
-             executionId {id} and include [\"steps\"] shows what was done"
+            "the flow ended without a final result: the step that gives it failed or was left out; tell your user what \
+             failures says. {} flows_status with executionId {id} and include [\"steps\"] shows what was done",
+            begin_anew(guided)
         ),
         (GuidedState::Cancelled, _) => {
             format!("it was cancelled; flows_status with executionId {id} and include [\"steps\"] shows what was done")
         }
         (GuidedState::Running | GuidedState::AwaitingHuman | GuidedState::Completed | GuidedState::Failed, _) => {
             format!(
-                "nothing came of it: failures says why; flows_status with executionId {id} and include [\"steps\"] shows all"
+                "nothing came of it: tell your user what failures says. {} flows_status with executionId {id} and include \
+                 [\"steps\"] shows all",
+                begin_anew(guided)
             )
         }
     }

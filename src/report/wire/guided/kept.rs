@@ -71,7 +71,7 @@ pub fn pruned(pruned: &Pruned) -> PrunedAnswer {
         pruned: if pruned.rehearsed { 0 } else { pruned.executions.len() },
         dry_run: pruned.rehearsed,
         compact: pruned.compact,
-        executions: pruned.executions.iter().map(guided_summary).collect(),
+        executions: pruned.executions.iter().map(|summary| guided_summary(summary, None)).collect(),
     }
 }
 

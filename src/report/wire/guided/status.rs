@@ -188,7 +188,7 @@ pub struct PromptAnswer {
 }
 
 /// One line of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GuidedSummary {
     /// Id of the execution.
@@ -217,6 +217,9 @@ pub struct GuidedSummary {
     started_at: Stamp,
     /// When something last happened (ISO 8601, UTC).
     updated_at: Stamp,
+    /// The question that is open; of the first few that wait for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    escalation: Option<Box<OpenQuestion>>,
 }
 
 /// Where a guided execution stands, and what was asked for besides.
@@ -250,6 +253,14 @@ pub fn guided_status(story: &Story, include: &[Section]) -> GuidedStatus {
     fit(shortened(whole, |status| status.standing.open(), id, &limit), &limit, &rest_of_execution(id))
 }
 
+impl OpenQuestion {
+    /// What a person is asked about a tool's call, which no call of the model's asked.
+    pub(super) fn of_call(guided: &Guided) -> Option<Self> {
+        let asks = guided.tool_at_work()?.asks.as_ref()?;
+        guided.escalations().iter().find(|asked| asked.id == *asks).map(Self::from)
+    }
+}
+
 impl From<&Escalation> for OpenQuestion {
     fn from(asked: &Escalation) -> Self {
         Self {
@@ -264,7 +275,7 @@ impl From<&Escalation> for OpenQuestion {
 }
 
 /// One line of a list.
-pub fn guided_summary(summary: &Summary) -> GuidedSummary {
+pub fn guided_summary(summary: &Summary, asked: Option<&Escalation>) -> GuidedSummary {
     GuidedSummary {
         execution_id: summary.id.clone(),
         flow_name: summary.flow.clone(),
@@ -272,11 +283,12 @@ pub fn guided_summary(summary: &Summary) -> GuidedSummary {
         state: summary.state.word(),
         task: summary.task.clone(),
         current_step: summary.current.clone(),
-        progress: per_cent(summary.ended, summary.steps),
+        progress: per_cent((summary.state, summary.ended), summary.done, summary.steps),
         steps_done: summary.done,
         steps_total: summary.steps,
         started_at: Stamp::millis(summary.begun_at),
         updated_at: Stamp::millis(summary.updated_at),
+        escalation: asked.map(|asked| Box::new(asked.into())),
     }
 }
 

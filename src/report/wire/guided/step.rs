@@ -59,7 +59,7 @@ pub struct OpenStep {
     /// True when the step may be left out with outcome skipped.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     optional: bool,
-    /// Which attempt this is, from 1.
+    /// Which attempt this is: 1, and one more for each output that was refused.
     attempt: u32,
     #[serde(flatten)]
     cut: Option<PromptCut>,
@@ -146,7 +146,7 @@ impl OpenStep {
             contract: Some(contract),
             example,
             optional: rendering.is_some_and(|rendering| rendering.optional),
-            attempt: handed.attempt,
+            attempt: handed.attempt(),
             cut: None,
         })
     }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::advice::{bring_answers, next_step, question};
+use super::status::OpenQuestion;
 use super::step::shortened;
 use super::{Head, HowFar, Standing, id_of};
 use crate::app::{Begun, Turn};
@@ -13,7 +14,7 @@ use crate::report::wire::common::{ReadAt, Results, WarningAnswer, guided_state};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
 use crate::report::wire::size::{Cut, CutWords, Cuttable, fit, rest_of_execution, shorten};
 use crate::report::wire::warning::of_execution;
-use crate::run::{Guided, GuidedState, Outcome};
+use crate::run::{Escalation, Guided, GuidedState, Outcome};
 
 /// How a guided execution is worked on, for the model that does it.
 pub(super) const RULES: &str = "Do one step at a time: take on persona, follow prompt, answer in the shape of contract (example \
@@ -43,6 +44,9 @@ pub struct TurnAnswer {
     standing: Standing,
     #[serde(flatten)]
     progress: HowFar,
+    /// The question to a person that is open, about a tool's call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    escalation: Option<OpenQuestion>,
     /// How to go about it; where whoever is answered may not have been told.
     #[serde(skip_serializing_if = "Option::is_none")]
     rules: Option<&'static str>,
@@ -75,6 +79,9 @@ enum DoneNow {
         escalation_id: String,
         /// True: this call brought a person's answers.
         answered: bool,
+        /// Questions that the answers don't speak of, as far as their keys tell.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        unanswered: Vec<String>,
     },
     Cancelled {
         /// True: this call cancelled the execution.
@@ -164,7 +171,11 @@ pub fn turn(turn: &Turn) -> GuidedAnswer {
             })
         }
         Deed::Asked(id) => return GuidedAnswer::Asked(Box::new(AskedAnswer::of(guided, id.as_str()))),
-        Deed::Answered(id) => Some(DoneNow::Answered { escalation_id: id.to_string(), answered: true }),
+        Deed::Answered(id) => {
+            let asked = guided.escalations().iter().find(|asked| asked.id == *id);
+            let unanswered = asked.map(unanswered).unwrap_or_default();
+            Some(DoneNow::Answered { escalation_id: id.to_string(), answered: true, unanswered })
+        }
         Deed::Cancelled => {
             let reason = guided.cancelled().and_then(|cancelled| cancelled.reason.clone());
             Some(DoneNow::Cancelled { cancelled: true, reason })
@@ -173,17 +184,51 @@ pub fn turn(turn: &Turn) -> GuidedAnswer {
     GuidedAnswer::Turn(Box::new(TurnAnswer::of(guided, done, None, turn.anew)))
 }
 
+/// The questions that a person's answers leave open, as far as can be told: by lists that are shorter, and by keys
+/// that are a question's text or its number.
+fn unanswered(asked: &Escalation) -> Vec<String> {
+    let questions = &asked.questions;
+    match asked.answer.as_ref().map(|(answers, ..)| answers) {
+        Some(Value::Array(answers)) => questions.iter().skip(answers.len()).cloned().collect(),
+        Some(Value::Object(answers)) => {
+            let plain = |text: &str| text.trim().trim_end_matches('?').trim_end().to_lowercase();
+            let of = |key: &str, place: usize, question: &str| {
+                let key = plain(key);
+                key == plain(question) || key.trim_start_matches(|c: char| !c.is_ascii_digit()) == place.to_string()
+            };
+            let given = |place: usize, question: &str| answers.keys().any(|key| of(key, place, question));
+            let open: Vec<String> = (1..)
+                .zip(questions)
+                .filter(|(place, question)| !given(*place, question))
+                .map(|(_, question)| question.clone())
+                .collect();
+            // Keys of their own may be about any of them.
+            let others = answers.len().saturating_sub(questions.len() - open.len());
+            if open.len() > others { open } else { Vec::new() }
+        }
+        _ => Vec::new(),
+    }
+}
+
 impl TurnAnswer {
     /// `anew`: whoever is answered may not have been told the persona and the rules.
     fn of(guided: &Guided, done: Option<DoneNow>, beginning: Option<BeginningAnswer>, anew: bool) -> Self {
+        let left = match &done {
+            Some(DoneNow::Answered { unanswered, .. }) if !unanswered.is_empty() => {
+                "the questions of unanswered are still open: ask your user, with flows_escalate again if the step needs \
+                 their answers; "
+            }
+            _ => "",
+        };
         let whole = Self {
             done,
             head: Head::of(guided),
             standing: Standing::of(guided, anew),
             progress: HowFar::of(guided),
+            escalation: OpenQuestion::of_call(guided),
             rules: (beginning.is_some() || (anew && !guided.state().ended())).then_some(RULES),
             beginning,
-            next_step: Some(next_step(guided)),
+            next_step: Some(format!("{left}{}", next_step(guided))),
             cut: Cut::default(),
         };
         let (id, limit) = (guided.beginning().id.as_str(), Limit::tokens(MAX_TOKENS));

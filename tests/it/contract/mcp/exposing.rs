@@ -76,7 +76,7 @@ impl Tools for TwoTools {
         };
         let tools = Some([known("look", true), known("press", false)].into());
         let servers = [("page".to_owned(), KnownServer { tools, ..KnownServer::default() })].into();
-        Arc::new(Toolbox { servers, revision: 1 })
+        Arc::new(Toolbox { servers, revision: 1, ..Toolbox::default() })
     }
 
     fn call(&self, call: ToolCall, _progress: Option<OnToolProgress>) -> Calling<'_> {
