@@ -14,6 +14,8 @@ use crate::config::{Environment, ServersError, ServersFile, ServersMistake, Serv
 use crate::execute::Tools;
 use crate::model::{KnownTool, ServerStanding, Toolbox};
 use crate::names::{nearest, quoted};
+use crate::plan::{Intent, Work};
+use crate::run::Run;
 use crate::upstream::{Registry, ServerRow, Surroundings, UnfitPattern, Unreachable};
 
 /// The external servers that are configured.
@@ -111,6 +113,19 @@ impl Servers {
         });
         let all = of_file.chain(unfit.iter().map(|unfit| (&unfit.alias, unfit_pattern(unfit)))).chain(of_tools);
         all.filter(|(alias, _)| wanted(alias)).map(|(_, told)| told).collect()
+    }
+
+    /// The same of the servers whose tools steps of a run called in vain: a misspelt key may be why.
+    pub fn notices_of_failures(&self, run: &Run) -> Vec<String> {
+        let called: BTreeSet<&str> = run
+            .failures()
+            .filter_map(|(step, _)| match &run.plan().step(step)?.work {
+                Work::Call(call) => Some(call.address.server.as_str()),
+                Work::Faulty { meant: Intent::Call(call), .. } => call.split(':').next(),
+                _ => None,
+            })
+            .collect();
+        self.notices(|alias| called.contains(alias))
     }
 
     /// Logs what is doubtful in the file, and which servers can't be used.

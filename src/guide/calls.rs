@@ -427,6 +427,21 @@ pub(super) fn cancel(story: &Story, reason: Option<&str>) -> Result<Decision, Gu
     Ok(Decision::Now(vec![Moment::Cancelled { reason }], Ok(Deed::Cancelled)))
 }
 
+/// The server of a step's tool could not be reached: a person is asked, for it may be back soon.
+pub(super) fn unreached(guided: &Guided, step: usize, error: &StepError, fresh: EscalationId) -> Moment {
+    let call = guided.run().plan().called(step);
+    let server = call.split(':').next().unwrap_or_default();
+    Moment::ToolAsked {
+        id: fresh,
+        step,
+        reason: format!("The server of {call} could not be reached, and nothing was sent to it. {error}"),
+        questions: vec![format!(
+            "Shall {call} be called again now (repeat; check before that the server {server} runs: `flowy servers tools \
+             {server}` asks it), shall the step count as failed (fail), or do you know its result?"
+        )],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -463,19 +478,3 @@ mod tests {
         }
     }
 }
-
-/// The server of a step's tool could not be reached: a person is asked, for it may be back soon.
-pub(super) fn unreached(guided: &Guided, step: usize, error: &StepError, fresh: EscalationId) -> Moment {
-    let call = guided.run().plan().called(step);
-    let server = call.split(':').next().unwrap_or_default();
-    Moment::ToolAsked {
-        id: fresh,
-        step,
-        reason: format!("The server of {call} could not be reached, and nothing was sent to it. {error}"),
-        questions: vec![format!(
-            "Shall {call} be called again now (repeat; check before that the server {server} runs: `flowy servers tools \
-             {server}` asks it), shall the step count as failed (fail), or do you know its result?"
-        )],
-    }
-}
-

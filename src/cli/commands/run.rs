@@ -122,6 +122,9 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
     if let Some(error) = failure {
         printer.error(error);
     }
+    for notice in servers.notices_of_failures(&recorded.executed.run) {
+        printer.note(&human::warning(&notice, printer.err_look()));
+    }
     if args.keep.is_none() {
         printer.note(&human::files_notes(&given));
     }

@@ -350,9 +350,11 @@ fn a_bad_entry_is_told_by_its_fact_and_everything_else_is_checked() {
     let servers = json!({
         "web": {"url": "https://tools.example/mcp", "headers": {"Authorization": "Bearer ${WEB_TOKN}"}},
         "odd": {"comand": "x"},
+        "shy": ground.peer("", json!({"allow": ["slow"], "alow": ["echo"]})),
         "well": ground.peer("", json!({})),
     });
     let sandbox = sandbox(&servers)
+        .file("flows/Shy.json", flow("Shy", Some("shy:echo")))
         .file("flows/Web.json", flow("Web", Some("web:get")))
         .file("flows/Well.json", flow("Well", Some("well:gone")));
     let listed = sandbox.on_terminal(80, ["servers", "list", "--servers", "servers.json"]);
@@ -361,6 +363,13 @@ fn a_bad_entry_is_told_by_its_fact_and_everything_else_is_checked() {
     assert!(row("odd").contains("has neither command nor url, but \"comand\""), "{listed}");
     let ran = with_file(&sandbox, &["servers", "tools", "odd"]);
     assert!(ran.err.contains("but \"comand\": did you mean command?"), "{}", ran.err);
+    let shy = with_file(&sandbox, &["run", "Shy"]);
+    assert!(shy.code == 1 && shy.err.contains("TOOL_NOT_ALLOWED"), "{}", shy.err);
+    assert!(
+        shy.err.contains("the key \"alow\" of the server \"shy\" is not known here; did you mean allow?"),
+        "{}",
+        shy.err
+    );
     let checked = with_file(&sandbox, &["validate", "--json"]);
     assert!(checked.code == 2 && checked.err.contains("[unset-variable]"), "{}", checked.err);
     let findings = checked.json().to_string();
