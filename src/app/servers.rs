@@ -122,7 +122,7 @@ impl Servers {
             .filter_map(|(step, _)| match &run.plan().step(step)?.work {
                 Work::Call(call) => Some(call.address.server.as_str()),
                 Work::Faulty { meant: Intent::Call(call), .. } => call.split(':').next(),
-                _ => None,
+                Work::Render(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => None,
             })
             .collect();
         self.notices(|alias| called.contains(alias))

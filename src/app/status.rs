@@ -286,7 +286,7 @@ impl App {
         let mut asked = BTreeMap::new();
         let waiting = listed.iter().filter_map(|one| match one {
             ExecutionEntry::Guided(summary) if summary.state == GuidedState::AwaitingHuman => Some(&summary.id),
-            _ => None,
+            ExecutionEntry::Direct { .. } | ExecutionEntry::Guided(_) => None,
         });
         for id in waiting.take(MOST_ASKED) {
             // One whose log can't be read says so when it is asked for.

@@ -378,7 +378,7 @@ impl AroundAnswer {
             truncated_by: page.truncated_by.map(TruncatedBy::as_str),
             none: NoMatchAnswer::of(page),
             reasons: page.reasons.iter().map(ReasonAnswer::from).collect(),
-            next_step: listing.next_step().map(str::to_owned),
+            next_step: listing.next_step().map(Cow::into_owned),
             estimated_tokens: page.estimated_tokens,
             origin: (&listing.origin).into(),
             warnings: warnings.iter().cloned().chain(own).chain(of_names(listing)).chain(of_more(listing)).collect(),

@@ -119,7 +119,7 @@ async fn nothing_there_at_the_end_is_a_failed_execution() {
     let mut closing = completing(&begun, json!("No idea."));
     closing["outcome"] = json!("failed");
     let ended = session.ok("flows_complete_step", closing).await;
-    assert_eq!((&ended["state"], &ended["progress"]), (&json!("failed"), &json!("100%")));
+    assert_eq!((&ended["state"], &ended["progress"]), (&json!("failed"), &json!("0%")));
     let listed = session.ok("flows_status", json!({"state": ["failed"]})).await;
     assert_eq!(listed["executions"][0]["executionId"], begun["executionId"]);
 }
