@@ -274,7 +274,7 @@ fn in_words(kind: &ParseErrorKind, text: &str, start: usize, end: usize) -> (Str
             "this text is never closed".to_owned(),
             Some("close it with a quotation mark; if the file has been cut off, add what is missing"),
         ),
-        _ if after_a_text(text, start) => {
+        kind if !matches!(kind, ParseErrorKind::String(_)) && after_a_text(text, start) => {
             ("a text ends before this".to_owned(), Some("a quotation mark within a text is written \\\""))
         }
         other => {

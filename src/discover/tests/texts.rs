@@ -116,7 +116,7 @@ fn a_long_index_line_gives_up_purpose_then_tags_but_never_name_inputs_or_the_fir
     let line = index_line("brand_review", purpose, &tags, &inputs);
     assert_eq!(line, "brand_review(audience, language?, source) – Compares how a brand… [marketing, …]");
     let line = index_line("brands", purpose, &tags, &inputs[..1]);
-    assert_eq!(line, "brands(source) – Compares how a brand describes… [marketing, weekly, …]");
+    assert_eq!(line, "brands(source) – Compares how a brand describes itself… [marketing, weekly, …]");
     assert!(line.chars().count() <= 80);
 
     let long = "n".repeat(120);
