@@ -60,7 +60,8 @@ fn checked(parsed: &ParsedFlows, nodes: usize) -> validate::FlowCheck {
     let shelf = Shelf::default();
     let options =
         validate::Options { lenient: false, max_nodes: nodes + 10, max_edges: nodes * 4, unchecked_calls: false };
-    let mut check = validate::flow_file(parsed, Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options });
+    let mut check =
+        validate::flow_file(parsed, Known { shelf: &shelf, twins: None, strays: &[], tools: None, options });
     check.flows.remove(0)
 }
 

@@ -113,7 +113,7 @@ fn plan() -> Arc<Plan> {
     let parsed = validate::ParsedFlows::read(&path, flow.to_string().as_bytes());
     let options = validate::Options { lenient: false, max_nodes: 10, max_edges: 10, unchecked_calls: false };
     let shelf = Shelf::default();
-    let known = validate::Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options };
+    let known = validate::Known { shelf: &shelf, twins: None, strays: &[], tools: None, options };
     let check = validate::flow_file(&parsed, known).flows.remove(0);
     Arc::new(Plan::of(check.checked.as_ref().expect("no finding reaches the flow"), &HashMap::new()))
 }

@@ -22,7 +22,7 @@ use crate::config::Settings;
 use crate::discover::{DamagedIndex, Figures, FileProblem, FlowIndex, NameMatch, Page, Selection, TemplateRow, page};
 use crate::document::Position;
 use crate::model::{Directory, Listed, Lookup, Toolbox, Unusable};
-use crate::names::{CatalogPath, ItemName, quoted};
+use crate::names::{CatalogPath, ItemName, MOST_NAMED, quoted};
 use crate::source::{Snapshot, View};
 
 pub use calls::calls_of;
@@ -355,14 +355,15 @@ impl<K: Send + Sync> Catalog<K> {
     /// Several flows go by a name.
     fn ambiguous(&self, name: &str, rows: &[usize]) -> Result<CatalogError, DamagedIndex> {
         let mut candidates = Vec::new();
-        for row in rows {
+        for row in rows.iter().take(MOST_NAMED) {
             let flow = self.index().row(*row)?;
             let stem = flow.stem().to_owned();
             let names = [Some(flow.name.clone()), Some(stem), flow.meta_name, flow.flow_id].into_iter().flatten();
             let other_name = names.into_iter().find(|other| self.index().find(other) == Ok(NameMatch::One(*row)));
             candidates.push(Candidate { name: flow.name, file: flow.file, other_name });
         }
-        Ok(CatalogError::AmbiguousFlow { name: name.to_owned(), candidates })
+        let more = rows.len() - candidates.len();
+        Ok(CatalogError::AmbiguousFlow { name: name.to_owned(), candidates, more })
     }
 }
 

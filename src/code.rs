@@ -108,6 +108,7 @@ codes! {
     AutoMapped = "AUTO_MAPPED", "flows_execute", "A variable that was not given took the output of the only step before.";
     TextHasNoFields = "TEXT_HAS_NO_FIELDS", "flows_execute", "A placeholder asks for a field of a text and stays as it is.";
     UnboundPlaceholder = "UNBOUND_PLACEHOLDER", "flows_execute", "A placeholder is declared and given by nobody and stays as it is.";
+    DuplicateKey = "DUPLICATE_KEY", "flows_execute", "An object of the flow's file holds a key twice, and the last one counts.";
     MissingTemplate = "MISSING_TEMPLATE", "flows_execute", "A step's template is not there, and the step's own text was used.";
     DanglingEdge = "DANGLING_EDGE", "flows_execute", "An edge to a node that does not exist was left out (`lenient`).";
     WentOn = "WENT_ON", "flows_execute", "A call of an external tool failed, and the node says `onError: continue`.";

@@ -13,7 +13,7 @@ mod slips;
 mod span;
 
 pub use edit::{Edit, change, edited, without_trailing_commas};
-pub use json::{Document, Duplicate, Hidden, MAX_NESTING, SyntaxProblem};
+pub use json::{Document, Duplicate, Hidden, MAX_NESTING, SyntaxProblem, value_as_written};
 pub use layout::laid_out;
 pub use pointer::{Part, Place, Pointer};
 pub use slips::merge_line;

@@ -12,6 +12,7 @@ mod fields;
 mod flow;
 mod node;
 mod persona;
+mod sets;
 mod shelf;
 mod template;
 mod tool;
@@ -24,7 +25,8 @@ pub use fields::{Leads, OutputShape, Part, member_of};
 pub use flow::{Flow, Shape};
 pub use node::{FlowNode, InputNode, Node, NodeKind, TemplateNode, ToolNode};
 pub use persona::{Persona, PersonaError};
-pub use shelf::{Directory, KnownFlow, Listed, Lookup, Shelf, Unusable, by_name};
+pub use sets::{Sets, StepSets};
+pub use shelf::{Directory, KnownFlow, Listed, Lookup, Shelf, UnfoldedSize, Unusable, by_name};
 pub use template::{Syntax, Template};
 pub use tool::{
     KnownServer, KnownTool, LONGEST_BACKOFF, MOST_RETRIES, NoAddress, ServerStanding, ToolAddress, ToolAnswer,

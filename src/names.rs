@@ -6,6 +6,7 @@
 //! safe form in which untrusted text is shown.
 
 mod alike;
+mod few;
 mod legible;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use unicode_normalization::UnicodeNormalization as _;
 
 pub use alike::{folded, same_file};
+pub use few::{Few, MOST_NAMED, counted, few, grouped};
 pub use legible::{hidden, invisible, legible, spelt_in_tags};
 
 /// Longest name of a flow or template, in characters.
@@ -338,24 +340,6 @@ pub fn step_address(execution: &str, step: &str) -> String {
     format!("execution://{}/{}", segment(execution), segment(step))
 }
 
-/// `1 step`, `2 steps`, `1,200 steps`: a count with its noun.
-pub fn counted(number: usize, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(number), if number == 1 { one } else { many })
-}
-
-/// A number with a comma between thousands.
-pub fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// Whether two names differ in nothing but case, `-` and `_`, or (from five characters on) in one slip of
 /// a finger; a plural is no slip.
 pub fn nearly_same(word: &str, name: &str) -> bool {
@@ -405,9 +389,9 @@ where
     found.into_iter().map(|(_, _, candidate)| candidate).collect()
 }
 
-/// A name with underscores read as blanks: `Brand_Plan` and `Brand Plan` are one.
+/// A name in NFC with underscores read as blanks: `Brand_Plan` and `Brand Plan` are one.
 pub fn spaced(name: &str) -> String {
-    name.replace('_', " ")
+    nfc(name).replace('_', " ")
 }
 
 #[cfg(test)]

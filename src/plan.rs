@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::code::Code;
-use crate::model::{Contract, Flow, NodeKind, Persona, ValueType, VariableSet};
+use crate::model::{Contract, Flow, NodeKind, Persona, StepSets, UnfoldedSize, ValueType};
 use crate::names::{CatalogPath, ItemName};
-use crate::render::Outline;
+use crate::render::{Outline, Stencil};
 use crate::validate::{Body, CheckedFlow};
 
 // What bindings are made of, so that who follows a plan needs no checker.
@@ -48,9 +48,10 @@ pub struct Plan {
     file: CatalogPath,
     steps: Vec<Step>,
     inputs: Vec<Input>,
-    sets: Vec<String>,
+    sets: Arc<[String]>,
     results: Vec<ResultMark>,
     last: Option<usize>,
+    size: UnfoldedSize,
 }
 
 /// One step of a plan. Steps are numbered in the order in which they are reported.
@@ -125,6 +126,28 @@ impl Work {
         }
     }
 
+    /// The placeholders that it reads, each as the number of its slot and the dot path after the name.
+    pub fn reads(&self) -> Vec<(usize, &[String])> {
+        fn of_holes<'w>(slot_of: &[usize], stencil: &'w Stencil) -> Vec<(usize, &'w [String])> {
+            slot_of.iter().copied().zip(stencil.holes().iter().map(|hole| hole.path.as_slice())).collect()
+        }
+        match self {
+            Self::Render(rendering) => {
+                let paths = rendering.outline.placeholders.iter().map(|placeholder| placeholder.path.as_slice());
+                rendering.outline.name_of.iter().copied().zip(paths).collect()
+            }
+            Self::Call(call) => {
+                let required = call.requires.iter().map(|(slot, path)| (*slot, path.as_slice()));
+                of_holes(&call.slot_of, &call.arguments).into_iter().chain(required).collect()
+            }
+            Self::Flow(linked) => of_holes(&linked.slot_of, &linked.values),
+            Self::Gather(gather) => {
+                gather.door.as_ref().map(|door| of_holes(&door.slot_of, &door.values)).unwrap_or_default()
+            }
+            Self::Faulty { .. } => Vec::new(),
+        }
+    }
+
     /// The word for what becomes of it: `rendered`, `tool` or `flow`.
     pub fn word(&self) -> &'static str {
         match self {
@@ -148,8 +171,8 @@ pub struct Rendering {
     pub outline: Arc<Outline>,
     /// One slot for each name of the outline.
     pub slots: Vec<Slot>,
-    /// The node's variable sets, then the template's.
-    pub sets: Vec<VariableSet>,
+    /// The node's variable sets, then the template's, which its steps share.
+    pub sets: StepSets,
     /// The role a model should take on.
     pub persona: Option<String>,
     /// The contract its output must meet: a name or a schema, as the node has it.
@@ -209,7 +232,7 @@ pub struct Open {
     /// Whether an edge's `data.mapping` gives that name.
     pub mapped: bool,
     /// The value when nobody gives one.
-    pub default: Option<Value>,
+    pub default: Option<Arc<Value>>,
     /// The parent whose output stands in when nothing else does.
     pub auto: Option<usize>,
     /// Whether the step can't do without.
@@ -240,7 +263,7 @@ pub struct Input {
     /// Whether nothing in the files gives it.
     pub required: bool,
     /// The value when nobody gives one.
-    pub default: Option<Value>,
+    pub default: Option<Arc<Value>>,
     /// The only values allowed; empty when anything is.
     pub choices: Vec<Value>,
     /// The type that values are held to: that of `inputs`. A type that only a template gives
@@ -318,14 +341,15 @@ impl Plan {
         let (mut sets, mut seen) = (Vec::new(), HashSet::new());
         for step in &steps {
             if let Work::Render(rendering) = &step.work {
-                for set in &rendering.sets {
+                for set in rendering.sets.iter() {
                     if seen.insert(set.name.as_str()) {
                         sets.push(set.name.clone());
                     }
                 }
             }
         }
-        Self { name: flow.name.clone(), file: flow.file.clone(), steps, inputs, sets, results, last }
+        let size = unfold::size_of(&steps, &inputs);
+        Self { name: flow.name.clone(), file: flow.file.clone(), steps, inputs, sets: sets.into(), results, last, size }
     }
 
     /// The flow's name.

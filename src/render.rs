@@ -8,7 +8,7 @@ mod lookalike;
 mod stencil;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use serde_json::Value;
@@ -130,7 +130,7 @@ impl Outline {
 
     /// The same of a text of which some names stay text.
     pub fn without(text: &str, syntax: Syntax, literal: &[String]) -> Self {
-        let literal: Vec<String> = literal.iter().map(|name| nfc(name)).collect();
+        let literal: HashSet<String> = literal.iter().map(|name| nfc(name)).collect();
         let groups = placeholders(text, syntax).into_iter();
         Self::made_of(groups.filter(|group| !literal.contains(&group.name)).collect())
     }

@@ -11,6 +11,7 @@ mod event;
 mod failing;
 mod given;
 mod guided;
+mod layout;
 mod noticed;
 mod reading;
 mod state;

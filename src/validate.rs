@@ -17,17 +17,18 @@ mod scope;
 mod spelling;
 mod tidying;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::document::{Document, Locator, SyntaxProblem};
 use crate::model::wire::{self, Unread};
 use crate::model::{Flow, Shelf, Template, Toolbox};
-use crate::names::CatalogPath;
+use crate::names::{CatalogPath, Few};
 
 use checked::CheckedView;
 
 pub use checked::CheckedFlow;
-pub use doing::{MAX_DEPTH, MAX_STEPS, TELL_FLOWS_APART};
+pub use doing::{MAX_DEPTH, TELL_FLOWS_APART};
 pub use finding::{Draft, Drafts, Finding, Reach, Related, Severity};
 pub use guidance::Guidance;
 pub use ignoring::{IGNORE_KEY, LookedAt, Suppressed, SuppressedBy, sift, useless_setting};
@@ -35,8 +36,8 @@ pub use parsed::{FlowChecker, ParsedFlows, References};
 pub use rule::{Check, FileSubject, FlowSubject, Rule, Verdict};
 pub use rules::REGISTRY;
 pub use rules::{
-    UNAVAILABLE_TOOL, ambiguous_name::ambiguous_flow, misplaced_file::misplaced_files, twin_files::twin_files,
-    unusable_file::unusable_file,
+    UNAVAILABLE_TOOL, ambiguous_name::ambiguous_flow, misplaced_file::misplaced_files, over_limit::MAX_STEPS,
+    twin_files::twin_files, unusable_file::unusable_file,
 };
 pub use scope::{
     Body, DeclaredName, InputScope, Intent, Mapped, MappedBy, Mending, OutputPart, Read, ReadSource, Scope, StepScope,
@@ -49,13 +50,16 @@ pub const MAX_NODES: usize = 1_000;
 /// The most edges a flow may have.
 pub const MAX_EDGES: usize = 5_000;
 
+/// Names that several flows have, with the files of these.
+pub type Twins = BTreeMap<String, Few>;
+
 /// What the checker is told of the outside.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
     /// The templates, personas and contracts that the flows name, looked up.
     pub shelf: &'a Shelf,
     /// Names that flows of other files have too, with those files: asking for them is ambiguous.
-    pub twins: &'a [(String, Vec<String>)],
+    pub twins: Option<&'a Twins>,
     /// The file's examples that don't find their flow; none where the catalog isn't known whole.
     pub strays: &'a [StrayExample],
     /// What is known of the operator's external tools; none where they are not looked at.
@@ -149,8 +153,11 @@ fn look_at(
         scope: &view.scope,
         known,
     };
+    let too_large = rules::over_limit::too_large(flow, known.options);
     for rule in REGISTRY {
-        if let Check::Flow(check) = rule.check {
+        if let Check::Flow(check) = rule.check
+            && (!too_large || rule.id == rules::over_limit::RULE.id)
+        {
             drafts.under(rule);
             check(&subject, &mut drafts);
         }

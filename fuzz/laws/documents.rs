@@ -120,7 +120,7 @@ pub fn checker(bytes: &[u8]) {
         shelf.put(name, found.map_or_else(|| Lookup::Missing { nearest: Vec::new() }, Lookup::Found));
     }
     let options = validate::Options { unchecked_calls: true, ..validate::Options::default() };
-    let known = Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options };
+    let known = Known { shelf: &shelf, twins: None, strays: &[], tools: None, options };
     let (check, again) = (validate::flow_file(&file, known), validate::flow_file(&file, known));
     assert_eq!(check.findings, again.findings, "equal bytes, equal findings");
     all_in_their_text(&check.findings);

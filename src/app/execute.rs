@@ -14,7 +14,7 @@ use crate::app::memory::{CallNews, Finished, Kept, Outcome, Recorded, StepDone};
 use crate::app::{App, Code, Error, Origin};
 use crate::execute::{self, Executed, OnCall, Options, Rendered, StepEnd, ToolProgress, Workers};
 use crate::model::ValueType;
-use crate::names::ItemName;
+use crate::names::{ItemName, few};
 use crate::plan::{Input, Plan};
 use crate::run::{Given, Limits, OnFailure, Refusal, Run};
 use crate::validate::Finding;
@@ -317,7 +317,7 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: &str) -> Error {
             let next = if known.is_empty() {
                 "this flow has no variable sets; leave `_variableSet` out".to_owned()
             } else {
-                format!("choose one of: {}", known.join(", "))
+                format!("choose one of: {}", few(known))
             };
             Error::new(Code::InvalidRequest, refusal.to_string()).next(next).detail("variableSets", names(known))
         }
@@ -330,19 +330,20 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: &str) -> Error {
                 .detail("misfits", all)
         }
         Refusal::Missing { provided, required, missing, misspelt, wanted } => {
-            let listed: Vec<String> =
-                missing
-                    .iter()
-                    .map(|(name, steps)| {
-                        if steps.is_empty() { name.clone() } else { format!("{name} (needed by {})", steps.join(", ")) }
-                    })
-                    .collect();
+            let listed: Vec<String> = missing
+                .iter()
+                .map(
+                    |(name, steps)| {
+                        if steps.is_empty() { name.clone() } else { format!("{name} (needed by {})", few(steps)) }
+                    },
+                )
+                .collect();
             let (are, values) = if missing.len() == 1 { ("is", "value") } else { ("are", "values") };
             let missing_names: Vec<String> = missing.iter().map(|(name, _)| name.clone()).collect();
             let example: Map<String, Value> = missing_names.iter().map(|name| (name.clone(), json!("…"))).collect();
             let mut next = format!("ask your user, then give {} {place}", Value::Object(example));
             if !wanted.sets.is_empty() {
-                let sets = wanted.sets.join(", ");
+                let sets = few(&wanted.sets);
                 next = format!("{next}, or choose a variable set that gives them: _variableSet {sets}");
             }
             for (given, meant) in misspelt {

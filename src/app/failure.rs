@@ -198,8 +198,8 @@ impl From<CatalogError> for Error {
             }
             CatalogError::AmbiguousTemplate { files, .. } => made
                 .next("ask for one of them by its id, or rename one of the files")
-                .detail("candidates", json!(files))
-                .fixed(&files, "name the file instead, or give one of the templates another id and title"),
+                .detail("candidates", json!(files.named))
+                .fixed(&files.named, "name the file instead, or give one of the templates another id and title"),
             CatalogError::Unusable(unusable) => made.about_file(&unusable),
             CatalogError::Gone { .. } => made.next("call flows_list with refresh true, and ask again"),
             CatalogError::Refused { findings, .. } => {

@@ -202,7 +202,7 @@ fn flow_arguments(plan: &Plan) -> Vec<PromptArgument> {
         .iter()
         .map(|input| PromptArgument {
             name: input.name.clone(),
-            description: described(input.description.as_deref(), input.default.as_ref()),
+            description: described(input.description.as_deref(), input.default.as_deref()),
             required: input.required && !in_sets.contains(&input.name),
             choices: choices(&input.choices, input.kind),
         })
@@ -212,12 +212,12 @@ fn flow_arguments(plan: &Plan) -> Vec<PromptArgument> {
 }
 
 fn template_arguments(template: &Template) -> Vec<PromptArgument> {
-    let in_sets: HashSet<String> = named_in(&template.sets).collect();
+    let in_sets: HashSet<String> = named_in(template.sets.iter()).collect();
     let mut arguments: Vec<PromptArgument> = Vec::new();
     for variable in variables(template) {
         let declared = variable.declared;
         arguments.push(PromptArgument {
-            description: described(declared.description.as_deref(), declared.default.as_ref()),
+            description: described(declared.description.as_deref(), declared.default.as_deref()),
             required: variable.required && !in_sets.contains(&variable.name),
             choices: choices(&[], declared.kind),
             name: variable.name,

@@ -2,9 +2,10 @@
 //!
 //! Where the text came from, and what the values are for, is not known here.
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::document::{Document, Position};
+use crate::document::{Document, Position, value_as_written};
 use crate::names::{CatalogPath, quoted};
 
 /// Why a text gives no values, in words that name the place.
@@ -30,17 +31,14 @@ pub enum ValuesError {
 /// # Errors
 /// What is not strict JSON, is nested deeper than files may be, or holds a key twice.
 pub fn read_values(text: &str) -> Result<Value, ValuesError> {
-    let value: Value = serde_json::from_str(text).map_err(|cause| ValuesError::NotJson(cause.to_string()))?;
-    if !value.is_object() && !value.is_array() {
-        return Ok(value);
-    }
+    serde_json::from_str::<IgnoredAny>(text).map_err(|cause| ValuesError::NotJson(cause.to_string()))?;
     let path = CatalogPath::new("values.json").map_err(|error| ValuesError::NotJson(error.to_string()))?;
     let document = Document::parse(path, text.as_bytes()).map_err(|problem| {
         let Position { line, column } = problem.position;
         ValuesError::NotJson(format!("{} at line {line} column {column}", problem.message))
     })?;
     match document.duplicates.iter().min_by_key(|duplicate| duplicate.again.start) {
-        None => Ok(value),
+        None => value_as_written(text).ok_or_else(|| ValuesError::NotJson("it can't be read".to_owned())),
         Some(duplicate) => Err(ValuesError::Twice {
             key: quoted(&duplicate.pointer.steps().last().unwrap_or_default()),
             first: Position::of(&document.text, duplicate.first.start),

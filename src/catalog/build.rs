@@ -1,6 +1,6 @@
 //! Building the listing index of a revision: every file is read, and its flows are checked and planned.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -16,7 +16,7 @@ use crate::discover::{Category, FlowIndex, FlowRow, IndexRows, TemplateRow, Temp
 use crate::model::{Directory, Unusable};
 use crate::names::CatalogPath;
 use crate::source::{Files, Problem, ProblemKind, Snapshot, Text};
-use crate::validate::{Finding, ParsedFlows, Reach, Severity};
+use crate::validate::{Finding, ParsedFlows, Reach, Severity, Twins};
 
 /// Files of flows that were read again, by number.
 type Again = BTreeMap<usize, Result<ParsedFlows, Unusable>>;
@@ -192,7 +192,7 @@ impl Building {
 
     /// The entries of a file whose flows go through no others, and what was found in them.
     fn judged(&self, file: &ParsedFlows) -> (Vec<FlowRow>, Vec<Finding>) {
-        let (judge, checker) = (self.judge(&[]), file.checker());
+        let (judge, checker) = (self.judge(None), file.checker());
         let places = 0..file.flows().len();
         let flows: Vec<JudgedFlow> =
             places.filter_map(|place| judge.flow(file, &checker, place, &Within::default(), &[])).collect();
@@ -201,7 +201,7 @@ impl Building {
         (entries, file.findings().into_iter().chain(of_flows).collect())
     }
 
-    fn judge<'a>(&'a self, twins: &'a [(String, Vec<String>)]) -> Judge<'a> {
+    fn judge<'a>(&'a self, twins: Option<&'a Twins>) -> Judge<'a> {
         let directory = self.directory.get_or_init(|| self.stock.directory());
         let manner = Manner { lenient: self.lenient, twins, ..Manner::default() };
         Judge { directory, stock: &self.stock, manner }
@@ -250,7 +250,7 @@ impl Building {
         let (mut entries, mut findings) = (Vec::new(), Vec::new());
         {
             let (files, find) = (|file: usize| again.get(&file), |name: &str| names.find(name));
-            let nesting = Nesting::new(&files, &find, self.judge(&twins));
+            let nesting = Nesting::new(&files, &find, self.judge(Some(&twins)));
             let shared: BTreeSet<usize> = names.files_of_twins().collect();
             for (number, file) in again.iter().filter_map(|(number, file)| Some((*number, file.as_ref().ok()?))) {
                 let nests = self.nested.get(&number);
@@ -279,12 +279,9 @@ impl Building {
     fn template_entries(&self) -> Vec<TemplateRow> {
         let entry = |(file, read): (&String, &super::stock::TemplatesOfFile)| {
             let titles = read.all().iter().map(|one| TemplateTitle { id: one.id.clone(), title: one.title.clone() });
-            let mut variables: Vec<String> = Vec::new();
-            for variable in read.all().iter().flat_map(|template| &template.variables) {
-                if !variables.contains(&variable.name) {
-                    variables.push(variable.name.clone());
-                }
-            }
+            let mut seen: HashSet<&str> = HashSet::new();
+            let names = read.all().iter().flat_map(|template| &template.variables).map(|variable| &variable.name);
+            let variables = names.filter(|name| seen.insert(name)).cloned().collect();
             let oid = CatalogPath::new(file).map(|path| self.oid(&path)).unwrap_or_default();
             TemplateRow { file: file.clone(), stem: stem(file).to_owned(), oid, titles: titles.collect(), variables }
         };

@@ -104,7 +104,7 @@ pub async fn check(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<Cat
     note_names(&mut names, &flow_files);
     let twins = names.twins();
     let directory = stock.directory();
-    let manner = Manner { lenient: options.lenient, unchecked_calls: true, tools: options.tools, twins: &twins };
+    let manner = Manner { lenient: options.lenient, unchecked_calls: true, tools: options.tools, twins: Some(&twins) };
     let judged = judge(&flow_files, &names, Judge { directory: &directory, stock: &stock, manner }, options.whole);
     let mut of_files = misplaced_files(&overlooked(&problems));
     of_files.extend(twin_files(files.iter().map(|(path, _)| path)));

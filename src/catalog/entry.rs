@@ -71,7 +71,7 @@ fn input(input: &crate::plan::Input) -> FlowInput {
         kind: input.kind.map(|kind| kind.name().to_owned()),
         description: input.description.clone(),
         required: input.required,
-        default: input.default.clone(),
+        default: input.default.as_deref().cloned(),
         choices: input.choices.clone(),
         ..FlowInput::default()
     }
@@ -108,14 +108,14 @@ fn declared_inputs(flow: &Flow) -> Vec<FlowInput> {
         let NodeKind::Input(node) = &node.kind else { continue };
         for variable in &node.variables {
             let Some(input) = place(&mut inputs, &variable.name).and_then(|at| inputs.get_mut(at)) else { continue };
-            input.default = input.default.take().or_else(|| variable.default.clone());
+            input.default = input.default.take().or_else(|| variable.default.as_deref().cloned());
         }
     }
     for said in &flow.inputs {
         let Some(input) = place(&mut inputs, &said.name).and_then(|at| inputs.get_mut(at)) else { continue };
         input.kind = said.kind.map(|kind| kind.name().to_owned());
         input.description.clone_from(&said.description);
-        input.default = said.default.clone().or(input.default.take());
+        input.default = said.default.as_deref().cloned().or(input.default.take());
         if let Some(kind) = said.kind {
             input.default = input.default.take().map(|default| kind.typed(default));
             input.choices = said.choices.iter().cloned().map(|choice| kind.typed(choice)).collect();

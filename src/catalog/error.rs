@@ -5,7 +5,7 @@ use std::fmt;
 use crate::code::Code;
 use crate::discover::{DamagedIndex, DiscoverError};
 use crate::model::Unusable;
-use crate::names::{NameError, quoted};
+use crate::names::{Few, NameError, quoted};
 use crate::source::SourceError;
 use crate::validate::{Finding, Reach, Severity};
 
@@ -66,20 +66,22 @@ pub enum CatalogError {
         name: String,
     },
     /// Several flows go by that name.
-    #[error("several flows go by {}: {}", quoted(name), in_files(candidates))]
+    #[error("several flows go by {}: {}", quoted(name), in_files(candidates, *more).joined(", "))]
     AmbiguousFlow {
         /// The name.
         name: String,
-        /// The flows.
+        /// The flows, as many as a message names.
         candidates: Vec<Candidate>,
+        /// How many there are besides.
+        more: usize,
     },
     /// Several templates go by that name.
-    #[error("several templates go by {}: {}", quoted(name), files.join(", "))]
+    #[error("several templates go by {}: {}", quoted(name), files.joined(", "))]
     AmbiguousTemplate {
         /// The name.
         name: String,
         /// Their files.
-        files: Vec<String>,
+        files: Few,
     },
     /// The file that it stands in can't be used.
     #[error("{0}")]
@@ -169,9 +171,8 @@ pub fn code_of<'f>(findings: impl Iterator<Item = &'f Finding>) -> Code {
     }
 }
 
-fn in_files(candidates: &[Candidate]) -> String {
-    let all: Vec<String> = candidates.iter().map(ToString::to_string).collect();
-    all.join(", ")
+fn in_files(candidates: &[Candidate], more: usize) -> Few {
+    Few { named: candidates.iter().map(ToString::to_string).collect(), more }
 }
 
 impl fmt::Display for Candidate {

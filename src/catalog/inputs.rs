@@ -37,14 +37,15 @@ pub fn inputs_of(template: &Template) -> Vec<FlowInput> {
     let input = |variable: Variable<'_>| FlowInput {
         name: variable.name,
         kind: variable.declared.kind.map(|kind| kind.name().to_owned()),
-        description: variable.declared.description.clone(),
+        description: variable.declared.description.as_deref().map(str::to_owned),
         required: variable.required,
-        default: variable.declared.default.clone(),
+        default: variable.declared.default.as_deref().cloned(),
         ..FlowInput::default()
     };
     let mut inputs: Vec<FlowInput> = variables(template).into_iter().map(input).collect();
+    let mut known: HashSet<String> = inputs.iter().map(|input| input.name.clone()).collect();
     for placeholder in Outline::of_template(template).placeholders {
-        if inputs.iter().all(|input| input.name != placeholder.name) {
+        if known.insert(placeholder.name.clone()) {
             inputs.push(FlowInput { name: placeholder.name, required: true, ..FlowInput::default() });
         }
     }
@@ -56,15 +57,15 @@ pub fn in_sets(plan: &Plan) -> HashSet<String> {
     let mut in_sets: HashSet<String> = HashSet::new();
     for step in plan.steps() {
         if let Work::Render(rendering) = &step.work {
-            in_sets.extend(named_in(&rendering.sets));
+            in_sets.extend(named_in(rendering.sets.iter()));
         }
     }
     in_sets
 }
 
 /// The names that these variable sets give.
-pub fn named_in(sets: &[VariableSet]) -> impl Iterator<Item = String> {
-    sets.iter().flat_map(|set| &set.values).filter_map(|(name, _)| normal(name))
+pub fn named_in<'s>(sets: impl Iterator<Item = &'s VariableSet>) -> impl Iterator<Item = String> {
+    sets.flat_map(|set| &set.values).filter_map(|(name, _)| normal(name))
 }
 
 /// A variable's name as names are compared.

@@ -1,11 +1,13 @@
 //! What the flows of a catalog go by, while there is no index of them yet.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::OnceLock;
 
 use super::nested::FlowPlace;
 use super::stem;
 use crate::model::{KnownFlow, Lookup, Unusable};
-use crate::names::{folded, nearest, nfc};
+use crate::names::{Few, folded, nearest, nfc};
+use crate::validate::Twins;
 
 /// What flows go by: exact name, file stem, given name, id, in this order; behind these the stems of
 /// files that hold no flow because they can't be used.
@@ -13,6 +15,8 @@ use crate::names::{folded, nearest, nfc};
 pub(super) struct FlowNames {
     levels: [BTreeMap<String, Vec<(FlowPlace, String)>>; 4],
     unusable: BTreeMap<String, Unusable>,
+    /// The names as they are alike, made when one is first looked up so: with their level.
+    folded: OnceLock<HashMap<String, Vec<(usize, String)>>>,
 }
 
 impl FlowNames {
@@ -46,16 +50,24 @@ impl FlowNames {
         match found.as_slice() {
             [(at, _)] => Ok(*at),
             [] => Err(Lookup::Missing { nearest: near(name, self.own_names()) }),
-            several => Err(Lookup::Ambiguous { files: several.iter().map(|(_, file)| file.clone()).collect() }),
+            several => Err(Lookup::Ambiguous { files: Few::of(several.iter().map(|(_, file)| file)) }),
         }
     }
 
     /// The flows that answer to a name but for case, normal form, blanks, `-` and `_`, each once.
     fn alike(&self, name: &str) -> Vec<(FlowPlace, String)> {
-        let wanted = folded(name);
-        let names = self.levels.iter().flatten().filter(|(name, _)| folded(name) == wanted);
-        let flows: BTreeMap<FlowPlace, String> = names.flat_map(|(_, flows)| flows.iter().cloned()).collect();
-        flows.into_iter().collect()
+        let names = self.folded.get_or_init(|| {
+            let mut folded_names: HashMap<String, Vec<(usize, String)>> = HashMap::new();
+            for (number, level) in self.levels.iter().enumerate() {
+                for name in level.keys() {
+                    folded_names.entry(folded(name)).or_default().push((number, name.clone()));
+                }
+            }
+            folded_names
+        });
+        let names = names.get(&folded(name)).into_iter().flatten();
+        let flows = names.filter_map(|(level, name)| self.levels.get(*level)?.get(name)).flatten();
+        flows.cloned().collect::<BTreeMap<FlowPlace, String>>().into_iter().collect()
     }
 
     /// What a name means in another normal form of its letters.
@@ -70,9 +82,9 @@ impl FlowNames {
     }
 
     /// Names that several flows have, with the files of these.
-    pub(super) fn twins(&self) -> Vec<(String, Vec<String>)> {
+    pub(super) fn twins(&self) -> Twins {
         let several = self.levels.iter().take(1).flatten().filter(|(_, flows)| flows.len() > 1);
-        several.map(|(name, flows)| (name.clone(), flows.iter().map(|(_, file)| file.clone()).collect())).collect()
+        several.map(|(name, flows)| (name.clone(), Few::of(flows.iter().map(|(_, file)| file)))).collect()
     }
 
     /// The files of such flows, by number.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::stock::{Judge, JudgedFlow, Within};
 use crate::code::Code;
 use crate::model::{KnownFlow, Lookup, Unusable};
-use crate::plan::{FlowPlan, Plan};
+use crate::plan::FlowPlan;
 use crate::validate::{Finding, FlowChecker, MAX_DEPTH, ParsedFlows, Reach};
 
 /// A flow by its file's number and its place in it.
@@ -32,6 +32,7 @@ pub(super) struct Nesting<'a> {
     judge: Judge<'a>,
     judged: RefCell<HashMap<FlowPlace, Arc<JudgedFlow>>>,
     reaching: RefCell<HashMap<FlowPlace, Reaching>>,
+    known: RefCell<HashMap<FlowPlace, Arc<KnownFlow>>>,
 }
 
 /// Where the flows within a flow lead.
@@ -60,7 +61,7 @@ struct Looking {
 
 impl<'a> Nesting<'a> {
     pub(super) fn new(files: &'a InnerFiles<'a>, find: &'a Find<'a>, judge: Judge<'a>) -> Self {
-        Self { files, find, judge, judged: RefCell::default(), reaching: RefCell::default() }
+        Self { files, find, judge, judged: RefCell::default(), reaching: RefCell::default(), known: RefCell::default() }
     }
 
     fn file(&self, file: usize) -> Option<&'a ParsedFlows> {
@@ -115,9 +116,9 @@ impl<'a> Nesting<'a> {
                 }
                 Ok(at) => match self.plan(at) {
                     Ok(flow) => {
-                        let known = known(&flow);
+                        let known = self.known.borrow_mut().entry(at).or_insert_with(|| Arc::new(known(&flow))).clone();
                         within.plans.insert(name.clone(), flow);
-                        Lookup::Found(Arc::new(known))
+                        Lookup::Found(known)
                     }
                     Err(unusable) => Lookup::Broken(unusable),
                 },
@@ -234,24 +235,20 @@ impl Looking {
     }
 }
 
-/// The needed inputs that a variable set gives.
-fn given_by(plan: &Plan, set: &str) -> Vec<String> {
-    let lacking = plan.terms().lacking(Some(set), |_| false);
-    let needed = plan.inputs().iter().filter(|input| input.required).map(|input| input.name.clone());
-    needed.filter(|name| lacking.iter().all(|(lacking, _)| lacking != name)).collect()
-}
-
 /// What a step must know of the flow that it is.
 fn known(FlowPlan { flow, plan }: &FlowPlan) -> KnownFlow {
+    let mut given = plan.terms().given_by_sets(|_| false);
+    let mut given_by =
+        |set: &str| -> Vec<String> { given.remove(set).unwrap_or_default().into_iter().map(str::to_owned).collect() };
     let other_names = [Some(flow.file.stem()), flow.given_name.as_deref(), flow.id.as_deref()];
     KnownFlow {
         name: flow.name.to_string(),
         other_names: other_names.into_iter().flatten().map(str::to_owned).collect(),
         inputs: plan.inputs().iter().map(|input| (input.name.clone(), input.required)).collect(),
         refinements: flow.inputs.clone(),
-        sets: plan.sets().iter().map(|set| (set.clone(), given_by(plan, set))).collect(),
+        sets: plan.sets().iter().map(|set| (set.clone(), given_by(set))).collect(),
         depth: plan.depth(),
-        steps: plan.unfolded_steps(),
+        size: plan.unfolded_size(),
         output: plan.output_shape(),
     }
 }

@@ -12,7 +12,7 @@ use super::stock::{Judge, Manner, Stock, TemplatesOfFile};
 use super::{Catalog, CatalogError, READY_FLOWS, in_folder, is_category};
 use crate::discover::FlowRow;
 use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Unusable};
-use crate::names::CatalogPath;
+use crate::names::{CatalogPath, Few};
 use crate::plan::Plan;
 use crate::validate::{Finding, Guidance, ParsedFlows, References};
 
@@ -239,8 +239,9 @@ impl<K: Send + Sync> Catalog<K> {
             CatalogError::NotFound { .. } | CatalogError::IsTemplate { .. } | CatalogError::ForbiddenName { .. } => {
                 Lookup::Missing { nearest: near(name, self.index().names()?) }
             }
-            CatalogError::AmbiguousFlow { candidates, .. } => {
-                Lookup::Ambiguous { files: candidates.into_iter().map(|candidate| candidate.file).collect() }
+            CatalogError::AmbiguousFlow { candidates, more, .. } => {
+                let named = candidates.into_iter().map(|candidate| candidate.file).collect();
+                Lookup::Ambiguous { files: Few { named, more } }
             }
             CatalogError::Unusable(unusable) => Lookup::Broken(unusable),
             other => return Err(other),

@@ -9,7 +9,7 @@ use crate::model::{Directory, Flow, KnownFlow, Listed, Lookup, Shelf, Template, 
 use crate::names::CatalogPath;
 use crate::plan::{FlowPlan, Plan};
 use crate::validate::{
-    self, Finding, FlowChecker, Guidance, Known, Options, ParsedFlows, References, Severity, StrayExample,
+    self, Finding, FlowChecker, Guidance, Known, Options, ParsedFlows, References, Severity, StrayExample, Twins,
 };
 
 /// How flows are checked.
@@ -20,7 +20,7 @@ pub(super) struct Manner<'a> {
     pub(super) unchecked_calls: bool,
     pub(super) tools: Option<&'a Toolbox>,
     /// Names that several flows have, with their files.
-    pub(super) twins: &'a [(String, Vec<String>)],
+    pub(super) twins: Option<&'a Twins>,
 }
 
 /// What is known of the flows that one flow goes through.

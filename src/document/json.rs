@@ -4,7 +4,8 @@
 //! word on what is JSON, because the former lets raw control characters in texts pass.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use jsonc_parser::ast::Value as Ast;
@@ -19,6 +20,8 @@ use crate::names::{CatalogPath, hidden, legible, spelt_in_tags};
 
 /// The deepest nesting of arrays and objects that is read.
 pub const MAX_NESTING: usize = 64;
+/// How long the keys that lead to a value may be, all together, in bytes.
+pub const MAX_PATH: usize = 2_000;
 
 /// A JSON file, read.
 #[derive(Debug, Clone)]
@@ -29,7 +32,7 @@ pub struct Document {
     pub text: Arc<str>,
     /// Its value; of repeated keys the last counts.
     pub value: Value,
-    /// Keys that stand twice in one object.
+    /// Keys that stand several times in one object, each once.
     pub duplicates: Vec<Duplicate>,
     /// Texts and keys that held hidden characters, which are not in the value.
     pub hidden: Vec<Hidden>,
@@ -46,15 +49,17 @@ pub struct Hidden {
     pub spelt: String,
 }
 
-/// A key that an object holds twice.
+/// A key that an object holds several times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicate {
     /// The member.
     pub pointer: Pointer,
     /// The first key.
     pub first: Span,
-    /// The repeated key.
+    /// The repeated key, where it stands for the second time.
     pub again: Span,
+    /// How often it stands there.
+    pub times: usize,
 }
 
 /// Why a file is not JSON that can be read, and where.
@@ -77,7 +82,8 @@ impl Document {
     /// Reads a file's bytes.
     ///
     /// # Errors
-    /// When the bytes are not UTF-8, not strict JSON, or nested deeper than [`MAX_NESTING`].
+    /// When the bytes are not UTF-8, not strict JSON, or nested deeper than [`MAX_NESTING`], or when
+    /// keys are longer than [`MAX_PATH`].
     pub fn parse(path: CatalogPath, bytes: &[u8]) -> Result<Self, SyntaxProblem> {
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text.strip_prefix('\u{FEFF}').unwrap_or(text),
@@ -132,6 +138,14 @@ impl Document {
             let (message, hint) = within_text(message.split(" at line ").next().unwrap_or(&message), text, start);
             return Err(problem(message, hint, start, start + 1));
         }
+        if let Some(key) = too_far(&ast, 0) {
+            return Err(problem(
+                format!("the keys that lead here are longer than {MAX_PATH} bytes together"),
+                Some("shorten the keys; no field that is read has such a name"),
+                key.start,
+                key.end,
+            ));
+        }
         let mut noted = Noted::default();
         let value = value_of(&ast, &Pointer::root(), &mut noted);
         Ok(Self { path, text: Arc::from(text), value, duplicates: noted.duplicates, hidden: noted.hidden })
@@ -152,18 +166,44 @@ impl Document {
     }
 }
 
+/// A strict JSON text that is no file of a catalog as a value: digits as written, hidden characters kept.
+/// None where it is not JSON, or nested deeper than files may be.
+pub fn value_as_written(text: &str) -> Option<Value> {
+    if too_deep(text).is_some() {
+        return None;
+    }
+    let ast = parse_ast(text).ok().flatten()?;
+    Some(value_of(&ast, &Pointer::root(), &mut Noted { keeps_hidden: true, ..Noted::default() }))
+}
+
+/// The key with which the keys that lead to a value are longer than they may be. Places are told by
+/// these keys, and a file may have tens of thousands of places below one key.
+fn too_far(ast: &Ast<'_>, before: usize) -> Option<Span> {
+    match ast {
+        Ast::Object(object) => object.properties.iter().find_map(|property| {
+            let length = before + property.name.as_str().len();
+            let key = || Span { start: property.name.start(), end: property.name.end() };
+            if length > MAX_PATH { Some(key()) } else { too_far(&property.value, length) }
+        }),
+        Ast::Array(array) => array.elements.iter().find_map(|item| too_far(item, before)),
+        _ => None,
+    }
+}
+
 /// What is noticed while the value is made.
 #[derive(Default)]
 struct Noted {
     duplicates: Vec<Duplicate>,
     hidden: Vec<Hidden>,
+    /// Whether hidden characters stay in the value.
+    keeps_hidden: bool,
 }
 
 impl Noted {
     /// A text without hidden characters; what it held of them is noted.
     fn legible(&mut self, text: &str, place: impl FnOnce() -> Place) -> String {
         let ranges = hidden(text);
-        if ranges.is_empty() {
+        if self.keeps_hidden || ranges.is_empty() {
             return text.to_owned();
         }
         let taken: String = ranges.into_iter().filter_map(|range| text.get(range)).collect();
@@ -189,17 +229,25 @@ fn value_of(ast: &Ast<'_>, pointer: &Pointer, noted: &mut Noted) -> Value {
         ),
         Ast::Object(object) => {
             let mut map = Map::with_capacity(object.properties.len());
-            let mut seen: HashSet<&str> = HashSet::with_capacity(object.properties.len());
+            // The first of each key, and which of the duplicates it has.
+            let mut seen: HashMap<&str, (Span, Option<usize>)> = HashMap::with_capacity(object.properties.len());
             for property in &object.properties {
                 let key = property.name.as_str();
-                if !seen.insert(key)
-                    && let Some(first) = object.properties.iter().find(|p| p.name.as_str() == key)
-                {
-                    noted.duplicates.push(Duplicate {
-                        pointer: pointer.key(key),
-                        first: Span { start: first.name.start(), end: first.name.end() },
-                        again: Span { start: property.name.start(), end: property.name.end() },
-                    });
+                let again = Span { start: property.name.start(), end: property.name.end() };
+                match seen.entry(key) {
+                    Entry::Vacant(place) => {
+                        place.insert((again, None));
+                    }
+                    Entry::Occupied(mut known) => {
+                        let (first, number) = *known.get();
+                        match number.and_then(|number| noted.duplicates.get_mut(number)) {
+                            Some(duplicate) => duplicate.times += 1,
+                            None => {
+                                known.insert((first, Some(noted.duplicates.len())));
+                                noted.duplicates.push(Duplicate { pointer: pointer.key(key), first, again, times: 2 });
+                            }
+                        }
+                    }
                 }
                 let name = noted.legible(key, || Place::key(pointer.key(&legible(key))));
                 let inner = below(&property.value, pointer, |pointer| pointer.key(&name));

@@ -1,6 +1,7 @@
 //! Byte ranges, lines and columns: the one place where a symbolic place becomes a range.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jsonc_parser::ast::Value as Ast;
@@ -134,8 +135,9 @@ struct SpanNode {
 }
 
 enum SpanNodeKind {
-    /// Name, its place, and value of each member.
-    Object(Vec<(String, Span, SpanNode)>),
+    /// The place of its name, and the value, of each member. The last of several equal keys is the one
+    /// whose value counts.
+    Object(BTreeMap<String, (Span, SpanNode)>),
     Array(Vec<SpanNode>),
     Text,
     Other,
@@ -151,7 +153,7 @@ impl SpanNode {
                     .iter()
                     .map(|member| {
                         let name = Span { start: member.name.start(), end: member.name.end() };
-                        (legible(member.name.as_str()).into_owned(), name, Self::of(&member.value))
+                        (legible(member.name.as_str()).into_owned(), (name, Self::of(&member.value)))
                     })
                     .collect(),
             ),
@@ -211,10 +213,7 @@ impl<'a> Locator<'a> {
         let mut whole = true;
         for step in place.pointer.steps() {
             let next = match &here.kind {
-                // The last of several equal keys is the one whose value counts.
-                SpanNodeKind::Object(members) => {
-                    members.iter().rev().find(|(name, ..)| *name == step).map(|(_, key, value)| (value, Some(*key)))
-                }
+                SpanNodeKind::Object(members) => members.get(&*step).map(|(key, value)| (value, Some(*key))),
                 SpanNodeKind::Array(items) => {
                     step.parse::<usize>().ok().and_then(|index| items.get(index)).map(|value| (value, None))
                 }

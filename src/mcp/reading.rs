@@ -7,7 +7,7 @@ use rmcp::service::RxJsonRpcMessage;
 use serde_json::{Map, Value, json};
 
 use crate::names::shown;
-use crate::rpc::{halves_replaced, id_of, request_in};
+use crate::rpc::{exponents_back, exponents_marked, halves_replaced, id_of, request_in};
 
 /// What some programs begin their texts with (RFC 8259, section 8.1, allows to ignore it).
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -38,6 +38,9 @@ pub fn read(line: &[u8]) -> ReadLine {
     if line.is_empty() {
         return ReadLine::Nothing;
     }
+    if let Some(message) = std::str::from_utf8(line).ok().and_then(with_exponents) {
+        return ReadLine::Message(Box::new(message));
+    }
     match serde_json::from_slice::<RxJsonRpcMessage<RoleServer>>(line) {
         Ok(message) if loose(&message).is_none() => return ReadLine::Message(Box::new(message)),
         _ => {}
@@ -64,6 +67,22 @@ pub fn read(line: &[u8]) -> ReadLine {
             ReadLine::Refused(refusal(ErrorCode::PARSE_ERROR, &why, &request_in(line, line).unwrap_or_default()))
         }
     }
+}
+
+/// A request whose values have numbers with an exponent, which keep their digits.
+fn with_exponents(line: &str) -> Option<RxJsonRpcMessage<RoleServer>> {
+    let mut message = serde_json::from_str(&exponents_marked(line)?).ok().filter(|message| loose(message).is_none())?;
+    if let JsonRpcMessage::Request(request) = &mut message {
+        let values: Vec<&mut Value> = match &mut request.request {
+            ClientRequest::CallToolRequest(call) => {
+                call.params.arguments.iter_mut().flat_map(Map::values_mut).collect()
+            }
+            ClientRequest::CustomRequest(custom) => custom.params.iter_mut().collect(),
+            _ => return None,
+        };
+        values.into_iter().for_each(exponents_back);
+    }
+    Some(message)
 }
 
 /// Methods whose parameters may be fixed.

@@ -3,14 +3,14 @@
 //! A catalog's templates are known by listing ([`Listed`]); [`Directory`] says which of them a
 //! `selectedTemplateId` means; the answers, read, come to the checker as a [`Shelf`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::code::Code;
 use crate::document::Position;
 use crate::model::{Contract, OutputShape, Persona, Refinement, Template};
-use crate::names::{CatalogPath, folded, nearest, shown, spaced};
+use crate::names::{CatalogPath, Few, folded, nearest, nfc, shown, spaced};
 
 /// What is known of one template file without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum Lookup<T = Template> {
     /// Several of them answer to that name.
     Ambiguous {
         /// Their files.
-        files: Vec<String>,
+        files: Few,
     },
     /// The file can't be used.
     Broken(Unusable),
@@ -82,6 +82,32 @@ impl<T> Clone for Lookup<T> {
     }
 }
 
+/// How large a flow is when every flow within it is unfolded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnfoldedSize {
+    /// Its steps.
+    pub steps: usize,
+    /// The names that it takes and that its steps read and set.
+    pub names: usize,
+    /// The placeholders of its texts.
+    pub groups: usize,
+    /// How much its labels, descriptions, contracts, choices and names take, in bytes; texts are shared.
+    pub bytes: usize,
+}
+
+impl UnfoldedSize {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            steps: self.steps.saturating_add(other.steps),
+            names: self.names.saturating_add(other.names),
+            groups: self.groups.saturating_add(other.groups),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+}
+
 /// Another flow of the catalog, as the step that uses it must know it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KnownFlow {
@@ -97,8 +123,8 @@ pub struct KnownFlow {
     pub sets: Vec<(String, Vec<String>)>,
     /// How many flows are one within the other, itself included.
     pub depth: usize,
-    /// How many steps it has when every flow within it is unfolded.
-    pub steps: usize,
+    /// How large it is when every flow within it is unfolded.
+    pub size: UnfoldedSize,
     /// What it gives.
     pub output: OutputShape,
 }
@@ -211,7 +237,7 @@ pub fn by_name<T>(name: &str, entries: &[NamedFile<'_>]) -> Result<usize, Lookup
             Err(Lookup::Missing { nearest: nearest(name, names, 3).into_iter().map(str::to_owned).collect() })
         }
         several => Err(Lookup::Ambiguous {
-            files: several.iter().filter_map(|place| entries.get(*place)).map(|(path, _)| path.to_string()).collect(),
+            files: Few::of(several.iter().filter_map(|place| entries.get(*place)).map(|(path, _)| path.to_string())),
         }),
     }
 }
@@ -220,10 +246,13 @@ pub fn by_name<T>(name: &str, entries: &[NamedFile<'_>]) -> Result<usize, Lookup
 #[derive(Debug, Clone, Default)]
 pub struct Directory {
     listed: Vec<Listed>,
+    /// All these by file and place in it; a file of several templates has the places of all of them under its stem.
     stems: HashMap<String, Vec<(usize, usize)>>,
     spaced_stems: HashMap<String, Vec<(usize, usize)>>,
     ids: HashMap<String, Vec<(usize, usize)>>,
     titles: HashMap<String, Vec<(usize, usize)>>,
+    /// By the form in which names are alike: made when it is first needed.
+    folded: OnceLock<HashMap<String, Vec<(usize, usize)>>>,
 }
 
 impl Directory {
@@ -231,11 +260,12 @@ impl Directory {
     pub fn new(listed: Vec<Listed>) -> Self {
         let mut directory = Self::default();
         for (file, entry) in listed.iter().enumerate() {
-            directory.stems.entry(entry.stem.clone()).or_default().push((file, 0));
-            directory.spaced_stems.entry(spaced(&entry.stem)).or_default().push((file, 0));
+            let places = || (0..entry.entries.len().max(1)).map(|place| (file, place));
+            directory.stems.entry(entry.stem.clone()).or_default().extend(places());
+            directory.spaced_stems.entry(spaced(&entry.stem)).or_default().extend(places());
             for (place, (id, title)) in entry.entries.iter().enumerate() {
                 if let Some(id) = id {
-                    directory.ids.entry(id.clone()).or_default().push((file, place));
+                    directory.ids.entry(nfc(id)).or_default().push((file, place));
                 }
                 if let Some(title) = title {
                     directory.titles.entry(spaced(title)).or_default().push((file, place));
@@ -258,7 +288,7 @@ impl Directory {
             entry.is_some_and(|(_, title)| title.as_deref() == Some(name))
         };
         let of_that_title = || self.titles.get(&spaced(name)).is_some_and(|places| places.iter().any(titled));
-        self.stems.contains_key(name) || self.ids.contains_key(name) || of_that_title()
+        self.stems.contains_key(name) || self.ids.contains_key(&nfc(name)) || of_that_title()
     }
 
     /// Which file and which template in it a reference means.
@@ -274,16 +304,18 @@ impl Directory {
             .stems
             .get(reference)
             .or_else(|| self.spaced_stems.get(&wanted))
-            .or_else(|| self.ids.get(reference))
+            .or_else(|| self.ids.get(&nfc(reference)))
             .or_else(|| self.titles.get(&wanted));
         match found.map(Vec::as_slice) {
             Some(&[(file, place)]) => match self.listed.get(file) {
                 Some(listed) => Ok((listed, place)),
                 None => Err(Lookup::Missing { nearest: Vec::new() }),
             },
-            Some(several) => Err(Lookup::Ambiguous {
-                files: several.iter().filter_map(|(file, _)| self.listed.get(*file)).map(|l| l.file.clone()).collect(),
-            }),
+            Some(several) => {
+                let files: BTreeSet<usize> = several.iter().map(|(file, _)| *file).collect();
+                let files = files.into_iter().filter_map(|file| self.listed.get(file)).map(|listed| &listed.file);
+                Err(Lookup::Ambiguous { files: Few::of(files) })
+            }
             None => {
                 if let Some((file, place)) = self.alike(reference) {
                     return Ok((file, place));
@@ -301,20 +333,22 @@ impl Directory {
 impl Directory {
     /// The only template whose stem or title differs from a name in case, normal form, blanks and hyphens alone.
     fn alike(&self, name: &str) -> Option<(&Listed, usize)> {
-        let wanted = folded(name);
-        let by_title = |file: &'_ Listed| {
-            let titles = file.entries.iter().enumerate();
-            titles
-                .filter(|(_, (_, title))| title.as_deref().is_some_and(|title| folded(title) == wanted))
-                .map(|(place, _)| place)
-                .collect::<Vec<_>>()
-        };
-        let mut found = self.listed.iter().flat_map(|file| {
-            let places = if folded(&file.stem) == wanted { vec![0] } else { by_title(file) };
-            places.into_iter().map(move |place| (file, place))
+        let names = self.folded.get_or_init(|| {
+            let mut names: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
+            for (number, file) in self.listed.iter().enumerate() {
+                let stem = folded(&file.stem);
+                for place in 0..file.entries.len().max(1) {
+                    names.entry(stem.clone()).or_default().push((number, place));
+                    let title = file.entries.get(place).and_then(|(_, title)| title.as_deref()).map(folded);
+                    if let Some(title) = title.filter(|title| *title != stem) {
+                        names.entry(title).or_default().push((number, place));
+                    }
+                }
+            }
+            names
         });
-        match (found.next(), found.next()) {
-            (Some(one), None) => Some(one),
+        match names.get(&folded(name)).map(Vec::as_slice) {
+            Some(&[(file, place)]) => self.listed.get(file).map(|file| (file, place)),
             _ => None,
         }
     }
@@ -355,7 +389,7 @@ mod tests {
         let directory = Directory::new(all.to_vec());
         for reference in ["7", "Same"] {
             assert!(
-                matches!(directory.resolve(reference), Err(Lookup::Ambiguous { files }) if files.len() == 2),
+                matches!(directory.resolve(reference), Err(Lookup::Ambiguous { files }) if files.named.len() == 2),
                 "{reference}"
             );
         }

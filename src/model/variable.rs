@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::document::Pointer;
-use crate::names::quoted;
+use crate::names::{few, quoted};
 
 /// A variable that a node or a template declares for its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,9 +20,9 @@ pub struct Declared {
     /// The type, where it is said.
     pub kind: Option<ValueType>,
     /// The default, where there is one.
-    pub default: Option<Value>,
+    pub default: Option<Arc<Value>>,
     /// The description, where there is one.
-    pub description: Option<String>,
+    pub description: Option<Arc<str>>,
     /// Where it is declared, in the file of the node or template.
     pub pointer: Pointer,
 }
@@ -31,8 +32,8 @@ pub struct Declared {
 pub struct InputVariable {
     /// The name as written.
     pub name: String,
-    /// The default: anything but null and an empty text.
-    pub default: Option<Value>,
+    /// The default, where there is one: a `value` that is not empty, or a `default`.
+    pub default: Option<Arc<Value>>,
     /// Where it is declared.
     pub pointer: Pointer,
 }
@@ -49,7 +50,7 @@ pub struct Refinement {
     /// `required`, where it is said.
     pub required: Option<bool>,
     /// The default, where there is one (not null).
-    pub default: Option<Value>,
+    pub default: Option<Arc<Value>>,
     /// `enum`: the only values allowed; empty when anything is.
     pub choices: Vec<Value>,
     /// Where it stands.
@@ -65,8 +66,8 @@ impl Refinement {
             return Some(format!("is {}, and its type is {kind}", quoted(&text_of(value))));
         }
         if !self.choices.is_empty() && !self.choices.iter().any(|choice| text_of(choice) == text_of(value)) {
-            let choices: Vec<String> = self.choices.iter().map(|choice| quoted(&text_of(choice))).collect();
-            return Some(format!("is {}, and only {} are allowed", quoted(&text_of(value)), choices.join(", ")));
+            let choices = few(self.choices.iter().map(|choice| quoted(&text_of(choice))));
+            return Some(format!("is {}, and only {choices} are allowed", quoted(&text_of(value))));
         }
         None
     }

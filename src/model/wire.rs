@@ -7,6 +7,8 @@ mod flows;
 mod foreign;
 mod templates;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::document::{Place, Pointer};
@@ -54,6 +56,11 @@ fn said(map: &Map<String, Value>, key: &str) -> Option<String> {
     text(map, key).filter(|text| !text.trim().is_empty())
 }
 
+/// The same, where a number does as well: its digits as written.
+fn said_or_number(map: &Map<String, Value>, key: &str) -> Option<String> {
+    said(map, key).or_else(|| map.get(key)?.as_number().map(ToString::to_string))
+}
+
 /// A list of texts; other items are left out.
 fn texts(map: &Map<String, Value>, key: &str) -> Vec<String> {
     let items = map.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -74,12 +81,8 @@ fn declared(map: &Map<String, Value>, base: &Pointer) -> Vec<Declared> {
                     Some(Declared {
                         required: object.get("required").and_then(Value::as_bool),
                         kind: text(object, "type").and_then(|kind| ValueType::named(&kind)),
-                        default: object
-                            .get("default")
-                            .or_else(|| object.get("value"))
-                            .filter(|value| given_default(value))
-                            .cloned(),
-                        description: said(object, "description"),
+                        default: written_default(object).cloned().map(Arc::new),
+                        description: said(object, "description").map(Arc::from),
                         ..plain(&name, pointer.item(index))
                     })
                 }
@@ -89,7 +92,7 @@ fn declared(map: &Map<String, Value>, base: &Pointer) -> Vec<Declared> {
         Some(Value::Object(object)) => object
             .iter()
             .map(|(name, value)| Declared {
-                default: Some(value).filter(|value| given_default(value)).cloned(),
+                default: Some(value).filter(|value| given_default(value)).cloned().map(Arc::new),
                 ..plain(name, pointer.key(name))
             })
             .collect(),
@@ -101,7 +104,14 @@ fn plain(name: &str, pointer: Pointer) -> Declared {
     Declared { name: name.to_owned(), required: None, kind: None, default: None, description: None, pointer }
 }
 
-/// Whether a declared value is a default: zero and false are, null and an empty text are not.
+/// The default of a variable that is declared as an object: whatever stands as `default` but null, else what
+/// `value` gives. The web app writes an empty `value` where there is none.
+fn written_default(object: &Map<String, Value>) -> Option<&Value> {
+    let value = || object.get("value").filter(|value| given_default(value));
+    object.get("default").filter(|default| !default.is_null()).or_else(value)
+}
+
+/// Whether a `value` is a default: zero and false are, null and an empty text are not.
 fn given_default(value: &Value) -> bool {
     !matches!(value, Value::Null) && value.as_str() != Some("")
 }

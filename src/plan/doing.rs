@@ -92,7 +92,7 @@ pub struct Door {
     /// Its inputs.
     pub inputs: Vec<Input>,
     /// Its variable sets.
-    pub sets: Vec<String>,
+    pub sets: Arc<[String]>,
 }
 
 /// A value that a flow within the flow gets from the step that it is, as plans were stored before there

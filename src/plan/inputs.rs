@@ -1,6 +1,7 @@
 //! What a caller may or must give.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -39,6 +40,7 @@ pub(super) fn of(steps: &[Step], checked: &CheckedFlow) -> Vec<Input> {
     }
     let mut list = inputs.list;
     let (said, given_by_steps) = (said_by_steps(checked), given_by_steps(steps));
+    let only_mapped_on = only_mapped_on(steps);
     for input in &mut list {
         let declared_as = checked.scope().inputs.get(&input.name);
         let refined = refinement(checked, declared_as);
@@ -55,7 +57,7 @@ pub(super) fn of(steps: &[Step], checked: &CheckedFlow) -> Vec<Input> {
             None => bare,
         };
         let overruled = (input.used_by.is_empty() && given_by_steps.contains(input.name.as_str()))
-            || only_mapped_on(steps, &input.name);
+            || only_mapped_on.get(input.name.as_str()).copied().unwrap_or(false);
         input.required = !input.needed_by.is_empty() || (for_being_declared && input.default.is_none() && !overruled);
         input.kind = refined.and_then(|refined| refined.kind);
         input.description = refined.and_then(|refined| refined.description.clone());
@@ -70,7 +72,7 @@ pub(super) fn of(steps: &[Step], checked: &CheckedFlow) -> Vec<Input> {
             input.description = input.description.take().or_else(|| description.map(str::to_owned));
         }
         if let Some(kind) = input.kind {
-            input.default = input.default.take().map(|default| kind.typed(default));
+            input.default = input.default.take().map(|default| Arc::new(kind.typed(Arc::unwrap_or_clone(default))));
             input.choices = std::mem::take(&mut input.choices).into_iter().map(|choice| kind.typed(choice)).collect();
         }
     }
@@ -95,10 +97,14 @@ fn given_by_steps(steps: &[Step]) -> HashSet<&str> {
     slots.filter(|slot| matches!(slot.source, Source::Step { .. })).map(|slot| slot.name.as_str()).collect()
 }
 
-/// Whether all that reads an input is what an edge maps it to: then those decide whether it is needed.
-fn only_mapped_on(steps: &[Step], name: &str) -> bool {
-    let mut readers = steps.iter().flat_map(opens).map(|(_, open)| open).filter(|open| open.input == name).peekable();
-    readers.peek().is_some() && readers.all(|open| open.mapped)
+/// For every input that something reads, whether all that reads it is what an edge maps it to: then those
+/// decide whether it is needed.
+fn only_mapped_on(steps: &[Step]) -> HashMap<&str, bool> {
+    let mut mapped: HashMap<&str, bool> = HashMap::new();
+    for (_, open) in steps.iter().flat_map(opens) {
+        *mapped.entry(&open.input).or_insert(true) &= open.mapped;
+    }
+    mapped
 }
 
 #[derive(Default)]
@@ -125,7 +131,7 @@ impl Collected {
         }
     }
 
-    fn used(&mut self, name: &str, step: usize, required: bool, default: Option<&Value>, auto: bool) {
+    fn used(&mut self, name: &str, step: usize, required: bool, default: Option<&Arc<Value>>, auto: bool) {
         self.note(name.to_owned());
         let Some(input) = self.places.get(name).and_then(|place| self.list.get_mut(*place)) else { return };
         input.used_by.push(step);

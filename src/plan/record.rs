@@ -11,8 +11,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::unfold::size_of;
 use crate::code::Code;
-use crate::model::{Contract, Persona, Syntax, ToolAddress, VariableSet};
+use crate::model::{Contract, Persona, Sets, StepSets, Syntax, ToolAddress, VariableSet};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::plan::{Call, Door, Gather, Input, Passage, Plan, Rendering, ResultMark, Slot, Step, Work};
 use crate::render::{Outline, Placeholder, Stencil};
@@ -206,7 +207,7 @@ impl PlanRecord {
             contracts: parts.contracts,
             steps,
             inputs: plan.inputs.clone(),
-            sets: plan.sets.clone(),
+            sets: plan.sets.to_vec(),
             results: plan.results.clone(),
             last: plan.last,
         })
@@ -238,11 +239,12 @@ impl PlanRecord {
             return Err(RecordError::torn("a step"));
         }
         Ok(Plan {
+            size: size_of(&steps, &self.inputs),
             name: self.flow.name,
             file: self.flow.file,
             steps,
             inputs: self.inputs,
-            sets: self.sets,
+            sets: self.sets.into(),
             results: self.results,
             last: self.last,
         })
@@ -296,7 +298,7 @@ impl Parts {
             template_file: rendering.template_file.clone(),
             text: self.text(rendering),
             slots: rendering.slots.clone(),
-            sets: rendering.sets.clone(),
+            sets: rendering.sets.iter().cloned().collect(),
             persona: rendering.persona.clone(),
             contract: rendering.contract.clone(),
             role: rendering.role.as_ref().map(|role| self.role(role)),
@@ -380,7 +382,7 @@ impl Shelves {
             text,
             outline,
             slots: record.slots,
-            sets: record.sets,
+            sets: StepSets::of([Arc::new(Sets::of(&record.sets))]),
             persona: record.persona,
             contract: record.contract,
             role: shared(&self.roles, record.role, "a persona")?,
@@ -454,7 +456,12 @@ impl TryFrom<CallRecord> for Call {
 
 impl From<Door> for DoorRecord {
     fn from(door: Door) -> Self {
-        Self { values: door.values.written().clone(), slot_of: door.slot_of, inputs: door.inputs, sets: door.sets }
+        Self {
+            values: door.values.written().clone(),
+            slot_of: door.slot_of,
+            inputs: door.inputs,
+            sets: door.sets.to_vec(),
+        }
     }
 }
 
@@ -466,7 +473,7 @@ impl TryFrom<DoorRecord> for Door {
         if values.holes().len() != record.slot_of.len() {
             return Err(RecordError::torn("a value for a flow"));
         }
-        Ok(Self { values: Arc::new(values), slot_of: record.slot_of, inputs: record.inputs, sets: record.sets })
+        Ok(Self { values: Arc::new(values), slot_of: record.slot_of, inputs: record.inputs, sets: record.sets.into() })
     }
 }
 

@@ -1,16 +1,19 @@
 //! Bindings: for every name a step's text reads, where its value comes from.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::{InputNode, LONGEST_BACKOFF, Lookup, MOST_RETRIES, NodeKind, Refinement, ToolNode, VariableSet};
+use crate::model::{
+    InputNode, LONGEST_BACKOFF, Lookup, MOST_RETRIES, NodeKind, Refinement, Sets, StepSets, Template, ToolNode,
+};
 use crate::plan::{
     Call, FlowPlan, Linked, MAX_ATTEMPTS, Open, Rendering, Slot, Source, Step, USUAL_BACKOFF, Work, faulty,
 };
-use crate::validate::{Body, CheckedFlow, InputScope, Mapped, OutputPart, ReadSource, StepScope};
+use crate::validate::{Body, CheckedFlow, DeclaredName, InputScope, Mapped, OutputPart, ReadSource, StepScope};
 
 /// A checked flow with what the bindings need at hand.
 pub(super) struct PlanView<'a> {
@@ -18,6 +21,8 @@ pub(super) struct PlanView<'a> {
     number_of: &'a [Option<usize>],
     scopes: HashMap<usize, &'a StepScope>,
     flows: &'a HashMap<String, FlowPlan>,
+    /// The sets of each template, by where it lies, which the scope keeps in place.
+    template_sets: RefCell<HashMap<*const Template, Arc<Sets>>>,
 }
 
 impl<'a> PlanView<'a> {
@@ -27,16 +32,17 @@ impl<'a> PlanView<'a> {
         flows: &'a HashMap<String, FlowPlan>,
     ) -> Self {
         let scopes = checked.scope().steps.iter().map(|step| (step.node, step)).collect();
-        Self { checked, number_of, scopes, flows }
+        Self { checked, number_of, scopes, flows, template_sets: RefCell::default() }
     }
 
     /// What is done at a node.
     pub(super) fn work(&self, node: usize) -> Work {
         let Some(scope) = self.scopes.get(&node) else { return faulty(&Body::Elsewhere) };
+        let own = Own::of(scope);
         let slots: Vec<Slot> = scope
             .reads
             .iter()
-            .map(|read| Slot { name: read.name.clone(), source: self.source(node, scope, &read.name, &read.source) })
+            .map(|read| Slot { name: read.name.clone(), source: self.source(node, &own, &read.name, &read.source) })
             .collect();
         let spec = self.checked.flow().nodes.get(node).map(|node| &node.kind);
         let (text, template, template_name) = match (&scope.body, spec) {
@@ -61,18 +67,21 @@ impl<'a> PlanView<'a> {
         let (mut sets, mut persona, mut contract) = (Vec::new(), None, None);
         let (mut optional, mut max_attempts) = (false, MAX_ATTEMPTS);
         if let Some(NodeKind::Template(step)) = self.checked.flow().nodes.get(node).map(|node| &node.kind) {
-            sets.extend(step.sets.iter().map(VariableSet::without_place));
+            sets.extend((!step.sets.is_empty()).then(|| Arc::new(Sets::of(&step.sets))));
             (persona, contract) = (step.persona.clone(), step.contract.clone());
             (optional, max_attempts) = (step.optional, step.max_attempts.unwrap_or(MAX_ATTEMPTS));
         }
-        sets.extend(template.iter().flat_map(|template| template.sets.iter().map(VariableSet::without_place)));
+        sets.extend(template.as_ref().filter(|template| !template.sets.is_empty()).map(|template| {
+            let mut known = self.template_sets.borrow_mut();
+            known.entry(Arc::as_ptr(template)).or_insert_with(|| Arc::new(Sets::of(&template.sets))).clone()
+        }));
         Work::Render(Rendering {
             template_name: template_name.clone(),
             template_file: template.as_ref().map(|template| template.file.to_string()),
             text: text.clone(),
             outline: scope.outline.clone(),
             slots,
-            sets,
+            sets: StepSets::of(sets),
             persona,
             contract,
             role: found(scope.persona.as_ref()),
@@ -82,7 +91,7 @@ impl<'a> PlanView<'a> {
         })
     }
 
-    fn source(&self, node: usize, scope: &StepScope, name: &str, read: &ReadSource) -> Source {
+    fn source(&self, node: usize, own: &Own<'_>, name: &str, read: &ReadSource) -> Source {
         let number = |node: usize| self.number_of.get(node).copied().flatten().unwrap_or(usize::MAX);
         match read {
             ReadSource::Mapped(Mapped { node: from, path, by, .. }) => Source::Step {
@@ -91,7 +100,7 @@ impl<'a> PlanView<'a> {
                 path: path.clone(),
                 by: Some(*by),
                 otherwise: (!path.is_empty() && self.gives_text(*from)).then(|| {
-                    let own = self.open(node, scope, name, false, false);
+                    let own = self.open(node, own, name, false, false);
                     // Whether the output has fields is known when it is there, too late to ask for more.
                     Box::new(Open { required: false, declared: false, ..own })
                 }),
@@ -108,17 +117,17 @@ impl<'a> PlanView<'a> {
             },
             ReadSource::MappedInput { input, declared, .. } => {
                 // Where that input has no value, the name itself is looked for as if nothing mapped it.
-                let own = self.open(node, scope, name, false, *declared);
-                let mapped = self.open(node, scope, input, true, false);
+                let itself = self.open(node, own, name, false, *declared);
+                let mapped = self.open(node, own, input, true, false);
                 Source::Open(Open {
-                    required: own.required && mapped.default.is_none(),
-                    otherwise: (*input != own.input).then(|| Box::new(own)),
+                    required: itself.required && mapped.default.is_none(),
+                    otherwise: (*input != itself.input).then(|| Box::new(itself)),
                     ..mapped
                 })
             }
-            ReadSource::Open { declared, .. } => Source::Open(self.open(node, scope, name, false, *declared)),
+            ReadSource::Open { declared, .. } => Source::Open(self.open(node, own, name, false, *declared)),
             // Both reach the flow, so a checked flow holds neither; as text they do no harm.
-            ReadSource::Unreachable { .. } | ReadSource::Ambiguous { .. } => Source::Open(Open {
+            ReadSource::Unreachable { .. } | ReadSource::Ambiguous => Source::Open(Open {
                 input: name.to_owned(),
                 mapped: false,
                 default: None,
@@ -136,14 +145,14 @@ impl<'a> PlanView<'a> {
         node.is_some_and(|node| matches!(&node.kind, NodeKind::Template(step) if step.contract.is_none()))
     }
 
-    fn open(&self, node: usize, scope: &StepScope, input: &str, mapped: bool, step_declares: bool) -> Open {
+    fn open(&self, node: usize, own: &Own<'_>, input: &str, mapped: bool, step_declares: bool) -> Open {
         let declared_as = self.checked.scope().inputs.get(input);
         let refinement = refinement(self.checked, declared_as);
-        let own = scope.declared.iter().filter(|declared| declared.name == input && !mapped);
+        let own = own.by_name.get(input).filter(|_| !mapped).map(Vec::as_slice).unwrap_or_default();
         let default = self
             .default(node, declared_as, refinement)
-            .or_else(|| own.clone().find_map(|declared| declared.default.clone()));
-        let marked = own.clone().find_map(|declared| declared.required);
+            .or_else(|| own.iter().find_map(|declared| declared.default.clone()));
+        let marked = own.iter().find_map(|declared| declared.required);
         let required = default.is_none()
             && match refinement.and_then(|refinement| refinement.required) {
                 Some(required) => required,
@@ -163,7 +172,12 @@ impl<'a> PlanView<'a> {
 
     /// The default of an input for one step: that of `inputs`, else of the input node with an edge
     /// to the step, else of the first input node in the file.
-    fn default(&self, node: usize, declared_as: Option<&InputScope>, refinement: Option<&Refinement>) -> Option<Value> {
+    fn default(
+        &self,
+        node: usize,
+        declared_as: Option<&InputScope>,
+        refinement: Option<&Refinement>,
+    ) -> Option<Arc<Value>> {
         if let Some(default) = refinement.and_then(|refinement| refinement.default.clone()) {
             return Some(default);
         }
@@ -178,6 +192,21 @@ impl<'a> PlanView<'a> {
             .find(|(from, _)| before.contains(from))
             .or_else(|| with_default().next())
             .map(|(_, default)| default.clone())
+    }
+}
+
+/// What a step's node and template declare, by name.
+struct Own<'a> {
+    by_name: HashMap<&'a str, Vec<&'a DeclaredName>>,
+}
+
+impl<'a> Own<'a> {
+    fn of(scope: &'a StepScope) -> Self {
+        let mut by_name: HashMap<&str, Vec<&DeclaredName>> = HashMap::new();
+        for declared in &scope.declared {
+            by_name.entry(&declared.name).or_default().push(declared);
+        }
+        Self { by_name }
     }
 }
 

@@ -1,10 +1,14 @@
 //! What a flow asks of the values that it is given, whoever calls it: a person, a model, or a step of
 //! another flow.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use crate::names::nfc;
-use crate::plan::{Input, Open, Plan, Source, Step, Work};
+use super::slots::opens;
+use crate::model::Sets;
+use crate::plan::{Input, Open, Plan, Step, Work};
 
 /// Inputs and variable sets of a flow, with the steps that read them.
 #[derive(Debug, Clone, Copy)]
@@ -34,42 +38,96 @@ impl Plan {
     }
 }
 
-impl Terms<'_> {
+impl<'p> Terms<'p> {
     /// Required names that neither the caller nor the chosen set gives, with the steps that need them.
     pub fn lacking(&self, set: Option<&str>, given: impl Fn(&str) -> bool) -> Vec<(String, Vec<String>)> {
         let mut lacking = Vec::new();
-        for input in self.inputs.iter().filter(|input| input.required && !given(&input.name)) {
-            let has = |step: &Step, name: &str| given(name) || step.work.of_set(set, name).is_some();
-            let needs = |open: &Open| open.input == input.name && open.required;
-            let waits = |step: &&Step| {
-                step.work.slots().iter().any(|slot| match &slot.source {
-                    Source::Open(open) => needs(open) && !open.places().any(|open| has(step, &open.input)),
-                    Source::Step { .. } | Source::Passed(_) => false,
-                })
-            };
-            let needing: Vec<String> = input
-                .needed_by
-                .iter()
-                .filter_map(|step| self.steps.get(*step))
-                .filter(waits)
-                .map(|step| step.id.clone())
-                .collect();
-            let mut steps = self.steps.iter().filter(|step| step.within == self.within);
-            let nobody = input.needed_by.is_empty() && !steps.any(|step| step.work.of_set(set, &input.name).is_some());
-            if !needing.is_empty() || nobody {
-                lacking.push((input.name.clone(), needing));
+        let (waiting, sets) = (self.waiting(set, &given), self.variable_sets());
+        for input in self.required(&given) {
+            let waiting = waiting.get(input.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+            let mut steps: Vec<usize> = waiting.iter().map(|(step, _)| *step).collect();
+            steps.dedup();
+            let id = |step: usize| self.steps.get(step).map(|step| step.id.clone());
+            let in_set = || set.is_some_and(|set| sets.iter().any(|sets| sets.value(set, &input.name).is_some()));
+            if !steps.is_empty() || (input.needed_by.is_empty() && !in_set()) {
+                lacking.push((input.name.clone(), steps.into_iter().filter_map(id).collect()));
             }
         }
         lacking
     }
+
+    /// For each variable set the required names that are not given otherwise, and that it gives wherever
+    /// they are needed.
+    pub fn given_by_sets(&self, given: impl Fn(&str) -> bool) -> HashMap<&'p str, Vec<&'p str>> {
+        let mut gives: HashMap<&str, Vec<&str>> = HashMap::new();
+        let (waiting, sets) = (self.waiting(None, &given), self.variable_sets());
+        for input in self.required(&given) {
+            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+            let wanted = match waiting.get(input.name.as_str()) {
+                Some(waiting) => {
+                    for (step, open) in waiting {
+                        let own = self.steps.get(*step).map(|step| step.work.variable_sets()).unwrap_or_default();
+                        let names = || open.places().map(|open| open.input.as_str());
+                        let giving: BTreeSet<&str> =
+                            own.iter().flat_map(|sets| names().flat_map(|name| sets.giving(name))).collect();
+                        for set in giving {
+                            *counts.entry(set).or_default() += 1;
+                        }
+                    }
+                    waiting.len()
+                }
+                None if input.needed_by.is_empty() => {
+                    let giving = sets.iter().flat_map(|sets| sets.giving(&input.name));
+                    giving.for_each(|set| *counts.entry(set).or_default() = 1);
+                    1
+                }
+                None => continue,
+            };
+            for (set, _) in counts.into_iter().filter(|(_, count)| *count == wanted) {
+                gives.entry(set).or_default().push(&input.name);
+            }
+        }
+        gives
+    }
+
+    fn required(&self, given: &impl Fn(&str) -> bool) -> impl Iterator<Item = &'p Input> {
+        self.inputs.iter().filter(move |input| input.required && !given(&input.name))
+    }
+
+    /// The steps that can't do without a name that nothing gives, with what they read, in order.
+    fn waiting(&self, set: Option<&str>, given: &impl Fn(&str) -> bool) -> HashMap<&'p str, Vec<(usize, &'p Open)>> {
+        let mut waiting: HashMap<&str, Vec<(usize, &Open)>> = HashMap::new();
+        let steps: BTreeSet<usize> = self.required(given).flat_map(|input| input.needed_by.iter().copied()).collect();
+        for (number, step) in steps.into_iter().filter_map(|number| Some((number, self.steps.get(number)?))) {
+            let has = |open: &Open| given(&open.input) || step.work.of_set(set, &open.input).is_some();
+            for (_, open) in opens(step).filter(|(_, open)| open.required && !open.places().any(has)) {
+                waiting.entry(&open.input).or_default().push((number, open));
+            }
+        }
+        waiting
+    }
+
+    /// The variable sets of the flow's steps; those that steps share once.
+    fn variable_sets(&self) -> Vec<&'p Sets> {
+        let steps = self.steps.iter().filter(|step| step.within == self.within);
+        let mut seen = HashSet::new();
+        let all = steps.flat_map(|step| step.work.variable_sets());
+        all.filter(|sets| seen.insert(Arc::as_ptr(sets))).map(|sets| &**sets).collect()
+    }
 }
 
 impl Work {
+    /// The variable sets of a text's node, then those of its template.
+    fn variable_sets(&self) -> &[Arc<Sets>] {
+        match self {
+            Self::Render(rendering) => rendering.sets.lists(),
+            Self::Call(_) | Self::Flow(_) | Self::Gather(_) | Self::Faulty { .. } => &[],
+        }
+    }
+
     /// What a variable set gives for a name: the node's set before the template's.
     pub fn of_set(&self, chosen: Option<&str>, name: &str) -> Option<&Value> {
-        let (Some(chosen), Self::Render(rendering)) = (chosen, self) else { return None };
-        let same = |key: &str| key == name || (!key.is_ascii() && nfc(key) == name);
-        let sets = rendering.sets.iter().filter(|set| set.name == chosen);
-        sets.flat_map(|set| &set.values).find(|(key, _)| same(key)).map(|(_, value)| value)
+        let chosen = chosen?;
+        self.variable_sets().iter().find_map(|sets| sets.value(chosen, name))
     }
 }

@@ -6,6 +6,9 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
+use crate::model::UnfoldedSize;
 use crate::plan::{Door, Gather, Input, Plan, ResultMark, Slot, Source, Step, Work};
 
 impl Plan {
@@ -18,13 +21,9 @@ impl Plan {
         1 + deepest.max().unwrap_or(0)
     }
 
-    /// How many steps there are when every flow within is unfolded.
-    pub fn unfolded_steps(&self) -> usize {
-        let counts = self.steps.iter().map(|step| match &step.work {
-            Work::Flow(linked) => linked.of.plan.unfolded_steps().saturating_add(1),
-            Work::Render(_) | Work::Call(_) | Work::Gather(_) | Work::Faulty { .. } => 1,
-        });
-        counts.fold(0, usize::saturating_add)
+    /// How large it is when every flow within is unfolded.
+    pub fn unfolded_size(&self) -> UnfoldedSize {
+        self.size
     }
 
     /// Whether a flow is within this one.
@@ -38,7 +37,7 @@ impl Plan {
     }
 
     fn unfold(&self) -> Self {
-        let mut steps: Vec<Step> = Vec::with_capacity(self.unfolded_steps());
+        let mut steps: Vec<Step> = Vec::with_capacity(self.unfolded_size().steps);
         let mut place_of: Vec<usize> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
             let parents: Vec<usize> = step.parents.iter().filter_map(|parent| place_of.get(*parent).copied()).collect();
@@ -99,17 +98,49 @@ impl Plan {
             }
         }
         let place = |step: usize| place_of.get(step).copied().unwrap_or(step);
+        let inputs = moved_inputs(&self.inputs, &place);
         let results = self.results.iter().map(|mark| ResultMark { step: mark.step.map(place), ..mark.clone() });
         Self {
             name: self.name.clone(),
             file: self.file.clone(),
-            inputs: moved_inputs(&self.inputs, &place),
+            size: size_of(&steps, &inputs),
+            inputs,
             sets: self.sets.clone(),
             results: results.collect(),
             last: self.last.map(place),
             steps,
         }
     }
+}
+
+/// How large a plan of these steps and inputs is when every flow within is unfolded.
+pub(super) fn size_of(steps: &[Step], inputs: &[Input]) -> UnfoldedSize {
+    let written = |value: &Value| value.to_string().len();
+    let of_step = |step: &Step| {
+        let slots = step.work.slots();
+        let text = step.label.len() + step.description.as_ref().map_or(0, String::len);
+        let names = slots.iter().map(|slot| slot.name.len()).sum::<usize>();
+        let own = UnfoldedSize { steps: 1, names: slots.len(), groups: 0, bytes: text + names };
+        match &step.work {
+            Work::Flow(linked) => own.and(linked.of.plan.size),
+            Work::Call(call) => {
+                let bytes = call.set.iter().map(|(name, path)| name.len() + path.len()).sum();
+                own.and(UnfoldedSize { names: call.set.len(), bytes, ..UnfoldedSize::default() })
+            }
+            Work::Render(rendering) => {
+                let bytes = rendering.template_name.len() + rendering.contract.as_ref().map_or(0, written);
+                own.and(UnfoldedSize { groups: rendering.outline.placeholders.len(), bytes, ..UnfoldedSize::default() })
+            }
+            Work::Gather(_) | Work::Faulty { .. } => own,
+        }
+    };
+    let of_input = |input: &Input| {
+        let choices = input.choices.iter().map(written).sum::<usize>();
+        let bytes = input.name.len() + input.description.as_ref().map_or(0, String::len) + choices;
+        UnfoldedSize { names: 1, bytes, ..UnfoldedSize::default() }
+    };
+    let inputs = inputs.iter().map(of_input).fold(UnfoldedSize::default(), UnfoldedSize::and);
+    steps.iter().map(of_step).fold(inputs, UnfoldedSize::and)
 }
 
 /// Inputs of which the steps have gone elsewhere.

@@ -43,7 +43,7 @@ pub use setup::client_setup;
 pub use usage::{stats, stats_notes};
 
 use rows::{Cell, rows};
-use table::{prose, table, whole, words, wrapped};
+use table::{prose, table, table_of_many, whole, words, wrapped};
 
 /// What a stream can show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

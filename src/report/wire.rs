@@ -33,7 +33,7 @@ use serde_json::Value;
 use crate::app::{Escalation, ExecutionEntry, GuidedState, StatusAnswer};
 
 pub use changes::format_report;
-pub use common::WarningAnswer;
+pub use common::{WarningAnswer, written_text};
 pub use difference::difference;
 pub use error::ErrorAnswer;
 #[cfg(feature = "internals")]

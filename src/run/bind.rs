@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::code::{Code, WarningCode};
 use crate::model::text_of;
-use crate::names::{counted, quoted, shown};
+use crate::names::{counted, few, quoted, shown};
 use crate::plan::{Call, Open, OutputPart, Passed, Passing, Rendering, Slot, Source, Work};
 use crate::render::{Filling, Hole, Walked, fill, walk};
 use crate::run::{Output, Run, State, StepError, Warning};
@@ -231,8 +231,7 @@ impl Passed {
             return Err(StepError::new(Code::ExecutionError, message));
         }
         if !self.choices.is_empty() && !self.choices.iter().any(|choice| text_of(choice) == text_of(value)) {
-            let choices: Vec<String> = self.choices.iter().map(|choice| quoted(&text_of(choice))).collect();
-            let allowed = choices.join(", ");
+            let allowed = few(self.choices.iter().map(|choice| quoted(&text_of(choice))));
             let message = format!("flow {flow}: {} is {shown}, and only {allowed} are allowed", quoted(&self.input));
             return Err(StepError::new(Code::ExecutionError, message));
         }
@@ -281,7 +280,7 @@ impl Run {
                 return Ok(FilledWith::Output(output));
             }
             let value = level.given.values.get(&open.input);
-            let value = value.or_else(|| level.given.of_set(&reader.work, &open.input)).or(open.default.as_ref());
+            let value = value.or_else(|| level.given.of_set(&reader.work, &open.input)).or(open.default.as_deref());
             if let Some(value) = value {
                 return Ok(FilledWith::Value(Cow::Borrowed(value)));
             }
@@ -298,7 +297,8 @@ impl Run {
         if part == OutputPart::Template {
             return match self.plan().step(from).map(|step| &step.work) {
                 Some(Work::Render(rendering)) => FilledWith::Text(&rendering.template_name),
-                Some(Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. }) | None => FilledWith::Left,
+                Some(Work::Gather(gather)) => FilledWith::Text(&gather.flow),
+                Some(Work::Call(_) | Work::Flow(_) | Work::Faulty { .. }) | None => FilledWith::Left,
             };
         }
         let Some(State::Done { output, .. }) = self.state(from) else { return FilledWith::Left };
@@ -378,6 +378,34 @@ impl Run {
         };
         passed.check(&with)?;
         Ok(with)
+    }
+
+    /// The placeholders of a step that were filled, as they are spelt, and with what.
+    pub fn seen(&self, step: usize) -> Map<String, Value> {
+        let Some(work) = self.plan().step(step).map(|step| &step.work) else { return Map::new() };
+        let mut seen = Map::new();
+        let slots = self.slots(step);
+        for (slot, path) in work.reads() {
+            let Some((slot, with)) = slots.get(slot) else { continue };
+            let spelt = std::iter::once(slot.name.as_str()).chain(path.iter().map(String::as_str));
+            let spelt = spelt.collect::<Vec<_>>().join(".");
+            if seen.contains_key(&spelt) {
+                continue;
+            }
+            let value = match with {
+                FilledWith::Left | FilledWith::Pending | FilledWith::Absent(_) => continue,
+                FilledWith::Empty => Value::String(String::new()),
+                FilledWith::Value(value) if path.is_empty() => Value::clone(value),
+                FilledWith::Text(text) if path.is_empty() => Value::String((*text).to_owned()),
+                FilledWith::Output(output) if path.is_empty() => Value::String(output.text.to_string()),
+                FilledWith::Value(_) | FilledWith::Text(_) | FilledWith::Output(_) => match with.walk(path) {
+                    Walked::Value(value) => value.clone(),
+                    Walked::NoInside | Walked::Absent => continue,
+                },
+            };
+            seen.insert(spelt, value);
+        }
+        seen
     }
 
     /// Why a step that calls a tool is left out: a name that it `requires` is not given, or empty.

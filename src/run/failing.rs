@@ -1,5 +1,6 @@
 //! What a step that is left out, fails or is skipped does to the others.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::names::quoted;
@@ -25,7 +26,13 @@ impl Run {
             if !waits {
                 omitted.push(step);
             }
-            next.extend((step + 1..self.states.len()).filter(|reader| self.reads(*reader, step)));
+            let mut readers: BTreeSet<usize> = BTreeSet::new();
+            for reader in self.layout.readers(step).iter().copied().filter(|reader| *reader > step) {
+                readers.extend(Some(reader).filter(|reader| self.reads(*reader, step)));
+                // The steps of a flow that is handed it, too.
+                readers.extend(self.layout.inside(reader).filter(|inner| *inner > step && self.reads(*inner, step)));
+            }
+            next.extend(readers);
         }
         for step in omitted {
             self.release(step, None);
@@ -94,14 +101,7 @@ impl Run {
 
     /// The steps of a flow that does not begin.
     fn skip_within(&mut self, gather: usize) {
-        let plan = self.plan().clone();
-        let inside = |step: usize| {
-            let mut around = std::iter::successors(plan.step(step).and_then(|step| step.within), |gather| {
-                plan.step(*gather)?.within
-            });
-            around.any(|around| around == gather)
-        };
-        for step in (0..gather).filter(|step| inside(*step)) {
+        for step in self.layout.inside(gather) {
             // The one that a driver had just taken up is among them.
             if matches!(self.state(step), Some(State::Waiting | State::Ready | State::Running)) {
                 self.skip(step, gather);
@@ -142,9 +142,13 @@ impl Run {
         if work.door.is_none() || !matches!(self.state(gather), Some(State::Waiting | State::Failed { .. })) {
             return false;
         }
-        let mut inside = plan.steps().iter().zip(&self.states).filter(|(step, _)| step.within == Some(gather));
-        let first = inside
-            .find_map(|(step, state)| if let State::Failed { error, .. } = state { Some((step, error)) } else { None });
+        let first = self.steps_within(gather).find_map(|inner| {
+            if let Some(State::Failed { error, .. }) = self.state(inner) {
+                Some((plan.step(inner)?, error))
+            } else {
+                None
+            }
+        });
         let Some((step, error)) = first else { return false };
         let id = step.id.strip_prefix(&format!("{}/", plan.step(gather).map_or("", |step| step.id.as_str())));
         let message =

@@ -1,15 +1,17 @@
 //! What the caller gives, and why it may be refused: unknown set, misfit, missing, in this order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
 use crate::model::text_of;
-use crate::names::{nearest, nfc, quoted};
+use crate::names::{Few, few, nearest, nfc, quoted};
 use crate::plan::{Input, Plan, Terms, Work};
 
 /// The selector of variable sets.
 const SET_SELECTOR: &str = "_variableSet";
+/// How many spellings are compared for "did you mean".
+pub(super) const COMPARISONS: usize = 20_000;
 /// Its old spelling: the set's name follows.
 const OLD_SET_SELECTOR: &str = "_useSet_";
 
@@ -18,7 +20,7 @@ const OLD_SET_SELECTOR: &str = "_useSet_";
 pub struct Given {
     /// The values; null counts as not given.
     pub values: BTreeMap<String, Value>,
-    /// The chosen variable set.
+    /// The chosen variable set, in NFC.
     pub set: Option<String>,
     /// Names whose values are not there yet, because the call is only rehearsed: they count as given.
     pub pending: BTreeSet<String>,
@@ -39,10 +41,10 @@ pub enum Refusal {
     #[error("`_variableSet` takes the name of a set, as text")]
     SetNotText,
     /// Values that do not fit what `inputs` says.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    #[error("{}", Few::of(.0.iter().map(ToString::to_string)).joined("; "))]
     Misfit(Vec<Unfit>),
     /// Values that nobody gives.
-    #[error("missing: {}", missing.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "))]
+    #[error("missing: {}", few(missing.iter().map(|(name, _)| name)))]
     Missing {
         /// The names given.
         provided: Vec<String>,
@@ -88,7 +90,7 @@ impl Given {
         for (name, value) in variables {
             if name == SET_SELECTOR {
                 match value {
-                    Value::String(set) if !set.is_empty() => given.set = Some(set.clone()),
+                    Value::String(set) if !set.is_empty() => given.set = Some(nfc(set)),
                     Value::Null | Value::String(_) => {}
                     Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
                         return Err(Refusal::SetNotText);
@@ -96,7 +98,7 @@ impl Given {
                 }
             } else if let Some(set) = name.strip_prefix(OLD_SET_SELECTOR) {
                 if !matches!(value, Value::Null | Value::Bool(false)) && given.set.is_none() {
-                    given.set = Some(set.to_owned());
+                    given.set = Some(nfc(set));
                 }
             } else if !value.is_null() {
                 given.values.insert(if name.is_ascii() { name.clone() } else { nfc(name) }, value.clone());
@@ -116,10 +118,11 @@ impl Given {
             return Ok(());
         }
         let provided: Vec<String> = self.values.keys().cloned().collect();
-        let known = |name: &str| terms.inputs.iter().any(|input| input.name == name);
+        let by_name: HashMap<&str, &Input> = terms.inputs.iter().map(|input| (input.name.as_str(), input)).collect();
         let misspelt = provided
             .iter()
-            .filter(|name| !known(name))
+            .filter(|name| !by_name.contains_key(name.as_str()))
+            .take(COMPARISONS.div_ceil(missing.len().max(1)))
             .filter_map(|name| {
                 nearest(name, missing.iter().map(|(name, _)| name.as_str()), 1)
                     .first()
@@ -127,18 +130,19 @@ impl Given {
             })
             .collect();
         let required = terms.inputs.iter().filter(|input| input.required).map(|input| input.name.clone()).collect();
-        let known = missing.iter().filter_map(|(name, _)| terms.inputs.iter().find(|input| input.name == *name));
-        let wanted = Wanted { inputs: known.cloned().collect(), sets: self.sets_that_help(terms, missing.len()) };
+        let known = missing.iter().filter_map(|(name, _)| by_name.get(name.as_str()).copied());
+        let wanted = Wanted { inputs: known.cloned().collect(), sets: self.sets_that_help(terms) };
         Err(Refusal::Missing { provided, required, missing, misspelt, wanted: Box::new(wanted) })
     }
 
-    /// The variable sets with which less is missing.
-    fn sets_that_help(&self, terms: Terms<'_>, missing: usize) -> Vec<String> {
-        let helps = |set: &&String| {
-            let with = Self { set: Some((*set).clone()), ..self.clone() };
-            with.lacking(terms).len() < missing
-        };
-        terms.sets.iter().filter(helps).cloned().collect()
+    /// The variable sets that give something of what is missing.
+    fn sets_that_help(&self, terms: Terms<'_>) -> Vec<String> {
+        let gives = terms.given_by_sets(|name| self.gives(name));
+        terms.sets.iter().filter(|set| gives.contains_key(set.as_str())).cloned().collect()
+    }
+
+    fn gives(&self, name: &str) -> bool {
+        self.values.contains_key(name) || self.pending.contains(name)
     }
 
     /// Whether the chosen set is there and every value fits; what is missing is not looked at.
@@ -147,7 +151,7 @@ impl Given {
     /// [`Refusal::UnknownSet`] or [`Refusal::Misfit`].
     pub fn check_values(&self, terms: Terms<'_>) -> Result<(), Refusal> {
         if let Some(set) = &self.set
-            && !terms.sets.contains(set)
+            && !terms.sets.iter().any(|known| nfc(known) == *set)
         {
             return Err(Refusal::UnknownSet { name: set.clone(), known: terms.sets.to_vec() });
         }
@@ -164,11 +168,11 @@ impl Given {
                 });
             } else if !input.choices.is_empty() && !input.choices.iter().any(|choice| text_of(choice) == text_of(value))
             {
-                let choices: Vec<String> = input.choices.iter().map(|choice| quoted(&text_of(choice))).collect();
+                let choices = few(input.choices.iter().map(|choice| quoted(&text_of(choice))));
                 unfit.push(Unfit {
                     name: input.name.clone(),
                     value: value.clone(),
-                    expected: format!("only {} are allowed", choices.join(", ")),
+                    expected: format!("only {choices} are allowed"),
                 });
             }
         }
@@ -181,7 +185,7 @@ impl Given {
     }
 
     fn lacking(&self, terms: Terms<'_>) -> Vec<(String, Vec<String>)> {
-        terms.lacking(self.set.as_deref(), |name| self.values.contains_key(name) || self.pending.contains(name))
+        terms.lacking(self.set.as_deref(), |name| self.gives(name))
     }
 
     /// What the chosen set gives one step for a name.

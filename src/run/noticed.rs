@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::code::WarningCode;
 use crate::plan::{Passing, Source, Work};
+use crate::run::given::COMPARISONS;
 use crate::run::{Run, Warning};
 
 impl Run {
@@ -44,10 +45,13 @@ impl Run {
             }
         }
         let known: HashSet<&str> = self.plan().inputs().iter().map(|input| input.name.as_str()).collect();
+        let mut comparisons = COMPARISONS;
         for name in self.given().values.keys().map(String::as_str) {
             if let Some(readers) = by_edge.get(name) {
-                let message =
-                    format!("an edge gives {name} to {}; the value given for it is not used there", readers.join(", "));
+                let message = format!(
+                    "an edge gives {name} to {}; the value given for it is not used there",
+                    crate::names::few(readers.iter().copied())
+                );
                 warnings.push(Warning::of(WarningCode::IgnoredVariable, "", message));
             } else if open.contains(name) || (known.contains(name) && !outputs.contains(name)) {
                 // Used, or declared and used by nobody, which is for `validate` to tell.
@@ -55,8 +59,9 @@ impl Run {
                 let message = format!("{name} names the output of a step; the value given for it is ignored");
                 warnings.push(Warning::of(WarningCode::IgnoredVariable, "", message));
             } else {
-                let known = self.plan().inputs().iter().map(|input| input.name.as_str());
-                let meant = crate::names::nearest(name, known, 1);
+                let compared = self.plan().inputs().iter().map(|input| input.name.as_str()).take(comparisons);
+                let meant = crate::names::nearest(name, compared, 1);
+                comparisons = comparisons.saturating_sub(known.len());
                 if meant.is_empty() && texts_unknown {
                     // The text of a faulty step may well read it.
                     continue;
@@ -81,16 +86,17 @@ impl Run {
     }
 
     /// A path to every value that was taken over by an edge or by auto-mapping: step, variable,
-    /// the id of the node or the input it comes from, and how.
+    /// the id of the node, with the dot path into its output, or the input it comes from, and how.
     pub fn mappings(&self) -> Vec<(usize, String, String, &'static str)> {
         let mut mappings = Vec::new();
         for (number, step) in self.plan().steps().iter().enumerate() {
             let id = |step: usize| self.plan().step(step).map(|step| step.id.clone()).unwrap_or_default();
             for slot in step.work.slots() {
                 match &slot.source {
-                    Source::Step { step: from, by: Some(by), .. } => {
+                    Source::Step { step: from, by: Some(by), path, .. } => {
                         let how = if *by == crate::plan::MappedBy::Handle { "handle" } else { "mapping" };
-                        mappings.push((number, slot.name.clone(), id(*from), how));
+                        let from = std::iter::once(id(*from)).chain(path.iter().cloned()).collect::<Vec<_>>().join(".");
+                        mappings.push((number, slot.name.clone(), from, how));
                     }
                     Source::Open(open) if open.mapped => {
                         mappings.push((number, slot.name.clone(), open.input.clone(), "mapping"));

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::code::Code;
 use crate::plan::{Plan, Work};
+use crate::run::layout::Layout;
 use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
 
 /// How much the files that tools give may hold in a run, in bytes (16 MB).
@@ -152,6 +153,7 @@ pub struct Run {
     pub(super) entered: BTreeMap<usize, Result<Entered, StepError>>,
     written: usize,
     files: usize,
+    pub(super) layout: Arc<Layout>,
 }
 
 impl Run {
@@ -179,7 +181,7 @@ impl Run {
     pub(super) fn unchecked(plan: Arc<Plan>, given: Given, limits: Limits, on_failure: OnFailure) -> Self {
         let plan = plan.unfolded();
         let count = plan.steps().len();
-        let work = plan.steps().iter().filter(|step| !matches!(step.work, Work::Gather(_))).count();
+        let layout = Layout::of(&plan);
         let mut run = Self {
             given,
             limits,
@@ -187,10 +189,11 @@ impl Run {
             states: vec![State::Waiting; count],
             waiting_for: plan.steps().iter().map(|step| step.parents.len()).collect(),
             ready: BTreeSet::new(),
-            counts: Counts { steps: work, ..Counts::default() },
+            counts: Counts { steps: layout.work, ..Counts::default() },
             entered: BTreeMap::new(),
             written: 0,
             files: 0,
+            layout: Arc::new(layout),
             plan,
         };
         for step in 0..count {
@@ -243,8 +246,7 @@ impl Run {
 
     /// Which of the steps one is, from 1, and how many there are.
     pub fn place_of(&self, step: usize) -> (usize, usize) {
-        let before = (0..step).filter(|other| !self.gathers(*other)).count();
-        (before + 1, self.counts.steps)
+        (self.layout.before(step) + 1, self.counts.steps)
     }
 
     /// Whether nothing is left to do.
@@ -376,14 +378,19 @@ impl Run {
         self.plan.step(step).is_some_and(|step| matches!(step.work, Work::Gather(_)))
     }
 
+    /// The steps of the flow whose result a step gathers, without those of flows within that flow.
+    pub(super) fn steps_within(&self, gather: usize) -> impl Iterator<Item = usize> {
+        let own = move |step: &usize| self.plan.step(*step).is_some_and(|step| step.within == Some(gather));
+        self.layout.inside(gather).filter(own)
+    }
+
     /// Takes over what a flow within the flow gave, now that all of it has ended; it took as long as
     /// its steps did together.
     fn gather(&mut self, step: usize, at: Option<DateTime<Utc>>) {
         let Some(Work::Gather(gather)) = self.plan.step(step).map(|step| &step.work) else { return };
-        let inner = self.plan.steps().iter().zip(&self.states).filter(|(inner, _)| inner.within == Some(step));
         let mut last_at = at;
         let mut took = std::time::Duration::ZERO;
-        for (_, state) in inner {
+        for state in self.steps_within(step).filter_map(|inner| self.states.get(inner)) {
             if let State::Done { timing, .. } = state {
                 took = took.saturating_add(timing.took);
                 last_at = last_at.max(Some(timing.at));
@@ -473,10 +480,8 @@ impl Run {
 
     /// The failure at the root of a step's: where that goes through a flow, the first within it.
     pub fn cause_of(&self, step: usize) -> usize {
-        let first = self.states.iter().enumerate().find(|(inner, state)| {
-            matches!(state, State::Failed { .. })
-                && self.plan.step(*inner).is_some_and(|inner| inner.within == Some(step))
-        });
-        first.map_or(step, |(inner, _)| self.cause_of(inner))
+        let mut inner = self.steps_within(step);
+        let first = inner.find(|inner| matches!(self.state(*inner), Some(State::Failed { .. })));
+        first.map_or(step, |inner| self.cause_of(inner))
     }
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use serde_json::{Map, Value, json};
 
-use crate::rpc::{answered_by, halves_replaced};
+use crate::rpc::{answered_by, exponents_back, exponents_marked, halves_replaced};
 
 /// The code of the error that stands in for an answer that is too long. The codes here are our own,
 /// outside of what JSON-RPC and MCP define.
@@ -34,6 +34,9 @@ pub(super) enum ReadMessage {
 /// Reads one message.
 pub(super) fn read(bytes: &[u8]) -> ReadMessage {
     let bytes = bytes.trim_ascii();
+    if let Some(message) = std::str::from_utf8(bytes).ok().and_then(with_exponents) {
+        return ReadMessage::Message(Box::new(message), None);
+    }
     if let Ok(message) = serde_json::from_slice::<ServerJsonRpcMessage>(bytes)
         && !is_loose(&message)
     {
@@ -65,6 +68,18 @@ pub(super) fn read(bytes: &[u8]) -> ReadMessage {
         }
     };
     ReadMessage::Stray(unreadable(&why, bytes))
+}
+
+/// The answer to a call whose values have numbers with an exponent, which keep their digits.
+fn with_exponents(text: &str) -> Option<ServerJsonRpcMessage> {
+    let mut message: ServerJsonRpcMessage = serde_json::from_str(&exponents_marked(text)?).ok()?;
+    if is_loose(&message) {
+        return None;
+    }
+    let JsonRpcMessage::Response(response) = &mut message else { return None };
+    let ServerResult::CallToolResult(result) = &mut response.result else { return None };
+    result.structured_content.iter_mut().for_each(exponents_back);
+    Some(message)
 }
 
 /// The error that stands in for an answer that can't be read, with the beginning of what came.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::graph::{Graph, Order};
 use crate::model::{Flow, Node};
+use crate::validate::rules::over_limit::too_large;
 use crate::validate::{Body, Finding, Known, Mending, Reach, Scope};
 
 /// A flow that no finding reaches. Made by the checker alone, so that an unchecked flow can't be
@@ -48,6 +49,9 @@ pub(super) struct CheckedView {
 
 impl CheckedView {
     pub(super) fn of(flow: &Flow, known: Known<'_>) -> Self {
+        if too_large(flow, known.options) {
+            return Self { graph: Graph::default(), order: None, scope: Scope::default() };
+        }
         let mut numbers: HashMap<&str, usize> = HashMap::with_capacity(flow.nodes.len());
         for (number, node) in flow.nodes.iter().enumerate() {
             numbers.entry(node.id.as_str()).or_insert(number);

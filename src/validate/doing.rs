@@ -1,6 +1,7 @@
 //! Steps that do something other than fill a text: what a `tool` or a `flow` node needs, and what keeps
 //! it from being done. The rules and the plan both ask here, so they can't differ.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -8,17 +9,17 @@ use serde_json::Value;
 use crate::code::Code;
 use crate::document::Pointer;
 use crate::model::{Contract, FlowNode, KnownFlow, Lookup, Shelf, Syntax, ToolAddress, ToolLookup, ToolNode, Toolbox};
-use crate::names::{VariableName, nearest, quoted, shown};
+use crate::names::{Few, VariableName, few, nearest, nfc, quoted, shown};
 use crate::render::{Placeholder, Stencil};
 use crate::validate::scope::set_selector;
 use crate::validate::{Body, DeclaredName, Mending};
 
-/// How many flows may be one within the other, the outermost included.
+/// How many flows may be one within the other, the outermost counted.
 pub const MAX_DEPTH: usize = 8;
-/// The most steps of a flow with every flow within it unfolded.
-pub const MAX_STEPS: usize = 10_000;
 /// How to fix that several flows go by one name.
 pub const TELL_FLOWS_APART: &str = "rename one of the files (or, in a file of several flows, one `meta.name`)";
+/// How many spellings are compared for "did you mean".
+const COMPARISONS: usize = 20_000;
 /// What chooses a variable set.
 const SET_SELECTOR: &str = "_variableSet";
 
@@ -62,7 +63,7 @@ pub(super) enum FaultKind {
     LacksInput,
     /// The flow has no such variable set.
     UnknownSet,
-    /// Too deep, or too many steps.
+    /// Too many flows, one within the other.
     TooMuch,
 }
 
@@ -134,30 +135,34 @@ pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> 
         look_up(&address, &stencil, tools)?;
     }
     let (mut placeholders, mut places, mut declared) = (Vec::new(), Vec::new(), Vec::<DeclaredName>::new());
+    let mut number_of: HashMap<String, usize> = HashMap::new();
     let args = data.key("args");
     for hole in stencil.holes() {
         let place = below(&args, &hole.at);
         placeholders.push(Placeholder { range: 0..0, name: hole.name.clone(), path: hole.path.clone() });
         places.push(place.clone());
-        match declared.iter_mut().find(|declared| declared.name == hole.name) {
+        match number_of.get(&hole.name).and_then(|number| declared.get_mut(*number)) {
             Some(known) => {
                 // A name is optional where each of its placeholders has a default, and has one
                 // itself where they agree.
                 known.required = Some(known.required == Some(true) || hole.default.is_none());
-                if known.default != hole.default {
+                if known.default.as_deref() != hole.default.as_ref() {
                     known.default = None;
                 }
             }
-            None => declared.push(DeclaredName {
-                name: hole.name.clone(),
-                by_node: true,
-                required: Some(hole.default.is_none()),
-                // The default of a field is no default of the whole.
-                default: hole.default.clone().filter(|_| hole.path.is_empty()),
-                kind: None,
-                description: None,
-                pointer: place,
-            }),
+            None => {
+                number_of.insert(hole.name.clone(), declared.len());
+                declared.push(DeclaredName {
+                    name: hole.name.clone(),
+                    by_node: true,
+                    required: Some(hole.default.is_none()),
+                    // The default of a field is no default of the whole.
+                    default: hole.default.clone().filter(|_| hole.path.is_empty()).map(Arc::new),
+                    kind: None,
+                    description: None,
+                    pointer: place,
+                });
+            }
         }
     }
     for (number, required) in tool.requires.iter().enumerate() {
@@ -167,17 +172,20 @@ pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> 
         placeholders.push(Placeholder { range: 0..0, name: name.as_str().to_owned(), path: parts.collect() });
         places.push(place.clone());
         // Without it the step is left out, so nobody has to give it.
-        match declared.iter_mut().find(|declared| declared.name == name.as_str()) {
+        match number_of.get(name.as_str()).and_then(|number| declared.get_mut(*number)) {
             Some(known) => known.required = Some(false),
-            None => declared.push(DeclaredName {
-                name: name.as_str().to_owned(),
-                by_node: true,
-                required: Some(false),
-                default: None,
-                kind: None,
-                description: None,
-                pointer: place,
-            }),
+            None => {
+                number_of.insert(name.as_str().to_owned(), declared.len());
+                declared.push(DeclaredName {
+                    name: name.as_str().to_owned(),
+                    by_node: true,
+                    required: Some(false),
+                    default: None,
+                    kind: None,
+                    description: None,
+                    pointer: place,
+                });
+            }
         }
     }
     let body = Body::Call { address, arguments: Arc::new(stencil) };
@@ -194,12 +202,9 @@ fn look_up(address: &ToolAddress, stencil: &Stencil, tools: &Toolbox) -> Result<
             if breaches.is_empty() {
                 return Ok(());
             }
-            let all: Vec<String> = breaches.iter().map(|breach| format!("{} {}", breach.0, breach.1)).collect();
-            Err(DoingFault::new(
-                FaultKind::Misfit,
-                format!("the arguments don't fit what {called} takes: {}", all.join("; ")),
-            )
-            .at("args"))
+            let all = Few::of(breaches.iter().map(|breach| format!("{} {}", breach.0, breach.1))).joined("; ");
+            let message = format!("the arguments don't fit what {called} takes: {all}");
+            Err(DoingFault::new(FaultKind::Misfit, message).at("args"))
         }
         ToolLookup::NotKnown => Ok(()),
         ToolLookup::NotAllowed => {
@@ -263,12 +268,13 @@ pub(super) fn link(link: &FlowNode, place_in_file: usize, data: &Pointer, shelf:
 
 /// Whether a flow can do with what a step hands it, as far as the files say.
 fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFault> {
-    let written = |wanted: &str| {
-        let mut members = values.written().iter().filter(|(_, value)| !value.is_null());
-        members
-            .find(|(key, _)| VariableName::normal(key).is_ok_and(|key| key.as_str() == wanted))
-            .map(|(_, value)| value)
-    };
+    let mut by_name: HashMap<String, &Value> = HashMap::new();
+    for (key, value) in values.written().iter().filter(|(_, value)| !value.is_null()) {
+        if let Ok(name) = VariableName::normal(key) {
+            by_name.entry(name.as_str().to_owned()).or_insert(value);
+        }
+    }
+    let written = |wanted: &str| by_name.get(wanted).copied();
     let mut of_set: Option<&[String]> = None;
     match written(SET_SELECTOR) {
         None => {}
@@ -277,7 +283,7 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFau
             return Ok(());
         }
         Some(Value::String(chosen)) if chosen.is_empty() => {}
-        Some(Value::String(chosen)) => match flow.sets.iter().find(|(set, _)| set == chosen) {
+        Some(Value::String(chosen)) => match flow.sets.iter().find(|(set, _)| nfc(set) == nfc(chosen)) {
             Some((_, gives)) => of_set = Some(gives),
             None => {
                 let known: Vec<String> = flow.sets.iter().map(|(set, _)| set.clone()).collect();
@@ -308,7 +314,8 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFau
     if values.written().keys().any(|key| key.starts_with("_useSet_")) {
         return Ok(());
     }
-    let given = |name: &String| written(name).is_some() || of_set.is_some_and(|gives| gives.contains(name));
+    let of_set: HashSet<&String> = of_set.into_iter().flatten().collect();
+    let given = |name: &String| written(name).is_some() || of_set.contains(name);
     let lacking: Vec<&str> = flow
         .inputs
         .iter()
@@ -318,12 +325,14 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFau
     if lacking.is_empty() {
         return Ok(());
     }
-    let message = format!("flow {} needs {}", quoted(name), lacking.join(", "));
+    let message = format!("flow {} needs {}", quoted(name), few(lacking.iter().copied()));
     let fault = DoingFault::new(FaultKind::LacksInput, message).at("variables");
     // What is given under a name that the flow does not have may be what it lacks, or the choice of a set.
     let lacking: Vec<String> = lacking.into_iter().map(str::to_owned).chain([SET_SELECTOR.to_owned()]).collect();
     let near = |key: &&str| !nearest(key, lacking.iter().map(String::as_str), 1).is_empty();
-    Err(match strangers(flow, values).map(|(key, _)| key).find(near) {
+    // How many spellings may be compared, at the most.
+    let compared = COMPARISONS / lacking.len();
+    Err(match strangers(flow, values).map(|(key, _)| key).take(compared).find(near) {
         Some(key) => fault.meant(key, &lacking),
         None => fault,
     })
@@ -339,13 +348,9 @@ fn flow_of(name: &str, place_in_file: usize, shelf: &Shelf) -> Result<Option<Arc
         Lookup::NotChecked => Ok(None),
         Lookup::Found(flow) if flow.depth >= MAX_DEPTH => fault(
             FaultKind::TooMuch,
-            format!("flow {} makes more than {MAX_DEPTH} flows one within the other", quoted(name)),
+            format!("flow {} makes this more than {MAX_DEPTH} flows deep, this one counted", quoted(name)),
         ),
-        Lookup::Found(flow) if flow.steps > MAX_STEPS => fault(
-            FaultKind::TooMuch,
-            format!("flow {} has {} steps, and {MAX_STEPS} are allowed", quoted(name), flow.steps),
-        ),
-        Lookup::Found(flow) if flow.steps == 0 => {
+        Lookup::Found(flow) if flow.size.steps == 0 => {
             fault(FaultKind::BrokenFlow(Code::ValidationError), format!("flow {} has no steps", quoted(name)))
         }
         Lookup::Found(flow) => Ok(Some(flow)),
@@ -355,9 +360,9 @@ fn flow_of(name: &str, place_in_file: usize, shelf: &Shelf) -> Result<Option<Arc
                 .meant(name, &nearest))
         }
         Lookup::Ambiguous { files } => {
-            let message = format!("several flows go by {}: {}", quoted(name), files.join(", "));
+            let message = format!("several flows go by {}: {}", quoted(name), files.joined(", "));
             let fault = DoingFault::new(FaultKind::BrokenFlow(Code::AmbiguousName), message).at("flow");
-            Err(fault.mended_by(files, vec![TELL_FLOWS_APART.to_owned()]))
+            Err(fault.mended_by(files.named, vec![TELL_FLOWS_APART.to_owned()]))
         }
         Lookup::Broken(unusable) => {
             let message = format!("flow {} can't be executed: {unusable}", quoted(name));
@@ -369,10 +374,9 @@ fn flow_of(name: &str, place_in_file: usize, shelf: &Shelf) -> Result<Option<Arc
 
 /// Names that a flow node gives to an input which the flow does not have: as written, and in NFC.
 pub(super) fn strangers<'f>(flow: &'f KnownFlow, values: &'f Stencil) -> impl Iterator<Item = (&'f str, VariableName)> {
+    let inputs: HashSet<&str> = flow.inputs.iter().map(|(input, _)| input.as_str()).collect();
     let names = values.written().keys().filter_map(|key| Some((key.as_str(), VariableName::normal(key).ok()?)));
-    names.filter(|(_, name)| {
-        !set_selector(name.as_str()) && !flow.inputs.iter().any(|(input, _)| input == name.as_str())
-    })
+    names.filter(move |(_, name)| !set_selector(name.as_str()) && !inputs.contains(name.as_str()))
 }
 
 fn below(base: &Pointer, rest: &Pointer) -> Pointer {

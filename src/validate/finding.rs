@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::code::{Code, WarningCode};
 use crate::document::{Edit, Locator, Place, Position, Span, SyntaxProblem};
 use crate::model::{Template, Unusable};
-use crate::names::CatalogPath;
+use crate::names::{CatalogPath, grouped};
 use crate::validate::{Fix, Mending, Rule};
 
 /// How bad a finding is.
@@ -62,7 +62,7 @@ pub struct Finding {
     pub reach: Reach,
     /// What callers are told where it is an error.
     pub code: Code,
-    /// What callers of an execution are told where it is a warning that changes how the flow runs.
+    /// What callers of an execution are told where it keeps nothing from running, but changes how the flow runs.
     pub warning: Option<WarningCode>,
     /// The file.
     pub file: CatalogPath,
@@ -161,7 +161,15 @@ pub struct Drafts<'a> {
     elsewhere: Vec<usize>,
     /// How many more spellings may be compared for "did you mean".
     comparisons: usize,
+    /// How many findings of the rule are kept.
+    of_rule: usize,
+    /// The last finding of the rule that is not listed, and how many there are.
+    unlisted: Option<(Finding, usize)>,
 }
+
+/// How many findings of one rule are listed for a flow, as far as they keep nothing from running. A file of a
+/// megabyte may give reason for a hundred thousand.
+pub const MOST_OF_A_RULE: usize = 1_000;
 
 /// How many spellings are compared for "did you mean" in one file: enough for any file that a
 /// person wrote, while one with ten thousand misspellings of ten thousand names stays cheap.
@@ -179,12 +187,48 @@ impl<'a> Drafts<'a> {
             found: Vec::new(),
             elsewhere: Vec::new(),
             comparisons: COMPARISONS,
+            of_rule: 0,
+            unlisted: None,
         }
     }
 
     /// What is found from now on is found by this rule.
     pub(super) fn under(&mut self, rule: &'static Rule) {
+        self.end_rule();
         self.rule = rule;
+    }
+
+    /// Takes the last finding of the rule back where there are too many, now that it is worded.
+    fn limit(&mut self) {
+        let last = self.found.len().wrapping_sub(1);
+        if self.of_rule <= MOST_OF_A_RULE || self.found.last().is_none_or(|finding| finding.reach != Reach::None) {
+            return;
+        }
+        let Some(mut finding) = self.found.pop() else { return };
+        if self.elsewhere.last() == Some(&last) {
+            self.elsewhere.pop();
+            // Its place is in another file, which is not read for what is not listed.
+            (finding.file, finding.text) = (self.file.clone(), self.text.clone());
+            finding.place = Place::default();
+        }
+        self.of_rule -= 1;
+        let before = self.unlisted.take();
+        let count = before.as_ref().map_or(1, |(_, count)| count + 1);
+        if let Some((before, _)) = before {
+            finding.severity = finding.severity.min(before.severity);
+        }
+        self.unlisted = Some((finding, count));
+    }
+
+    /// Says how many findings of the rule are not listed.
+    fn end_rule(&mut self) {
+        self.limit();
+        self.of_rule = 0;
+        if let Some((last, count)) = self.unlisted.take() {
+            let message = format!("{} more findings of this rule are not listed", grouped(count));
+            let hints = vec!["repair what is listed, and check again".to_owned()];
+            self.found.push(Finding { message, hints, related: Vec::new(), node: None, ring: Vec::new(), ..last });
+        }
     }
 
     /// Notes a finding: there is none without a place.
@@ -196,6 +240,7 @@ impl<'a> Drafts<'a> {
 
     /// Notes a finding in a template's file.
     pub fn find_in(&mut self, template: &Template, place: Place, message: impl Into<String>) -> Draft<'_> {
+        self.limit();
         self.elsewhere.push(self.found.len());
         self.push(template.file.clone(), template.file_text.clone(), place, Span::default(), message.into())
     }
@@ -207,12 +252,15 @@ impl<'a> Drafts<'a> {
     }
 
     fn push(&mut self, file: CatalogPath, text: Arc<str>, place: Place, span: Span, message: String) -> Draft<'_> {
+        self.limit();
+        self.of_rule += 1;
         let position = self.locator.position(span.start);
         self.found.push(Finding { place, span, position, ..Finding::of(self.rule, file, text, message) });
         Draft { locator: self.locator, finding: self.found.last_mut(), comparisons: &mut self.comparisons }
     }
 
-    pub(super) fn finish(self) -> Vec<Finding> {
+    pub(super) fn finish(mut self) -> Vec<Finding> {
+        self.end_rule();
         let (mut found, mut elsewhere) = (self.found, self.elsewhere);
         elsewhere.sort_by(|a, b| found.get(*a).map(|f| &f.file).cmp(&found.get(*b).map(|f| &f.file)));
         let of_one_file = |a: &usize, b: &usize| found.get(*a).map(|f| &f.file) == found.get(*b).map(|f| &f.file);

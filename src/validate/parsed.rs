@@ -1,5 +1,6 @@
 //! A flow file, read once: its document, its flows as the model has them, and what they name.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -45,23 +46,20 @@ impl References {
     /// Collects them from a flow.
     pub fn of(flow: &Flow) -> Self {
         let mut names = Self::default();
-        let note = |list: &mut Vec<String>, name: Option<&str>| {
-            if let Some(name) = name
-                && !list.iter().any(|other| other == name)
-            {
-                list.push(name.to_owned());
-            }
-        };
         for node in &flow.nodes {
             match &node.kind {
                 NodeKind::Template(step) => {
-                    note(&mut names.templates, step.selected.as_deref());
-                    note(&mut names.personas, step.persona.as_deref());
-                    note(&mut names.contracts, step.contract.as_ref().and_then(Value::as_str));
+                    names.templates.extend(step.selected.clone());
+                    names.personas.extend(step.persona.clone());
+                    names.contracts.extend(step.contract.as_ref().and_then(Value::as_str).map(str::to_owned));
                 }
-                NodeKind::Flow(link) => note(&mut names.flows, link.flow.as_deref()),
+                NodeKind::Flow(link) => names.flows.extend(link.flow.clone()),
                 NodeKind::Input(_) | NodeKind::Tool(_) | NodeKind::Result | NodeKind::Other(_) => {}
             }
+        }
+        for list in [&mut names.templates, &mut names.personas, &mut names.contracts, &mut names.flows] {
+            let mut seen: HashSet<String> = HashSet::new();
+            list.retain(|name| seen.insert(name.clone()));
         }
         names
     }
@@ -112,7 +110,7 @@ impl ParsedFlows {
             let lax = Self { path: self.path.clone(), contents: Ok(Arc::new(Contents::of(Arc::new(document)))) };
             let shelf = Shelf::unchecked();
             let known =
-                Known { shelf: &shelf, twins: &[], strays: &[], tools: None, options: super::Options::default() };
+                Known { shelf: &shelf, twins: None, strays: &[], tools: None, options: super::Options::default() };
             let check = super::flow_file(&lax, known);
             findings.extend(check.findings);
             findings.extend(check.flows.into_iter().flat_map(|flow| flow.findings));

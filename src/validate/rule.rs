@@ -28,7 +28,7 @@ pub struct Rule {
     pub reach: Reach,
     /// What callers are told where what it finds is an error, unless it says otherwise.
     pub code: Code,
-    /// What callers of an execution are told where what it finds is a warning; none where that
+    /// What callers of an execution are told where what it finds keeps nothing from running; none where that
     /// changes nothing of how the flow runs.
     pub warning: Option<WarningCode>,
     /// What else it may say, and when.
@@ -236,8 +236,22 @@ impl FlowSubject<'_> {
         }
     }
 
-    /// Notes a finding at a placeholder of a step's text, in whichever file the text stands.
-    pub fn find_placeholder<'d>(
+    /// Notes a finding at the placeholder of that number of a step, in whichever file and text it stands.
+    pub fn find_group<'d>(
+        &self,
+        drafts: &'d mut Drafts<'_>,
+        step: &StepScope,
+        number: usize,
+        message: String,
+    ) -> Draft<'d> {
+        match (step.places.get(number), step.outline.placeholders.get(number)) {
+            (None, Some(placeholder)) => self.find_in_text(drafts, step, placeholder, message),
+            (place, _) => drafts.find(Place::value(place.cloned().unwrap_or_default()), message),
+        }
+    }
+
+    /// Notes a finding at what is spelt like a placeholder in a step's text, in whichever file that stands.
+    pub fn find_in_text<'d>(
         &self,
         drafts: &'d mut Drafts<'_>,
         step: &StepScope,
@@ -253,11 +267,6 @@ impl FlowSubject<'_> {
                     Place::value(pointer)
                 };
                 drafts.find_in(template, place, message)
-            }
-            _ if !step.places.is_empty() => {
-                let number = step.outline.placeholders.iter().position(|other| std::ptr::eq(other, placeholder));
-                let place = number.and_then(|number| step.places.get(number)).cloned();
-                drafts.find(Place::value(place.unwrap_or_default()), message)
             }
             _ => {
                 let pointer = self.flow.node_pointer(step.node).key("data").key("template");
@@ -275,7 +284,7 @@ impl StepScope {
             ReadSource::Output { node, .. } | ReadSource::Set { node, .. } => Some(*node),
             ReadSource::MappedInput { .. }
             | ReadSource::Unreachable { .. }
-            | ReadSource::Ambiguous { .. }
+            | ReadSource::Ambiguous
             | ReadSource::Open { .. } => None,
         })
     }

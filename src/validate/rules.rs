@@ -31,7 +31,7 @@ mod missing_name;
 mod missing_persona;
 mod missing_template;
 mod misspelt_field;
-mod over_limit;
+pub(super) mod over_limit;
 mod path_into_text;
 pub(super) mod schema;
 mod self_edge;

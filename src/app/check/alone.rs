@@ -73,7 +73,7 @@ fn check(
     }
     let shelf = Shelf::unchecked();
     let options = Options { lenient, unchecked_calls: true, ..Options::default() };
-    let known = Known { shelf: &shelf, twins: &[], strays: &[], tools, options };
+    let known = Known { shelf: &shelf, twins: None, strays: &[], tools, options };
     let check = validate::flow_file(&file, known);
     checkup.note_calls(check.flows.iter().map(|flow| &flow.flow), tools.is_some());
     checkup.flows += check.flows.len();

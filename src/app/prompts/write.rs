@@ -210,7 +210,7 @@ fn filled(template: &Template, values: &Map<String, Value>) -> Result<String, Er
         None => None,
         Some(wanted) => {
             let known = || template.sets.iter().map(|set| set.name.clone()).collect();
-            let found = template.sets.iter().find(|set| set.name == *wanted);
+            let found = template.sets.iter().find(|set| crate::names::nfc(&set.name) == *wanted);
             let unknown = || Refusal::UnknownSet { name: wanted.clone(), known: known() };
             Some(found.ok_or_else(|| refused_as(None, &unknown(), PLACE))?)
         }
@@ -221,7 +221,7 @@ fn filled(template: &Template, values: &Map<String, Value>) -> Result<String, Er
     let value_of = |name: &str| -> Option<&Value> {
         let declared = || variables.iter().find(|variable| variable.name == name);
         let given = given.values.get(name).or_else(|| of_set.get(name).copied());
-        given.or_else(|| declared()?.declared.default.as_ref())
+        given.or_else(|| declared()?.declared.default.as_deref())
     };
     let missing: Vec<&str> = variables
         .iter()

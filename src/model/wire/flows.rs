@@ -1,10 +1,14 @@
 //! Flow files: the export shape and the flat shape.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::foreign::seems_to_be;
 use super::templates::read_templates;
-use super::{Unread, UnreadKind, declared, given_default, said, text, texts, variable_sets};
+use super::{
+    Unread, UnreadKind, declared, given_default, said, said_or_number, text, texts, variable_sets, written_default,
+};
 use crate::document::{Document, Place, Pointer};
 use crate::model::{
     Edge, EdgeKind, Flow, FlowNode, InputNode, InputVariable, Node, NodeKind, Refinement, Shape, TemplateNode,
@@ -231,7 +235,7 @@ fn read_inputs(meta: &Map<String, Value>, meta_pointer: &Pointer) -> Vec<Refinem
                 kind: text(object, "type").and_then(|kind| ValueType::named(&kind)),
                 description: said(object, "description"),
                 required: object.get("required").and_then(Value::as_bool),
-                default: object.get("default").filter(|value| !value.is_null()).cloned(),
+                default: object.get("default").filter(|value| !value.is_null()).cloned().map(Arc::new),
                 choices: object.get("enum").and_then(Value::as_array).cloned().unwrap_or_default(),
                 pointer: pointer.key(name),
             })
@@ -271,7 +275,7 @@ fn read_nodes(flow: &Map<String, Value>, base: &Pointer) -> Vec<Node> {
 
 fn input_variables(data: &Map<String, Value>, base: &Pointer) -> Vec<InputVariable> {
     let pointer = base.key("variables");
-    let default = |value: Option<&Value>| value.filter(|value| given_default(value)).cloned();
+    let default = |value: Option<&Value>| value.filter(|value| given_default(value)).cloned().map(Arc::new);
     match data.get("variables") {
         Some(Value::Array(items)) => items
             .iter()
@@ -282,8 +286,9 @@ fn input_variables(data: &Map<String, Value>, base: &Pointer) -> Vec<InputVariab
                 }
                 Value::Object(object) => {
                     let name = text(object, "key").or_else(|| text(object, "name"))?;
-                    let value = object.get("value").or_else(|| object.get("default"));
-                    Some(InputVariable { name, default: default(value), pointer: pointer.item(index) })
+                    let default = object.get("value").filter(|value| given_default(value));
+                    let default = default.or_else(|| written_default(object)).cloned().map(Arc::new);
+                    Some(InputVariable { name, default, pointer: pointer.item(index) })
                 }
                 _ => None,
             })
@@ -302,7 +307,7 @@ fn input_variables(data: &Map<String, Value>, base: &Pointer) -> Vec<InputVariab
 
 fn template_node(data: &Map<String, Value>, pointer: &Pointer) -> TemplateNode {
     TemplateNode {
-        selected: said(data, "selectedTemplateId"),
+        selected: said_or_number(data, "selectedTemplateId"),
         text: text(data, "template"),
         variables: declared(data, pointer),
         sets: variable_sets(data, pointer),

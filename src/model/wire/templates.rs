@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Unread, UnreadKind, declared, said, text, texts, variable_sets};
+use super::{Unread, UnreadKind, declared, said, said_or_number, text, texts, variable_sets};
 use crate::document::{Document, Place, Pointer};
 use crate::model::{Syntax, Template};
 
@@ -87,7 +87,7 @@ fn one(document: &Document, template: &Map<String, Value>, base: &Pointer, one_o
         file_text: document.text.clone(),
         text_pointer: base.key("template"),
         text_whole: true,
-        id: said(template, "id"),
+        id: said_or_number(template, "id"),
         title,
         description: said(template, "description"),
         text: text(template, "template")?,

@@ -101,7 +101,7 @@ pub fn execution(
             before.push_str("\n\n");
         }
     }
-    let result = chosen.and_then(|step| run.output_of(step)).map(|output| output.text.to_string());
+    let result = chosen.and_then(|step| run.output_of(step)).map(wire::written_text);
     let whole = wire::execution(id, flow, recorded, Detail::Final);
     let failure = match &whole {
         EndedAnswer::Failed(failed) => {

@@ -1,5 +1,6 @@
 //! A flow or a template for people: what it needs, its steps in order, where values come from.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde_json::Map;
@@ -8,11 +9,12 @@ use super::listing::plain;
 use super::missing::command;
 use super::table::Column;
 use super::{
-    BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, hanging, prose, safe_block, table, whole, words, wrapped,
+    BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, hanging, prose, safe_block, table, table_of_many, whole, words,
+    wrapped,
 };
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
 use crate::model::Toolbox;
-use crate::names::shown as safe;
+use crate::names::{few, shown as safe};
 use crate::plan::{Input, Intent, Plan, Slot, Step, Work};
 use crate::report::wire;
 use crate::validate::{Finding, Severity};
@@ -131,8 +133,8 @@ fn planned(plan: &Plan, outputs: &[(String, String)], tools: &Toolbox, full: boo
     if plan.inputs().is_empty() {
         text.push_str("  none\n");
     } else {
-        let rows: Vec<_> = plan.inputs().iter().map(self::input).collect();
-        text.push_str(&table(&[whole("name"), whole("type"), words("needed"), prose("what for")], &rows, 2, look));
+        let columns = [whole("name"), whole("type"), words("needed"), prose("what for")];
+        text.push_str(&table_of_many(&columns, plan.inputs().iter().map(self::input), 2, look));
     }
     if !plan.sets().is_empty() {
         let sets: Vec<String> = plan.sets().iter().map(|set| one(set)).collect();
@@ -165,8 +167,8 @@ fn input(input: &Input) -> Vec<String> {
     };
     let mut description = input.description.as_deref().map(one).unwrap_or_default();
     if !input.choices.is_empty() {
-        let choices: Vec<String> = input.choices.iter().map(|choice| safe(&plain(choice), 40)).collect();
-        let choices = format!("one of {}", choices.join(", "));
+        let choices = input.choices.iter().map(|choice| safe(&plain(choice), 40));
+        let choices = format!("one of {}", few(choices));
         description = if description.is_empty() { choices } else { format!("{description} ({choices})") };
     }
     vec![one(&input.name), input.kind.map_or("string", crate::model::ValueType::name).to_owned(), needed, description]
@@ -190,9 +192,8 @@ fn order(plan: &Plan, look: Look) -> String {
 }
 
 fn read_by_name(slots: &[Slot], plan: &Plan, look: Look) -> String {
-    let rows: Vec<Vec<String>> =
-        slots.iter().map(|slot| vec![one(&slot.name), "←".to_owned(), one(&wire::from(slot, plan))]).collect();
-    if rows.is_empty() { String::new() } else { table(&SLOTS, &rows, 5, look) }
+    let rows = slots.iter().map(|slot| vec![one(&slot.name), "←".to_owned(), one(&wire::from(slot, plan))]);
+    table_of_many(&SLOTS, rows, 5, look)
 }
 
 fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool, look: Look) -> String {
@@ -261,20 +262,14 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
             if rendering.optional {
                 text.push_str("     optional: may be skipped in a guided execution\n");
             }
-            let mut seen: Vec<String> = Vec::new();
-            let mut rows: Vec<Vec<String>> = Vec::new();
-            for (placeholder, slot) in rendering.outline.placeholders.iter().zip(&rendering.outline.name_of) {
-                let spelt = placeholder.spelt();
-                if let Some(slot) = rendering.slots.get(*slot)
-                    && !seen.contains(&spelt)
-                {
-                    rows.push(vec![one(&spelt), "←".to_owned(), one(&wire::from(slot, plan))]);
-                    seen.push(spelt);
-                }
-            }
-            if !rows.is_empty() {
-                text.push_str(&table(&SLOTS, &rows, 5, look));
-            }
+            let mut seen: HashSet<String> = HashSet::new();
+            let groups = rendering.outline.placeholders.iter().zip(&rendering.outline.name_of);
+            let rows = groups.filter_map(|(placeholder, slot)| {
+                let (spelt, slot) = (placeholder.spelt(), rendering.slots.get(*slot)?);
+                let row = vec![one(&spelt), "←".to_owned(), one(&wire::from(slot, plan))];
+                seen.insert(spelt).then_some(row)
+            });
+            text.push_str(&table_of_many(&SLOTS, rows, 5, look));
             if full {
                 text.push('\n');
                 for line in safe_block(&rendering.text).lines() {

@@ -1,14 +1,15 @@
 //! Values that a flow needs and nobody gave: what they are for, and what to type.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::{BAD, HEADING, Look, NAME, hint, prose, table, whole};
+use super::{BAD, HEADING, Look, NAME, hint, prose, table_of_many, whole};
 use crate::app::Error;
 use crate::model::text_or_json;
-use crate::names::{quoted, shown};
-use crate::plan::Plan;
+use crate::names::{few, quoted, shown};
+use crate::plan::{Input, Plan};
 use crate::run::{Given, Refusal};
 
 /// The longest value that is repeated in the command, in characters.
@@ -27,23 +28,21 @@ pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: O
         look.paint(NAME, &shown(flow, 200)),
         missing.len()
     );
+    let inputs: HashMap<&str, &Input> = plan.inputs().iter().map(|input| (input.name.as_str(), input)).collect();
     let rows = missing.iter().map(|name| {
-        let input = plan.inputs().iter().find(|input| input.name == *name);
+        let input = inputs.get(name).copied();
         let kind = input.and_then(|input| input.kind).map_or("string", crate::model::ValueType::name);
         let steps = input.map(|input| {
             let labels = input.needed_by.iter().filter_map(|step| plan.step(*step)).map(|step| shown(&step.label, 60));
-            labels.collect::<Vec<_>>().join(", ")
+            few(labels)
         });
         let description = input.and_then(|input| input.description.as_deref()).unwrap_or("–");
         vec![shown(name, 100), kind.to_owned(), shown(description, 500), steps.unwrap_or_default()]
     });
-    let rows: Vec<_> = rows.collect();
     let columns = [whole("name"), whole("type"), prose("what for"), prose("needed by").spare()];
-    text.push_str(&table(&columns, &rows, 2, look));
+    text.push_str(&table_of_many(&columns, rows, 2, look));
     // A name that nothing reads is most likely a misspelt one, and not to be typed again.
-    let known = given
-        .iter()
-        .filter(|(name, _)| *name == "_variableSet" || plan.inputs().iter().any(|input| input.name == **name));
+    let known = given.iter().filter(|(name, _)| *name == "_variableSet" || inputs.contains_key(name.as_str()));
     let known: Map<String, Value> = known.map(|(name, value)| (name.clone(), value.clone())).collect();
     let _ = writeln!(text, "\n{}\n  {}", look.paint(HEADING, "Type:"), command(flow, &missing, &known, source));
     if !wanted.sets.is_empty() {

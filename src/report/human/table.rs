@@ -5,14 +5,20 @@
 //! out, from the last to the first, and where even that is not enough each row becomes a block of
 //! lines. What the rows are about is not known here.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use super::{FAINT, Look, NAME, safe_block};
+use crate::names::grouped;
 
 /// The blanks between two columns.
 const BETWEEN: usize = 2;
+/// How many rows of a flow's inputs or placeholders are shown.
+const MOST_ROWS: usize = 200;
+/// A word of so many characters is broken before it is laid into lines.
+const LONGEST_WORD: usize = 1_000;
 /// Prose in a narrower column is a ladder.
 const NARROWEST_PROSE: usize = 16;
 
@@ -76,6 +82,24 @@ pub(super) fn table(columns: &[Column], rows: &[Vec<String>], indent: usize, loo
             None => return blocks(columns, rows, indent, look),
         }
     }
+}
+
+/// The same of the first rows of very many, and how many more there are: nobody reads them all.
+pub(super) fn table_of_many(
+    columns: &[Column],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    indent: usize,
+    look: Look,
+) -> String {
+    let mut rows = rows.into_iter();
+    let shown: Vec<Vec<String>> = rows.by_ref().take(MOST_ROWS).collect();
+    let more = rows.count();
+    let mut text = table(columns, &shown, indent, look);
+    if more > 0 {
+        let line = format!("… and {} more; --json has them all", grouped(more));
+        let _ = writeln!(text, "{}{}", " ".repeat(indent), look.paint(FAINT, &line));
+    }
+    text
 }
 
 /// How wide each column is at most, or, of words alone, at least. What a character takes on a
@@ -165,7 +189,8 @@ fn drawn(
             let _ = writeln!(text, "{margin}{}", look.paint(FAINT, &line));
         }
     }
-    let rows = rows.iter().map(|row| shown.iter().map(|place| row.get(*place).cloned().unwrap_or_default()).collect());
+    let cell = |text: &String| of_shorter_words(text).into_owned();
+    let rows = rows.iter().map(|row| shown.iter().map(|place| row.get(*place).map(cell).unwrap_or_default()).collect());
     let rows: Vec<Vec<String>> = rows.collect();
     if !rows.is_empty() {
         for line in lay(rows) {
@@ -173,6 +198,24 @@ fn drawn(
         }
     }
     text
+}
+
+/// A text in which a word that fills many lines is several: the time that the crate which draws takes for a word
+/// grows with the square of its length.
+fn of_shorter_words(text: &str) -> Cow<'_, str> {
+    if text.split(char::is_whitespace).all(|word| word.len() <= LONGEST_WORD) {
+        return Cow::Borrowed(text);
+    }
+    let (mut broken, mut since) = (String::with_capacity(text.len() + text.len() / LONGEST_WORD), 0);
+    for c in text.chars() {
+        since = if c.is_whitespace() { 0 } else { since + 1 };
+        if since > LONGEST_WORD {
+            broken.push(' ');
+            since = 1;
+        }
+        broken.push(c);
+    }
+    Cow::Owned(broken)
 }
 
 /// Rows as blocks: the first cell, and below it the others behind their headings.
@@ -241,6 +284,23 @@ mod tests {
         let block = at(40, 0);
         assert!(block.starts_with("Marketing_Strategy\n  what it is for: Plans a campaign"), "{block}");
         assert!(block.contains("\n  needs: customer_message, tone?\n  average: 12.5 ms\n"), "{block}");
+    }
+
+    #[test]
+    fn a_word_of_many_lines_is_several_before_it_is_laid_out_and_keeps_its_letters() {
+        let text = format!("a {} b", "x".repeat(5_500));
+        let broken = of_shorter_words(&text);
+        assert!(broken.split(' ').all(|word| word.len() <= LONGEST_WORD), "{}", broken.len());
+        assert_eq!(broken.replace(' ', ""), text.replace(' ', ""));
+        assert!(matches!(of_shorter_words("short words"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn of_very_many_rows_the_first_are_shown_and_the_others_counted() {
+        let rows = (0..1_234).map(|number| vec![format!("v{number}"), "x".to_owned()]);
+        let text = table_of_many(&[whole("name"), prose("what for")], rows, 2, Look::default());
+        assert_eq!(text.lines().count(), 202);
+        assert!(text.ends_with("  … and 1,034 more; --json has them all\n"), "{text}");
     }
 
     #[test]

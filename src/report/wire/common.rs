@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::size::CutWords;
 use crate::app::{GuidedState, Origin};
 use crate::code::Code;
+use crate::model::text_of;
 use crate::plan::Mending;
 use crate::run::{Output, Run, StepError};
 
@@ -247,6 +248,11 @@ pub(super) fn written(output: &Output) -> Value {
         Some(value) if !output.of_tool => Value::clone(value),
         Some(_) | None => Value::String(output.text.to_string()),
     }
+}
+
+/// The same as a text: what is no text is compact JSON.
+pub fn written_text(output: &Output) -> String {
+    text_of(&written(output)).into_owned()
 }
 
 /// An image or another file that a tool gave.

@@ -323,7 +323,7 @@ impl InputAnswer {
             kind: input.kind.map_or("string", crate::model::ValueType::name).to_owned(),
             // What a variable set gives, nobody has to give.
             required: input.required && !in_sets.contains(&input.name),
-            default: input.default.clone(),
+            default: input.default.as_deref().cloned(),
             description: input.description.clone(),
             choices: input.choices.clone(),
             used_by: readers.map(|step| step.id.clone()).collect(),

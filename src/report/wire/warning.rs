@@ -1,10 +1,13 @@
 //! Warnings as they are written: what a caller should know although the answer stands.
 
+use std::collections::{BTreeMap, HashSet};
+
 use super::common::WarningAnswer;
 use crate::app::Origin;
 use crate::code::WarningCode;
+use crate::names::{MOST_NAMED, grouped};
 use crate::run;
-use crate::validate::{Finding, Severity};
+use crate::validate::{Finding, Reach};
 
 /// A warning as it is written.
 pub fn warning(code: WarningCode, message: impl Into<String>) -> WarningAnswer {
@@ -35,15 +38,25 @@ pub(super) fn of_execution(noted: &[run::Warning], findings: &[Finding], origin:
         let message = format!("an older copy was used ({} s old): {reason}", origin.age_seconds);
         all.push(warning(WarningCode::Stale, message));
     }
-    for told in noted.iter().map(of_run) {
-        if !all.contains(&told) {
-            all.push(told);
+    let mut told: HashSet<(WarningCode, &str, Option<&str>)> = HashSet::new();
+    for noted in noted {
+        if told.insert((noted.code, &noted.message, noted.node.as_deref())) {
+            all.push(of_run(noted));
         }
     }
-    for finding in findings.iter().filter(|finding| finding.severity == Severity::Warning) {
-        if let Some(code) = finding.warning {
+    // What keeps something from running is told as a failure.
+    let mut counts: BTreeMap<WarningCode, usize> = BTreeMap::new();
+    for finding in findings.iter().filter(|finding| finding.reach == Reach::None) {
+        let Some(code) = finding.warning else { continue };
+        let count = counts.entry(code).or_default();
+        *count += 1;
+        if *count <= MOST_NAMED {
             all.push(about(code, &finding.message, finding.node.as_deref()));
         }
+    }
+    for (code, count) in counts.into_iter().filter(|(_, count)| *count > MOST_NAMED) {
+        let more = grouped(count - MOST_NAMED);
+        all.push(warning(code, format!("the same holds of {more} more places; `flowy validate` names them")));
     }
     all
 }

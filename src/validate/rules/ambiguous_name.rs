@@ -3,7 +3,7 @@
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
-use crate::names::{quoted, shown};
+use crate::names::{Few, quoted, shown};
 use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity, TELL_FLOWS_APART, Verdict};
 
 /// The rule.
@@ -28,25 +28,26 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let Some(selected) = &step.selected else { continue };
         if let Lookup::Ambiguous { files } = subject.known.shelf.get(selected) {
             let place = Place::value(subject.flow.node_pointer(number).key("data").key("selectedTemplateId"));
-            let named: Vec<String> = files.iter().map(|file| shown(file, 200)).collect();
-            let message = format!("several templates go by {}: {}", quoted(selected), named.join(", "));
+            let named = files.map(|file| shown(file, 200)).joined(", ");
+            let message = format!("several templates go by {}: {named}", quoted(selected));
             let hint = "name the file instead, or give one of the templates another id and title";
-            drafts.find(place, message).node(&node.id).mended_by(&Mending { files, hints: vec![hint.to_owned()] });
+            let mending = Mending { files: files.named, hints: vec![hint.to_owned()] };
+            drafts.find(place, message).node(&node.id).mended_by(&mending);
         }
     }
     let name = subject.flow.name.as_str();
-    if let Some((_, files)) = subject.known.twins.iter().find(|(twin, _)| twin == name) {
+    if let Some(files) = subject.known.twins.and_then(|twins| twins.get(name)) {
         let place =
             if subject.flow.given_name.is_some() { subject.flow.meta().key("name") } else { subject.flow.base.clone() };
         drafts
             .find(Place::value(place), ambiguous_flow(name, files))
             .error(Reach::None)
-            .mended_by(&Mending { files: files.clone(), hints: vec![TELL_FLOWS_APART.to_owned()] });
+            .mended_by(&Mending { files: files.named.clone(), hints: vec![TELL_FLOWS_APART.to_owned()] });
     }
 }
 
 /// The fact that several flows go by a name.
-pub fn ambiguous_flow(name: &str, files: &[String]) -> String {
-    let files: Vec<String> = files.iter().map(|file| shown(file, 200)).collect();
-    format!("several flows go by {}: {}; asking for the name can't tell them apart", quoted(name), files.join(", "))
+pub fn ambiguous_flow(name: &str, files: &Few) -> String {
+    let files = files.map(|file| shown(file, 200)).joined(", ");
+    format!("several flows go by {}: {files}; asking for the name can't tell them apart", quoted(name))
 }

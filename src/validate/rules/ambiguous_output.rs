@@ -1,10 +1,10 @@
 //! `ambiguous-output`: a placeholder could mean either output.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::code::Code;
 use crate::document::Place;
-use crate::names::quoted;
+use crate::names::{Few, MOST_NAMED, quoted};
 use crate::validate::ReadSource;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
@@ -21,7 +21,13 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
-    let mut told: Vec<(Vec<usize>, bool)> = Vec::new();
+    let mut told: HashMap<Vec<usize>, bool> = HashMap::new();
+    let mut readers_of: HashMap<&str, Vec<&str>> = HashMap::new();
+    for step in &subject.scope.steps {
+        for read in step.reads.iter().filter(|read| matches!(read.source, ReadSource::Ambiguous)) {
+            readers_of.entry(&read.name).or_default().push(subject.id(step.node));
+        }
+    }
     let mut names: Vec<(&String, Vec<usize>)> = Vec::new();
     let given: BTreeSet<&String> = subject.scope.outputs.keys().chain(subject.scope.set.keys()).collect();
     for name in given {
@@ -36,38 +42,30 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
     }
     for (name, nodes) in names {
-        let readers: Vec<&str> = subject
-            .scope
-            .steps
-            .iter()
-            .filter(|step| {
-                step.reads.iter().any(|read| read.name == *name && matches!(read.source, ReadSource::Ambiguous { .. }))
-            })
-            .map(|step| subject.id(step.node))
-            .collect();
+        let readers = readers_of.get(name.as_str()).map(Vec::as_slice).unwrap_or_default();
         let read = !readers.is_empty();
-        if told.iter().any(|(other, worse)| *other == nodes && (*worse || !read)) {
+        if told.get(&nodes).is_some_and(|worse| *worse || !read) {
             continue;
         }
-        let ids: Vec<String> = nodes.iter().map(|node| quoted(subject.id(*node))).collect();
+        let ids = Few::of(nodes.iter().map(|node| quoted(subject.id(*node)))).joined(" and ");
         let by = if read {
             let reads = if readers.len() == 1 { "reads" } else { "read" };
-            format!(", which {} {reads}", readers.iter().map(|id| quoted(id)).collect::<Vec<_>>().join(" and "))
+            format!(", which {} {reads}", Few::of(readers.iter().map(|id| quoted(id))).joined(" and "))
         } else {
             String::new()
         };
         let place = |node: usize| Place::value(subject.flow.node_pointer(node).key("id"));
         let last = nodes.last().copied().unwrap_or(0);
         let mut draft = drafts
-            .find(place(last), format!("nodes {} both give the name {name}{by}", ids.join(" and ")))
+            .find(place(last), format!("nodes {ids} both give the name {name}{by}"))
             .node(subject.id(last))
             .hint("rename one of the nodes, or of the names in `set`: hyphens do not count in these names");
-        for node in nodes.iter().filter(|node| **node != last) {
+        for node in nodes.iter().filter(|node| **node != last).take(MOST_NAMED) {
             draft = draft.related(&place(*node), "gives the same name");
         }
         if !read {
             draft.only_warn();
         }
-        told.push((nodes, read));
+        told.insert(nodes, read);
     }
 }

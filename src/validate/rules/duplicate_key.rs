@@ -1,8 +1,8 @@
 //! `duplicate-key`: an object holds a key twice, and readers differ in which one counts.
 
-use crate::code::Code;
+use crate::code::{Code, WarningCode};
 use crate::document::Place;
-use crate::names::quoted;
+use crate::names::{grouped, quoted};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -11,7 +11,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     severity: Severity::Error,
     reach: Reach::None,
     code: Code::ValidationError,
-    warning: None,
+    warning: Some(WarningCode::DuplicateKey),
     also: &[],
     summary: "No object holds the same key twice (the last one counts).",
     check: Check::File(check),
@@ -20,13 +20,17 @@ pub(in crate::validate) const RULE: Rule = Rule {
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
     for duplicate in &subject.document.duplicates {
         let key = duplicate.pointer.steps().last().unwrap_or_default();
+        let (times, hint) = match duplicate.times {
+            2 => ("twice".to_owned(), "remove one of the two"),
+            times => (format!("{} times", grouped(times)), "keep one of them"),
+        };
         drafts
             .find_at(
                 Place::key(duplicate.pointer.clone()),
                 duplicate.again,
-                format!("key {} stands twice in this object; the last one counts", quoted(&key)),
+                format!("key {} stands {times} in this object; the last one counts", quoted(&key)),
             )
             .related_at(duplicate.first, "first here")
-            .hint("remove one of the two");
+            .hint(hint);
     }
 }

@@ -67,7 +67,7 @@ fn of_text(subject: &FlowSubject<'_>, step: &StepScope, text: &str, drafts: &mut
         }
         let id = subject.id(step.node);
         let place = Placeholder { range: one.range.clone(), name: one.name.clone(), path: one.path.clone() };
-        subject.find_placeholder(drafts, step, &place, message(id, &one)).node(id).hint(hint(&one));
+        subject.find_in_text(drafts, step, &place, message(id, &one)).node(id).hint(hint(&one));
     }
 }
 
@@ -145,7 +145,7 @@ fn code(subject: &FlowSubject<'_>, step: &StepScope, text: &str, drafts: &mut Dr
             "node {}: {{{name}}} reads like code, and is taken for a variable that a caller must give",
             quoted(id)
         );
-        subject.find_placeholder(drafts, step, placeholder, message).node(id).hint(format!(
+        subject.find_group(drafts, step, read.placeholder, message).node(id).hint(format!(
             "list it as text, \"literal\": [{}], or list the variables of this text in `variables`",
             quoted(&read.name)
         ));

@@ -68,5 +68,5 @@ type Same = fn(&str, &str) -> bool;
 
 /// Blanks and underscores are one in the names of templates, personas and contracts.
 fn spaced_alike(called: &str, written: &str) -> bool {
-    nfc(&spaced(called)) == nfc(&spaced(written))
+    spaced(called) == spaced(written)
 }

@@ -27,7 +27,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let mut refined: HashMap<String, &Refinement> = HashMap::new();
     for refinement in &flow.inputs {
         let Ok(name) = VariableName::normal(&refinement.name) else { continue };
-        if let Some(fault) = refinement.default.as_ref().and_then(|value| refinement.misfit(value)) {
+        if let Some(fault) = refinement.default.as_deref().and_then(|value| refinement.misfit(value)) {
             let message = format!("the default of input {} {fault}", quoted(name.as_str()));
             drafts.find(Place::value(refinement.pointer.key("default")), message).hint(HINT);
         }
@@ -42,7 +42,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         match &node.kind {
             NodeKind::Input(input) => {
                 for variable in &input.variables {
-                    if let Some((fault, name)) = fault(&variable.name, variable.default.as_ref()) {
+                    if let Some((fault, name)) = fault(&variable.name, variable.default.as_deref()) {
                         let place = Place::value(variable.pointer.clone());
                         drafts.find(place, format!("the default of input {name} {fault}")).node(id).hint(HINT);
                     }
@@ -77,7 +77,7 @@ type DefaultCheck<'f> = dyn Fn(&str, Option<&Value>) -> Option<(String, String)>
 fn faults(variables: &[Declared], sets: &[VariableSet], fault: &DefaultCheck<'_>) -> Vec<(Pointer, String, String)> {
     let mut found = Vec::new();
     for variable in variables {
-        if let Some((fault, name)) = fault(&variable.name, variable.default.as_ref()) {
+        if let Some((fault, name)) = fault(&variable.name, variable.default.as_deref()) {
             found.push((variable.pointer.clone(), format!("the default of {name}"), fault));
         }
     }

@@ -33,12 +33,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .hint("add it to personas/ as a Markdown file, or fix the name");
             }
             Lookup::Ambiguous { files } => {
-                let shown: Vec<String> = files.iter().map(|file| shown(file, 100)).collect();
+                let shown = files.map(|file| shown(file, 100)).joined(", ");
                 let hints = vec!["give each persona a file name of its own".to_owned()];
                 drafts
-                    .find(place, format!("{named}, and several go by that name: {}", shown.join(", ")))
+                    .find(place, format!("{named}, and several go by that name: {shown}"))
                     .node(id)
-                    .mended_by(&Mending { files: files.clone(), hints });
+                    .mended_by(&Mending { files: files.named.clone(), hints });
             }
             Lookup::Broken(unusable) => {
                 drafts.find(place, format!("{named}, which can't be used: {unusable}")).node(id).because_of(unusable);

@@ -2,8 +2,9 @@
 
 use crate::code::Code;
 use crate::document::Place;
-use crate::names::{NodeId, quoted};
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
+use crate::model::{Flow, UnfoldedSize};
+use crate::names::{NodeId, grouped, quoted};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Options, Reach, Rule, Severity, StepScope, Verdict};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -17,11 +18,52 @@ pub(in crate::validate) const RULE: Rule = Rule {
         reach: Reach::Step,
         when: "the steps up to one declare, read and set too many names, or a flow within the flow goes too deep",
     }],
-    summary: "A flow has at most 1,000 nodes and 5,000 edges, and its ids at most 50 characters.",
+    summary: "A flow has at most 1,000 nodes and 5,000 edges, its ids at most 50 characters, and with the flows within it at most 10,000 steps and 100,000 names.",
     check: Check::Flow(check),
 };
 
+/// The most steps of a flow with every flow within it unfolded.
+pub const MAX_STEPS: usize = 10_000;
+/// The most names that the steps of a flow may declare, read and set, all together and those of flows within
+/// it included.
+pub(in crate::validate) const MAX_NAMES: usize = 100_000;
+
+/// The same of the placeholders of its texts.
+pub(in crate::validate) const MAX_GROUPS: usize = 1_000_000;
+/// The most bytes of texts that its steps may have, all together, and of what is copied with every step of a
+/// flow within it. What an execution may write is far less.
+pub(in crate::validate) const MAX_BYTES: usize = 50_000_000;
+
+/// Whether a flow is not worth looking at: it will be refused for its size alone.
+pub(in crate::validate) fn too_large(flow: &Flow, options: Options) -> bool {
+    flow.nodes.len() > options.max_nodes || flow.edges.len() > options.max_edges
+}
+
+/// How large the flow is with every flow within it unfolded, before any is.
+fn unfolded(subject: &FlowSubject<'_>) -> UnfoldedSize {
+    let of_step = |step: &StepScope| {
+        let own = UnfoldedSize { steps: 1, names: step.outline.names.len(), ..UnfoldedSize::default() };
+        if let Body::Link { flow, .. } = &step.body { own.and(flow.size) } else { own }
+    };
+    subject.scope.steps.iter().map(of_step).fold(UnfoldedSize::default(), UnfoldedSize::and)
+}
+
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let size = unfolded(subject);
+    let nested = subject.scope.steps.iter().any(|step| matches!(step.body, Body::Link { .. }));
+    for (what, count, limit) in [
+        ("steps", size.steps, MAX_STEPS),
+        ("names", size.names, MAX_NAMES),
+        ("placeholders", size.groups, MAX_GROUPS),
+        ("bytes of labels, descriptions and contracts", size.bytes, MAX_BYTES),
+    ] {
+        if nested && count > limit {
+            let (count, limit) = (grouped(count), grouped(limit));
+            let message = format!("with the flows within it, the flow has {count} {what}, and {limit} are allowed");
+            let draft = drafts.find(Place::key(subject.flow.base.key("nodes")), message).code(Code::LimitExceeded);
+            draft.hint("let fewer nodes go through the larger flows, or split the flow");
+        }
+    }
     let options = subject.known.options;
     for (what, count, limit) in
         [("nodes", subject.flow.nodes.len(), options.max_nodes), ("edges", subject.flow.edges.len(), options.max_edges)]
@@ -44,7 +86,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let hint = if step.fault.is_some() {
                 "take a flow out of the chain, or put the steps of one into another"
             } else {
-                "split the flow: its steps name more values than one flow may"
+                "split the flow: its texts are longer, or name more values, than those of one flow may"
             };
             let draft = drafts.find(place, format!("node {}: {message}", quoted(id))).error(Reach::Step).node(id);
             draft.code(*code).hint(hint);

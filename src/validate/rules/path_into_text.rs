@@ -3,6 +3,7 @@
 use crate::code::Code;
 use crate::model::OutputShape;
 use crate::names::quoted;
+use crate::render::Placeholder;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 use crate::validate::{OutputPart, ReadSource};
 
@@ -20,7 +21,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in &subject.scope.steps {
-        for placeholder in step.outline.placeholders.iter().filter(|placeholder| !placeholder.path.is_empty()) {
+        let with_path = |(_, placeholder): &(usize, &Placeholder)| !placeholder.path.is_empty();
+        for (number, placeholder) in step.outline.placeholders.iter().enumerate().filter(with_path) {
             let Some(read) = step.read(&placeholder.name) else { continue };
             let giver = match &read.source {
                 ReadSource::Output { node, part } if *part == OutputPart::Template || is_text(subject, *node) => *node,
@@ -34,7 +36,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 placeholder.spelt(),
                 quoted(subject.id(giver))
             );
-            let draft = subject.find_placeholder(drafts, step, placeholder, message);
+            let draft = subject.find_group(drafts, step, number, message);
             draft.node(id).hint(format!("write {{{}}} for the whole text", placeholder.name));
         }
     }

@@ -1,5 +1,6 @@
 //! `schema`: the file departs from the published JSON Schema, the one that editors use too.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
@@ -83,6 +84,7 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
         return Vec::new();
     }
     let mut found: Vec<Violation> = Vec::new();
+    let mut told: HashSet<(Place, String)> = HashSet::new();
     for error in validator.iter_errors(&document.value) {
         // How long an id may be is `over-limit`'s business.
         if matches!(error.kind(), ValidationErrorKind::MaxLength { .. }) {
@@ -120,7 +122,7 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
                 None => shown(&error.to_string(), 300),
             },
         };
-        if !found.iter().any(|other| other.place == place && other.message == message) {
+        if told.insert((place.clone(), message.clone())) {
             let path = error.schema_path().as_str();
             let said = match error.kind() {
                 // What helps is what the missing field is for, not what it is missing from.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::code::Code;
-use crate::names::{CatalogPath, same_file, shown};
+use crate::names::{CatalogPath, Few, same_file, shown};
 use crate::validate::finding::of_file;
 use crate::validate::{Check, Finding, Reach, Rule, Severity};
 
@@ -27,9 +27,8 @@ pub fn twin_files<'p>(paths: impl Iterator<Item = &'p CatalogPath>) -> Vec<Findi
     }
     let of_group = |paths: Vec<&CatalogPath>| {
         let (first, others) = paths.split_first().filter(|(_, others)| !others.is_empty())?;
-        let others: Vec<String> = others.iter().map(|path| shown(path.as_str(), 200)).collect();
-        let message =
-            format!("the path differs in case or in the form of its letters alone from {}", others.join(" and "));
+        let others = Few::of(others.iter().map(|path| shown(path.as_str(), 200))).joined(" and ");
+        let message = format!("the path differs in case or in the form of its letters alone from {others}");
         let hint = "rename one of them: most Macs and Windows computers can hold only one".to_owned();
         Some(of_file(&RULE, (*first).clone(), message, hint))
     };

@@ -51,7 +51,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 quoted(id),
                 placeholder.spelt()
             );
-            let draft = subject.find_placeholder(drafts, step, placeholder, message);
+            let draft = subject.find_group(drafts, step, read.placeholder, message);
             let names = step.declared.iter().map(|declared| declared.name.as_str());
             let inputs = subject.scope.inputs.keys().map(String::as_str);
             draft
@@ -94,7 +94,7 @@ fn no_output(
         } else {
             format!("node {}: {{{spelt}}} is no output of a step, but a value that a caller must give", quoted(id))
         };
-        let draft = subject.find_placeholder(drafts, step, placeholder, message).node(id);
+        let draft = subject.find_group(drafts, step, read.placeholder, message).node(id);
         let whole = format!("{name}_result");
         if of_step && outputs.contains(whole.as_str()) {
             draft.hint(format!("did you mean {}?", quoted(&whole)));

@@ -65,7 +65,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let id = subject.id(step.node);
             let fact = fact(subject, giver, &path, &leads);
             let message = format!("node {} reads {{{}}}, and {fact}", quoted(id), placeholder.spelt());
-            let draft = subject.find_placeholder(drafts, step, placeholder, message);
+            let draft = subject.find_group(drafts, step, number, message);
             advise(draft.node(id), subject, giver, &path, &leads);
         }
     }

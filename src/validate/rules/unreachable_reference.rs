@@ -45,7 +45,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 placeholder.spelt(),
                 quoted(giver)
             );
-            let draft = subject.find_placeholder(drafts, step, placeholder, message);
+            let draft = subject.find_group(drafts, step, read.placeholder, message);
             let draft = draft.node(reader);
             if step.node != node {
                 draft.hint(format!(

@@ -57,18 +57,15 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     {
         return;
     }
-    let mapped: HashSet<&str> = subject
-        .scope
-        .steps
-        .iter()
-        .flat_map(|step| &step.reads)
-        .filter_map(|read| match &read.source {
-            ReadSource::MappedInput { input, .. } => Some(input.as_str()),
-            _ => None,
-        })
-        .collect();
+    let mut read_somewhere: HashSet<&str> = HashSet::new();
+    for read in subject.scope.steps.iter().flat_map(|step| &step.reads) {
+        read_somewhere.insert(&read.name);
+        if let ReadSource::MappedInput { input, .. } = &read.source {
+            read_somewhere.insert(input);
+        }
+    }
     for (name, input) in &subject.scope.inputs {
-        if mapped.contains(name.as_str()) || subject.scope.steps.iter().any(|step| used(step, name)) {
+        if read_somewhere.contains(name.as_str()) {
             continue;
         }
         let pointer = match (input.nodes.first(), input.refinement.and_then(|place| subject.flow.inputs.get(place))) {

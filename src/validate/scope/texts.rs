@@ -6,12 +6,10 @@ use std::sync::Arc;
 use super::{Body, Intent, Mending, app_internal};
 use crate::code::Code;
 use crate::model::Syntax;
-use crate::model::{Lookup, Node, Shelf, Template, TemplateNode};
+use crate::model::{Lookup, Node, Shelf, Template, TemplateNode, UnfoldedSize};
 use crate::render::Outline;
 use crate::validate::Known;
-
-/// The most names that the steps of a flow may declare, read and set, all together.
-const MAX_NAMES: usize = 100_000;
+use crate::validate::rules::over_limit::{MAX_BYTES, MAX_GROUPS, MAX_NAMES};
 
 /// The texts of a flow's steps, each looked through once.
 pub(super) struct Texts<'a> {
@@ -19,12 +17,12 @@ pub(super) struct Texts<'a> {
     pub(super) shelf: &'a Shelf,
     /// The templates' texts by where the template lies, which the shelf keeps in place.
     outlined: HashMap<*const Template, (Arc<str>, Arc<Outline>)>,
-    names: usize,
+    so_far: UnfoldedSize,
 }
 
 impl<'a> Texts<'a> {
     pub(super) fn of(known: Known<'a>) -> Self {
-        Self { known, shelf: known.shelf, outlined: HashMap::new(), names: 0 }
+        Self { known, shelf: known.shelf, outlined: HashMap::new(), so_far: UnfoldedSize::default() }
     }
 
     /// A step's text, or why there is none, and its brace groups.
@@ -69,32 +67,45 @@ impl<'a> Texts<'a> {
                 }
             },
             Lookup::Ambiguous { files } => {
-                faulty(Code::AmbiguousName, format!("several templates go by {}: {}", shown(), files.join(", ")))
+                faulty(Code::AmbiguousName, format!("several templates go by {}: {}", shown(), files.joined(", ")))
             }
             Lookup::Broken(unusable) => faulty(unusable.code, unusable.to_string()),
             Lookup::NotChecked => inline().map_or((Body::Elsewhere, Arc::default()), of_node),
         }
     }
 
-    /// Counts a step's names, as [`Self::too_many`] does.
+    /// Counts what a step with a text has, as [`Self::too_many`] does.
     pub(super) fn too_many_of(
         &mut self,
         step: &TemplateNode,
-        template: Option<&Template>,
+        (text, template): (&str, Option<&Template>),
         outline: &Outline,
     ) -> Option<String> {
         let values = |sets: &[crate::model::VariableSet]| sets.iter().map(|set| set.values.len()).sum::<usize>();
         let own = step.variables.len() + values(&step.sets);
         let saved = template.map_or(0, |template| template.variables.len() + values(&template.sets));
-        self.too_many(outline.names.len() + own + saved)
+        self.too_many(UnfoldedSize {
+            steps: 1,
+            names: outline.names.len() + own + saved,
+            groups: outline.placeholders.len(),
+            bytes: text.len(),
+        })
     }
 
-    /// Counts a step's names; past what a flow may have, says so. Without it a thousand nodes that
-    /// share one large template would take gigabytes before anything is refused.
-    pub(super) fn too_many(&mut self, names: usize) -> Option<String> {
-        self.names = self.names.saturating_add(names);
-        (self.names > MAX_NAMES).then(|| {
-            format!("the steps up to this one declare, read and set {} names, and {MAX_NAMES} are allowed", self.names)
-        })
+    /// Counts what a step has; past what a flow may have, says so. Without it a thousand nodes that share
+    /// one large template would take gigabytes or minutes before anything is refused.
+    pub(super) fn too_many(&mut self, of_step: UnfoldedSize) -> Option<String> {
+        self.so_far = self.so_far.and(of_step);
+        let (names, groups, bytes) = (self.so_far.names, self.so_far.groups, self.so_far.bytes);
+        let said = |what: &str, limit: usize| format!("the steps up to this one {what}, and {limit} are allowed");
+        if names > MAX_NAMES {
+            Some(said(&format!("declare, read and set {names} names"), MAX_NAMES))
+        } else if groups > MAX_GROUPS {
+            Some(said(&format!("have {groups} placeholders"), MAX_GROUPS))
+        } else if bytes > MAX_BYTES {
+            Some(said(&format!("have {bytes} bytes of text"), MAX_BYTES))
+        } else {
+            None
+        }
     }
 }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use flowy::internals::code::Code;
 use flowy::internals::model::{
     Contract, Directory, KnownFlow, KnownServer, KnownTool, Listed, Lookup, OutputShape, ServerStanding, Shelf,
-    Toolbox, Unusable,
+    Toolbox, UnfoldedSize, Unusable,
 };
-use flowy::internals::names::CatalogPath;
+use flowy::internals::names::{CatalogPath, Few};
 use flowy::internals::validate::{
-    FileCheck, Finding, FlowCheck, Guidance, Known, Options, ParsedFlows, StrayExample, TemplateCheck, flow_file,
-    parse, template_file,
+    FileCheck, Finding, FlowCheck, Guidance, Known, Options, ParsedFlows, StrayExample, TemplateCheck, Twins,
+    flow_file, parse, template_file,
 };
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ pub(crate) fn check(flow: &Entry, templates: &[Entry]) -> FileCheck {
 pub(crate) fn check_with(
     (path, bytes): &Entry,
     templates: &[Entry],
-    twins: &[(String, Vec<String>)],
+    twins: &[(String, Few)],
     options: Options,
 ) -> FileCheck {
     check_against((path, bytes), templates, &Value::Null, twins, options)
@@ -67,19 +67,20 @@ pub(crate) fn check_against(
     (path, bytes): (&str, &[u8]),
     templates: &[Entry],
     outside: &Value,
-    twins: &[(String, Vec<String>)],
+    twins: &[(String, Few)],
     options: Options,
 ) -> FileCheck {
     let path = CatalogPath::new(path).unwrap();
+    let twins: Twins = twins.iter().cloned().collect();
     let file = ParsedFlows::read(&path, bytes);
     let mut shelf = shelf(&file, templates);
     put_flows(&mut shelf, outside, path.stem());
     let tools = outside.get("tools").map(toolbox);
     let tools = tools.as_ref();
-    let check = flow_file(&file, Known { shelf: &shelf, twins, strays: &[], tools, options });
+    let check = flow_file(&file, Known { shelf: &shelf, twins: Some(&twins), strays: &[], tools, options });
     // The file is the whole catalog here.
     let strays = strays(&check);
-    flow_file(&file, Known { shelf: &shelf, twins, strays: &strays, tools, options })
+    flow_file(&file, Known { shelf: &shelf, twins: Some(&twins), strays: &strays, tools, options })
 }
 
 fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
@@ -139,7 +140,15 @@ fn put_flows(shelf: &mut Shelf, outside: &Value, stem: &str) {
             };
             let name = flow["name"].as_str().unwrap_or(name).to_owned();
             let sets = sets(&flow["sets"]);
-            let known = KnownFlow { name, inputs, sets, depth: 1, steps: 1, output, ..KnownFlow::default() };
+            let known = KnownFlow {
+                name,
+                inputs,
+                sets,
+                depth: 1,
+                size: UnfoldedSize { steps: 1, ..UnfoldedSize::default() },
+                output,
+                ..KnownFlow::default()
+            };
             Lookup::Found(Arc::new(known))
         };
         shelf.put_flow(name, lookup);

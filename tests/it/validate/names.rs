@@ -133,7 +133,8 @@ warning none Log_All.json:9:9 /templates/0/variables/1 `"wind"`
 #[test]
 fn a_name_that_flows_of_two_files_have_is_an_error_that_keeps_nothing_from_running() {
     let entry = ("flows/Boat.json".to_owned(), crate::support::drawing::flow().text("a", "A").bytes());
-    let twins = [("Boat".to_owned(), vec!["flows/Boat.json".to_owned(), "flows/old/Boat.json".to_owned()])];
+    let files = flowy::internals::names::Few::of(["flows/Boat.json", "flows/old/Boat.json"]);
+    let twins = [("Boat".to_owned(), files)];
     let check =
         crate::support::checking::check_with(&entry, &[], &twins, flowy::internals::validate::Options::default());
     let found = crate::support::checking::findings(&check);

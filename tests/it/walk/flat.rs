@@ -80,7 +80,8 @@ fn handed() -> impl Strategy<Value = Value> {
 
 fn level() -> impl Strategy<Value = Level> {
     let inputs = (input(), input()).prop_map(|(v, w)| Map::from_iter([("v".to_owned(), v), ("w".to_owned(), w)]));
-    let set = prop::sample::select(vec![None, None, None, Some("s"), Some("t"), Some("{w}"), Some("")]);
+    let set =
+        prop::sample::select(vec![None, None, None, Some("s"), Some("caf\u{e9}"), Some("t"), Some("{w}"), Some("")]);
     (inputs, prop::option::of(handed()), prop::option::of(handed()), set).prop_map(|(inputs, v, w, set)| {
         let members = [("v", v), ("w", w), ("_variableSet", set.map(Value::from))];
         let handed = members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
@@ -92,7 +93,7 @@ fn level() -> impl Strategy<Value = Level> {
 fn files(levels: &[Level]) -> Vec<(String, String)> {
     let flow = |(number, level): (usize, &Level)| {
         let last = json!({"id": "in", "type": "template", "data": {"template": "<{v}|{w}>", "variableValueSets":
-            [{"name": "s", "values": {"v": "of set"}}]}});
+            [{"name": "s", "values": {"v": "of set"}}, {"name": "cafe\u{301}", "values": {"w": "of the other"}}]}});
         let link = json!({"id": "in", "type": "flow",
             "data": {"flow": format!("F{}", number + 1), "variables": level.handed}});
         let first = if number + 1 == levels.len() { last } else { link };

@@ -1,5 +1,6 @@
 //! Plans and runs of small flows, in process: what every value, order and ending comes to.
 
+mod bounds;
 mod calls;
 mod driving;
 mod endings;
@@ -12,3 +13,4 @@ mod order;
 mod script;
 mod shapes;
 mod sources;
+mod values;

@@ -265,8 +265,9 @@ async fn every_flow_that_goes_too_deep_is_told_so_and_no_other() {
     let said = sandbox.run(["validate", "--json"]).json();
     let found = |file: &Value| (file["file"].as_str().unwrap().to_owned(), file["findings"][0]["message"].clone());
     let found: Vec<_> = said["files"].as_array().unwrap().iter().map(found).filter(|(_, m)| !m.is_null()).collect();
-    let due =
-        |name: &str| json!(format!("node \"next\": flow \"{name}\" makes more than 8 flows one within the other"));
+    let due = |name: &str| {
+        json!(format!("node \"next\": flow \"{name}\" makes this more than 8 flows deep, this one counted"))
+    };
     assert_eq!(found, [("flows/N1.json".to_owned(), due("N2")), ("flows/N2.json".to_owned(), due("N3"))], "{said}");
 
     let mut session = Bench::folder(chain(10)).session().await;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::steps::{MappedVariable, OmittedStep, StepHead, failures, skipped, variables};
+use super::steps::{MappedVariable, OmittedStep, StepHead, failures, skipped};
 use crate::app::Rehearsal;
 use crate::plan::Work;
 use crate::report::wire::common::{FailedStep, ReadAt, Results, SkippedStep, WarningAnswer, written};
@@ -134,7 +134,7 @@ impl RehearsedStep {
             Some(Self {
                 head: StepHead::of(step),
                 wave: step.wave,
-                input_variables: variables(run, number),
+                input_variables: run.seen(number),
                 does,
                 cut: StepCut::default(),
             })

@@ -14,7 +14,7 @@ use crate::report::wire::common::{
     FailedStep, MendingAnswer, SkippedStep, Stamp, StepDetails, StepFault, ToolGave, ToolPlace, written,
 };
 use crate::report::wire::size::{CutPart, CutPiece, CutWords, StepCut, StepPieces};
-use crate::run::{FilledWith, Output, Run, State, StepError, Timing};
+use crate::run::{Output, Run, State, StepError, Timing};
 
 /// What a step is, in whichever answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -49,7 +49,7 @@ impl StepHead {
 pub struct DoneStep {
     #[serde(flatten)]
     head: StepHead,
-    /// The names that the step reads and what they were filled with; with detail full.
+    /// The placeholders that were filled, as they are spelt, and with what; with detail full.
     #[serde(skip_serializing_if = "Option::is_none")]
     input_variables: Option<Map<String, Value>>,
     /// What the step gave: text, or a structured value; of a tool its text.
@@ -69,7 +69,7 @@ impl DoneStep {
     fn of(run: &Run, number: usize, step: &Step, output: &Output, timing: Timing, detail: Detail) -> Self {
         Self {
             head: StepHead::of(step),
-            input_variables: (detail == Detail::Full).then(|| variables(run, number)),
+            input_variables: (detail == Detail::Full).then(|| run.seen(number)),
             output: written(output),
             result: ToolGave::of(output),
             execution_time_ms: millis(timing.took),
@@ -120,21 +120,6 @@ fn template_name(step: &Step) -> Option<Cow<'_, str>> {
         Work::Faulty { meant: Intent::Call(name) | Intent::Flow(name), .. } => Some(Cow::Owned(shown(name, 200))),
         Work::Faulty { meant: Intent::Text, .. } => None,
     }
-}
-
-/// What a step's text was filled with.
-pub(super) fn variables(run: &Run, step: usize) -> Map<String, Value> {
-    let filled = run.slots(step).into_iter().filter_map(|(slot, with)| {
-        let value = match with {
-            FilledWith::Value(value) => value.into_owned(),
-            FilledWith::Text(text) => Value::String(text.to_string()),
-            FilledWith::Output(output) => written(output),
-            FilledWith::Empty => Value::String(String::new()),
-            FilledWith::Left | FilledWith::Pending | FilledWith::Absent(_) => return None,
-        };
-        Some((slot.name.clone(), value))
-    });
-    filled.collect()
 }
 
 /// Every step that failed, in order.

@@ -14,7 +14,7 @@ pub fn input_schema(flow: &Flow, plan: &Plan) -> Value {
     let in_sets = in_sets(plan);
     for input in plan.inputs() {
         let kind = input.kind.map_or("string", crate::model::ValueType::name);
-        let mut property = property(kind, input.description.as_deref(), &input.choices, input.default.as_ref());
+        let mut property = property(kind, input.description.as_deref(), &input.choices, input.default.as_deref());
         if let Value::Object(property) = &mut property {
             as_executing_takes_it(property, input);
         }
