@@ -175,7 +175,12 @@ fn each_finding_is_shown_at_its_place() {
 
 #[test]
 fn a_place_in_a_very_long_line_is_shown_with_its_real_column() {
-    let long = FAULTY.replace('\n', "").replace("\"x\"", &format!("\"{}\"", "x".repeat(5_000)));
+    // With an id of its own for each node, where an edge leads is told.
+    let long = FAULTY.replace(
+        r#"{"id": "b", "type": "template", "data": {"label": "C""#,
+        r#"{"id": "c", "type": "template", "data": {"label": "C""#,
+    );
+    let long = long.replace('\n', "").replace("\"x\"", &format!("\"{}\"", "x".repeat(5_000)));
     let catalog = Sandbox::new().file("flows/Long.json", &long);
     let said = catalog.run(["validate", "flows/Long.json"]);
     let column = long.find("\"ghost\"").unwrap() + 1;
