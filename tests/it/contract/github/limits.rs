@@ -187,5 +187,5 @@ async fn no_answer_at_all_names_the_host_and_the_tries() {
     let mut desk = Desk::tea().await;
     desk.settings.api_url = "http://127.0.0.1:9".to_owned();
     let error = newest(&desk.open()).await.unwrap_err();
-    assert!(matches!(&error, SourceError::Network { tries: 3, host, .. } if host == "127.0.0.1"), "{error}");
+    assert!(matches!(&error, SourceError::Network { tries: 3, host, .. } if host == "127.0.0.1:9"), "{error}");
 }
