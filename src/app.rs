@@ -58,8 +58,8 @@ pub use crate::code::Code;
 pub use changes::{Change, Changes};
 pub use check::{
     BASELINE_FILE, BaselineMode, BaselineNote, ChangedFile, CheckRequest, CheckedFile, Checkup, FormatReport,
-    KeptTools, MendReport, Overlay, SinceNote, TypedFile, add_to_file, check_paths, fingerprints, fix_paths,
-    format_paths, write_changed,
+    KeptTools, Overlay, SinceNote, TypedFile, add_to_file, check_paths, fingerprints, fix_paths, format_paths,
+    write_changed,
 };
 pub use complete::{Completing, Completion};
 pub use diff::{

@@ -23,7 +23,7 @@ use crate::validate::{Finding, Severity, Suppressed};
 
 use alone::{AloneFile, check_alone};
 pub use fingerprint::fingerprints;
-pub use fixing::{ChangedFile, FormatReport, MendReport, fix_paths, format_paths, write_changed};
+pub use fixing::{ChangedFile, FormatReport, fix_paths, format_paths, write_changed};
 pub use since::SinceNote;
 use since::only_since;
 use suppressing::suppress;

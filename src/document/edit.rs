@@ -15,8 +15,6 @@ use super::{Pointer, Span};
 pub enum Edit {
     /// Another text in the place of a value.
     Set(Pointer, String),
-    /// Another name for a member.
-    Rename(Pointer, String),
     /// A member of an object or an item of a list goes, with its comma.
     Remove(Pointer),
     /// A text becomes the first member of an object.
@@ -56,7 +54,6 @@ fn changes(text: &str, edits: &[Edit]) -> Option<Vec<(Range<usize>, String)>> {
                 let found = find(&ast, pointer)?;
                 changes.push((found.value.start()..found.value.end(), quoted(value)));
             }
-            Edit::Rename(pointer, name) => changes.push((find(&ast, pointer)?.key?, quoted(name))),
             Edit::Remove(pointer) => {
                 let (start, items, place) = find(&ast, pointer)?.place?;
                 gone.entry(start).or_insert_with(|| (items, Vec::new())).1.push(place);
@@ -76,16 +73,15 @@ fn changes(text: &str, edits: &[Edit]) -> Option<Vec<(Range<usize>, String)>> {
     Some(changes)
 }
 
-/// A value that was found: itself, its key, and where it stands among its neighbours.
+/// A value that was found: itself, and where it stands among its neighbours.
 struct Found<'a, 't> {
     value: &'a Ast<'t>,
-    key: Option<Range<usize>>,
     /// Where the object or list begins, all that it holds, and the place in it.
     place: Option<(usize, Vec<Range<usize>>, usize)>,
 }
 
 fn find<'a, 't>(root: &'a Ast<'t>, pointer: &Pointer) -> Option<Found<'a, 't>> {
-    let mut found = Found { value: root, key: None, place: None };
+    let mut found = Found { value: root, place: None };
     for step in pointer.steps() {
         found = match found.value {
             Ast::Object(object) => {
@@ -94,17 +90,13 @@ fn find<'a, 't>(root: &'a Ast<'t>, pointer: &Pointer) -> Option<Found<'a, 't>> {
                 let items: Vec<Range<usize>> = (0..object.properties.len()).filter_map(whole).collect();
                 let place = object.properties.iter().rposition(|member| member.name.as_str() == step)?;
                 let member = object.properties.get(place)?;
-                Found {
-                    value: &member.value,
-                    key: Some(member.name.start()..member.name.end()),
-                    place: Some((object.start(), items, place)),
-                }
+                Found { value: &member.value, place: Some((object.start(), items, place)) }
             }
             Ast::Array(array) => {
                 let items = array.elements.iter().map(|item| item.start()..item.end()).collect();
                 let place = step.parse().ok()?;
                 let value = array.elements.get(place)?;
-                Found { value, key: None, place: Some((array.start(), items, place)) }
+                Found { value, place: Some((array.start(), items, place)) }
             }
             _ => return None,
         };
@@ -200,10 +192,10 @@ mod tests {
     }
 
     #[test]
-    fn values_keys_and_first_members_are_written_as_json() {
+    fn values_and_first_members_are_written_as_json() {
         let text = "{\"a\": {\n\t\"x\" : 1.10}, \"b\":{}}";
-        let set = edited(text, &[Edit::Set(at("/a/x"), "\"\n".to_owned()), Edit::Rename(at("/b"), "c".to_owned())]);
-        assert_eq!(set.unwrap(), "{\"a\": {\n\t\"x\" : \"\\\"\\n\"}, \"c\":{}}");
+        let set = edited(text, &[Edit::Set(at("/a/x"), "\"\n".to_owned())]);
+        assert_eq!(set.unwrap(), "{\"a\": {\n\t\"x\" : \"\\\"\\n\"}, \"b\":{}}");
         let put = |pointer| edited(text, &[Edit::Insert(at(pointer), "id", "e".to_owned())]).unwrap();
         assert_eq!(put("/a"), "{\"a\": {\n\t\"id\": \"e\",\n\t\"x\" : 1.10}, \"b\":{}}");
         assert_eq!(put("/b"), "{\"a\": {\n\t\"x\" : 1.10}, \"b\":{\"id\": \"e\"}}");

@@ -26,16 +26,7 @@ pub struct ChangedFile {
     pub after: String,
 }
 
-/// What mending comes to.
-#[derive(Debug, Clone)]
-pub struct MendReport {
-    /// The files that change.
-    pub changed: Vec<ChangedFile>,
-    /// What is found when they are changed.
-    pub checkup: Checkup,
-}
-
-/// Mends what can be mended of the files that are checked. Nothing is written.
+/// The files that change where what can be fixed of those that are checked is fixed. Nothing is written.
 ///
 /// # Errors
 /// As checking them.
@@ -45,7 +36,7 @@ pub async fn fix_paths(
     settings: &Settings,
     environment: &Environment,
     clock: Arc<dyn Clock>,
-) -> Result<MendReport, Error> {
+) -> Result<Vec<ChangedFile>, Error> {
     let mut request = CheckRequest { refresh: false, ..request.clone() };
     let mut changed: Vec<ChangedFile> = Vec::new();
     let mut checkup = check_paths(&request, settings, environment, clock.clone()).await?;
@@ -85,7 +76,7 @@ pub async fn fix_paths(
         }
         checkup = check_paths(&request, settings, environment, clock.clone()).await?;
     }
-    Ok(MendReport { changed, checkup })
+    Ok(changed)
 }
 
 fn is_json(path: &Path) -> bool {

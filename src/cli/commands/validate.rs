@@ -52,21 +52,18 @@ pub(super) fn validate(args: &ValidateArgs, world: &World<'_>) -> Done {
     }
     if args.fix.is_some() || args.diff {
         let unsafe_too = args.fix == Some(FixChoice::Unsafe);
-        let report = wait(
-            world,
-            "mending",
-            fix_paths(&request, unsafe_too, &settings, world.environment, world.clock.clone()),
-        )??;
+        let changed =
+            wait(world, "fixing", fix_paths(&request, unsafe_too, &settings, world.environment, world.clock.clone()))??;
         if args.diff {
-            printer.out(&human::differences(&report.changed, printer.out_look()));
-            return Ok(u8::from(!report.changed.is_empty()));
+            printer.out(&human::differences(&changed, printer.out_look()));
+            return Ok(u8::from(!changed.is_empty()));
         }
         if request.typed.is_some() {
-            return Err(Stop::usage("a text on stdin has no file to be mended", "add --diff to see what would change"));
+            return Err(Stop::usage("a text on stdin has no file to be fixed", "add --diff to see what would change"));
         }
-        write_changed(&report.changed)?;
-        if !report.changed.is_empty() {
-            printer.note(&human::mended(&report.changed));
+        write_changed(&changed)?;
+        if !changed.is_empty() {
+            printer.note(&human::mended(&changed));
         }
     }
     let mut checkup = match (check(&request)?, &mistakes) {
