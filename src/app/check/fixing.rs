@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{CheckRequest, Checkup, check_paths, no_such, root_of};
+use super::{CheckRequest, check_paths, no_such, root_of};
 use crate::app::{Code, Error};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, read_named, system_says};
