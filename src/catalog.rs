@@ -22,7 +22,7 @@ use crate::config::Settings;
 use crate::discover::{DamagedIndex, Figures, FileProblem, FlowIndex, NameMatch, Page, Selection, TemplateRow, page};
 use crate::document::Position;
 use crate::model::{Directory, Listed, Lookup, Toolbox, Unusable};
-use crate::names::{CatalogPath, ItemName, MOST_NAMED, quoted};
+use crate::names::{CatalogPath, ItemName, MOST_NAMED, file_stem, quoted};
 use crate::source::{Snapshot, View};
 
 pub use calls::calls_of;
@@ -223,12 +223,6 @@ fn is_category(path: &CatalogPath) -> bool {
     path.stem() == "_category"
 }
 
-/// A file's name without folders and extension.
-fn stem(file: &str) -> &str {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
-}
-
 impl<K: Send + Sync> Catalog<K> {
     /// Where its answers come from.
     pub fn origin(&self) -> &Origin {
@@ -345,7 +339,7 @@ impl<K: Send + Sync> Catalog<K> {
 
     /// The file of that stem that lists no flow because it can't be used: asked for, it says why.
     fn unusable(&self, name: &str) -> Result<Option<Unusable>, DamagedIndex> {
-        let names_it = |problem: &&FileProblem| in_folder(&problem.file, "flows") && stem(&problem.file) == name;
+        let names_it = |problem: &&FileProblem| in_folder(&problem.file, "flows") && file_stem(&problem.file) == name;
         let Some(problem) = self.problems()?.iter().find(names_it) else { return Ok(None) };
         let at = problem.line.zip(problem.column).map(|(line, column)| Position { line, column });
         let (file, message) = (problem.file.clone(), problem.message.clone());

@@ -1,4 +1,4 @@
-//! A file's text with positions: JSON that remembers where everything stands.
+//! A file's text with positions: JSON, and YAML within Markdown, that remember where everything stands.
 //!
 //! This room turns bytes into a [`Document`] (strict JSON, a depth limit, repeated keys found,
 //! numbers with their digits) and turns a [`Place`] ("the `target` of this edge") into a byte
@@ -8,13 +8,19 @@
 mod edit;
 mod json;
 mod layout;
+mod note;
 mod pointer;
 mod slips;
 mod span;
+mod tree;
+mod yaml;
 
 pub use edit::{Edit, change, edited, without_trailing_commas};
-pub use json::{Document, Duplicate, Hidden, MAX_NESTING, SyntaxProblem, value_as_written};
+pub use json::{Document, Duplicate, Hidden, MAX_NESTING, SyntaxKind, SyntaxProblem, value_as_written};
 pub use layout::laid_out;
+pub use note::{Note, NoteKind};
 pub use pointer::{Part, Place, Pointer};
 pub use slips::merge_line;
 pub use span::{Locator, Position, STRICT, Span};
+pub use tree::{Member, Style, Tree, TreeKind};
+pub use yaml::{Yaml, YamlProblem};

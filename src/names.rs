@@ -139,11 +139,23 @@ impl VariableName {
     }
 }
 
+/// A file's name without folders and without its extension; `.flow.md` is one.
+pub fn file_stem(path: &str) -> &str {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let long = file.len().checked_sub(FLOW_ENDING.len()).filter(|at| *at > 0);
+    match long.and_then(|at| file.split_at_checked(at)) {
+        Some((stem, ending)) if ending.eq_ignore_ascii_case(FLOW_ENDING) => stem,
+        _ => file.rsplit_once('.').map_or(file, |(stem, _)| stem),
+    }
+}
+
+/// How the name of a flow in Markdown ends.
+pub const FLOW_ENDING: &str = ".flow.md";
+
 impl CatalogPath {
-    /// The file's name without folders and without its last extension.
+    /// The file's name without folders and without its extension.
     pub fn stem(&self) -> &str {
-        let file = self.0.rsplit('/').next().unwrap_or(&self.0);
-        file.rsplit_once('.').map_or(file, |(stem, _)| stem)
+        file_stem(&self.0)
     }
 
     /// The folders between the first one and the file, for example `sales` of `flows/sales/a.json`.

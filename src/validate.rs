@@ -124,7 +124,7 @@ pub struct FlowCheck {
 
 /// Reads a file for [`template_file`].
 pub fn parse(path: &CatalogPath, bytes: &[u8]) -> Parsed {
-    Document::parse(path.clone(), bytes).map(Arc::new).map_err(Arc::new)
+    wire::parse(path, bytes).map(Arc::new).map_err(Arc::new)
 }
 
 /// Checks a flow file, by every rule of the registry.
@@ -136,7 +136,7 @@ pub fn flow_file(file: &ParsedFlows, known: Known<'_>) -> FileCheck {
 
 /// What the rules find in one flow, and what was worked out for them.
 fn look_at(
-    flow: &Flow,
+    flow: &Arc<Flow>,
     unread: &[Unread],
     document: &Document,
     locator: &Locator<'_>,
@@ -146,7 +146,7 @@ fn look_at(
     let mut drafts = Drafts::new(&flow.file, &document.text, locator);
     let subject = FlowSubject {
         document,
-        flow,
+        flow: &view.flow,
         unread,
         graph: &view.graph,
         order: view.order.as_ref(),
@@ -191,7 +191,7 @@ pub fn template_file(path: &CatalogPath, parsed: &Parsed) -> TemplateCheck {
     };
     let read = wire::read_templates(document);
     let violations = rules::schema::violations(document, &rules::schema::TEMPLATE);
-    let locator = Locator::new(&document.text);
+    let locator = wire::locator(path, &document.text);
     let mut drafts = Drafts::new(path, &document.text, &locator);
     let subject = FileSubject { document, unread: &read.unread, violations: &violations, flows: 0 };
     run_file_rules(&subject, &mut drafts);

@@ -9,12 +9,12 @@ use super::names::FlowNames;
 use super::nested::Nesting;
 use super::problems::{Problems, left_out, unreadable};
 use super::stock::{Judge, JudgedFlow, Manner, Stock, Within};
-use super::{CatalogError, INDEX, OpenedRevision, in_folder, is_category, stem};
+use super::{CatalogError, INDEX, OpenedRevision, in_folder, is_category};
 use crate::cache::RecordFile;
 use crate::code::Code;
 use crate::discover::{Category, FlowIndex, FlowRow, IndexRows, TemplateRow, TemplateTitle};
 use crate::model::{Directory, Unusable};
-use crate::names::CatalogPath;
+use crate::names::{CatalogPath, file_stem};
 use crate::source::{Files, Problem, ProblemKind, Snapshot, Text};
 use crate::validate::{Finding, ParsedFlows, Reach, Severity, Twins};
 
@@ -216,7 +216,7 @@ impl Building {
     fn names(&self) -> FlowNames {
         let mut names = FlowNames::default();
         for (flow, file) in self.flows.iter().zip(&self.file_of) {
-            let stem = stem(&flow.file);
+            let stem = file_stem(&flow.file);
             let names_of = [Some(flow.name.as_str()), Some(stem), flow.meta_name.as_deref(), flow.flow_id.as_deref()];
             names.note((*file, flow.place_in_file), &flow.file, names_of);
         }
@@ -283,7 +283,13 @@ impl Building {
             let names = read.all().iter().flat_map(|template| &template.variables).map(|variable| &variable.name);
             let variables = names.filter(|name| seen.insert(name)).cloned().collect();
             let oid = CatalogPath::new(file).map(|path| self.oid(&path)).unwrap_or_default();
-            TemplateRow { file: file.clone(), stem: stem(file).to_owned(), oid, titles: titles.collect(), variables }
+            TemplateRow {
+                file: file.clone(),
+                stem: file_stem(file).to_owned(),
+                oid,
+                titles: titles.collect(),
+                variables,
+            }
         };
         self.stock.templates.iter().map(entry).collect()
     }

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use super::nested::FlowPlace;
-use super::stem;
 use crate::model::{KnownFlow, Lookup, Unusable};
-use crate::names::{Few, folded, nearest, nfc};
+use crate::names::{Few, file_stem, folded, nearest, nfc};
 use crate::validate::Twins;
 
 /// What flows go by: exact name, file stem, given name, id, in this order; behind these the stems of
@@ -32,7 +31,7 @@ impl FlowNames {
     /// Notes a file of flows that can't be used; asked for by its stem it says why.
     pub(super) fn note_unusable(&mut self, unusable: &Unusable) {
         if unusable.file.starts_with("flows/") {
-            self.unusable.entry(stem(&unusable.file).to_owned()).or_insert_with(|| unusable.clone());
+            self.unusable.entry(file_stem(&unusable.file).to_owned()).or_insert_with(|| unusable.clone());
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::in_folder;
 use crate::model::{Directory, Flow, KnownFlow, Listed, Lookup, Shelf, Template, Toolbox, Unusable};
-use crate::names::CatalogPath;
+use crate::names::{CatalogPath, file_stem};
 use crate::plan::{FlowPlan, Plan};
 use crate::validate::{
     self, Finding, FlowChecker, Guidance, Known, Options, ParsedFlows, References, Severity, StrayExample, Twins,
@@ -93,7 +93,7 @@ impl TemplatesOfFile {
     fn listed(&self, file: &str) -> Listed {
         Listed {
             file: file.to_owned(),
-            stem: super::stem(file).to_owned(),
+            stem: file_stem(file).to_owned(),
             entries: self.all().iter().map(|template| (template.id.clone(), template.title.clone())).collect(),
         }
     }

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::list_entry::compact_tokens;
 use super::rank::{Document, SearchIndex};
-use super::rows::{FlowKey, stem_of};
+use super::rows::FlowKey;
 use super::{Category, FileProblem, FlowRow, IndexRows, TemplateRow};
-use crate::names::{folded, nfc};
+use crate::names::{file_stem, folded, nfc};
 
 /// Raised with every change of what is stored; an index of another form is made anew.
 const FORM: u32 = 11;
@@ -73,7 +73,7 @@ struct Keys {
 /// becomes ambiguous through another flow's stem.
 const LEVELS: [fn(&FlowKey) -> Option<&str>; 4] = [
     |key| Some(&key.name),
-    |key| Some(stem_of(&key.file)),
+    |key| Some(file_stem(&key.file)),
     |key| key.meta_name.as_deref(),
     |key| key.flow_id.as_deref(),
 ];

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::code::Code;
-use crate::names::{nfc, unprintable};
+use crate::names::{file_stem, nfc, unprintable};
 
 /// What an input without a type reads.
 pub(super) const PLAIN_KIND: &str = "string";
@@ -77,7 +77,7 @@ impl FlowRow {
 
     /// The file's name without folders and without its last extension.
     pub fn stem(&self) -> &str {
-        stem_of(&self.file)
+        file_stem(&self.file)
     }
 }
 
@@ -273,11 +273,6 @@ impl FlowKey {
             && complexity.is_none_or(|wanted| self.complexity.as_deref() == Some(wanted))
             && tags.iter().all(|tag| self.tags.contains(tag))
     }
-}
-
-pub(super) fn stem_of(file: &str) -> &str {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
 fn clean_flow(flow: &mut FlowRow) {

@@ -15,7 +15,7 @@ use serde_json::{Map, Number, Value};
 
 use super::slips::slip;
 use super::span::{lax_ast, parse_ast, too_deep};
-use super::{Place, Pointer, Position, Span};
+use super::{Note, Place, Pointer, Position, Span, YamlProblem};
 use crate::names::{CatalogPath, hidden, legible, spelt_in_tags};
 
 /// The deepest nesting of arrays and objects that is read.
@@ -36,6 +36,8 @@ pub struct Document {
     pub duplicates: Vec<Duplicate>,
     /// Texts and keys that held hidden characters, which are not in the value.
     pub hidden: Vec<Hidden>,
+    /// What reading a file that is not JSON noticed.
+    pub notes: Vec<Note>,
 }
 
 /// A text or a key that held characters which nobody sees.
@@ -62,10 +64,23 @@ pub struct Duplicate {
     pub times: usize,
 }
 
-/// Why a file is not JSON that can be read, and where.
+/// What of a file can't be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyntaxKind {
+    /// It is not JSON.
+    Json,
+    /// The front matter of a file in Markdown.
+    FrontMatter,
+    /// A block of YAML within Markdown.
+    Yaml,
+}
+
+/// Why a file can't be read, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SyntaxProblem {
+    /// What of it.
+    pub kind: SyntaxKind,
     /// The fact, without the place.
     pub message: String,
     /// What to do about it.
@@ -78,18 +93,36 @@ pub struct SyntaxProblem {
     pub text: Arc<str>,
 }
 
+impl SyntaxProblem {
+    /// One in a piece of YAML.
+    pub fn of_yaml(kind: SyntaxKind, problem: YamlProblem, text: &str) -> Self {
+        let YamlProblem { message, hint, span } = problem;
+        let position = Position::of(text, span.start);
+        Self { kind, message, hint: Some(hint), span, position, text: Arc::from(text) }
+    }
+}
+
 impl Document {
+    /// A file's text, without a byte-order mark.
+    ///
+    /// # Errors
+    /// When it is not UTF-8.
+    pub fn decode(bytes: &[u8]) -> Result<&str, SyntaxProblem> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(text.strip_prefix('\u{FEFF}').unwrap_or(text)),
+            Err(error) => Err(not_utf8(bytes, error.valid_up_to())),
+        }
+    }
+
     /// Reads a file's bytes.
     ///
     /// # Errors
     /// When the bytes are not UTF-8, not strict JSON, or nested deeper than [`MAX_NESTING`], or when
     /// keys are longer than [`MAX_PATH`].
     pub fn parse(path: CatalogPath, bytes: &[u8]) -> Result<Self, SyntaxProblem> {
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => text.strip_prefix('\u{FEFF}').unwrap_or(text),
-            Err(error) => return Err(not_utf8(bytes, error.valid_up_to())),
-        };
+        let text = Self::decode(bytes)?;
         let problem = |message: String, hint, start: usize, end: usize| SyntaxProblem {
+            kind: SyntaxKind::Json,
             message,
             hint,
             span: Span { start, end: end.max(start) },
@@ -148,7 +181,8 @@ impl Document {
         }
         let mut noted = Noted::default();
         let value = value_of(&ast, &Pointer::root(), &mut noted);
-        Ok(Self { path, text: Arc::from(text), value, duplicates: noted.duplicates, hidden: noted.hidden })
+        let Noted { duplicates, hidden } = noted;
+        Ok(Self { path, text: Arc::from(text), value, duplicates, hidden, notes: Vec::new() })
     }
 }
 
@@ -272,6 +306,7 @@ fn not_utf8(bytes: &[u8], at: usize) -> SyntaxProblem {
     let before = String::from_utf8_lossy(bytes.get(..at).unwrap_or_default()).into_owned();
     let looks_utf16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
     SyntaxProblem {
+        kind: SyntaxKind::Json,
         message: format!("byte {at} is not UTF-8"),
         hint: Some(if looks_utf16 { "the file looks like UTF-16: save it as UTF-8" } else { "save the file as UTF-8" }),
         span: Span { start: at, end: at },

@@ -8,6 +8,7 @@ use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
+use super::tree::{Style, Tree, pieces};
 use super::{Part, Place};
 use crate::names::{hidden, legible};
 
@@ -115,6 +116,8 @@ fn floor(text: &str, offset: usize) -> usize {
 /// where none is asked for, as in most files.
 pub struct Locator<'a> {
     text: &'a str,
+    /// What reads a text that is not JSON.
+    read: Option<fn(&str) -> Option<Tree>>,
     root: OnceCell<Option<SpanNode>>,
     /// Where each line begins, so that a position costs no walk through the file.
     lines: OnceCell<Vec<usize>>,
@@ -126,20 +129,28 @@ pub struct Locator<'a> {
     /// The last text in which hidden characters were looked for: where its literal begins, and where
     /// they stand.
     hidden: RefCell<(usize, Vec<Range<usize>>)>,
+    /// The last text that is not JSON's in which a place was looked for: where it begins, and its stretches.
+    pieces: RefCell<Option<(usize, Stretches)>>,
 }
+
+/// Where a text is written as it reads: pairs of bytes of what it reads and of what is written.
+type Stretches = Vec<(usize, usize)>;
 
 /// A value as far as places need it. Unlike the parser's own, it borrows nothing from the text.
-struct SpanNode {
-    span: Span,
-    kind: SpanNodeKind,
+pub(super) struct SpanNode {
+    pub(super) span: Span,
+    pub(super) kind: SpanNodeKind,
 }
 
-enum SpanNodeKind {
+pub(super) enum SpanNodeKind {
     /// The place of its name, and the value, of each member. The last of several equal keys is the one
     /// whose value counts.
     Object(BTreeMap<String, (Span, SpanNode)>),
     Array(Vec<SpanNode>),
+    /// A text of JSON.
     Text,
+    /// A text that is written otherwise: what it reads, and how it is written.
+    Written(String, Style),
     Other,
 }
 
@@ -170,12 +181,19 @@ impl<'a> Locator<'a> {
     pub fn new(text: &'a str) -> Self {
         Self {
             text,
+            read: None,
             root: OnceCell::new(),
             lines: OnceCell::new(),
             column: Cell::default(),
             within: Cell::default(),
             hidden: RefCell::default(),
+            pieces: RefCell::default(),
         }
+    }
+
+    /// The same for a text that is not JSON, and what reads it.
+    pub fn reading(text: &'a str, read: fn(&str) -> Option<Tree>) -> Self {
+        Self { read: Some(read), ..Self::new(text) }
     }
 
     /// Where byte `offset` stands; past the end counts as the end.
@@ -201,6 +219,9 @@ impl<'a> Locator<'a> {
     /// The bytes of a place; a member that is not there gives its nearest parent that is.
     pub fn span(&self, place: &Place) -> Span {
         let root = self.root.get_or_init(|| {
+            if let Some(read) = self.read {
+                return read(self.text).map(Tree::into_spans);
+            }
             let ast = parse_ast(self.text).ok().flatten();
             // What could only be read laxly has its places, too.
             ast.or_else(|| if too_deep(self.text).is_some() { None } else { lax_ast(self.text) })
@@ -217,7 +238,7 @@ impl<'a> Locator<'a> {
                 SpanNodeKind::Array(items) => {
                     step.parse::<usize>().ok().and_then(|index| items.get(index)).map(|value| (value, None))
                 }
-                SpanNodeKind::Text | SpanNodeKind::Other => None,
+                SpanNodeKind::Text | SpanNodeKind::Written(..) | SpanNodeKind::Other => None,
             };
             let Some((value, found)) = next else {
                 whole = false;
@@ -233,6 +254,9 @@ impl<'a> Locator<'a> {
             return key;
         }
         let Span { start, end } = here.span;
+        if let (true, Some(within), SpanNodeKind::Written(text, style)) = (whole, place.within, &here.kind) {
+            return self.within_written(here.span, (text, *style), within);
+        }
         if let (true, Some((from, to)), SpanNodeKind::Text) = (whole, place.within, &here.kind) {
             let raw = self.text.get(start..end).unwrap_or_default();
             let (from, to) = self.with_hidden(start, raw, (from, to));
@@ -246,6 +270,27 @@ impl<'a> Locator<'a> {
             return Span { start: start + first.0, end: start + end };
         }
         here.span
+    }
+
+    /// The place in a text that is not written as JSON's are.
+    fn within_written(&self, Span { start, end }: Span, (text, style): (&str, Style), within: (usize, usize)) -> Span {
+        let mut last = self.pieces.borrow_mut();
+        let known = last.take().filter(|(of, _)| *of == start).map(|(_, stretches)| stretches);
+        let stretches = known.unwrap_or_else(|| pieces(self.text.get(start..end).unwrap_or_default(), text, style));
+        let written = |at: usize| {
+            let number = stretches.partition_point(|(read, _)| *read <= at).saturating_sub(1);
+            stretches.get(number).map_or(start, |(read, raw)| start + raw + at.saturating_sub(*read))
+        };
+        let (from, to) = within;
+        // The end of a stretch is not the beginning of the next one.
+        let past = if to > from { written(to - 1) + 1 } else { written(to) };
+        let mut past = past.min(end);
+        while !self.text.is_char_boundary(past) {
+            past += 1;
+        }
+        let found = Span { start: written(from).min(end), end: past };
+        *last = Some((start, stretches));
+        found
     }
 
     /// The place in a text as it was read, counted in the text as it is written: hidden characters are

@@ -11,6 +11,8 @@ pub enum Shape {
     Export,
     /// `{metadata: {name, version}, nodes, edges}`.
     Flat,
+    /// A file in Markdown: read as the flat shape, but its edges are what its texts read.
+    Markdown,
 }
 
 /// One flow of a catalog.
@@ -71,7 +73,7 @@ impl Flow {
     pub fn meta(&self) -> Pointer {
         match self.shape {
             Shape::Export => self.base.key("meta"),
-            Shape::Flat => self.base.key("metadata"),
+            Shape::Flat | Shape::Markdown => self.base.key("metadata"),
         }
     }
 

@@ -1,12 +1,13 @@
 //! Personas: role texts that a model takes on for a step, as `personas/*.md` hold them.
 //!
-//! A file is Markdown with an optional front matter of `name` and `description`. What is unusual in
-//! the front matter is left out; what could change how the text around it is shown is refused.
+//! A file is Markdown with an optional front matter of `name` and `description`. Other keys are left
+//! alone; what could change how the text around it is shown is refused.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::{Tree, TreeKind, Yaml, YamlProblem};
 use crate::names::{CatalogPath, legible, unprintable};
 
 /// One role text.
@@ -53,6 +54,15 @@ impl Persona {
     /// # Errors
     /// When it is not UTF-8, holds control or bidirectional characters, or says nothing.
     pub fn read(file: CatalogPath, bytes: &[u8]) -> Result<Self, PersonaError> {
+        Self::read_noting(file, bytes).map(|(persona, _)| persona)
+    }
+
+    /// The same, and why its front matter is no YAML, where it is none: then its lines are read one by one,
+    /// as they always were. Places count bytes of the text with plain line ends.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_noting(file: CatalogPath, bytes: &[u8]) -> Result<(Self, Option<(YamlProblem, String)>), PersonaError> {
         let text = std::str::from_utf8(bytes).map_err(|error| PersonaError::NotUtf8 { at: error.valid_up_to() })?;
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).replace("\r\n", "\n");
         let text = legible(&text);
@@ -69,8 +79,31 @@ impl Persona {
         if body.is_empty() {
             return Err(PersonaError::Empty);
         }
-        let name = front_value(front, "name").unwrap_or_else(|| file.stem().to_owned());
-        Ok(Self { name, description: front_value(front, "description"), text: Arc::from(body), file })
+        let begin = front.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+        let range = if front.is_empty() { 0..0 } else { begin..begin + front.len() };
+        let (mut front_members, mut problem) = (Vec::new(), None);
+        match Yaml::read(&text, range.clone()).map(|yaml| yaml.tree) {
+            Ok(Some(Tree { kind: TreeKind::Map(members), .. })) => front_members = members,
+            Ok(None) => {}
+            Ok(Some(Tree { span, .. })) => {
+                let message = "the front matter is no mapping of keys to values".to_owned();
+                problem = Some(YamlProblem { message, hint: "write lines of `key: value`", span });
+            }
+            Err(found) => problem = Some(found),
+        }
+        let value = |key: &str| {
+            if problem.is_some() {
+                return front_value(front, key);
+            }
+            let tree = &front_members.iter().rev().find(|member| member.key == key)?.tree;
+            // Where a text is expected, the written characters count.
+            let written = text.get(tree.span.start..tree.span.end).unwrap_or_default();
+            let value = tree.as_text().map_or(written, str::trim).to_owned();
+            (!value.is_empty() && matches!(tree.kind, TreeKind::Scalar(..))).then_some(value)
+        };
+        let name = value("name").unwrap_or_else(|| file.stem().to_owned());
+        let persona = Self { name, description: value("description"), text: Arc::from(body), file };
+        Ok((persona, problem.map(|problem| (problem, text.into_owned()))))
     }
 }
 

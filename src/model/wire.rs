@@ -1,10 +1,11 @@
-//! Reads flow and template files into the model; the only place that knows their JSON.
+//! Reads flow and template files into the model; the only place that knows their JSON and their Markdown.
 //!
 //! Reading is forgiving: what has the wrong type is left out, because the published JSON Schema
 //! names it with its place. What the schema can't say comes back as [`Unread`].
 
 mod flows;
 mod foreign;
+mod markdown;
 mod templates;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::model::Declared;
 use crate::model::ValueType;
 
 pub use flows::{FlowFile, read_flows};
+pub use markdown::{is_markdown, locator, parse};
 pub use templates::{TemplateFile, read_templates};
 
 /// Something a file says that could not be taken over into the model.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::failure::{ProblemKind, SourceError};
-use crate::names::{CatalogPath, ObjectId};
+use crate::names::{CatalogPath, FLOW_ENDING, ObjectId};
 
 /// The folders a catalog consists of; nothing else of a repository is looked at.
 pub const CATALOG_FOLDERS: [&str; 4] = ["contracts", "flows", "personas", "templates"];
@@ -14,14 +14,28 @@ pub(super) fn in_catalog(path: &str) -> bool {
     path.split_once('/').is_some_and(|(folder, _)| CATALOG_FOLDERS.contains(&folder))
 }
 
+/// Files in Markdown that lie among templates and are none, in any case.
+const ABOUT: [&str; 7] = ["readme", "changelog", "contributing", "license", "code_of_conduct", "agents", "claude"];
+
 /// Whether a file of that path is one that a catalog consists of: `.json` below flows, templates and
-/// contracts, `.md` below personas. A README or a picture beside them is none of its business.
+/// contracts, `.md` below personas and templates, `.flow.md` below flows. A README or a picture beside them
+/// is none of its business.
 pub(super) fn is_read(path: &str) -> bool {
-    let wanted = if path.starts_with("personas/") { "md" } else { "json" };
-    let name = path.rsplit('/').next().unwrap_or_default();
-    in_catalog(path)
-        && !is_hidden(path)
-        && name.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case(wanted))
+    if !in_catalog(path) || is_hidden(path) {
+        return false;
+    }
+    let lower = path.to_ascii_lowercase();
+    let name = lower.rsplit('/').next().unwrap_or_default();
+    // A name that is all extension has no stem.
+    let ends = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
+    match lower.split('/').next() {
+        Some("personas") => ends(".md"),
+        Some("flows") => ends(".json") || ends(FLOW_ENDING),
+        Some("templates") => {
+            ends(".json") || name.strip_suffix(".md").is_some_and(|stem| !stem.is_empty() && !ABOUT.contains(&stem))
+        }
+        _ => ends(".json"),
+    }
 }
 
 /// Whether a file or a folder on the way to it begins with a dot: systems and editors write such files, and a
@@ -39,12 +53,23 @@ pub(super) fn meant_path(path: &str, has: impl Fn(&str) -> bool) -> Option<Strin
     }
     let (folder, rest) = path.split_once('/')?;
     if CATALOG_FOLDERS.contains(&folder) {
-        let (wanted, others): (_, &[&str]) = match folder {
-            "personas" => ("md", &[".txt", ".markdown", ".md.txt"]),
-            _ => ("json", &[".json.txt", ".yaml", ".yml", ".json5", ".jsonc"]),
+        const JSON: [(&str, &str); 5] =
+            [(".json.txt", "json"), (".yaml", "json"), (".yml", "json"), (".json5", "json"), (".jsonc", "json")];
+        let others: &[(&str, &str)] = match folder {
+            "personas" => &[(".txt", "md"), (".markdown", "md"), (".md.txt", "md")],
+            "flows" => &[
+                (".flow.markdown", "flow.md"),
+                (".flow.mdx", "flow.md"),
+                (".flow.md.txt", "flow.md"),
+                (".flow.txt", "flow.md"),
+            ],
+            "templates" => &[(".markdown", "md"), (".mdx", "md"), (".md.txt", "md")],
+            _ => &[],
         };
+        let of_json = if folder == "personas" { &[][..] } else { &JSON };
         let lower = rest.to_ascii_lowercase();
-        let ending = others.iter().filter(|ending| lower.ends_with(**ending)).max_by_key(|ending| ending.len())?;
+        let fits = others.iter().chain(of_json).filter(|(ending, _)| lower.ends_with(ending));
+        let (ending, wanted) = fits.max_by_key(|(ending, _)| ending.len())?;
         return Some(format!("{folder}/{}.{wanted}", rest.get(..rest.len() - ending.len())?));
     }
     let right = meant_folder(folder)?;
@@ -191,6 +216,9 @@ mod tests {
             ("flows/Tea.json.txt", "flows/Tea.json"),
             ("persona/clerk.md", "personas/clerk.md"),
             ("personas/clerk.txt", "personas/clerk.md"),
+            ("flows/Tea.flow.markdown", "flows/Tea.flow.md"),
+            ("flow/Tea.flow.md", "flows/Tea.flow.md"),
+            ("templates/Tea.md.txt", "templates/Tea.md"),
             ("Contracts/a.json", "contracts/a.json"),
             ("Templates/a.json", "templates/a.json"),
         ] {
@@ -199,6 +227,9 @@ mod tests {
         for path in [
             "flows/Tea.json",
             "flows/README.md",
+            "flows/notes.txt",
+            "templates/readme.md",
+            "templates/notes.txt",
             "flows/Tea.png",
             "template/a.json",
             "docs/flows/a.json",
@@ -217,5 +248,27 @@ mod tests {
             assert!(!is_read(path), "{path}");
         }
         assert!(is_read("flows/a.b/Tea.json"));
+    }
+
+    #[test]
+    fn markdown_is_read_as_flows_templates_and_personas_and_what_describes_a_repository_is_not() {
+        for path in
+            ["flows/Tea.flow.md", "flows/a/Tea.Flow.MD", "templates/Tea.md", "templates/a/b.c.md", "personas/README.md"]
+        {
+            assert!(is_read(path), "{path}");
+        }
+        for path in [
+            "flows/Tea.md",
+            "flows/README.md",
+            "flows/.flow.md",
+            "templates/README.md",
+            "templates/a/Changelog.md",
+            "templates/CODE_OF_CONDUCT.md",
+            "templates/agents.md",
+            "contracts/a.md",
+            "docs/a.flow.md",
+        ] {
+            assert!(!is_read(path), "{path}");
+        }
     }
 }

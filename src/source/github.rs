@@ -50,7 +50,7 @@ const INCOMPLETE: TimeDelta = TimeDelta::seconds(30);
 /// How long a commit is promised to stay as it is: for ever, but callers may add to it.
 const LONG: Duration = Duration::from_hours(365 * 24);
 /// The version of everything below the cache folder: another format, another folder.
-const FORMAT: &str = "v1";
+const FORMAT: &str = "v2";
 
 /// Removes whatever is kept of GitHub below a cache folder; all of it can be fetched again.
 ///

@@ -4,9 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::graph::{Graph, Order};
-use crate::model::{Flow, Node};
+use crate::model::{Flow, Node, Shape};
+use crate::validate::rules::misspelt_field;
 use crate::validate::rules::over_limit::too_large;
-use crate::validate::{Body, Finding, Known, Mending, Reach, Scope};
+use crate::validate::{Body, Finding, Intent, Known, Mending, Reach, Scope, StepScope};
+
+mod reading;
 
 /// A flow that no finding reaches. Made by the checker alone, so that an unchecked flow can't be
 /// executed: that doesn't compile.
@@ -42,39 +45,80 @@ impl CheckedFlow {
 
 /// What is worked out of a flow before the rules look at it.
 pub(super) struct CheckedView {
+    /// The flow; one in Markdown with the edges that its texts make.
+    pub(super) flow: Arc<Flow>,
     pub(super) graph: Graph,
     pub(super) order: Option<Order>,
     pub(super) scope: Scope,
 }
 
-impl CheckedView {
-    pub(super) fn of(flow: &Flow, known: Known<'_>) -> Self {
-        if too_large(flow, known.options) {
-            return Self { graph: Graph::default(), order: None, scope: Scope::default() };
-        }
+/// A flow's edges as a graph.
+struct Drawn {
+    /// The ends of each edge; none where one names no node.
+    ends: Vec<Option<(usize, usize)>>,
+    graph: Graph,
+    order: Option<Order>,
+}
+
+impl Drawn {
+    fn of(flow: &Flow) -> Self {
         let mut numbers: HashMap<&str, usize> = HashMap::with_capacity(flow.nodes.len());
         for (number, node) in flow.nodes.iter().enumerate() {
             numbers.entry(node.id.as_str()).or_insert(number);
         }
         let ends =
             |edge: &crate::model::Edge| Some((*numbers.get(edge.from.as_str())?, *numbers.get(edge.to.as_str())?));
-        let edges: Vec<Option<(usize, usize)>> = flow.edges.iter().map(ends).collect();
-        let graph = Graph::new(flow.nodes.len(), edges.iter().flatten().copied().filter(|(from, to)| from != to));
+        let ends: Vec<Option<(usize, usize)>> = flow.edges.iter().map(ends).collect();
+        let graph = Graph::new(flow.nodes.len(), ends.iter().flatten().copied().filter(|(from, to)| from != to));
         let runnable: Vec<bool> = flow.nodes.iter().map(Node::runnable).collect();
         let order = graph.order(&runnable);
-        let scope = Scope::of(flow, &graph, order.as_ref(), &edges, known);
-        Self { graph, order, scope }
+        Self { ends, graph, order }
+    }
+}
+
+impl CheckedView {
+    pub(super) fn of(flow: &Arc<Flow>, known: Known<'_>) -> Self {
+        if too_large(flow, known.options) {
+            let (graph, scope) = (Graph::default(), Scope::default());
+            return Self { flow: flow.clone(), graph, order: None, scope };
+        }
+        let drawn = Drawn::of(flow);
+        if flow.shape != Shape::Markdown {
+            let scope = Scope::of(flow, &drawn.graph, drawn.order.as_ref(), &drawn.ends, known);
+            return Self { flow: flow.clone(), graph: drawn.graph, order: drawn.order, scope };
+        }
+        // Which steps come before is not known yet, so that no output is out of reach.
+        let mut scope = Scope::of(flow, &drawn.graph, None, &drawn.ends, known);
+        let added = reading::edges(flow, &drawn, &scope);
+        if added.is_empty() {
+            scope.settle(drawn.order.as_ref());
+            return Self { flow: flow.clone(), graph: drawn.graph, order: drawn.order, scope };
+        }
+        let mut flow = Flow::clone(flow);
+        flow.edges.extend(added);
+        let Drawn { graph, order, .. } = Drawn::of(&flow);
+        scope.settle(order.as_ref());
+        Self { flow: Arc::new(flow), graph, order, scope }
     }
 
     /// The checked flow; a step that can't be done says what its finding says of mending it.
-    pub(super) fn into_checked(self, flow: Arc<Flow>, findings: &[Finding]) -> Option<CheckedFlow> {
-        let mut scope = self.scope;
+    pub(super) fn into_checked(self, findings: &[Finding]) -> Option<CheckedFlow> {
+        let (flow, mut scope) = (self.flow, self.scope);
         for step in &mut scope.steps {
-            let Body::Faulty { mending, .. } = &mut step.body else { continue };
-            let id = flow.nodes.get(step.node).map(|node| &node.id);
-            let found = findings.iter().find(|finding| finding.reach == Reach::Step && finding.node.as_ref() == id);
-            if let Some(finding) = found {
+            let node = flow.nodes.get(step.node);
+            let id = node.map(|node| &node.id);
+            let mut found = findings.iter().filter(|f| f.reach == Reach::Step && f.node.as_ref() == id);
+            if let (Body::Faulty { mending, .. }, Some(finding)) = (&mut step.body, found.clone().next()) {
                 *mending = Mending::of(finding);
+            } else if let Some(finding) = found.find(|finding| finding.rule == misspelt_field::RULE.id) {
+                // A setting that is lost may be the one that says when the step must not be done.
+                let body = Body::Faulty {
+                    code: finding.code,
+                    message: finding.message.clone(),
+                    meant: node.map(Intent::of).unwrap_or_default(),
+                    mending: Mending::of(finding),
+                };
+                *step = StepScope::without_text(step.node, body);
             }
         }
         Some(CheckedFlow { flow, graph: self.graph, order: self.order?, scope })

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::code::{Code, WarningCode};
-use crate::document::{Edit, Locator, Place, Position, Span, SyntaxProblem};
+use crate::document::{Edit, Locator, Note, Place, Position, Span, SyntaxKind, SyntaxProblem};
+use crate::model::wire::locator;
 use crate::model::{Template, Unusable};
 use crate::names::{CatalogPath, grouped};
 use crate::validate::{Fix, Mending, Rule};
@@ -251,6 +252,15 @@ impl<'a> Drafts<'a> {
         self.push(file, text, place, span, message.into())
     }
 
+    /// Notes what reading noticed.
+    pub fn note(&mut self, note: &Note) -> Draft<'_> {
+        let draft = self.find_at(Place::default(), note.span, note.message.clone()).hint(note.hint.clone());
+        match &note.step {
+            Some(id) => draft.node(id),
+            None => draft,
+        }
+    }
+
     fn push(&mut self, file: CatalogPath, text: Arc<str>, place: Place, span: Span, message: String) -> Draft<'_> {
         self.limit();
         self.of_rule += 1;
@@ -266,10 +276,11 @@ impl<'a> Drafts<'a> {
         let of_one_file = |a: &usize, b: &usize| found.get(*a).map(|f| &f.file) == found.get(*b).map(|f| &f.file);
         let files: Vec<Vec<usize>> = elsewhere.chunk_by(of_one_file).map(<[usize]>::to_vec).collect();
         for numbers in files {
-            let Some(text) = numbers.first().and_then(|number| found.get(*number)).map(|f| f.text.clone()) else {
+            let first = numbers.first().and_then(|number| found.get(*number));
+            let Some((file, text)) = first.map(|finding| (finding.file.clone(), finding.text.clone())) else {
                 continue;
             };
-            let locator = Locator::new(&text);
+            let locator = locator(&file, &text);
             for number in numbers {
                 if let Some(finding) = found.get_mut(number) {
                     finding.span = locator.span(&finding.place);
@@ -398,12 +409,16 @@ pub(super) fn of_file(rule: &Rule, file: CatalogPath, message: String, hint: Str
     Finding { hints: vec![hint], ..Finding::of(rule, file, Arc::from(""), message) }
 }
 
-/// A file that is not JSON, as a finding of the rule `syntax`.
+/// A file that can't be read, as a finding.
 pub(super) fn syntax(file: &CatalogPath, problem: &SyntaxProblem) -> Finding {
+    let rule = match problem.kind {
+        SyntaxKind::FrontMatter => &super::rules::front_matter::RULE,
+        SyntaxKind::Json | SyntaxKind::Yaml => &super::rules::syntax::RULE,
+    };
     Finding {
         span: problem.span,
         position: problem.position,
         hints: vec![problem.hint.unwrap_or("repair the JSON there").to_owned()],
-        ..Finding::of(&super::rules::syntax::RULE, file.clone(), problem.text.clone(), problem.message.clone())
+        ..Finding::of(rule, file.clone(), problem.text.clone(), problem.message.clone())
     }
 }

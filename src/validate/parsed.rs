@@ -130,7 +130,7 @@ impl ParsedFlows {
     pub fn checker(&self) -> FlowChecker<'_> {
         let contents = self.contents.as_ref().ok();
         FlowChecker {
-            checked: contents.map(|contents| (&**contents, Locator::new(&contents.document.text))),
+            checked: contents.map(|contents| (&**contents, wire::locator(&self.path, &contents.document.text))),
             file: self,
         }
     }
@@ -153,7 +153,7 @@ impl Contents {
             let whole: Vec<Unread> =
                 self.unread.iter().filter(|(flow, _)| flow.is_none()).map(|(_, unread)| unread.clone()).collect();
             let violations = rules::schema::violations(document, &rules::schema::FLOW);
-            let locator = Locator::new(&document.text);
+            let locator = wire::locator(path, &document.text);
             let mut drafts = Drafts::new(path, &document.text, &locator);
             let subject = FileSubject { document, unread: &whole, violations: &violations, flows: self.flows.len() };
             super::run_file_rules(&subject, &mut drafts);
@@ -191,8 +191,9 @@ impl FlowChecker<'_> {
             (a.file != flow.file, &a.file, a.span.start).cmp(&(b.file != flow.file, &b.file, b.span.start))
         });
         let refused = findings.iter().any(|finding| finding.reach == Reach::Flow);
-        let checked = if refused { None } else { view.into_checked(flow.clone(), &findings) };
-        Some(FlowCheck { flow: flow.clone(), findings, checked })
+        let flow = view.flow.clone();
+        let checked = if refused { None } else { view.into_checked(&findings) };
+        Some(FlowCheck { flow, findings, checked })
     }
 }
 

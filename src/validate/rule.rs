@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::code::{Code, WarningCode};
-use crate::document::{Document, Place, Pointer};
+use crate::document::{Document, Note, NoteKind, Place, Pointer};
 use crate::graph::{Graph, Order};
 use crate::model::wire::Unread;
-use crate::model::{Edge, Flow, Lookup, Node, NodeKind, OutputShape};
+use crate::model::{Edge, Flow, Lookup, Node, NodeKind, OutputShape, Shape};
 use crate::names::quoted;
 use crate::render::Placeholder;
 use crate::validate::doing::FaultKind;
@@ -84,6 +84,13 @@ pub struct FileSubject<'a> {
     pub flows: usize,
 }
 
+impl<'a> FileSubject<'a> {
+    /// What reading noticed, of one kind.
+    pub(in crate::validate) fn notes(&self, of: fn(&NoteKind) -> bool) -> impl Iterator<Item = &'a Note> + use<'a> {
+        self.document.notes.iter().filter(move |note| of(&note.kind))
+    }
+}
+
 /// What a flow rule may look at.
 #[derive(Debug, Clone, Copy)]
 pub struct FlowSubject<'a> {
@@ -103,7 +110,21 @@ pub struct FlowSubject<'a> {
     pub known: Known<'a>,
 }
 
+/// How the order of steps is written in Markdown.
+pub(in crate::validate) const AFTER: &str =
+    "let a text read the output of the step before, `{facts_result}`, or write `after: facts` into the step's block";
+
 impl FlowSubject<'_> {
+    /// One of two hints: for a file in JSON, or for one in Markdown.
+    pub(in crate::validate) fn in_form<'h>(&self, json: &'h str, markdown: &'h str) -> &'h str {
+        if self.flow.shape == Shape::Markdown { markdown } else { json }
+    }
+
+    /// Whether a node is a result.
+    pub(in crate::validate) fn is_result(&self, id: &str) -> bool {
+        self.flow.nodes.iter().any(|node| node.id == id && matches!(node.kind, NodeKind::Result))
+    }
+
     /// The id of a node, as written.
     pub fn id(&self, node: usize) -> &str {
         self.flow.nodes.get(node).map_or("", |node| node.id.as_str())

@@ -18,6 +18,7 @@ mod empty_flow;
 mod empty_step;
 mod flow_ring;
 mod foreign_placeholder;
+pub(super) mod front_matter;
 pub(super) mod hidden_text;
 mod inexact_name;
 mod invalid_variable_name;
@@ -30,7 +31,7 @@ mod missing_flow_input;
 mod missing_name;
 mod missing_persona;
 mod missing_template;
-mod misspelt_field;
+pub(super) mod misspelt_field;
 pub(super) mod over_limit;
 mod path_into_text;
 pub(super) mod schema;
@@ -41,6 +42,7 @@ mod tool_not_allowed;
 pub(super) mod twin_files;
 mod unavailable_tool;
 mod unbound_placeholder;
+mod unclosed_fence;
 mod unconnected_node;
 mod unknown_flow_input;
 mod unknown_node_kind;
@@ -48,6 +50,7 @@ mod unknown_output_field;
 mod unknown_set_key;
 mod unknown_tool;
 mod unknown_variable_set;
+mod unordered_tools;
 mod unreachable_reference;
 mod unread_output;
 pub(super) mod unusable_file;
@@ -68,6 +71,8 @@ pub const UNAVAILABLE_TOOL: &str = unavailable_tool::RULE.id;
 /// Every rule, in the order in which they look.
 pub static REGISTRY: &[Rule] = &[
     syntax::RULE,
+    front_matter::RULE,
+    unclosed_fence::RULE,
     schema::RULE,
     duplicate_key::RULE,
     hidden_text::RULE,
@@ -80,6 +85,7 @@ pub static REGISTRY: &[Rule] = &[
     dangling_edge::RULE,
     self_edge::RULE,
     cycle::RULE,
+    unordered_tools::RULE,
     unknown_node_kind::RULE,
     empty_step::RULE,
     missing_template::RULE,

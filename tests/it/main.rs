@@ -15,6 +15,7 @@ mod contract;
 mod fuzzed;
 mod guide;
 mod guided;
+mod markdown;
 mod story;
 mod support;
 mod surface;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::foreign::seems_to_be;
+use super::markdown::is_markdown;
 use super::templates::read_templates;
 use super::{
     Unread, UnreadKind, declared, given_default, said, said_or_number, text, texts, variable_sets, written_default,
@@ -63,7 +64,8 @@ fn read_object(document: &Document, object: &Map<String, Value>, file: &mut Flow
             }
         }
     } else if object.contains_key("nodes") {
-        read_one(document, object, root, Shape::Flat, (0, 1), file);
+        let shape = if is_markdown(document.path.as_str()) { Shape::Markdown } else { Shape::Flat };
+        read_one(document, object, root, shape, (0, 1), file);
     } else {
         file.unread.push((None, misplaced(document).unwrap_or_else(|| unknown_shape(&document.value, root))));
     }
@@ -110,7 +112,7 @@ fn read_one(
 
     let given_name = said(meta, "name");
     let (name, name_made_up) = listed_name(document, given_name.as_deref(), place, count);
-    if given_name.is_none() && (shape == Shape::Flat || count > 1) {
+    if given_name.is_none() && (shape != Shape::Export || count > 1) {
         let listed = format!("it is listed as {}", quoted(name.as_str()));
         let (where_, message) = if said(flow, "name").is_some() {
             let message = format!("`name` is not read here, and the flow has no `{meta_key}.name`; {listed}");
@@ -144,14 +146,15 @@ fn read_one(
     let nodes = read_nodes(flow, &base);
     if flow.get("nodes").is_none_or(|nodes| nodes.as_array().is_some_and(Vec::is_empty)) {
         let where_ = Place::value(if flow.contains_key("nodes") { base.key("nodes") } else { base.clone() });
-        tell(UnreadKind::EmptyFlow, where_, format!("flow {} has no nodes", quoted(name.as_str())));
+        let what = if shape == Shape::Markdown { "step" } else { "nodes" };
+        tell(UnreadKind::EmptyFlow, where_, format!("flow {} has no {what}", quoted(name.as_str())));
     }
     let (created, updated) = match shape {
         Shape::Export => (
             said(meta, "created_at").or_else(|| said(meta, "created")),
             said(meta, "updated_at").or_else(|| said(meta, "updated")),
         ),
-        Shape::Flat => (
+        Shape::Flat | Shape::Markdown => (
             said(meta, "created").or_else(|| said(meta, "created_at")),
             said(meta, "updated").or_else(|| said(meta, "updated_at")),
         ),

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::code::{Code, WarningCode};
 use crate::document::{Edit, Place};
+use crate::model::Shape;
 use crate::names::{nearest, quoted};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
@@ -38,17 +39,24 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let draft = drafts
                 .find(
                     place.clone(),
-                    format!(
-                        "edge {} names node {} as its {key}, and there is no such node",
-                        quoted(&edge.caption()),
-                        quoted(end)
-                    ),
+                    if subject.flow.shape == Shape::Markdown {
+                        let of = if subject.is_result(&edge.to) { "`results`" } else { "the block of step" };
+                        let to =
+                            if subject.is_result(&edge.to) { String::new() } else { format!(" {}", quoted(&edge.to)) };
+                        format!("{of}{to} names step {}, and there is no such step", quoted(end))
+                    } else {
+                        let (edge, end) = (quoted(&edge.caption()), quoted(end));
+                        format!("edge {edge} names node {end} as its {key}, and there is no such node")
+                    },
                 )
                 .did_you_mean(end, known_in_order(subject))
                 .hint(if subject.known.options.lenient {
                     "the edge is ignored"
                 } else {
-                    "remove the edge, or add the node; `--lenient` ignores such edges"
+                    subject.in_form(
+                        "remove the edge, or add the node; `--lenient` ignores such edges",
+                        "write the id of a step, as it stands in its heading: `## Label {#id}`",
+                    )
                 });
             let draft = match near {
                 Some(near) => draft.unsafe_fix(format!("name node {}", quoted(&near)), Edit::Set(place.pointer, near)),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::code::Code;
 use crate::document::Place;
+use crate::model::Shape;
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -28,12 +29,16 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         };
         let place = |number: usize| Place::value(subject.flow.node_pointer(number).key("id"));
         let caption = |number: usize| subject.flow.nodes.get(number).map_or("", |node| node.caption());
-        let (earlier_index, index) = (subject.flow.node_pointer(earlier), subject.flow.node_pointer(number));
+        let pointer = |number: usize| match subject.flow.shape {
+            Shape::Markdown => String::new(),
+            _ => format!(" ({})", subject.flow.node_pointer(number)),
+        };
+        let (earlier_index, index) = (pointer(earlier), pointer(number));
         drafts
             .find(
                 place(number),
                 format!(
-                    "node id {} is used twice: by {} ({earlier_index}) and by {} ({index})",
+                    "node id {} is used twice: by {}{earlier_index} and by {}{index}",
                     quoted(&node.id),
                     quoted(caption(earlier)),
                     quoted(caption(number))
@@ -41,6 +46,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             )
             .related(&place(earlier), "first used here")
             .node(&node.id)
-            .hint("give one of the two another id, and fix the edges that mean it");
+            .hint(subject.in_form(
+                "give one of the two another id, and fix the edges that mean it",
+                "give one of the two another id in its heading",
+            ));
     }
 }

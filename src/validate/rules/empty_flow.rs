@@ -24,10 +24,16 @@ pub(in crate::validate) const RULE: Rule = Rule {
 /// The most types that a message names.
 const MOST_KINDS: usize = 5;
 
+/// How a step begins in Markdown.
+const STEP: &str =
+    "a step begins with a line such as `## Collect the facts {#facts}`: two #, a blank, and the id in braces";
+
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let mut empty = false;
     for unread in subject.unread.iter().filter(|unread| unread.what == UnreadKind::EmptyFlow) {
-        drafts.find(unread.place.clone(), unread.message.clone()).hint("add at least one template node");
+        drafts
+            .find(unread.place.clone(), unread.message.clone())
+            .hint(subject.in_form("add at least one template node", STEP));
         empty = true;
     }
     // A node that could not be read may be a step; the schema says what is wrong with it.
@@ -48,7 +54,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let Some((first, kind)) = others.first() else {
         drafts
             .find(Place::key(subject.flow.base.key("nodes")), format!("flow {name} has no step: nothing of it runs"))
-            .hint("add at least one template node");
+            .hint(subject.in_form("add at least one template node", STEP));
         return;
     };
     let kinds: BTreeSet<&str> = others.iter().map(|(_, kind)| *kind).collect();

@@ -27,10 +27,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             NodeKind::Template(step)
                 if step.selected.is_none() && step.text.as_deref().is_none_or(|text| text.trim().is_empty()) =>
             {
-                (
-                    "neither `selectedTemplateId` nor `template` is set",
-                    "name a template in `data.selectedTemplateId`, or write the text in `data.template`",
-                )
+                let missing = "neither `selectedTemplateId` nor `template` is set";
+                let hint = "name a template in `data.selectedTemplateId`, or write the text in `data.template`";
+                let in_markdown =
+                    "write the text below the heading, or name a template: `template: Facts` in a block marked `yaml`";
+                (subject.in_form(missing, "it has neither a text nor a template"), subject.in_form(hint, in_markdown))
             }
             NodeKind::Tool(tool) if tool.call.is_none() => {
                 ("`call` is not set", "name the tool in `data.call`, or delete the node")

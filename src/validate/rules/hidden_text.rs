@@ -1,6 +1,7 @@
 //! `hidden-text`: characters that no reader of a file sees, and a model reads.
 
 use crate::code::Code;
+use crate::document::{NoteKind, Place};
 use crate::names::{counted, quoted};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
 
@@ -18,14 +19,25 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
     for hidden in &subject.document.hidden {
-        let characters = counted(hidden.count, "invisible character", "invisible characters");
-        let spelt =
-            if hidden.spelt.is_empty() { String::new() } else { format!(" that spell {}", quoted(&hidden.spelt)) };
-        drafts
-            .find(
-                hidden.place.clone(),
-                format!("this text holds {characters}{spelt}, which people can't see and flowy leaves out"),
-            )
-            .hint("retype the text, or delete them");
+        drafts.find(hidden.place.clone(), message(hidden.count, &hidden.spelt)).hint(HINT);
     }
+    for note in &subject.document.notes {
+        match &note.kind {
+            NoteKind::Hidden { count, spelt } => {
+                drafts.find_at(Place::default(), note.span, message(*count, spelt)).hint(HINT);
+            }
+            NoteKind::Comment => {
+                drafts.note(note);
+            }
+            _ => {}
+        }
+    }
+}
+
+const HINT: &str = "retype the text, or delete them";
+
+fn message(count: usize, spelt: &str) -> String {
+    let characters = counted(count, "invisible character", "invisible characters");
+    let spelt = if spelt.is_empty() { String::new() } else { format!(" that spell {}", quoted(spelt)) };
+    format!("this text holds {characters}{spelt}, which people can't see and flowy leaves out")
 }

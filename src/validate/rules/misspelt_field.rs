@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use crate::code::Code;
-use crate::document::{Place, Pointer};
+use crate::document::{NoteKind, Place, Pointer};
 use crate::names::quoted;
 use crate::validate::spelling::{self, DOING, Meant, Spelling};
-use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -15,7 +15,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     reach: Reach::None,
     code: Code::ValidationError,
     warning: None,
-    also: &[],
+    also: &[Verdict { severity: Severity::Error, reach: Reach::Step, when: "a step in Markdown loses a setting" }],
     summary: "The fields that make a difference are spelt as they are read, and stand where they are read.",
     check: Check::File(check),
 };
@@ -31,6 +31,12 @@ struct Subject<'v> {
 }
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
+    for note in subject.notes(|kind| matches!(kind, NoteKind::Misspelt)) {
+        let draft = drafts.note(note);
+        if note.stops {
+            draft.error(Reach::Step);
+        }
+    }
     let value = &subject.document.value;
     if subject.flows == 0 {
         if subject.document.path.as_str().starts_with("templates/") {

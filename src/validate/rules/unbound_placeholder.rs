@@ -54,10 +54,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let draft = subject.find_group(drafts, step, read.placeholder, message);
             let names = step.declared.iter().map(|declared| declared.name.as_str());
             let inputs = subject.scope.inputs.keys().map(String::as_str);
-            draft
-                .node(id)
-                .did_you_mean(&read.name, names.chain(inputs).chain(outputs.iter().copied()))
-                .hint(format!("declare {} in `variables`, or in an input node", quoted(&read.name)));
+            draft.node(id).did_you_mean(&read.name, names.chain(inputs).chain(outputs.iter().copied())).hint(format!(
+                "declare {} in `variables`, or {}",
+                quoted(&read.name),
+                subject.in_form("in an input node", "under `inputs` of the front matter")
+            ));
         }
     }
 }

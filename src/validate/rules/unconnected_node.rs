@@ -6,7 +6,7 @@ use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::quoted;
-use crate::validate::rule::EDGES;
+use crate::validate::rule::{AFTER, EDGES};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -21,6 +21,9 @@ pub(in crate::validate) const RULE: Rule = Rule {
     check: Check::Flow(check),
 };
 
+/// How a result is written in Markdown.
+const RESULTS: &str = "name the step that gives it: `results: {Label: id}`";
+
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     // Where nothing runs, or an edge leads nowhere, that is the trouble.
     if !subject.has_steps() || subject.edges_in_doubt() || subject.nodes_in_doubt() {
@@ -29,8 +32,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     if subject.lacks_edges() {
         if !subject.reads_without_edges() {
             drafts
-                .find(subject.place_of_edges(), "the flow has no edges: nothing says in which order its steps run, or which of them gives the result")
-                .hint(EDGES);
+                .find(subject.place_of_edges(), subject.in_form("the flow has no edges: nothing says in which order its steps run, or which of them gives the result",
+                    "nothing says in which order the steps run, or which of them gives the result"))
+                .hint(subject.in_form(EDGES, AFTER));
         }
         return;
     }
@@ -61,6 +65,6 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 format!("node {} {what}", quoted(&node.id)),
             )
             .node(&node.id)
-            .hint("connect it, or remove it");
+            .hint(subject.in_form("connect it, or remove it", if node.runnable() { AFTER } else { RESULTS }));
     }
 }

@@ -1,6 +1,7 @@
 //! `unreachable-reference`: the output that a step reads can't be there yet.
 
 use crate::code::Code;
+use crate::model::Shape;
 use crate::names::quoted;
 use crate::validate::ReadSource;
 use crate::validate::rule::EDGES;
@@ -47,7 +48,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             );
             let draft = subject.find_group(drafts, step, read.placeholder, message);
             let draft = draft.node(reader);
-            if step.node != node {
+            if step.node != node && subject.flow.shape != Shape::Markdown {
                 draft.hint(format!(
                     "draw an edge from {} to {}, or remove the placeholder",
                     quoted(giver),

@@ -48,7 +48,17 @@ fn contract(path: &CatalogPath, bytes: &[u8]) -> Option<Finding> {
 }
 
 fn persona(path: &CatalogPath, bytes: &[u8]) -> Option<Finding> {
-    let trouble = Persona::read(path.clone(), bytes).err()?;
+    let trouble = match Persona::read_noting(path.clone(), bytes) {
+        Err(trouble) => trouble,
+        Ok((_, problem)) => {
+            let (problem, text) = problem?;
+            let message = format!("the front matter is read line by line, because it is no YAML: {}", problem.message);
+            let found = of_file(&super::front_matter::RULE, path.clone(), message, problem.hint.to_owned());
+            let position = Position::of(&text, problem.span.start);
+            let (severity, reach) = (Severity::Warning, Reach::None);
+            return Some(Finding { text: text.into(), span: problem.span, position, severity, reach, ..found });
+        }
+    };
     let found = of_file(&RULE, path.clone(), format!("not a persona: {trouble}"), PERSONA_HINT.to_owned());
     let PersonaError::Unprintable { line, .. } = trouble else { return Some(found) };
     let text = String::from_utf8_lossy(bytes);

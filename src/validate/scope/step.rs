@@ -35,7 +35,7 @@ pub struct StepScope {
 }
 
 impl StepScope {
-    pub(super) fn without_text(node: usize, body: Body) -> Self {
+    pub(in crate::validate) fn without_text(node: usize, body: Body) -> Self {
         let outline = Arc::default();
         Self {
             node,
@@ -133,7 +133,7 @@ impl Mending {
 }
 
 impl Intent {
-    pub(super) fn of(node: &Node) -> Self {
+    pub(in crate::validate) fn of(node: &Node) -> Self {
         match &node.kind {
             NodeKind::Tool(tool) => tool.call.clone().map_or(Self::Text, Self::Call),
             NodeKind::Flow(link) => link.flow.clone().map_or(Self::Text, Self::Flow),

@@ -1,0 +1,231 @@
+//! Flows and templates that are written in Markdown: read into the document that the same thing in JSON
+//! would give, with places in the Markdown. Everything after reading is the same for both.
+
+mod flow;
+mod scan;
+mod step;
+mod template;
+
+use serde_json::Value;
+
+use crate::document::{
+    Document, Duplicate, Locator, Member, Note, Span, SyntaxKind, SyntaxProblem, Tree, TreeKind, Yaml, YamlProblem,
+};
+use crate::names::{CatalogPath, FLOW_ENDING, hidden, nearest, quoted, spelt_in_tags};
+
+/// Reads a file of a catalog: Markdown where its path ends so, else JSON.
+///
+/// # Errors
+/// When it is not UTF-8, is no JSON, or its front matter or a step's block can't be read.
+pub fn parse(path: &CatalogPath, bytes: &[u8]) -> Result<Document, SyntaxProblem> {
+    let Some(read) = reader(path.as_str()) else { return Document::parse(path.clone(), bytes) };
+    let text = Document::decode(bytes)?;
+    let written = read(text).map_err(|(kind, problem)| SyntaxProblem::of_yaml(kind, problem, text))?;
+    Ok(Document {
+        path: path.clone(),
+        value: written.tree.into_value(),
+        duplicates: written.duplicates,
+        hidden: Vec::new(),
+        notes: [written.notes, hidden_notes(text)].concat(),
+        text: text.into(),
+    })
+}
+
+/// What looks up places in a file of that path.
+pub fn locator<'t>(path: &CatalogPath, text: &'t str) -> Locator<'t> {
+    match path.as_str() {
+        path if is_flow(path) => Locator::reading(text, |text| flow::read(text).ok().map(|written| written.tree)),
+        path if is_markdown(path) => {
+            Locator::reading(text, |text| template::read(text).ok().map(|written| written.tree))
+        }
+        _ => Locator::new(text),
+    }
+}
+
+/// Whether a path is of a file in Markdown.
+pub fn is_markdown(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("md"))
+}
+
+fn is_flow(path: &str) -> bool {
+    let ending = path.len().checked_sub(FLOW_ENDING.len()).and_then(|from| path.get(from..));
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case(FLOW_ENDING))
+}
+
+/// What of a file can't be read, and why.
+type BadYaml = (SyntaxKind, YamlProblem);
+
+/// What reads a text in Markdown.
+type Reader = fn(&str) -> Result<Written, BadYaml>;
+
+fn reader(path: &str) -> Option<Reader> {
+    match path {
+        path if is_flow(path) => Some(flow::read),
+        path if is_markdown(path) => Some(template::read),
+        _ => None,
+    }
+}
+
+/// A file in Markdown, as the same thing in JSON.
+struct Written {
+    tree: Tree,
+    duplicates: Vec<Duplicate>,
+    notes: Vec<Note>,
+}
+
+/// The mapping that a front matter or a block holds; empty where it holds nothing.
+fn mapping(
+    kind: SyntaxKind,
+    text: &str,
+    range: std::ops::Range<usize>,
+    duplicates: &mut Vec<Duplicate>,
+) -> Result<Vec<Member>, BadYaml> {
+    let yaml = Yaml::read(text, range).map_err(|problem| (kind, problem))?;
+    duplicates.extend(yaml.duplicates);
+    match yaml.tree {
+        None => Ok(Vec::new()),
+        Some(Tree { kind: TreeKind::Map(members), .. }) => {
+            // An empty value is absent.
+            Ok(members)
+        }
+        Some(other) => {
+            let (what, hint) = match kind {
+                SyntaxKind::FrontMatter => {
+                    ("the front matter", "write lines of `key: value` between the two lines of ---")
+                }
+                _ => ("the block of a step", "write lines of `key: value`, for instance `template: Facts`"),
+            };
+            let message = format!("{what} is no mapping of keys to values");
+            Err((kind, YamlProblem { message, hint, span: other.span }))
+        }
+    }
+}
+
+/// A scalar as the characters that are written, where a text is expected.
+fn as_text(text: &str, tree: Tree) -> Tree {
+    match &tree.kind {
+        TreeKind::Scalar(Value::Number(_) | Value::Bool(_) | Value::Null, _) if !tree.is_empty() => {
+            let written = text.get(tree.span.start..tree.span.end).unwrap_or_default();
+            Tree::text(tree.span, written)
+        }
+        _ => tree,
+    }
+}
+
+/// A list of texts; one text alone is a list of it.
+fn as_texts(text: &str, tree: Tree) -> Tree {
+    let span = tree.span;
+    let items = match tree.kind {
+        TreeKind::List(items) => items,
+        TreeKind::Scalar(..) => vec![tree],
+        TreeKind::Map(_) => return tree,
+    };
+    let items = items.into_iter().filter(|item| !item.is_empty()).map(|item| as_text(text, item)).collect();
+    Tree::list(span, items)
+}
+
+/// A value in which nothing is written that is absent.
+fn pruned(tree: Tree) -> Tree {
+    let kind = match tree.kind {
+        TreeKind::Map(members) => {
+            let there = members.into_iter().filter(|member| !member.tree.is_empty());
+            TreeKind::Map(there.map(|member| Member { tree: pruned(member.tree), ..member }).collect())
+        }
+        TreeKind::List(items) => TreeKind::List(items.into_iter().map(pruned).collect()),
+        scalar @ TreeKind::Scalar(..) => scalar,
+    };
+    Tree { kind, ..tree }
+}
+
+/// `variables`: names, or name → default, or name → what is said of it, as the list that JSON has.
+fn variables(text: &str, tree: Tree) -> Tree {
+    let TreeKind::Map(members) = tree.kind else { return as_texts(text, tree) };
+    let items = members.into_iter().map(|Member { key, at, tree }| {
+        let name = Member::new("name", at, Tree::text(at, key));
+        match tree.kind {
+            TreeKind::Scalar(..) if tree.is_empty() => Tree { span: at, ..name.tree },
+            TreeKind::Map(said) => {
+                let said = said.into_iter().filter(|member| !member.tree.is_empty()).map(|member| Member {
+                    tree: if member.key == "description" { as_text(text, member.tree) } else { member.tree },
+                    ..member
+                });
+                Tree::map(tree.span, std::iter::once(name).chain(said).collect())
+            }
+            _ => Tree::map(tree.span, vec![name, Member { key: "default".to_owned(), at, tree }]),
+        }
+    });
+    Tree::list(tree.span, items.collect())
+}
+
+/// `sets`: name → {variable → value}, as the list that JSON has.
+fn sets(tree: Tree) -> Tree {
+    let TreeKind::Map(members) = tree.kind else { return tree };
+    let items = members.into_iter().map(|Member { key, at, tree }| {
+        let span = tree.span;
+        let values = if tree.is_empty() { Tree::map(span, Vec::new()) } else { pruned(tree) };
+        Tree::map(span, vec![Member::new("name", at, Tree::text(at, key)), Member::new("values", at, values)])
+    });
+    Tree::list(tree.span, items.collect())
+}
+
+/// A key that nobody reads.
+fn misspelt(member: &Member, known: &[&str], of: &str) -> Note {
+    let near: Vec<String> = nearest(&member.key, known.iter().copied(), 2).into_iter().map(quoted).collect();
+    let hint = if near.is_empty() {
+        let mut read: Vec<&str> = Vec::new();
+        for key in known.iter().copied() {
+            if !read.contains(&key) {
+                read.push(key);
+            }
+        }
+        format!("read are {}", read.join(", "))
+    } else {
+        format!("did you mean {}?", near.join(" or "))
+    };
+    Note::new(
+        crate::document::NoteKind::Misspelt,
+        member.at,
+        format!("{of}nobody reads the field {}", quoted(&member.key)),
+        hint,
+    )
+}
+
+/// A comment of YAML that cuts off what a person may have meant as part of a text.
+fn cut_off(text: &str, member: &Member) -> Option<Note> {
+    let TreeKind::Scalar(_, crate::document::Style::Plain) = member.tree.kind else { return None };
+    let rest = text.get(member.tree.span.end..)?.lines().next()?;
+    let comment = rest.trim_start();
+    if !comment.starts_with('#') || comment.trim_end().len() < 2 {
+        return None;
+    }
+    let start = member.tree.span.end + rest.len() - comment.len();
+    let message = format!("what follows ` #` is a comment, so that `{}` ends before it", member.key);
+    let span = Span { start, end: start + comment.trim_end().len() };
+    let hint = "quote the value if it belongs to the text";
+    Some(Note::new(crate::document::NoteKind::FrontMatter, span, message, hint.to_owned()))
+}
+
+/// Characters that nobody sees, one note for each line that holds some.
+fn hidden_notes(text: &str) -> Vec<Note> {
+    let mut notes: Vec<Note> = Vec::new();
+    let (mut line, mut taken) = (usize::MAX, String::new());
+    let ranges = hidden(text);
+    let mut told: Vec<(Span, String)> = Vec::new();
+    for range in ranges {
+        let begin = text.get(..range.start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        if begin != line {
+            taken.clear();
+            told.push((Span { start: range.start, end: range.end }, String::new()));
+            line = begin;
+        }
+        if let Some((span, all)) = told.last_mut() {
+            span.end = range.end;
+            all.push_str(text.get(range).unwrap_or_default());
+        }
+    }
+    for (span, all) in told {
+        let kind = crate::document::NoteKind::Hidden { count: all.chars().count(), spelt: spelt_in_tags(&all) };
+        notes.push(Note::new(kind, span, String::new(), String::new()));
+    }
+    notes
+}

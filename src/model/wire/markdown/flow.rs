@@ -1,0 +1,201 @@
+//! `flows/*.flow.md`: front matter, steps under headings, and the edges that their blocks name.
+
+use super::step::{self, StepEdges};
+use super::{BadYaml, Written, as_text, as_texts, cut_off, mapping, misspelt, pruned, scan};
+use crate::document::{Duplicate, Member, Note, Span, SyntaxKind, Tree, TreeKind};
+use crate::names::hidden;
+
+/// The keys of a flow's front matter.
+const KEYS: [&str; 17] = [
+    "id",
+    "name",
+    "version",
+    "description",
+    "created",
+    "updated",
+    "tags",
+    "author",
+    "category",
+    "complexity",
+    "estimatedDuration",
+    "examples",
+    "expose",
+    "inputs",
+    "outputs",
+    "results",
+    "model",
+];
+
+/// What a flow's front matter gives.
+#[derive(Default)]
+struct Front {
+    meta: Vec<Member>,
+    /// What stands beside `metadata`.
+    beside: Vec<Member>,
+    /// The names that `inputs` declares, and where.
+    inputs: Vec<(String, Span)>,
+    inputs_at: Span,
+    results: Vec<Member>,
+    notes: Vec<Note>,
+}
+
+/// Reads a flow.
+pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
+    let (front, from) = scan::front_matter(text)?;
+    let whole = Span { start: 0, end: text.len() };
+    let front_at = front.clone().map_or(Span::default(), |_| Span { start: 0, end: 3 });
+    let mut duplicates: Vec<Duplicate> = Vec::new();
+    let mut front = match front {
+        Some(front) => read_front(text, mapping(SyntaxKind::FrontMatter, text, front, &mut duplicates)?),
+        None => Front::default(),
+    };
+    let body = scan::body(text, from);
+    let mut notes = std::mem::take(&mut front.notes);
+    notes.extend(body.notes);
+    let mut ids: Vec<String> = Vec::new();
+    let mut steps = Vec::new();
+    let plain = hidden(text).is_empty();
+    for section in &body.sections {
+        let read = step::read(text, section, plain, &mut duplicates)?;
+        notes.extend(read.notes);
+        if let Some(range) = read.text {
+            notes.extend(super::template::comments(body.comments.clone(), range.start, range.end));
+        }
+        ids.push(read.id);
+        steps.push((read.node, read.edges));
+    }
+    let free = |wanted: &str, ids: &[String]| {
+        let mut name = wanted.to_owned();
+        let mut number = 2;
+        while ids.contains(&name) {
+            name = format!("{wanted}-{number}");
+            number += 1;
+        }
+        name
+    };
+    let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+    let inputs_id = free("inputs", &ids);
+    if !front.inputs.is_empty() {
+        let at = front.inputs_at;
+        let names = front.inputs.iter().map(|(name, at)| Tree::text(*at, name)).collect();
+        let data = vec![Member::new("variables", at, Tree::list(at, names))];
+        nodes.push(node(at, Tree::made(at, inputs_id.clone()), "multi_input", Tree::map(at, data)));
+    }
+    for (node, of_step) in steps {
+        nodes.push(node);
+        edges.extend(of_step.into_trees(&inputs_id));
+    }
+    ids.push(inputs_id);
+    for Member { key, at, tree } in front.results {
+        let id = free("result", &ids);
+        ids.push(id.clone());
+        let TreeKind::List(feeders) = as_texts(text, tree).kind else { continue };
+        for feeder in feeders {
+            edges.push(StepEdges::edge(feeder.span, feeder.as_text().unwrap_or_default(), &id, Vec::new()));
+        }
+        let data = vec![Member::new("label", at, Tree::text(at, key))];
+        nodes.push(node(at, Tree::made(at, id), "result", Tree::map(at, data)));
+    }
+    let mut members = vec![Member::new("metadata", front_at, Tree::map(front_at, front.meta))];
+    members.extend(front.beside);
+    members.push(Member::new("nodes", front_at, Tree::list(front_at, nodes)));
+    members.push(Member::new("edges", front_at, Tree::list(front_at, edges)));
+    Ok(Written { tree: Tree::map(whole, members), duplicates, notes })
+}
+
+/// A node as JSON has it.
+pub(super) fn node(at: Span, id: Tree, kind: &str, data: Tree) -> Tree {
+    let id_at = id.span;
+    Tree::map(
+        at,
+        vec![
+            Member::new("id", id_at, id),
+            Member::new("type", at, Tree::made(at, kind)),
+            Member::new("data", data.span, data),
+        ],
+    )
+}
+
+fn read_front(text: &str, members: Vec<Member>) -> Front {
+    let mut front = Front::default();
+    for Member { key, at, tree } in members {
+        if tree.is_empty() {
+            continue;
+        }
+        let new = |tree: Tree| Member::new(&key, at, tree);
+        match key.as_str() {
+            "id" | "name" | "description" | "created" | "updated" | "author" | "category" | "complexity"
+            | "estimatedDuration" => {
+                let member = new(as_text(text, tree));
+                front.notes.extend(cut_off(text, &member));
+                front.meta.push(member);
+            }
+            // A number's digits are kept, so that `1.10` stays what it is.
+            "version" | "expose" | "model" => front.meta.push(new(tree)),
+            "tags" | "examples" => front.meta.push(new(as_texts(text, tree))),
+            "outputs" => front.meta.push(new(described(text, tree))),
+            "inputs" => {
+                front.inputs_at = at;
+                let refined = inputs(text, tree, &mut front.inputs);
+                front.meta.push(new(refined));
+            }
+            "results" => match tree.kind {
+                TreeKind::Map(results) => front.results = results,
+                _ => front.notes.push(Note::new(
+                    crate::document::NoteKind::Misspelt,
+                    tree.span,
+                    "`results` is no mapping of labels to ids of steps".to_owned(),
+                    "for instance `results: {Brief: join}`".to_owned(),
+                )),
+            },
+            "x-flowy-ignore" => front.beside.push(new(described(text, tree))),
+            "$schema" => {}
+            _ => front.notes.push(misspelt(&new(tree), &KEYS, "")),
+        }
+    }
+    front
+}
+
+/// An object of texts.
+fn described(text: &str, tree: Tree) -> Tree {
+    match tree.kind {
+        TreeKind::Map(members) => {
+            let members = members.into_iter().map(|member| Member { tree: as_text(text, member.tree), ..member });
+            pruned(Tree::map(tree.span, members.collect()))
+        }
+        _ => tree,
+    }
+}
+
+/// The names that `inputs` declares go to the list; what it says of them is the object that is left.
+fn inputs(text: &str, tree: Tree, names: &mut Vec<(String, Span)>) -> Tree {
+    let span = tree.span;
+    match tree.kind {
+        TreeKind::Map(members) => {
+            let mut refined = Vec::new();
+            for member in members {
+                names.push((member.key.clone(), member.at));
+                if let TreeKind::Map(said) = member.tree.kind {
+                    let said = said.into_iter().filter(|said| !said.tree.is_empty()).map(|said| {
+                        let is_text = matches!(said.key.as_str(), "description" | "type");
+                        Member { tree: if is_text { as_text(text, said.tree) } else { said.tree }, ..said }
+                    });
+                    let tree = Tree::map(member.tree.span, said.collect());
+                    refined.push(Member { tree, ..member });
+                } else if !member.tree.is_empty()
+                    && !matches!(&member.tree.kind, TreeKind::Scalar(value, _) if value.is_null())
+                {
+                    // The schema says that an object belongs there.
+                    refined.push(member);
+                }
+            }
+            Tree::map(span, refined)
+        }
+        TreeKind::List(items) => {
+            let items = items.into_iter().map(|item| as_text(text, item));
+            names.extend(items.filter_map(|item| Some((item.as_text()?.to_owned(), item.span))));
+            Tree::map(span, Vec::new())
+        }
+        TreeKind::Scalar(..) => tree,
+    }
+}

@@ -1,0 +1,191 @@
+//! Where the parts of a file in Markdown stand: front matter, steps, their blocks and texts. It reads lines,
+//! no Markdown: a step begins where anybody sees it begin, whatever the lines around mean.
+
+use std::ops::Range;
+
+use super::BadYaml;
+use crate::document::{Note, NoteKind, Span, SyntaxKind, YamlProblem};
+
+/// A step as it stands in a file.
+pub(super) struct Section<'t> {
+    /// The line that it begins with.
+    pub(super) heading: Span,
+    /// The words of that line.
+    pub(super) label: Span,
+    /// The id in it.
+    pub(super) id: Span,
+    /// Its first fenced block, where that comes first.
+    pub(super) block: Option<Block<'t>>,
+    /// What follows heading and block, without blank lines around it.
+    pub(super) text: Range<usize>,
+    /// What follows the heading, without blank lines around it: the text where the block is none of ours.
+    pub(super) all: Range<usize>,
+}
+
+/// A fenced block.
+pub(super) struct Block<'t> {
+    /// The first word behind the fence.
+    pub(super) language: &'t str,
+    /// What stands between its fences.
+    pub(super) inside: Range<usize>,
+}
+
+/// A file without its front matter.
+pub(super) struct Body<'t> {
+    pub(super) sections: Vec<Section<'t>>,
+    /// Comments of HTML, in which a reader of the page sees nothing.
+    pub(super) comments: Vec<Span>,
+    pub(super) notes: Vec<Note>,
+}
+
+/// Where a front matter stands, and where what follows it begins.
+type Front = (Option<Range<usize>>, usize);
+
+/// The front matter of a file.
+pub(super) fn front_matter(text: &str) -> Result<Front, BadYaml> {
+    let mut lines = lines(text, 0..text.len());
+    let Some((first, line)) = lines.next().filter(|(_, line)| line.trim_end() == "---") else { return Ok((None, 0)) };
+    let begin = first + line.len();
+    for (start, line) in lines {
+        if line.trim_end() == "---" {
+            return Ok((Some(begin..start), start + line.len()));
+        }
+    }
+    let message = "the front matter that begins with --- has no closing line of ---".to_owned();
+    let hint = "write --- alone on the line after it, or let the file begin with something else";
+    Err((SyntaxKind::FrontMatter, YamlProblem { message, hint, span: Span { start: 0, end: 3 } }))
+}
+
+/// The lines of a part of a text, with their ends, and where each begins.
+fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = part.start;
+    text.get(part).unwrap_or_default().split_inclusive('\n').map(move |line| {
+        let start = at;
+        at += line.len();
+        (start, line)
+    })
+}
+
+/// A fence that is open.
+#[derive(Clone, Copy)]
+struct Fence {
+    mark: char,
+    length: usize,
+    at: Span,
+}
+
+impl Fence {
+    /// The fence that a line opens, and the words behind it.
+    fn opened(start: usize, line: &str) -> Option<(Self, &str)> {
+        let plain = line.trim_end();
+        let marks = plain.trim_start_matches(' ');
+        let mark = marks.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+        let rest = marks.trim_start_matches(mark);
+        let length = marks.len() - rest.len();
+        let usual = plain.len() - marks.len() <= 3 && length >= 3 && !(mark == '`' && rest.contains('`'));
+        usual.then_some((Self { mark, length, at: Span { start, end: start + plain.len() } }, rest.trim()))
+    }
+
+    fn closed_by(&self, line: &str) -> bool {
+        let plain = line.trim_end();
+        let marks = plain.trim_start_matches(' ');
+        plain.len() - marks.len() <= 3 && marks.len() >= self.length && marks.chars().all(|c| c == self.mark)
+    }
+}
+
+/// The steps of a text from a byte on.
+pub(super) fn body(text: &str, from: usize) -> Body<'_> {
+    let mut body = Body { sections: Vec::new(), comments: Vec::new(), notes: Vec::new() };
+    let mut headings: Vec<(Span, Span, Span, usize)> = Vec::new();
+    let (mut fence, mut hides): (Option<Fence>, Option<Span>) = (None, None);
+    let mut comment = false;
+    for (start, line) in lines(text, from..text.len()) {
+        if let Some(open) = fence {
+            if open.closed_by(line) {
+                (fence, hides) = (None, None);
+            } else if let Some((heading, ..)) = heading(start, line) {
+                hides.get_or_insert(heading);
+            }
+        } else if let Some((open, _)) = Fence::opened(start, line) {
+            fence = Some(open);
+        } else if let Some((heading, label, id)) = heading(start, line) {
+            headings.push((heading, label, id, start + line.len()));
+            comment = false;
+        } else if comment {
+            comment = !line.contains("-->");
+        } else if let Some(at) = comment_in(line) {
+            let rest = text.get(start + at..).unwrap_or_default();
+            let length = rest.find("-->").map_or_else(|| line.trim_end().len() - at, |end| end + 3);
+            body.comments.push(Span { start: start + at, end: start + at + length });
+            comment = !line.get(at..).unwrap_or_default().contains("-->");
+        }
+    }
+    if let (Some(open), Some(hidden)) = (fence, hides) {
+        let words = text.get(hidden.start..hidden.end).unwrap_or_default();
+        let message = format!("this fence is never closed, and hides the step {}", crate::names::quoted(words));
+        let fence = open.mark.to_string().repeat(open.length);
+        let hint = format!("write {fence} alone on the line where the block ends");
+        body.notes.push(Note::new(NoteKind::UnclosedFence, open.at, message, hint));
+    }
+    let ends: Vec<usize> = headings.iter().skip(1).map(|(heading, ..)| heading.start).chain([text.len()]).collect();
+    for ((heading, label, id, begin), end) in headings.into_iter().zip(ends) {
+        let all = without_blank_lines(text, begin..end);
+        let (block, text) = match first_block(text, all.clone()) {
+            Some((block, after)) => (Some(block), without_blank_lines(text, after..end)),
+            None => (None, all.clone()),
+        };
+        body.sections.push(Section { heading, label, id, block, text, all });
+    }
+    body
+}
+
+/// The line with which a step begins: its place, that of its words, and that of its id.
+fn heading(start: usize, line: &str) -> Option<(Span, Span, Span)> {
+    let line = line.trim_end();
+    let inner = line.strip_prefix("## ")?.strip_suffix('}')?;
+    let from = inner.rfind("{#")?;
+    let (label, id) = (inner.get(..from)?, inner.get(from + 2..)?);
+    if id.is_empty() || id.trim() != id || id.contains('}') {
+        return None;
+    }
+    let words = label.trim();
+    let label_at = start + 3 + (label.len() - label.trim_start().len());
+    let id_at = start + 3 + from + 2;
+    Some((
+        Span { start, end: start + line.len() },
+        Span { start: label_at, end: label_at + words.len() },
+        Span { start: id_at, end: id_at + id.len() },
+    ))
+}
+
+/// Where a comment of HTML begins in a line, unless it is code.
+fn comment_in(line: &str) -> Option<usize> {
+    let at = line.find("<!--")?;
+    let ticks = line.get(..at)?.matches('`').count();
+    (ticks % 2 == 0 && !line.starts_with("    ")).then_some(at)
+}
+
+/// The fenced block that a part begins with, and where what follows it begins.
+fn first_block(text: &str, part: Range<usize>) -> Option<(Block<'_>, usize)> {
+    let mut lines = lines(text, part.clone());
+    let (start, first) = lines.next()?;
+    let (fence, info) = Fence::opened(start, first)?;
+    let language = info.split(|c: char| c.is_whitespace() || c == '{').next().unwrap_or_default();
+    let begin = start + first.len();
+    let (end, after) = lines
+        .find(|(_, line)| fence.closed_by(line))
+        .map_or((part.end, part.end), |(start, line)| (start, start + line.len()));
+    Some((Block { language, inside: begin..end }, after))
+}
+
+/// A part of a text without the blank lines at its beginning and its end, and without its last line end.
+pub(super) fn without_blank_lines(text: &str, part: Range<usize>) -> Range<usize> {
+    let (mut first, mut end) = (None, part.start);
+    for (start, line) in lines(text, part.clone()) {
+        if !line.trim().is_empty() {
+            first.get_or_insert(start);
+            end = start + line.trim_end_matches(['\n', '\r']).len();
+        }
+    }
+    first.unwrap_or(end)..end
+}

@@ -1,0 +1,259 @@
+//! A step of a flow in Markdown: a heading, a block of settings, and a text.
+
+use std::ops::Range;
+
+use super::scan::Section;
+use super::template::read_as;
+use super::{BadYaml, as_text, as_texts, cut_off, flow, mapping, misspelt, pruned, sets, variables};
+use crate::document::{Duplicate, Member, Note, NoteKind, Span, Style, SyntaxKind, Tree, TreeKind, Yaml};
+use crate::names::quoted;
+
+/// The keys of every step's block.
+const COMMON: [&str; 6] = ["after", "map", "label", "sets", "model", "x-flowy-ignore"];
+/// Those of a step with a text.
+const OF_TEXTS: [&str; 9] =
+    ["template", "text", "persona", "contract", "variables", "variableValueSets", "literal", "optional", "maxAttempts"];
+/// Those of a step that calls a tool.
+const OF_CALLS: [&str; 8] = ["call", "args", "requires", "onError", "retry", "timeoutMs", "delayMs", "set"];
+/// Those of a step that goes through another flow.
+const OF_FLOWS: [&str; 2] = ["flow", "variables"];
+
+/// A step as JSON has it.
+pub(super) struct ReadStep {
+    pub(super) id: String,
+    pub(super) node: Tree,
+    pub(super) edges: StepEdges,
+    pub(super) notes: Vec<Note>,
+    /// Where its text stands, where it has one after its block.
+    pub(super) text: Option<Range<usize>>,
+}
+
+/// The edges that a step's block names, one for each step or input node before it.
+pub(super) struct StepEdges {
+    id: String,
+    /// Where it comes from (none: the input node), where that is said, and what it carries.
+    edges: Vec<(Option<String>, Span, Vec<Member>)>,
+}
+
+impl StepEdges {
+    fn note(&mut self, from: Option<String>, at: Span, carries: Option<Member>) {
+        let place = self.edges.iter().position(|(other, ..)| *other == from).unwrap_or_else(|| {
+            self.edges.push((from, at, Vec::new()));
+            self.edges.len() - 1
+        });
+        if let (Some(edge), Some(carries)) = (self.edges.get_mut(place), carries) {
+            edge.2.push(carries);
+        }
+    }
+
+    /// An edge as JSON has it.
+    pub(super) fn edge(at: Span, from: &str, to: &str, mapping: Vec<Member>) -> Tree {
+        let mut members =
+            vec![Member::new("source", at, Tree::made(at, from)), Member::new("target", at, Tree::made(at, to))];
+        if !mapping.is_empty() {
+            let data = Tree::map(at, vec![Member::new("mapping", at, Tree::map(at, mapping))]);
+            members.push(Member::new("data", at, data));
+        }
+        Tree::map(at, members)
+    }
+
+    /// The edges as JSON has them.
+    pub(super) fn into_trees(self, inputs: &str) -> impl Iterator<Item = Tree> {
+        let to = self.id;
+        self.edges
+            .into_iter()
+            .map(move |(from, at, mapping)| Self::edge(at, from.as_deref().unwrap_or(inputs), &to, mapping))
+    }
+}
+
+/// Reads a step. `plain` says that the file holds no hidden characters.
+pub(super) fn read(
+    text: &str,
+    section: &Section<'_>,
+    plain: bool,
+    duplicates: &mut Vec<Duplicate>,
+) -> Result<ReadStep, BadYaml> {
+    let cut = |span: Span| text.get(span.start..span.end).unwrap_or_default();
+    let named = |span: Span| if plain { cut(span).to_owned() } else { read_as(cut(span)) };
+    let id = named(section.id);
+    let of = format!("step {}: ", quoted(&id));
+    let mut notes: Vec<Note> = Vec::new();
+    let mut members = Vec::new();
+    let (mut at, mut content) = (section.heading, section.all.clone());
+    match &section.block {
+        Some(block) if block.language == "yaml" => {
+            members = mapping(SyntaxKind::Yaml, text, block.inside.clone(), duplicates)?;
+            at = Span { start: block.inside.start, end: block.inside.end };
+            content = section.text.clone();
+        }
+        Some(block) if matches!(block.language, "yml" | "json") && only_known(text, block.inside.clone()) => {
+            let span = Span { start: content.start, end: block.inside.start.saturating_sub(1).max(content.start) };
+            let message = format!("{of}a block marked {} is text, not the step's settings", quoted(block.language));
+            notes.push(Note::new(NoteKind::Misspelt, span, message, "mark it `yaml`".to_owned()).of_step(&id));
+        }
+        _ => {}
+    }
+    let has = |key: &str| members.iter().any(|member| member.key == key && !member.tree.is_empty());
+    let (kind, own): (_, &[&str]) = match () {
+        () if has("call") => ("tool", &OF_CALLS),
+        () if has("flow") => ("flow", &OF_FLOWS),
+        () => ("template", &OF_TEXTS),
+    };
+    let texts_stand = kind == "template" && !has("template");
+    let own_text = has("text");
+    let mut edges = StepEdges { id: id.clone(), edges: Vec::new() };
+    let (mut data, mut beside) = (Vec::new(), Vec::new());
+    if !has("label") && section.label.start < section.label.end {
+        data.push(Member::new("label", section.label, Tree::text(section.label, named(section.label))));
+    }
+    for member in members {
+        if member.tree.is_empty() {
+            continue;
+        }
+        if !COMMON.contains(&member.key.as_str()) && !own.contains(&member.key.as_str()) {
+            notes.push(unknown(&member, own, kind, &of).stops_step(&id));
+            continue;
+        }
+        let Member { key, at, tree } = member;
+        let mut push = |key: &str, tree: Tree| data.push(Member::new(key, at, tree));
+        match key.as_str() {
+            "label" => {
+                let member = Member::new("label", at, as_text(text, tree));
+                notes.extend(cut_off(text, &member));
+                data.push(member);
+            }
+            "template" => push("selectedTemplateId", as_text(text, tree)),
+            "text" if texts_stand => push("template", as_text(text, tree)),
+            "text" => {
+                let message = format!("{of}nobody reads `text` beside `template`");
+                notes
+                    .push(Note::new(NoteKind::Misspelt, at, message, "keep one of the two".to_owned()).stops_step(&id));
+            }
+            "call" | "flow" | "persona" | "onError" => push(&key, as_text(text, tree)),
+            "requires" | "literal" => push(&key, as_texts(text, tree)),
+            "contract" if !matches!(tree.kind, TreeKind::Map(_)) => push(&key, as_text(text, tree)),
+            "variables" if kind == "template" => push(&key, variables(text, tree)),
+            "sets" => push("variableValueSets", sets(tree)),
+            "x-flowy-ignore" => beside.push(Member::new(&key, at, tree)),
+            "after" => {
+                let TreeKind::List(items) = as_texts(text, tree).kind else { continue };
+                for item in items {
+                    edges.note(Some(item.as_text().unwrap_or_default().to_owned()), item.span, None);
+                }
+            }
+            "map" => mapped(text, tree, &mut edges, &mut notes, (&id, &of)),
+            _ => push(&key, if key == "contract" { tree } else { pruned(tree) }),
+        }
+    }
+    let mut used = None;
+    let written = Span { start: content.start, end: content.end };
+    if written.start < written.end {
+        if texts_stand && !own_text {
+            data.push(Member::new("template", written, Tree::text(written, read_as(cut(written)))));
+            used = Some(content);
+        } else {
+            let by = if own_text { "text" } else { kind };
+            notes.push(unread_text(text, written, by, &of).of_step(&id));
+        }
+    }
+    let id_tree = Tree::text(section.id, id.clone());
+    let mut node = flow::node(section.heading, id_tree, kind, Tree::map(at, data));
+    if let TreeKind::Map(members) = &mut node.kind {
+        members.extend(beside);
+    }
+    Ok(ReadStep { id, node, edges, notes, text: used })
+}
+
+/// A text that a step does not read, because its block says otherwise what it does.
+fn unread_text(text: &str, written: Span, by: &str, of: &str) -> Note {
+    let by = if by == "tool" { "call" } else { by };
+    let message = format!("{of}nobody reads the text below the block, because the block has `{by}`");
+    let hint = "delete the text, or move it before the first step, or into a step of its own".to_owned();
+    let first = text.get(written.start..written.end).and_then(|text| text.lines().next()).map_or(0, str::len);
+    Note::new(NoteKind::Misspelt, Span { start: written.start, end: written.start + first }, message, hint)
+}
+
+/// A key that a step of this kind does not read.
+fn unknown(member: &Member, own: &[&str], kind: &str, of: &str) -> Note {
+    let key = member.key.as_str();
+    let belongs = [("call", &OF_CALLS[..]), ("flow", &OF_FLOWS[..])].into_iter().find(|(_, keys)| keys.contains(&key));
+    let text = OF_TEXTS.contains(&key).then_some("a text or a template");
+    let place =
+        belongs.map(|(by, _)| format!("a step that has `{by}`")).or(text.map(|text| format!("a step with {text}")));
+    match place {
+        Some(place) => {
+            let this = match kind {
+                "tool" => "this step calls a tool",
+                "flow" => "this step goes through a flow",
+                _ => "this step has a text",
+            };
+            let message = format!("{of}nobody reads {} here: {this}", quoted(key));
+            Note::new(NoteKind::Misspelt, member.at, message, format!("it belongs to {place}"))
+        }
+        None => {
+            let read = own.iter().chain(&COMMON);
+            let known: Vec<&str> = read.chain(&OF_TEXTS).chain(&OF_CALLS).chain(&OF_FLOWS).copied().collect();
+            misspelt(member, &known, of)
+        }
+    }
+}
+
+/// `map`: variable → step, or {from, path}, or {input}.
+fn mapped(text: &str, tree: Tree, edges: &mut StepEdges, notes: &mut Vec<Note>, (id, of): (&str, &str)) {
+    let TreeKind::Map(members) = tree.kind else {
+        let message = format!("{of}`map` is no mapping of variables to steps");
+        notes.push(
+            Note::new(NoteKind::Misspelt, tree.span, message, "for instance `map: {facts: collect}`".to_owned())
+                .stops_step(id),
+        );
+        return;
+    };
+    for Member { key, at, tree } in members {
+        let span = tree.span;
+        let carried =
+            |what: String| Some(Member::new(&key, at, Tree { span, kind: TreeKind::Scalar(what.into(), Style::Made) }));
+        match tree.kind {
+            TreeKind::Map(said) => {
+                let of_key = |wanted: &str| {
+                    let found = said.iter().find(|member| member.key == wanted && !member.tree.is_empty())?;
+                    as_text(text, found.tree.clone()).as_text().map(str::to_owned)
+                };
+                let (from, path, input) = (of_key("from"), of_key("path"), of_key("input"));
+                for member in said.iter().filter(|member| !["from", "path", "input"].contains(&member.key.as_str())) {
+                    notes.push(misspelt(member, &["from", "path", "input"], of).stops_step(id));
+                }
+                match (from, input) {
+                    (Some(from), _) => {
+                        let what = path.map_or_else(|| "result".to_owned(), |path| format!("result.{path}"));
+                        edges.note(Some(from), span, carried(what));
+                    }
+                    (None, Some(input)) => edges.note(None, span, carried(input)),
+                    (None, None) => {
+                        let message = format!("{of}`map` says no step for {}", quoted(&key));
+                        let hint = "write `{from: step, path: a.b}` or `{input: name}`".to_owned();
+                        notes.push(Note::new(NoteKind::Misspelt, span, message, hint).stops_step(id));
+                    }
+                }
+            }
+            _ => {
+                let from = as_text(text, tree);
+                match from.as_text() {
+                    Some(from) => edges.note(Some(from.to_owned()), span, carried("result".to_owned())),
+                    None => {
+                        let message = format!("{of}`map` says no step for {}", quoted(&key));
+                        let hint = "write the id of a step".to_owned();
+                        notes.push(Note::new(NoteKind::Misspelt, span, message, hint).stops_step(id));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a block holds settings of a step and nothing else.
+fn only_known(text: &str, inside: Range<usize>) -> bool {
+    let tree = Yaml::read(text, inside).ok().and_then(|yaml| yaml.tree);
+    let Some(Tree { kind: TreeKind::Map(members), .. }) = tree else { return false };
+    let known = |key: &str| [&COMMON[..], &OF_TEXTS, &OF_CALLS, &OF_FLOWS].iter().any(|keys| keys.contains(&key));
+    !members.is_empty() && members.iter().all(|member| known(&member.key))
+}

@@ -1,0 +1,38 @@
+//! Hostile files in Markdown are refused with one finding, whatever they are made of.
+
+use super::found;
+use crate::support::program::Sandbox;
+
+#[test]
+fn hostile_yaml_is_refused_with_a_finding() {
+    let bomb = (1..60).fold("a0: &a0 [x, x]\n".to_owned(), |text, level| {
+        format!("{text}a{level}: &a{level} [*a{below}, *a{below}]\n", below = level - 1)
+    });
+    for (name, front, rule) in [
+        ("anchors", bomb, "front-matter error"),
+        ("deep lists", format!("a: {}", "[".repeat(900_000)), "front-matter error"),
+        ("deep mappings", format!("a: {}", "{a: ".repeat(200_000)), "front-matter error"),
+        ("deep blocks", (0..1_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect(), "front-matter error"),
+        ("many keys", (0..80_000).map(|key| format!("k{key}: v\n")).collect(), "front-matter error"),
+        ("many items", format!("a: [{}]", "\"\",".repeat(300_000)), "front-matter error"),
+        ("question marks", "? ".repeat(400_000), "front-matter error"),
+        ("open quotation mark", format!("a: \"{}", "x\n".repeat(400_000)), "front-matter error"),
+        ("control characters", "a: \"\u{1}\u{0}\"".to_owned(), "front-matter error"),
+    ] {
+        let sandbox = Sandbox::new()
+            .file("flows/Bad.flow.md", format!("---\n{front}\n---\n## A {{#a}}\nText.\n"))
+            .file("flows/Good.flow.md", "---\nname: Good\nversion: 1.0.0\n---\n## A {#a}\nText.\n");
+        let told = found(&sandbox);
+        assert_eq!(told.len(), 1, "{name}: {told:?}");
+        assert!(told[0].starts_with(rule), "{name}: {told:?}");
+        assert_eq!(sandbox.run(["run", "Good"]).out.trim_end(), "Text.", "{name}");
+    }
+}
+
+#[test]
+fn a_file_of_ten_megabytes_is_refused_unread() {
+    let sandbox = Sandbox::new().file("flows/Bad.flow.md", format!("---\na: \"{}\"\n---\n", "x".repeat(10_000_000)));
+    let said = sandbox.run(["validate", "--json"]);
+    assert_eq!(said.code, 1);
+    assert!(said.out.contains("FILE_TOO_LARGE"), "{}", said.out);
+}

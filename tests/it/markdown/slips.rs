@@ -1,0 +1,116 @@
+//! Slips in Markdown: what is found, and where in the Markdown.
+
+use super::found;
+use crate::support::program::Sandbox;
+
+const HEAD: &str = "---\nname: Boat\nversion: 1.0.0\n";
+
+fn flow(rest: &str) -> Sandbox {
+    Sandbox::new().file("flows/Boat.flow.md", format!("{HEAD}{rest}"))
+}
+
+#[test]
+fn a_slip_is_found_where_it_is_written() {
+    for (rest, expected) in [
+        ("## Sail {#sail}\nSail.\n", &["front-matter error 1:1"][..]),
+        ("---\n- a\n---\nSail.\n", &["empty-flow error 1:1"]),
+        ("descripton: x\n---\n## Sail {#sail}\nSail.\n", &["misspelt-field warning 4:1"]),
+        ("description: Sails#2 boats\n---\n## Sail {#sail}\nSail.\n", &[]),
+        ("description: Sails # 2 boats\n---\n## Sail {#sail}\nSail.\n", &["front-matter warning 4:20"]),
+        ("tags: [a, a]\nname: Again\n---\n## Sail {#sail}\nSail.\n", &["duplicate-key error 5:1"]),
+        ("inputs: { boat: { required: maybe } }\n---\n## Sail {#sail}\nSail {boat}.\n", &["schema error 4:29"]),
+        ("---\n## Sail {#sail}\n```yaml\nrequire: boat\n```\nSail.\n", &["misspelt-field error 7:1"]),
+        ("---\n## Sail {#sail}\n```yaml\nrequires: boat\n```\nSail.\n", &["misspelt-field error 7:1"]),
+        ("---\n## Sail {#sail}\n```yml\nafter: boat\n```\nSail.\n", &["misspelt-field warning 6:1"]),
+        (
+            "---\n## Sail {#sail}\n```yaml\nafter: bota\n```\nSail.\n## B {#boat}\nBoat.\n",
+            &["unconnected-node warning 5:11", "dangling-edge error 7:8", "unconnected-node warning 10:8"],
+        ),
+        ("---\n## Sail {#sail}\n```yaml\ntemplate: Gone\n```\n", &["missing-template error 7:11"]),
+        ("---\n## Sail {#sail}\n```yaml\ncall: {{ boat }}\n```\n", &["syntax error 7:7"]),
+        ("---\n## Sail {#sail}\nSail {moor_result}.\n## Moor {#moor}\nMoor {sail_result}.\n", &["cycle error 5:11"]),
+        ("---\n## Sail {#sail}\nSail {sail_result}.\n", &["unreachable-reference error 6:6"]),
+        (
+            "results: { Log: moor }\n---\n## Sail {#sail}\nSail.\n",
+            &["unconnected-node warning 4:12", "dangling-edge error 4:17"],
+        ),
+        (
+            "---\n## Sail {#sail}\nSail.\n## Moor {#sail}\nMoor.\n",
+            &["unconnected-node warning 1:1", "duplicate-node error 7:11"],
+        ),
+        ("---\n## Sail {#sail}\nSail.\n<!-- obey -->\n", &["hidden-text warning 7:1"]),
+        ("---\n## Sail {#sail}\nSail\u{E0061}.\n", &["hidden-text warning 6:5"]),
+        ("---\n### Sail {#sail}\nSail.\n", &["empty-flow error 1:1"]),
+        ("---\n## Sail {#sail}\n", &["empty-step error 5:1"]),
+        ("---\n## Sail {#sail}\n```yaml\ncall: boat:sail\n```\nSail.\n", &["misspelt-field warning 9:1"]),
+        (
+            "---\n## Sail {#sail}\n```yaml\nmap: { boat: { from: moor, pth: a } }\n```\nSail {boat}.\n## Moor {#moor}\nMoor.\n",
+            &["misspelt-field error 7:28"],
+        ),
+        (
+            "---\n## Sail {#sail}\n```yaml\nvariables: [boat, crew]\n```\nSail {boat} with {crw}.\n",
+            &["unused-variable warning 7:19", "unbound-placeholder warning 9:18"],
+        ),
+    ] {
+        let told: Vec<String> = found(&flow(rest)).iter().map(|told| told.replace("flows/Boat.flow.md:", "")).collect();
+        assert_eq!(told, expected, "{rest}");
+    }
+}
+
+#[test]
+fn a_step_that_loses_a_setting_does_not_run_and_the_others_do() {
+    let sandbox = flow(
+        "results: { Log: moor }\n---\n## Sail {#sail}\n```yaml\nrequire: boat\n```\nSail.\n## Moor {#moor}\nMoor.\n",
+    );
+    let said = sandbox.run(["run", "Boat", "--json"]).json();
+    assert_eq!((said["status"].as_str(), said["finalResult"].as_str()), (Some("partial"), Some("Moor.")), "{said:#}");
+    assert_eq!(said["failures"][0]["nodeId"], "sail");
+}
+
+#[test]
+fn a_place_within_a_text_of_a_template_is_shown_with_its_line() {
+    let sandbox = Sandbox::new()
+        .file("flows/Boat.flow.md", format!("{HEAD}---\n## Sail {{#sail}}\n```yaml\ntemplate: Text\n```\n"))
+        .file("templates/Text.md", "---\r\nvariables: [boat]\r\n---\r\nSail the {boat}\r\nwith é {crw}.\r\n");
+    assert_eq!(found(&sandbox), ["unbound-placeholder warning templates/Text.md:5:8"]);
+    let said = sandbox.run(["validate"]);
+    assert!(said.out.contains("with é {crw}.") && said.out.contains("^^^^^"), "{}", said.out);
+}
+
+#[test]
+fn look_alikes_are_silent() {
+    let body = "
+# A heading of the prompt
+
+## Another one, without an id
+
+> ## Quoted {#not-a-step}
+
+```md
+## In code {#not-a-step}
+<!-- seen in code -->
+---
+name: x
+---
+```
+
+| a | b |
+|---|---|
+<tags>stay</tags> and `<!-- inline -->`, `{#id}`\tand tabs, {\"json\": {\"a\": 1}}, \\frac{1}{2}, אבג {boat}
+
+    ## Indented {#not-a-step}
+";
+    let sandbox = flow(&format!("inputs: [boat]\n---\n\n<!-- for readers -->\n\n## Sail {{#sail}}\n{body}"))
+        .file("flows/README.md", "# Flows\n\n## Usage {#usage}\n")
+        .file("flows/notes.md", "---\nnot: [closed\n")
+        .file("flows/Boat.md", "---\n")
+        .file("templates/README.md", "---\n")
+        .file("templates/Changelog.md", "---\n")
+        .file("README.md", "---\n")
+        .file("templates/Long.md", format!("{}\n", "word {x} ".repeat(110_000)))
+        .file("templates/Ruler.md", "Text\n\n---\n\nname: x\n---\n");
+    assert_eq!(found(&sandbox), [] as [&str; 0]);
+    let text = sandbox.run(["run", "Boat", "--var", "boat=Skiff", "--json"]).json();
+    let expected = body.trim_matches('\n').replace("{boat}", "Skiff");
+    assert_eq!(text["finalResult"], expected, "{text:#}");
+}
