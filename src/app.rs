@@ -9,6 +9,7 @@ mod changes;
 mod check;
 pub mod clients;
 mod complete;
+mod convert;
 mod diff;
 mod examples;
 mod execute;
@@ -62,6 +63,7 @@ pub use check::{
     write_changed,
 };
 pub use complete::{Completing, Completion};
+pub use convert::{Conversion, ConvertRequest, ConvertedPart, Form, convert};
 pub use diff::{
     DiffRequest, Difference, DifferenceKind, FlowDifference, InputChange, InputChangeKind, StepChange, StepChangeKind,
     diff,

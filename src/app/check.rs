@@ -21,6 +21,7 @@ use crate::names::CatalogPath;
 use crate::source::{Ask, Source, SourceSpec, View};
 use crate::validate::{Finding, Severity, Suppressed};
 
+pub(super) use alone::is_template;
 use alone::{AloneFile, check_alone};
 pub use fingerprint::fingerprints;
 pub use fixing::{ChangedFile, FormatReport, fix_paths, format_paths, write_changed};
@@ -379,7 +380,7 @@ pub fn add_to_file(path: &Path, text: &str) -> Result<(), Error> {
 }
 
 /// The nearest folder above a path (or the path itself) that has `flows/`.
-fn root_of(path: &Path) -> Option<PathBuf> {
+pub(super) fn root_of(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| folder.join("flows").is_dir()).map(Path::to_owned)
 }
 
@@ -429,7 +430,7 @@ async fn check_view(
     let mut checkup = Checkup::default();
     for file in found.files {
         checkup.flows += file.flows.len();
-        checkup.templates += file.templates;
+        checkup.templates += file.templates.len();
         checkup.note_calls(file.flows.iter(), tools.is_some());
         let unreadable = file.unusable.map(|unusable| CatalogError::Unusable(unusable).into());
         let (shown, path) = (shown(&file.file), root.map(|root| root.join(&file.file)));

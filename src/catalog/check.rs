@@ -11,8 +11,9 @@ use super::problems::{left_out, unreadable};
 use super::stock::{Judge, JudgedFlow, Manner, Stock};
 use super::{CatalogError, in_folder, is_category};
 use crate::document::Document;
-use crate::model::{Flow, NodeKind, Toolbox, Unusable};
+use crate::model::{Flow, NodeKind, Template, Toolbox, Unusable};
 use crate::names::CatalogPath;
+use crate::plan::Plan;
 use crate::source::{Problem, ProblemKind, Snapshot};
 use crate::validate::{
     Finding, Guidance, LookedAt, ParsedFlows, Suppressed, misplaced_files, sift, twin_files, unusable_file,
@@ -44,8 +45,10 @@ pub struct ReportedFile {
     pub suppressed: Vec<Suppressed>,
     /// Its flows, where it is asked about.
     pub flows: Vec<Arc<Flow>>,
-    /// How many templates it holds, where it is asked about.
-    pub templates: usize,
+    /// The plan of each of them; none where something reaches it.
+    pub plans: Vec<Option<Arc<Plan>>>,
+    /// The templates that it holds, where it is asked about.
+    pub templates: Vec<Arc<Template>>,
     /// Why it could not be read, where it couldn't.
     pub unusable: Option<Unusable>,
 }
@@ -53,7 +56,8 @@ pub struct ReportedFile {
 impl ReportedFile {
     /// One without flows and templates.
     fn alone(file: String, unusable: Option<Unusable>) -> Self {
-        Self { file, findings: Vec::new(), suppressed: Vec::new(), flows: Vec::new(), templates: 0, unusable }
+        let (flows, plans, templates) = (Vec::new(), Vec::new(), Vec::new());
+        Self { file, findings: Vec::new(), suppressed: Vec::new(), flows, plans, templates, unusable }
     }
 }
 
@@ -206,18 +210,19 @@ fn report(
     let left: BTreeSet<String> = left_out.iter().map(|unusable| unusable.file.clone()).collect();
     let mut files: BTreeMap<String, ReportedFile> = BTreeMap::new();
     for ((path, file), flows) in flow_files.into_iter().zip(judged) {
+        let plans = flows.iter().map(|judged| judged.plan.clone()).collect();
         let flows = flows.iter().map(|judged| judged.flow.clone()).collect();
         let unusable = file.err();
         let file = path.to_string();
-        files.insert(file.clone(), ReportedFile { flows, ..ReportedFile::alone(file, unusable) });
+        files.insert(file.clone(), ReportedFile { flows, plans, ..ReportedFile::alone(file, unusable) });
     }
     for (file, read) in stock.templates.iter().filter(|(file, _)| !left.contains(*file)) {
         if wanted(file) {
             found.entry(file.clone()).or_default().extend(read.findings.iter().cloned());
         }
         let unusable = read.templates.as_ref().err().filter(|_| read.findings.is_empty()).cloned();
-        let (templates, flows) = (read.all().len(), Vec::new());
-        let reported = ReportedFile { flows, templates, ..ReportedFile::alone(file.clone(), unusable) };
+        let templates = read.all().to_vec();
+        let reported = ReportedFile { templates, ..ReportedFile::alone(file.clone(), unusable) };
         files.insert(file.clone(), reported);
     }
     for file in found.keys().chain(suppressed.keys()) {
@@ -237,7 +242,7 @@ fn report(
     }
     files.retain(|file| !file.findings.is_empty() || !file.suppressed.is_empty() || wanted(&file.file));
     for file in files.iter_mut().filter(|file| !wanted(&file.file)) {
-        (file.flows, file.templates) = (Vec::new(), 0);
+        (file.flows, file.plans, file.templates) = (Vec::new(), Vec::new(), Vec::new());
     }
     let of_left = |unusable: Unusable| ReportedFile::alone(unusable.file.clone(), Some(unusable));
     files.extend(left_out.into_iter().filter(|unusable| wanted(&unusable.file)).map(of_left));

@@ -140,6 +140,15 @@ pub(super) enum Command {
         after_help = "Examples:\n  flowy fmt\n  flowy fmt --check flows/My_Flow.json"
     )]
     Fmt(FmtArgs),
+    /// Turn flows and templates from JSON into Markdown, or back
+    #[command(
+        long_about = "Turn flows and templates from JSON into Markdown, or back.\n\nEach flow and each template gets a file \
+                      of its own. A result is written only if its plan is that of its source; what the other form has no \
+                      place for is named.",
+        after_help = "Examples:\n  flowy convert flows/My_Flow.json --to markdown --replace\n  \
+                      flowy convert flows/*.json templates/*.json --to markdown --out ../in-markdown"
+    )]
+    Convert(ConvertArgs),
     /// Draw a flow's graph, as Mermaid or Graphviz text
     #[command(after_help = "Example:\n  flowy graph Launch_Brief --format dot | dot -Tsvg > launch.svg")]
     Graph(GraphArgs),
@@ -206,6 +215,7 @@ impl Command {
             Self::Diff(_) => "flows/diff",
             Self::Explain(_) => "flows/explain",
             Self::Fmt(_) => "flows/fmt",
+            Self::Convert(_) => "flows/convert",
             Self::Graph(_) => "flows/graph",
             Self::Schema(_) => "flows/schema",
             Self::Serve(_) => "flows/serve",
@@ -307,6 +317,30 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "DETAIL", default_value = "full",
           value_parser = PossibleValuesParser::new(["full", "outputs", "final"]))]
     pub(super) detail: String,
+}
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("place").required(true).args(["out", "replace"])))]
+pub(super) struct ConvertArgs {
+    /// Files to convert
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+    /// The form that they get
+    #[arg(long, value_name = "FORM", value_parser = PossibleValuesParser::new(["markdown", "json"]))]
+    pub(super) to: String,
+    /// Write the results into this catalog folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) out: Option<PathBuf>,
+    /// Write the results beside their sources, and remove the sources
+    #[arg(long)]
+    pub(super) replace: bool,
+    /// Take places on the canvas from this flow in JSON
+    #[arg(long, value_name = "FILE")]
+    pub(super) onto: Option<PathBuf>,
+    /// Convert even if files left out no longer find what they name
+    #[arg(long)]
+    pub(super) force: bool,
 }
 
 /// Arguments of `graph`.

@@ -2,6 +2,7 @@
 
 mod completions;
 mod config;
+mod convert;
 mod diff;
 mod executions;
 mod explain;
@@ -113,6 +114,7 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::Diff(args) => diff::diff(&args, world),
         Command::Explain(args) => explain::explain(&args, world),
         Command::Fmt(args) => fmt::fmt(&args, world),
+        Command::Convert(args) => convert::convert(&args, world),
         Command::Graph(args) => graph::graph(&args, world),
         Command::Schema(args) => schema::schema(&args, world),
         Command::Serve(args) => serve::serve(&args, world),

@@ -54,6 +54,7 @@ const RELEVANT: &[Relevant] = &[
     Relevant { command: "fmt", settings: &[All], flags: ANSWERING },
     // The rules are the same whatever is set.
     Relevant { command: "explain", settings: &[], flags: ANSWERING },
+    Relevant { command: "convert", settings: &[Reading, All], flags: ANSWERING },
     Relevant { command: "graph", settings: &[Source, Catalog, Reading, CacheFolder, All], flags: READING },
     // A schema is JSON anyway.
     Relevant {

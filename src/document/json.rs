@@ -181,7 +181,7 @@ impl Document {
         }
         let mut noted = Noted::default();
         let value = value_of(&ast, &Pointer::root(), &mut noted);
-        let Noted { duplicates, hidden } = noted;
+        let Noted { duplicates, hidden, .. } = noted;
         Ok(Self { path, text: Arc::from(text), value, duplicates, hidden, notes: Vec::new() })
     }
 }
@@ -196,7 +196,8 @@ impl Document {
         let ast = lax_ast(text)?;
         let mut noted = Noted::default();
         let value = value_of(&ast, &Pointer::root(), &mut noted);
-        Some(Self { path, text: text.clone(), value, duplicates: noted.duplicates, hidden: noted.hidden })
+        let Noted { duplicates, hidden, .. } = noted;
+        Some(Self { path, text: text.clone(), value, duplicates, hidden, notes: Vec::new() })
     }
 }
 

@@ -176,8 +176,13 @@ impl Reading<'_> {
                 return Err(self.problem(place, "a merge key, which is not read here", "write the members out"));
             }
             if let Some(first) = seen.get(&name) {
-                let pointer = Pointer::root().key(&name);
-                self.duplicates.push(Duplicate { pointer, first: *first, again: span });
+                match self.duplicates.iter_mut().find(|duplicate| duplicate.first == *first) {
+                    Some(known) => known.times += 1,
+                    None => {
+                        let pointer = Pointer::root().key(&name);
+                        self.duplicates.push(Duplicate { pointer, first: *first, again: span, times: 2 });
+                    }
+                }
             } else {
                 seen.insert(name.clone(), span);
             }
@@ -239,7 +244,10 @@ impl Reading<'_> {
         }
         if matches!(after.chars().next(), Some('@' | '`' | '%' | '*' | '&' | '!' | '|' | '>')) {
             let from = line.start + before.len() + 2;
-            let message = format!("a value that begins with {} has to stand in quotation marks", quoted(&after[..1]));
+            let message = format!(
+                "a value that begins with {} has to stand in quotation marks",
+                quoted(after.get(..1).unwrap_or_default())
+            );
             return self.problem(from..line.end, message, "put the whole value in quotation marks");
         }
         let message = error.to_string();
@@ -294,7 +302,8 @@ mod tests {
     fn what_could_grow_or_run_is_refused_where_it_stands() {
         for (written, words) in [
             ("a: &x 1", "anchor"),
-            ("a: *x", "alias"),
+            ("a: *x", "quotation marks"),
+            ("a: &x 1\nb: [*x]", "anchor"),
             ("a: !!str 1", "tag"),
             ("<<: 1", "merge"),
             ("a: {{ email }}", "quotation marks"),

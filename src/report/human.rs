@@ -4,6 +4,7 @@
 //! catalog is stripped of characters that could change how a terminal behaves.
 
 mod changes;
+mod convert;
 mod difference;
 mod execution;
 mod files;
@@ -29,6 +30,7 @@ use crate::names::{counted as count, grouped, unprintable};
 use crate::run::Counts;
 
 pub use changes::{differences, laid_out, mended};
+pub use convert::conversion;
 pub use difference::difference;
 pub use execution::{StepTexts, Told, Wish, execution, rehearsal, step_line, succeeded, under_way};
 pub use files::{GivenFile, about_file, files_notes, given_files};

@@ -5,6 +5,7 @@
 
 mod changes;
 mod common;
+mod convert;
 mod difference;
 mod error;
 mod execution;
@@ -34,6 +35,7 @@ use crate::app::{Escalation, ExecutionEntry, GuidedState, StatusAnswer};
 
 pub use changes::format_report;
 pub use common::{WarningAnswer, written_text};
+pub use convert::conversion;
 pub use difference::difference;
 pub use error::ErrorAnswer;
 #[cfg(feature = "internals")]

@@ -91,13 +91,13 @@ impl CheckedView {
         let mut scope = Scope::of(flow, &drawn.graph, None, &drawn.ends, known);
         let added = reading::edges(flow, &drawn, &scope);
         if added.is_empty() {
-            scope.settle(drawn.order.as_ref());
+            reading::settle(&mut scope, drawn.order.as_ref());
             return Self { flow: flow.clone(), graph: drawn.graph, order: drawn.order, scope };
         }
         let mut flow = Flow::clone(flow);
         flow.edges.extend(added);
         let Drawn { graph, order, .. } = Drawn::of(&flow);
-        scope.settle(order.as_ref());
+        reading::settle(&mut scope, order.as_ref());
         Self { flow: Arc::new(flow), graph, order, scope }
     }
 

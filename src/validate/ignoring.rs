@@ -11,8 +11,9 @@ use serde_json::Value;
 use super::finding::of_file;
 use super::rules::{self, useless_ignore};
 use super::{Drafts, Finding, REGISTRY, Reach, Severity};
-use crate::document::{Document, Locator, Place, Pointer, Position, Span};
+use crate::document::{Document, Place, Pointer, Position, Span};
 use crate::model::Flow;
+use crate::model::wire::locator;
 use crate::names::{CatalogPath, quoted};
 
 /// The key under which a flow or a node names the rules to be suppressed: `{"rule": "reason"}`.
@@ -120,7 +121,7 @@ pub fn sift(
             None => kept.push(finding),
         }
     }
-    let locator = Locator::new(&document.text);
+    let locator = locator(&flow.file, &document.text);
     let mut drafts = Drafts::new(&flow.file, &document.text, &locator);
     drafts.under(&useless_ignore::RULE);
     for at in misshapen {

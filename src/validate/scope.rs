@@ -145,20 +145,6 @@ impl Scope {
         scope
     }
 
-    /// Takes out of reach what an order puts behind its readers, where names were worked out without one.
-    pub(super) fn settle(&mut self, order: Option<&Order>) {
-        let Some(ancestors) = order.map(Ancestors::of) else { return };
-        for step in &mut self.steps {
-            for read in &mut step.reads {
-                if let ReadSource::Output { node, .. } | ReadSource::Set { node, .. } = read.source
-                    && !ancestors.reaches(node, step.node)
-                {
-                    read.source = ReadSource::Unreachable { node };
-                }
-            }
-        }
-    }
-
     fn step(&self, node: &Node, reader: &Reader<'_>, texts: &mut Texts<'_>) -> StepScope {
         let NodeKind::Template(step) = &node.kind else {
             return self.doing(node, reader, texts);

@@ -84,7 +84,7 @@ fn check(
 }
 
 /// Whether a file that stands alone looks like a template rather than a flow.
-fn is_template(document: &Document) -> bool {
+pub(in crate::app) fn is_template(document: &Document) -> bool {
     let has = |key: &str| document.value.get(key).is_some();
     !has("flows") && !has("nodes") && (has("templates") || has("template") || has("results"))
 }

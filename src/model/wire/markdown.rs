@@ -5,8 +5,11 @@ mod flow;
 mod scan;
 mod step;
 mod template;
+mod write;
 
 use serde_json::Value;
+
+pub use write::{MappedFrom, Markdown, StepWords, write_flow, write_template};
 
 use crate::document::{
     Document, Duplicate, Locator, Member, Note, Span, SyntaxKind, SyntaxProblem, Tree, TreeKind, Yaml, YamlProblem,

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::Drawn;
+use crate::graph::{Ancestors, Order};
 use crate::model::{Edge, Flow, NodeKind};
 use crate::validate::{ReadSource, Scope};
 
@@ -50,6 +51,20 @@ pub(super) fn edges(flow: &Flow, drawn: &Drawn, scope: &Scope) -> Vec<Edge> {
         }
     }
     added
+}
+
+/// Takes out of reach what an order puts behind its readers, where names were worked out without one.
+pub(super) fn settle(scope: &mut Scope, order: Option<&Order>) {
+    let Some(ancestors) = order.map(Ancestors::of) else { return };
+    for step in &mut scope.steps {
+        for read in &mut step.reads {
+            if let ReadSource::Output { node, .. } | ReadSource::Set { node, .. } = read.source
+                && !ancestors.reaches(node, step.node)
+            {
+                read.source = ReadSource::Unreachable { node };
+            }
+        }
+    }
 }
 
 /// Whether a node comes before another one, by any number of edges.

@@ -16,17 +16,17 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "In a flow in Markdown, steps that call tools that may change something wait for each other.",
+    summary: "In a flow in Markdown, steps that call tools that change something wait for each other.",
     check: Check::Flow(check),
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let (Shape::Markdown, Some(order)) = (subject.flow.shape, subject.order) else { return };
-    let changes = |body: &Body| match body {
-        Body::Call { address, .. } => !subject
-            .known
-            .tools
-            .is_some_and(|tools| matches!(tools.find(address), ToolLookup::Found(tool) if tool.read_only)),
+    // Of a tool that is not known nobody can say whether it changes something.
+    let changes = |body: &Body| match (body, subject.known.tools) {
+        (Body::Call { address, .. }, Some(tools)) => {
+            matches!(tools.find(address), ToolLookup::Found(tool) if !tool.read_only)
+        }
         _ => false,
     };
     let calls: Vec<usize> =

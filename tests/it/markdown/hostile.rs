@@ -3,6 +3,10 @@
 use super::found;
 use crate::support::program::Sandbox;
 
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).map(line).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn hostile_yaml_is_refused_with_a_finding() {
     let bomb = (1..60).fold("a0: &a0 [x, x]\n".to_owned(), |text, level| {
@@ -12,8 +16,8 @@ fn hostile_yaml_is_refused_with_a_finding() {
         ("anchors", bomb, "front-matter error"),
         ("deep lists", format!("a: {}", "[".repeat(900_000)), "front-matter error"),
         ("deep mappings", format!("a: {}", "{a: ".repeat(200_000)), "front-matter error"),
-        ("deep blocks", (0..1_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect(), "front-matter error"),
-        ("many keys", (0..80_000).map(|key| format!("k{key}: v\n")).collect(), "front-matter error"),
+        ("deep blocks", lines(1_000, |depth| format!("{}a:", " ".repeat(depth))), "front-matter error"),
+        ("many keys", lines(80_000, |key| format!("k{key}: v")), "front-matter error"),
         ("many items", format!("a: [{}]", "\"\",".repeat(300_000)), "front-matter error"),
         ("question marks", "? ".repeat(400_000), "front-matter error"),
         ("open quotation mark", format!("a: \"{}", "x\n".repeat(400_000)), "front-matter error"),

@@ -1,5 +1,6 @@
 //! Flows, templates and personas that are written in Markdown.
 
+mod convert;
 mod hostile;
 mod reading;
 mod slips;

@@ -45,8 +45,11 @@ fn frames(text: &str) -> String {
 fn of_one_file(rule: &Rule) -> (String, String, String) {
     let folder = repository().join("tests/fixtures/flows/err").join(rule.id);
     let read = |name: &str| String::from_utf8_lossy(&std::fs::read(folder.join(name)).unwrap()).into_owned();
+    // What only Markdown can get wrong has its fixtures there.
+    let ending = if folder.join("bad.json").exists() { "json" } else { "flow.md" };
+    let (bad_name, good_name) = (format!("bad.{ending}"), format!("good.{ending}"));
     let (mut bad, mut good) = (String::new(), String::new());
-    fenced(&mut bad, "flows/bad.json", &read("bad.json"));
+    fenced(&mut bad, &format!("flows/{bad_name}"), &read(&bad_name));
     for beside in ["templates", "personas", "contracts"] {
         let mut others = entries(&folder.join(beside), beside);
         others.sort();
@@ -54,7 +57,7 @@ fn of_one_file(rule: &Rule) -> (String, String, String) {
             fenced(&mut bad, &path, &String::from_utf8_lossy(&bytes));
         }
     }
-    fenced(&mut good, "flows/good.json", &read("good.json"));
+    fenced(&mut good, &format!("flows/{good_name}"), &read(&good_name));
     let (_, mut findings) = fixture(rule.id, "bad.json");
     let longest = 3;
     let more = findings.len().saturating_sub(longest);

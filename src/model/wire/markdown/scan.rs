@@ -139,6 +139,24 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
     body
 }
 
+/// Whether a text opens a fence that it does not close.
+pub(super) fn ends_in_fence(text: &str) -> bool {
+    let mut fence: Option<Fence> = None;
+    for (start, line) in lines(text, 0..text.len()) {
+        match fence {
+            Some(open) if open.closed_by(line) => fence = None,
+            Some(_) => {}
+            None => fence = Fence::opened(start, line).map(|(open, _)| open),
+        }
+    }
+    fence.is_some()
+}
+
+/// Whether a text begins with a block that would be read as a step's settings, or looks like one.
+pub(super) fn begins_like_a_block(text: &str) -> bool {
+    first_block(text, 0..text.len()).is_some_and(|(block, _)| matches!(block.language, "yaml" | "yml" | "json"))
+}
+
 /// The line with which a step begins: its place, that of its words, and that of its id.
 fn heading(start: usize, line: &str) -> Option<(Span, Span, Span)> {
     let line = line.trim_end();

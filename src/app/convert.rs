@@ -1,0 +1,316 @@
+//! Flows and templates from one form into the other: what `flowy convert` does.
+//!
+//! What is written is checked first, in memory, beside the rest of its catalog: a flow whose plan would
+//! change is not converted, and a flow that stays behind must not lose what it names.
+
+mod compare;
+mod names;
+mod target;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::app::check::{is_template, root_of};
+use crate::app::{Code, Error};
+use crate::catalog::{CatalogCheck, CatalogError, CheckOptions, ReportedFile, check};
+use crate::clock::Clock;
+use crate::config::{Environment, Settings, system_says};
+use crate::model::wire;
+use crate::names::{CatalogPath, shown};
+use crate::plan::Plan;
+use crate::source::{Ask, Snapshot, Source, SourceSpec};
+use names::Names;
+use target::Written;
+
+/// The two forms of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Markdown.
+    Markdown,
+    /// JSON.
+    Json,
+}
+
+/// What is to be converted, and where it goes.
+#[derive(Debug, Clone)]
+pub struct ConvertRequest {
+    /// The files.
+    pub files: Vec<PathBuf>,
+    /// The form that they get.
+    pub to: Form,
+    /// The folder of the catalog that the results go to; none where they replace their sources.
+    pub out: Option<PathBuf>,
+    /// A flow in JSON from which places on the canvas are taken.
+    pub onto: Option<PathBuf>,
+    /// Whether to go on where files that stay behind lose what they name.
+    pub force: bool,
+}
+
+/// What became of one flow or template.
+#[derive(Debug, Clone)]
+pub struct ConvertedPart {
+    /// The file it came from, as a path of its catalog.
+    pub from: String,
+    /// The file it is in now.
+    pub to: String,
+    /// The name that it lost, where another was taken.
+    pub renamed: Option<String>,
+    /// What the new form has no place for.
+    pub lost: Vec<String>,
+}
+
+/// What became of a conversion.
+#[derive(Debug, Clone, Default)]
+pub struct Conversion {
+    /// What was written.
+    pub parts: Vec<ConvertedPart>,
+    /// Files left out that no longer find what they name, in words.
+    pub broken: Vec<String>,
+    /// Files that are named by the results and were not converted with them.
+    pub left: Vec<String>,
+    /// The sources that were removed.
+    pub removed: Vec<String>,
+}
+
+/// The files of a catalog by path.
+type Contents = BTreeMap<String, Vec<u8>>;
+
+/// A catalog that files are converted in.
+struct Place {
+    /// Where its files lie.
+    root: PathBuf,
+    contents: Contents,
+    /// The files to convert, and where each lies on disk.
+    wanted: BTreeMap<String, PathBuf>,
+}
+
+/// Converts files.
+///
+/// # Errors
+/// When a file can't be read or has errors, when the new form can't say what it says, or when a result can't
+/// be written. Nothing is written then, and no source is removed.
+pub async fn convert(
+    request: &ConvertRequest,
+    settings: &Settings,
+    environment: &Environment,
+    clock: Arc<dyn Clock>,
+) -> Result<Conversion, Error> {
+    let old = match &request.onto {
+        Some(path) => Some(read_json(&environment.current_folder().join(path), path)?),
+        None => None,
+    };
+    let mut conversion = Conversion::default();
+    let mut writes: Vec<(PathBuf, Vec<u8>)> = Vec::new();
+    let mut sources: Vec<PathBuf> = Vec::new();
+    for place in places(request, settings, environment, clock).await? {
+        let before = check_contents(&place.contents, settings.lenient).await?;
+        let (written, after) = settle(&place, &before, request.to, old.as_ref(), settings.lenient).await?;
+        conversion.broken.extend(compare::broken(&before, &after, &place.wanted));
+        conversion.left.extend(names::left_out(&before, &place.wanted).into_iter().filter(|_| request.out.is_some()));
+        let root = request.out.as_ref().map_or(place.root.clone(), |out| environment.current_folder().join(out));
+        for part in written {
+            writes.push((root.join(&part.path), part.bytes));
+            let ConvertedPart { from, renamed, lost, .. } = part.told;
+            conversion.parts.push(ConvertedPart { from, to: part.path, renamed, lost });
+        }
+        if request.out.is_none() {
+            conversion.removed.extend(place.wanted.keys().cloned());
+            sources.extend(place.wanted.into_values());
+        }
+    }
+    if !conversion.broken.is_empty() && !request.force {
+        let list = conversion.broken.join("; ");
+        return Err(Error::new(
+            Code::InvalidRequest,
+            format!("other files would no longer find what they name: {list}"),
+        )
+        .next("convert these files too, or add --force"));
+    }
+    write_all(&writes)?;
+    // Only what was read back as it was written takes the place of its source.
+    for path in sources {
+        std::fs::remove_file(&path).map_err(|error| at(&path, &error))?;
+    }
+    Ok(conversion)
+}
+
+fn at(path: &Path, error: &std::io::Error) -> Error {
+    Error::new(Code::InvalidRequest, format!("{}: {}", shown(&path.display().to_string(), 300), system_says(error)))
+}
+
+fn read_json(path: &Path, given: &Path) -> Result<Value, Error> {
+    let bytes = std::fs::read(path).map_err(|error| at(given, &error))?;
+    serde_json::from_slice(&bytes).map_err(|error| {
+        Error::new(Code::ParseError, format!("{}: {error}", shown(&given.display().to_string(), 300)))
+            .next("--onto takes a flow in JSON")
+    })
+}
+
+/// Writes every file anew, and reads it back; where one can't be written, those before it are removed.
+fn write_all(writes: &[(PathBuf, Vec<u8>)]) -> Result<(), Error> {
+    let write = |path: &Path, bytes: &[u8]| -> std::io::Result<()> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let mut file = std::fs::File::create_new(path)?;
+        std::io::Write::write_all(&mut file, bytes)?;
+        file.sync_all()?;
+        if std::fs::read(path)? == bytes {
+            Ok(())
+        } else {
+            Err(std::io::Error::other("it reads otherwise than written"))
+        }
+    };
+    for (number, (path, bytes)) in writes.iter().enumerate() {
+        if let Err(error) = write(path, bytes) {
+            let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
+            let done = writes.get(..number + usize::from(!exists)).unwrap_or_default();
+            for (path, _) in done {
+                let _ = std::fs::remove_file(path);
+            }
+            let problem = at(path, &error);
+            return Err(if exists {
+                problem.next("nothing was written; remove the file, or choose another folder")
+            } else {
+                problem
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The catalogs that the files lie in; a file outside of one is a catalog by itself.
+async fn places(
+    request: &ConvertRequest,
+    settings: &Settings,
+    environment: &Environment,
+    clock: Arc<dyn Clock>,
+) -> Result<Vec<Place>, Error> {
+    let mut by_root: BTreeMap<PathBuf, BTreeMap<String, PathBuf>> = BTreeMap::new();
+    let mut alone = Vec::new();
+    for given in &request.files {
+        let path =
+            std::fs::canonicalize(environment.current_folder().join(given)).map_err(|error| at(given, &error))?;
+        let is_markdown = wire::is_markdown(&path.to_string_lossy());
+        if is_markdown == (request.to == Form::Markdown) || !path.is_file() {
+            let form = if request.to == Form::Markdown { "JSON" } else { "Markdown" };
+            let given = shown(&given.display().to_string(), 300);
+            return Err(Error::new(Code::InvalidRequest, format!("{given} is no file in {form}"))
+                .next("name files of the other form: *.json, or *.flow.md and templates/*.md"));
+        }
+        let below = root_of(&path).and_then(|root| {
+            let rest = path.strip_prefix(&root).ok()?.to_str()?.replace('\\', "/");
+            (rest.starts_with("flows/") || rest.starts_with("templates/")).then_some((root, rest))
+        });
+        match below {
+            Some((root, rest)) => drop(by_root.entry(root).or_default().insert(rest, path)),
+            None => alone.push(stands_alone(given, path)?),
+        }
+    }
+    let mut places = alone;
+    for (root, wanted) in by_root {
+        let source = Source::open(SourceSpec::Folder(root.clone()), settings, clock.clone())?;
+        let view = source.snapshot(&Ask::default()).await?;
+        let texts = view.snapshot.read_all().await?;
+        let read = texts.into_iter().filter_map(|(path, bytes)| Some((path.to_string(), bytes.ok()?.to_vec())));
+        places.push(Place { root, contents: read.collect(), wanted });
+    }
+    Ok(places)
+}
+
+fn stands_alone(given: &Path, path: PathBuf) -> Result<Place, Error> {
+    let bytes = std::fs::read(&path).map_err(|error| at(given, &error))?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let as_flow = CatalogPath::new(&format!("flows/{name}"))
+        .map_err(|error| Error::new(Code::InvalidRequest, error.to_string()))?;
+    let template = wire::parse(&as_flow, &bytes).is_ok_and(|document| is_template(&document));
+    let below = if template { format!("templates/{name}") } else { as_flow.to_string() };
+    let root = path.parent().unwrap_or(Path::new("/")).to_owned();
+    Ok(Place { root, contents: [(below.clone(), bytes)].into(), wanted: [(below, path)].into() })
+}
+
+async fn check_contents(contents: &Contents, lenient: bool) -> Result<CatalogCheck, Error> {
+    let files = contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes))));
+    let snapshot = Snapshot::of_texts(files);
+    // Examples of flows are none of a conversion's business, so that the catalog is not looked at as a whole.
+    let instead = &BTreeMap::new();
+    let options = CheckOptions { wanted: &|_| true, whole: false, lenient, tools: None, instead };
+    Ok(check(&snapshot, options).await?)
+}
+
+/// A file by its path.
+fn file<'c>(check: &'c CatalogCheck, path: &str) -> Option<&'c ReportedFile> {
+    check.files.iter().find(|file| file.file == path)
+}
+
+/// The results, and the catalog with them. The edges that texts make are left to the texts where the plan
+/// stays the same, and written out where it doesn't.
+async fn settle(
+    place: &Place,
+    before: &CatalogCheck,
+    to: Form,
+    old: Option<&Value>,
+    lenient: bool,
+) -> Result<(Vec<Written>, CatalogCheck), Error> {
+    for path in place.wanted.keys() {
+        usable(before, path)?;
+    }
+    let names = Names::of(before, place, to);
+    let mut spelt_out: BTreeSet<String> = BTreeSet::new();
+    loop {
+        let mut written = Vec::new();
+        for path in place.wanted.keys() {
+            let bytes = place.contents.get(path).map(Vec::as_slice).unwrap_or_default();
+            let Some(read) = file(before, path) else { continue };
+            written.extend(target::write(read, bytes, to, &names, &spelt_out, old)?);
+        }
+        let mut contents = place.contents.clone();
+        contents.retain(|path, _| !place.wanted.contains_key(path));
+        contents.extend(written.iter().map(|part| (part.path.clone(), part.bytes.clone())));
+        let after = check_contents(&contents, lenient).await?;
+        let mut again = false;
+        for part in &written {
+            let Some(difference) = compare::part(part, before, &after) else { continue };
+            if !part.is_flow || to == Form::Json || !spelt_out.insert(part.key()) {
+                let from = shown(&part.told.from, 300);
+                return Err(Error::new(
+                    Code::InvalidRequest,
+                    format!("{from} can't be said in the other form: {difference}"),
+                )
+                .next("nothing was written; change the file as said, or leave it out"));
+            }
+            again = true;
+        }
+        if !again {
+            return Ok((written, after));
+        }
+    }
+}
+
+/// Refuses a file whose flows can't be planned: there is nothing that a result could be compared with.
+fn usable(check: &CatalogCheck, path: &str) -> Result<(), Error> {
+    let refuse = |why: String| {
+        Err(Error::new(Code::ValidationError, format!("{}: {why}", shown(path, 300)))
+            .next(format!("fix it first: flowy validate {}", shown(path, 300))))
+    };
+    let Some(file) = file(check, path) else { return refuse("it is not among the catalog's files".to_owned()) };
+    if let Some(unusable) = &file.unusable {
+        return Err(CatalogError::Unusable(unusable.clone()).into());
+    }
+    let reaching = file.findings.iter().find(|finding| finding.reach == crate::validate::Reach::Flow);
+    if let Some(finding) = reaching {
+        return refuse(finding.message.clone());
+    }
+    if file.flows.is_empty() && file.templates.is_empty() {
+        return refuse("it holds neither a flow nor a template".to_owned());
+    }
+    Ok(())
+}
+
+/// The plan of one of a file's flows.
+fn plan_of(file: &ReportedFile, place: usize) -> Option<&Plan> {
+    file.plans.get(place)?.as_deref()
+}

@@ -1,0 +1,39 @@
+//! What became of files that were converted.
+
+use std::fmt::Write as _;
+
+use crate::app::Conversion;
+use crate::names::{counted, quoted, shown};
+
+/// One line for each file, what it lacks below it, and what is left to do.
+pub fn conversion(conversion: &Conversion, quiet: bool) -> String {
+    let mut text = String::new();
+    for part in &conversion.parts {
+        let _ = writeln!(text, "{} → {}", shown(&part.from, 300), shown(&part.to, 300));
+        if quiet {
+            continue;
+        }
+        if let Some(name) = &part.renamed {
+            let _ = writeln!(text, "  renamed: {} can't be the name of a file, or is taken", quoted(name));
+        }
+        for lost in &part.lost {
+            let _ = writeln!(text, "  left out: {}", shown(lost, 300));
+        }
+    }
+    if quiet {
+        return text;
+    }
+    for broken in &conversion.broken {
+        let _ = writeln!(text, "no longer finds what it names: {}", shown(broken, 300));
+    }
+    for left in &conversion.left {
+        let _ = writeln!(text, "named, but not converted: {}", shown(left, 300));
+    }
+    let written = counted(conversion.parts.len(), "file", "files");
+    let removed = match conversion.removed.len() {
+        0 => String::new(),
+        number => format!(", removed {}", counted(number, "source", "sources")),
+    };
+    let _ = writeln!(text, "\nwrote {written}{removed}");
+    text
+}
