@@ -106,6 +106,7 @@ fn pages_of_the_rules_are_made_of_their_examples() {
     for rule in REGISTRY {
         let path = repository().join(format!("docs/rules/{}.md", rule.id));
         let due = page(rule);
+        assert!(RulePage::of(rule.id).is_some(), "{}: its page is not part of the program", rule.id);
         let _ = writeln!(list, "| [{0}]({0}.md) | {1} | {2} |", rule.id, rule.severity, rule.summary);
         if update {
             std::fs::write(&path, due).unwrap();
