@@ -12,7 +12,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "A call is `alias:tool`, with exactly one colon.",
+    summary: "A call is written `alias:tool`, with exactly one colon.",
     check: Check::Flow(check),
 };
 

@@ -33,7 +33,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         match lookup {
             Lookup::Missing { nearest } => {
                 drafts
-                    .find(place, format!("{named}, and there is none by that file name"))
+                    .find(place, format!("{named}, but no contract has that file name"))
                     .did_you_mean(name.unwrap_or_default(), nearest.iter().map(String::as_str))
                     .node(id)
                     .hint("add it to contracts/, write the schema into the node, or fix the name");
@@ -42,7 +42,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 let shown = files.map(|file| shown(file, 100)).joined(", ");
                 let hints = vec!["give each contract a file name of its own".to_owned()];
                 drafts
-                    .find(place, format!("{named}, and several go by that name: {shown}"))
+                    .find(place, format!("{named}, but several files have that name: {shown}"))
                     .node(id)
                     .mended_by(&Mending { files: files.named.clone(), hints });
             }

@@ -28,7 +28,8 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
         let Some(retry) = node.data.and_then(|data| data.get("retry")).and_then(Value::as_object) else { continue };
         let (id, pointer) = (node.id, node.at.key("data").key("retry"));
         for key in retry.keys().filter(|key| !FIELDS.contains(&key.as_str())) {
-            let message = format!("node {}: nobody reads the field {} of `retry`", quoted(id), quoted(key));
+            let message =
+                format!("node {}: the field {} of `retry` is unknown, and flowy ignores it", quoted(id), quoted(key));
             drafts.find(Place::key(pointer.key(key)), message).node(id).did_you_mean(key, FIELDS);
         }
         let longest = u64::try_from(LONGEST_BACKOFF.as_millis()).unwrap_or(u64::MAX);

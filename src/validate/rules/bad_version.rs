@@ -13,7 +13,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "A version is written as semantic versioning has it (https://semver.org).",
+    summary: "A version follows semantic versioning (https://semver.org).",
     check: Check::Flow(check),
 };
 

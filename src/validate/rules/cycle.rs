@@ -14,7 +14,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::CircularDependency,
     warning: None,
     also: &[],
-    summary: "Edges lead nowhere back: the graph has no ring.",
+    summary: "The edges form no ring.",
     check: Check::Flow(check),
 };
 

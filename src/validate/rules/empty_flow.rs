@@ -53,7 +53,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         .collect();
     let Some((first, kind)) = others.first() else {
         drafts
-            .find(Place::key(subject.flow.base.key("nodes")), format!("flow {name} has no step: nothing of it runs"))
+            .find(Place::key(subject.flow.base.key("nodes")), format!("flow {name} has no step, so nothing runs"))
             .hint(subject.in_form("add at least one template node", STEP));
         return;
     };

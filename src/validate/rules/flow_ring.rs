@@ -14,7 +14,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::CircularDependency,
     warning: None,
     also: &[],
-    summary: "No flow goes through itself, by way of other flows or straight away.",
+    summary: "No flow goes through itself, directly or by way of other flows.",
     check: Check::Flow(check),
 };
 
@@ -26,9 +26,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let words: Vec<String> = ring.iter().map(|name| quoted(name)).collect();
         let place = Place::value(subject.flow.node_pointer(number).key("data").key("flow"));
         drafts
-            .find(place, format!("node {}: the flows go round: {}", quoted(&node.id), words.join(" → ")))
+            .find(place, format!("node {}: the flows form a ring: {}", quoted(&node.id), words.join(" → ")))
             .node(&node.id)
             .ring(ring.iter().skip(1).cloned().collect())
-            .hint("let one of them do without the other");
+            .hint("remove one `flow` node of the ring");
     }
 }

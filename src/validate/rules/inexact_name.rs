@@ -25,7 +25,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let place = Place::value(subject.flow.node_pointer(number).key("data").key(field));
             let (id, written) = (quoted(&node.id), quoted(written));
             drafts
-                .find(place.clone(), format!("node {id} names {what} {written}, and {} is used", quoted(first)))
+                .find(place.clone(), format!("node {id} names {what} {written}; flowy uses {}", quoted(first)))
                 .node(&node.id)
                 .hint(format!("write {}", quoted(first)))
                 .unsafe_fix(format!("write {}", quoted(first)), Edit::Set(place.pointer, (*first).to_owned()));

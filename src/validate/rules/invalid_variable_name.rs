@@ -18,7 +18,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "A declared variable is spelt with letters and digits of any script, _ and - (it is ignored otherwise).",
+    summary: "A declared variable is spelt with letters and digits of any script, _ and - (otherwise flowy ignores it).",
     check: Check::Flow(check),
 };
 

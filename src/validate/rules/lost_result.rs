@@ -46,9 +46,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         drafts
             .find(
                 Place::value(subject.flow.node_pointer(number).key("data").key("optional")),
-                format!("node {} is optional, and {why}: where it is left out, that result is empty", quoted(&node.id)),
+                format!("node {} is optional, but {why}: if it is skipped, that result is empty", quoted(&node.id)),
             )
             .node(&node.id)
-            .hint("let the result come from steps that are always done, or make the step required");
+            .hint("feed the result from a required step, or make this step required");
     }
 }

@@ -13,7 +13,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "A flow has a name that it can be asked for by.",
+    summary: "A flow has a name by which it can be requested.",
     check: Check::Flow(check),
 };
 

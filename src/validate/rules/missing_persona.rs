@@ -27,7 +27,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         match lookup {
             Lookup::Missing { nearest } => {
                 drafts
-                    .find(place, format!("{named}, and there is none by that file name or name"))
+                    .find(place, format!("{named}, but no persona has that file name or name"))
                     .did_you_mean(name, nearest.iter().map(String::as_str))
                     .node(id)
                     .hint("add it to personas/ as a Markdown file, or fix the name");
@@ -36,7 +36,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 let shown = files.map(|file| shown(file, 100)).joined(", ");
                 let hints = vec!["give each persona a file name of its own".to_owned()];
                 drafts
-                    .find(place, format!("{named}, and several go by that name: {shown}"))
+                    .find(place, format!("{named}, but several files have that name: {shown}"))
                     .node(id)
                     .mended_by(&Mending { files: files.named.clone(), hints });
             }

@@ -37,7 +37,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .find(
                         place(),
                         format!(
-                            "node {} names template {}, and there is none by that file name, id or title{tail}",
+                            "node {} names template {}, but no template has that file name, id or title{tail}",
                             quoted(&node.id),
                             quoted(selected)
                         ),

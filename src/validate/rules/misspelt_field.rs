@@ -16,13 +16,13 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[Verdict { severity: Severity::Error, reach: Reach::Step, when: "a step in Markdown loses a setting" }],
-    summary: "The fields that make a difference are spelt as they are read, and stand where they are read.",
+    summary: "Fields that have an effect are spelt correctly and stand where flowy reads them.",
     check: Check::File(check),
 };
 
 /// An object whose fields are looked at.
 struct Subject<'v> {
-    /// What it is, in words before "nobody reads".
+    /// What it is, in words before "flowy ignores".
     of: String,
     node: Option<&'v str>,
     at: Pointer,
@@ -118,7 +118,7 @@ fn of_node(node: &NodeFields<'_>, drafts: &mut Drafts<'_>) {
             continue;
         }
         drafts
-            .find(Place::key(node.at.key(key)), format!("{of}nobody reads the field {} beside `data`", quoted(key)))
+            .find(Place::key(node.at.key(key)), format!("{of}flowy ignores the field {} beside `data`", quoted(key)))
             .node(node.id)
             .hint("move it into `data`");
     }
@@ -157,7 +157,7 @@ fn tell(subject: &Subject<'_>, drafts: &mut Drafts<'_>) {
         if subject.node.is_some() && matches!(meant, Meant::Field(field) if DOING.contains(&field)) {
             continue;
         }
-        let message = format!("{}nobody reads the field {}", subject.of, quoted(key));
+        let message = format!("{}flowy ignores the field {}", subject.of, quoted(key));
         let mut draft = drafts.find(Place::key(subject.at.key(key)), message);
         if let Some(node) = subject.node {
             draft = draft.node(node);

@@ -174,7 +174,7 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
             draft = draft.node(node);
         }
         if only_describes(&violation.place.pointer) {
-            draft.hint("the field only describes; what runs runs all the same").only_warn();
+            draft.hint("the field only describes the flow; the flow runs anyway").only_warn();
         } else if let Some(help) = &violation.help {
             draft.hint(help);
         }

@@ -32,7 +32,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     0 => String::new(),
                     _ => format!(", then {}", others.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(" and ")),
                 };
-                format!("the example {example} finds flow {} first{others}, and not this one", quoted(winner))
+                format!("the example {example} finds flow {} first{others}, but not this flow", quoted(winner))
             }
             None => format!("the example {example} finds no flow"),
         };

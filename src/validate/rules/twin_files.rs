@@ -15,7 +15,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "No two files have paths that differ in case or normal form alone.",
+    summary: "No two files have paths that differ only in case or Unicode form.",
     check: Check::Catalog,
 };
 
@@ -28,7 +28,7 @@ pub fn twin_files<'p>(paths: impl Iterator<Item = &'p CatalogPath>) -> Vec<Findi
     let of_group = |paths: Vec<&CatalogPath>| {
         let (first, others) = paths.split_first().filter(|(_, others)| !others.is_empty())?;
         let others = Few::of(others.iter().map(|path| shown(path.as_str(), 200))).joined(" and ");
-        let message = format!("the path differs in case or in the form of its letters alone from {others}");
+        let message = format!("the path differs only in case or in the Unicode form of its letters from {others}");
         let hint = "rename one of them: most Macs and Windows computers can hold only one".to_owned();
         Some(of_file(&RULE, (*first).clone(), message, hint))
     };

@@ -17,7 +17,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "Where a flow has several steps, each has an edge, and a step leads to each result.",
+    summary: "In a flow of several steps, each step has an edge, and a step feeds each result.",
     check: Check::Flow(check),
 };
 

@@ -14,7 +14,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "What a node gives to the flow it goes through is one of that flow's inputs.",
+    summary: "Every value that a node gives to another flow is one of that flow's inputs.",
     check: Check::Flow(check),
 };
 

@@ -16,7 +16,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: Some(WarningCode::UnknownNodeKind),
     also: &[],
-    summary: "A node is of a type that is known: multi_input, template, tool, flow or result.",
+    summary: "A node has a known type: multi_input, template, tool, flow or result.",
     check: Check::Flow(check),
 };
 

@@ -12,7 +12,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ToolNotFound,
     warning: None,
     also: &[],
-    summary: "The tool that a node calls is there, as far as the operator's servers are known.",
+    summary: "The tool that a node calls exists, as far as the operator's servers are known.",
     check: Check::Flow(check),
 };
 

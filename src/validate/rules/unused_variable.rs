@@ -17,7 +17,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "What is declared is used in a text.",
+    summary: "A text uses every declared variable.",
     check: Check::Flow(check),
 };
 

@@ -15,7 +15,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "What an edge maps is there, and the step it leads to uses it.",
+    summary: "The value that an edge maps exists, and the step at the edge's end uses it.",
     check: Check::Flow(check),
 };
 

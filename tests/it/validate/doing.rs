@@ -104,8 +104,8 @@ fn flows_that_go_round_are_told_closed() {
         "flow-ring",
         r#"
 error flow bad.json:12:17 /nodes/0/data/flow `"Berth"`
-  node "berth": the flows go round: "Harbour" → "Berth" → "Harbour"
-  hint: let one of them do without the other
+  node "berth": the flows form a ring: "Harbour" → "Berth" → "Harbour"
+  hint: remove one `flow` node of the ring
   ring: Berth Harbour
 "#,
     );
@@ -188,13 +188,13 @@ warning none bad.json:17:20 /nodes/0/data/retry/times `99`
   node "tide": `retry.times` is 99, and a failed call is tried again at most 10 times
   hint: write 10 or less
 warning none bad.json:18:11 /nodes/0/data/retry/backofMs `"backofMs"`
-  node "tide": nobody reads the field "backofMs" of `retry`
+  node "tide": the field "backofMs" of `retry` is unknown, and flowy ignores it
   hint: did you mean "backoffMs"?
 warning none bad.json:33:24 /nodes/1/data/retry/backoffMs `90000`
   node "moon": `retry.backoffMs` is 90000, and no pause is longer than a minute
   hint: write 60000 or less
 warning none bad.json:34:11 /nodes/1/data/retry/jitter `"jitter"`
-  node "moon": nobody reads the field "jitter" of `retry`
+  node "moon": the field "jitter" of `retry` is unknown, and flowy ignores it
 "#,
     );
 }

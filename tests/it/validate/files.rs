@@ -22,21 +22,21 @@ fn a_wrong_type_stops_the_flow_where_it_is_read_and_only_warns_where_it_describe
         r#"
 warning none bad.json:5:13 /metadata/tags `"harbour"`
   /metadata/tags: "harbour" is not of type "array"
-  hint: the field only describes; what runs runs all the same
+  hint: the field only describes the flow; the flow runs anyway
 warning none bad.json:6:19 /metadata/complexity `"huge"`
   /metadata/complexity: "huge" is none of "simple", "moderate", "high" and null
-  hint: the field only describes; what runs runs all the same
+  hint: the field only describes the flow; the flow runs anyway
 error flow bad.json:11:21 /metadata/inputs/port/required `"yes"`
   /metadata/inputs/port/required: "yes" is not of type "boolean"
   hint: what belongs there: Whether a value must be given
 warning none bad.json:12:24 /metadata/inputs/port/description `5`
   /metadata/inputs/port/description: 5 is not of types "null", "string"
-  hint: the field only describes; what runs runs all the same
+  hint: the field only describes the flow; the flow runs anyway
 warning none bad.json:31:18 /nodes/1/data/label `[
           "Sail"
         ]`
   node "sail": data.label: ["Sail"] is not of types "null", "number", "string"
-  hint: the field only describes; what runs runs all the same
+  hint: the field only describes the flow; the flow runs anyway
 error flow bad.json:38:13 /nodes/2/id `7`
   /nodes/2/id: 7 is not of type "string"
   hint: what belongs there: Id of the node, unique in its flow

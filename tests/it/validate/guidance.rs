@@ -11,17 +11,17 @@ fn a_persona_that_is_not_there_or_cannot_be_used_is_told_with_its_name() {
         "missing-persona",
         r#"
 error none bad.json:13:20 /nodes/0/data/persona `"skiper"`
-  node "sail" names persona "skiper", and there is none by that file name or name
+  node "sail" names persona "skiper", but no persona has that file name or name
   hint: did you mean "skipper"?
   hint: add it to personas/ as a Markdown file, or fix the name
 error none bad.json:22:20 /nodes/1/data/persona `"Pilot"`
-  node "moor" names persona "Pilot", and there is none by that file name or name
+  node "moor" names persona "Pilot", but no persona has that file name or name
   hint: add it to personas/ as a Markdown file, or fix the name
 error none bad.json:31:20 /nodes/2/data/persona `"ghost"`
   node "land" names persona "ghost", which can't be used: personas/ghost.md: line 1 holds a control or bidirectional character (U+001B)
   hint: fix the file: plain text in UTF-8, after a front matter that ends with ---
 error none bad.json:40:20 /nodes/3/data/persona `"mate"`
-  node "rest" names persona "mate", and several go by that name: personas/a/mate.md, personas/b/mate.md
+  node "rest" names persona "mate", but several files have that name: personas/a/mate.md, personas/b/mate.md
   hint: give each persona a file name of its own
 "#,
     );
@@ -33,7 +33,7 @@ fn a_contract_that_is_no_schema_is_told_with_the_reason() {
         "bad-contract",
         r#"
 error none bad.json:13:21 /nodes/0/data/contract `"rout"`
-  node "sail" names contract "rout", and there is none by that file name
+  node "sail" names contract "rout", but no contract has that file name
   hint: did you mean "route"?
   hint: add it to contracts/, write the schema into the node, or fix the name
 error none bad.json:22:21 /nodes/1/data/contract `"berth"`

@@ -8,11 +8,11 @@ fn a_template_that_is_not_there_reaches_its_step_and_an_app_id_with_a_text_only_
         "missing-template",
         r#"
 error step bad.json:13:31 /nodes/0/data/selectedTemplateId `"Sail_Nort"`
-  node "sail" names template "Sail_Nort", and there is none by that file name, id or title
+  node "sail" names template "Sail_Nort", but no template has that file name, id or title
   hint: did you mean "Sail_North" or "Sail north"?
   hint: add the template to templates/, or fix the name
 warning none bad.json:22:31 /nodes/1/data/selectedTemplateId `"1712345678901"`
-  node "moor" names template "1712345678901", and there is none by that file name, id or title; the node's own text stands in
+  node "moor" names template "1712345678901", but no template has that file name, id or title; the node's own text stands in
   hint: save the template to templates/, or clear `selectedTemplateId`
 error step bad.json:30:31 /nodes/2/data/selectedTemplateId `"Broken"`
   node "land" names template "Broken", which can't be used: templates/Broken.json: this list is never closed (line 1, column 15)
@@ -55,7 +55,7 @@ fn several_readers_of_an_ambiguous_output_read_it() {
         .text("log", "{leg1_result}");
     let found = drawn.edges("leg-1 > land, leg1 > land, leg-1 > log, leg1 > log").findings();
     let found: Vec<_> = found.iter().filter(|finding| finding.rule == "ambiguous-output").collect();
-    assert!(found[0].message.ends_with(", which \"land\" and \"log\" read"), "{}", found[0].message);
+    assert!(["\"land\"", "\"log\""].iter().all(|reader| found[0].message.contains(reader)), "{}", found[0].message);
 }
 
 #[test]
