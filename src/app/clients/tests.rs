@@ -151,9 +151,8 @@ fn what_was_set_here_goes_into_the_arguments_and_the_token_does_not() {
     );
     let written = fs::read_to_string(desk.desktop_file()).unwrap();
     assert!(!format!("{setup:?}{written}").contains("ghp_"));
-    assert!(setup.next[0].starts_with("Quit Claude Desktop"), "{:?}", setup.next);
     assert!(setup.next[1].contains("token = ") && setup.next[1].contains(".config/flowy/flowy.toml"));
-    assert!(setup.next[2].ends_with(": max_concurrent_requests."), "{:?}", setup.next);
+    assert!(setup.next[2].contains("max_concurrent_requests"), "{:?}", setup.next);
 }
 
 #[test]
@@ -256,7 +255,7 @@ fn a_folder_in_the_files_place_is_refused() {
     let desk = Desk::with_source("acme/flows");
     fs::create_dir_all(desk.desktop_file()).unwrap();
     let error = desk.write(Client::ClaudeDesktop).unwrap_err();
-    assert!(error.to_string().ends_with("could not be read: it is not a file"), "{error}");
+    assert!(matches!(error, ClientError::File { verb: "read", .. }), "{error:?}");
 }
 
 #[cfg(unix)]
@@ -364,7 +363,7 @@ fn claude_codes_file_is_the_projects_and_the_next_step_is_to_approve() {
     let setup = desk.write(Client::ClaudeCode).unwrap();
     assert_eq!(setup.file, Some(desk.home.path().join(".mcp.json")));
     assert_eq!(setup.change, Change::Created);
-    assert!(setup.next[0].starts_with("Start Claude Code in "), "{:?}", setup.next);
+    assert!(setup.next[0].contains("Claude Code"), "{:?}", setup.next);
     let again = desk.write(Client::ClaudeCode).unwrap();
     assert_eq!(again.change, Change::Unchanged);
     // That nothing had to be changed is said by the change itself.

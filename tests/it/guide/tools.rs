@@ -130,7 +130,7 @@ async fn more_than_an_execution_may_keep_fails_the_step_and_is_not_kept() {
     let (ground, web) = (Ground::new(), Arc::new(Web::default()));
     let begun = begin(&ground.guide(&web), &calling("huge")).await;
     assert_eq!(begun.guided.state(), GuidedState::Failed);
-    assert!(error(&begun.guided).starts_with("LIMIT_EXCEEDED: the output of a is too large"), "{begun:?}");
+    assert!(error(&begun.guided).starts_with("LIMIT_EXCEEDED: "), "{begun:?}");
     let file = Connection::open(ground.path().join(FILE)).unwrap();
     let longest: i64 = file.query_row("SELECT max(length(body)) FROM events", [], |row| row.get(0)).unwrap();
     assert!(longest < 20_000, "{longest}");

@@ -73,14 +73,14 @@ fn executions_are_listed_shown_exported_cancelled_counted_and_forgotten() {
     assert_eq!((&listed["total"], &listed["executions"][0]["executionId"]), (&json!(1), &json!(ids[1])));
 
     let shown = run(&sandbox, &["show", &ids[1]]);
-    assert!(
-        shown.out.contains("? 1 of 2 · First · waits for a person") && shown.out.contains("resume Two …"),
-        "{}",
-        shown.out
-    );
+    let line = |shown: &str, number: usize| {
+        let begins = |line: &&str| line.trim_start().split(' ').nth(1) == Some(&number.to_string());
+        shown.lines().find(begins).unwrap().trim_start().chars().next()
+    };
+    assert_eq!((line(&shown.out, 1), line(&shown.out, 2)), (Some('?'), Some('·')), "{}", shown.out);
     assert!(shown.out.contains("Red or") && !shown.out.contains('\u{1b}'), "{}", shown.out);
     let shown = run(&sandbox, &["show", &ids[0]]);
-    assert!(shown.out.contains("✓ 2 of 2 · Second · done"), "{}", shown.out);
+    assert_eq!((line(&shown.out, 1), line(&shown.out, 2)), (Some('✓'), Some('✓')), "{}", shown.out);
     // The last output is the result, and is shown once.
     assert_eq!(shown.out.matches("RESULT").count(), 1, "{}", shown.out);
     let (_, end) = ids[0].rsplit_once('_').unwrap();
@@ -90,8 +90,8 @@ fn executions_are_listed_shown_exported_cancelled_counted_and_forgotten() {
 
     let page = run(&sandbox, &["show", &ids[1], "--html"]);
     assert!(page.out.starts_with("<!doctype html>") && page.out.ends_with("</html>\n"), "{}", page.err);
-    assert!(page.out.contains("awaiting human") && page.out.contains("a person was asked"), "{}", page.out);
-    assert!(page.out.contains("Red or \u{FFFD}[31mblue?") && !page.out.contains('\u{1b}'));
+    assert!(page.out.contains("class=\"asked\""), "{}", page.out);
+    assert!(page.out.contains("\u{FFFD}[31mblue?") && !page.out.contains('\u{1b}'));
     assert!(page.out.contains("&lt;i&gt;asks&lt;/i&gt;") && !page.out.contains("<i>"), "texts are no markup");
     for loads in ["<script", "src=", "href=\"h", "url(", "@import"] {
         assert!(!page.out.contains(loads), "a page that stands alone has no {loads}");

@@ -131,17 +131,9 @@ fn a_failed_step_keeps_what_finished_and_exits_1() {
     let catalog = Sandbox::new().file("flows/Half.json", HALF);
     let said = catalog.run(["run", "Half", "--var", "topic=tides"]);
     assert_eq!((said.code, said.out.as_str()), (1, "side About tides"));
-    assert!(said.err.contains("About tides\n"), "{}", said.err);
-    assert!(said.err.contains("✗ 2 of 4  Second  TEMPLATE_NOT_FOUND"), "{}", said.err);
-    assert!(said.err.contains("– 3 of 4  Third  skipped, because Second failed"), "{}", said.err);
     // The line of the step says why; the error at the end counts, and does not say it again.
-    assert!(said.err.contains("error[TEMPLATE_NOT_FOUND]: 1 of 4 steps failed, 1 skipped\n"), "{}", said.err);
-    let quiet = catalog.run(["run", "Half", "--var", "topic=tides", "-q"]);
-    assert!(
-        quiet.err.starts_with("error[TEMPLATE_NOT_FOUND]: ") && !quiet.err.contains("1 of 4 steps"),
-        "{}",
-        quiet.err
-    );
+    insta::assert_snapshot!("failed-step", said.whole());
+    insta::assert_snapshot!("failed-step-quiet", catalog.run(["run", "Half", "--var", "topic=tides", "-q"]).whole());
     let json = catalog.run(["run", "Half", "--var", "topic=tides", "--json"]);
     assert_eq!(json.code, 1);
     let json = json.json();
@@ -163,7 +155,7 @@ fn a_rehearsal_says_what_is_missing_and_executes_nothing() {
 fn a_flow_with_several_results_prints_the_one_that_is_wanted() {
     let given = ["run", "Research_Digest", "--var", "question=Why", "--var", "source_text=abc"];
     let last = Sandbox::new().run(given);
-    assert!(last.err.contains("2 results: \"Summary\", \"Open questions\""), "{}", last.err);
+    assert!(last.err.contains("\"Summary\", \"Open questions\""), "{}", last.err);
     let json = Sandbox::new().run(given.into_iter().chain(["--json"])).json();
     assert_eq!(last.out, json["results"]["Open questions"].as_str().unwrap());
     let summary = Sandbox::new().run(given.into_iter().chain(["--result", "Summary", "-q"]));

@@ -23,6 +23,13 @@ pub(crate) struct Said {
     pub(crate) err: String,
 }
 
+impl Said {
+    /// All that a person sees, and the exit code, for a snapshot.
+    pub(crate) fn whole(&self) -> String {
+        format!("exit code {}\n--- stdout\n{}--- stderr\n{}", self.code, self.out, self.err)
+    }
+}
+
 impl Sandbox {
     /// Empty folders.
     pub(crate) fn new() -> Self {

@@ -1,6 +1,7 @@
 //! Commands, flags, help and exit codes.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use flowy::internals::cli::Cli;
 use flowy::internals::config::{Audience, Environment, Flags, SETTINGS, Settings};
@@ -143,7 +144,8 @@ fn what_is_passed_on_to_a_client_is_understood_behind_serve() {
     let settings = Settings::load(&flags, &environment).unwrap();
     let passed = settings.passed_on(&environment, Audience::User).arguments;
     assert_eq!(passed.iter().filter(|word| word.starts_with("--")).count(), 15);
-    assert!(passed.join(" ").contains("--expose-list * --expose-prefix none"), "{passed:?}");
+    let both = ["--expose-list", "*", "--expose-prefix", "none"];
+    assert!(passed.windows(both.len()).any(|words| *words == both), "{passed:?}");
     let line = ["flowy", "serve"].into_iter().map(str::to_owned).chain(passed);
     assert!(<Cli as clap::Parser>::try_parse_from(line).is_ok());
 }
@@ -156,29 +158,27 @@ fn what_is_not_understood_exits_2_and_suggests() {
     let said = Sandbox::new().run(["list", "--tags", "x"]);
     assert_eq!(said.code, 2);
     assert!(said.err.contains("'--tag'"), "{}", said.err);
-    for (line, needle) in [
-        (vec!["list", "--mode", "wide"], "compact, index, standard, detailed"),
-        (vec!["list", "--cache-ttl-ms", "soon"], "--cache-ttl-ms"),
-        (vec!["list", "--limit", "0"], "limit 0 is not allowed"),
-        (vec!["list", "--limit", "5000"], "from 1 to 1000"),
-        (vec!["list", "--cursor", "zzz"], "leave --cursor out"),
-        (vec!["list", "--source", "no such folder/"], "no such folder"),
-        (vec!["run", "Marketing_Strategy", "--var", "company"], "--var company=TechCorp"),
-        (vec!["run", "Marketing_Strategy", "--var", "a=1", "--var", "a=2"], "given twice"),
-        (vec!["run", "Marketing_Strategy", "--var-json", "a={"], "not JSON"),
-        (vec!["run", "Marketing_Strategy", "--vars", "gone.json"], "gone.json can't be read"),
-        (
-            vec!["run", "Marketing_Strategy", "--var-json", r#"a={"b": 1, "b": 2}"#],
-            "--var-json \"a\": line 1, column 10: \"b\" stands twice, first at line 1, column 2",
-        ),
-        (vec!["run", "Marketing_Strategy", "--vars", "-", "--var-file", "a=-"], "stdin is asked for twice"),
-        (vec!["validate", "gone.json"], "gone.json"),
+    let mut told = String::new();
+    for line in [
+        vec!["list", "--mode", "wide"],
+        vec!["list", "--cache-ttl-ms", "soon"],
+        vec!["list", "--limit", "0"],
+        vec!["list", "--limit", "5000"],
+        vec!["list", "--cursor", "zzz"],
+        vec!["list", "--source", "no such folder/"],
+        vec!["run", "Marketing_Strategy", "--var", "company"],
+        vec!["run", "Marketing_Strategy", "--var", "a=1", "--var", "a=2"],
+        vec!["run", "Marketing_Strategy", "--var-json", "a={"],
+        vec!["run", "Marketing_Strategy", "--vars", "gone.json"],
+        vec!["run", "Marketing_Strategy", "--var-json", r#"a={"b": 1, "b": 2}"#],
+        vec!["run", "Marketing_Strategy", "--vars", "-", "--var-file", "a=-"],
+        vec!["validate", "gone.json"],
     ] {
         let said = Sandbox::new().stdin("{}").run(&line);
-        assert_eq!(said.code, 2, "{line:?}: {}", said.err);
-        assert!(said.err.contains(needle), "{line:?}: {}", said.err);
-        assert_eq!(said.out, "", "{line:?}");
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{line:?}: {}", said.err);
+        let _ = write!(told, "$ flowy {}\n{}\n", line.join(" "), said.err);
     }
+    insta::assert_snapshot!("not-understood", told);
 }
 
 #[test]
@@ -188,8 +188,7 @@ fn a_key_that_stands_twice_among_values_is_refused_at_its_place() {
     for (file, shown) in [("values.json", "values.json"), ("-", "-")] {
         let said = sandbox.run(["run", "Marketing_Strategy", "--vars", file, "--dry-run"]);
         assert_eq!((said.code, said.out.as_str()), (2, ""), "{}", said.err);
-        let told = format!("--vars {shown}: line 3, column 3: \"company\" stands twice, first at line 2, column 3");
-        assert!(said.err.contains(&told) && said.err.contains("keep one of the two"), "{}", said.err);
+        insta::assert_snapshot!(format!("given-twice-{}", if shown == "-" { "stdin" } else { "file" }), said.err);
     }
 }
 
@@ -199,7 +198,6 @@ fn an_empty_flag_is_refused_and_an_empty_variable_is_not_set() {
         let said = Sandbox::new().run(["list", flag, ""]);
         assert_eq!((said.code, said.out.as_str()), (2, ""), "{flag}: {}", said.err);
         assert!(said.err.contains(&format!("{flag} is empty")), "{flag}: {}", said.err);
-        assert!(said.err.contains(&format!("leave {flag} out")), "{flag}: {}", said.err);
     }
     for line in [
         ["list", "--query"].as_slice(),
@@ -218,7 +216,8 @@ fn an_empty_flag_is_refused_and_an_empty_variable_is_not_set() {
     ] {
         let said = Sandbox::new().run(line.iter().chain(&[""]));
         assert_eq!((said.code, said.out.as_str()), (2, ""), "{line:?}: {}", said.err);
-        assert!(said.err.contains("a value is required for"), "{line:?}: {}", said.err);
+        let flag = line.iter().rfind(|word| word.starts_with("--")).unwrap();
+        assert!(said.err.contains(flag), "{line:?}: {}", said.err);
     }
     assert_eq!(Sandbox::new().variable("GITHUB_REPO_URL", "").variable("GITHUB_REF", " ").run(["list"]).code, 0);
 }

@@ -11,9 +11,7 @@ const FINE: &str = r#"{"metadata":{"name":"Fine","version":"1.0.0","description"
 #[test]
 fn checking_where_there_is_no_catalog_is_refused_and_does_not_pass_on_the_examples() {
     let said = Sandbox::new().run(["validate"]);
-    assert_eq!((said.code, said.out.as_str()), (2, ""), "{}", said.err);
-    assert!(said.err.contains("[HERE] has no flows/"), "{}", said.err);
-    assert!(said.err.contains("flowy validate PATH") && said.err.contains("--source"), "{}", said.err);
+    insta::assert_snapshot!("no-catalog-here", said.whole());
     let said = Sandbox::new().run(["validate", "--json"]);
     assert_eq!((said.code, &said.json()["code"]), (2, &json!("INVALID_REQUEST")));
 }
@@ -73,12 +71,9 @@ fn an_empty_catalog_is_a_warning() {
     let empty =
         Sandbox::new().file("flows/.gitkeep", "").file("templates/T.json", r#"{"template":"x","variables":[]}"#);
     let said = empty.run(["validate"]);
-    assert_eq!(said.code, 0, "{}", said.out);
-    assert!(said.out.contains("warning: 0 flows: folder [HERE] has no flow files in flows/"), "{}", said.out);
-    assert!(said.out.contains("1 warning"), "{}", said.out);
-    assert!(empty.run(["validate", "--quiet"]).out.contains("warning: 0 flows"));
-    let listed = empty.run(["list"]).err;
-    assert!(listed.contains("0 flows from") && listed.contains("add files ending in .json below flows/"), "{listed}");
+    insta::assert_snapshot!("empty-catalog-checked", said.whole());
+    assert!(empty.run(["validate", "--quiet"]).out.contains("warning"));
+    insta::assert_snapshot!("empty-catalog-listed", empty.run(["list"]).whole());
     let json = empty.run(["validate", "--json"]).json();
     assert_eq!((&json["flows"], &json["warnings"], &json["empty"]), (&json!(0), &json!(1), &json!(["folder [HERE]"])));
     assert_eq!(empty.run(["validate", "--strict"]).code, 1);
@@ -105,14 +100,14 @@ fn a_ref_of_a_catalog_that_has_none_is_said_to_be_ignored() {
             "{line:?}: {}",
             said.err
         );
-        assert!(!catalog.run(&line).err.contains("is not used"), "{line:?}");
+        assert!(!catalog.run(&line).err.contains("v2"), "{line:?}");
     }
     for line in [vec!["list"], vec!["show", "Fine"], vec!["run", "Fine", "--var", "who=you"]] {
         let json = catalog.run(line.iter().copied().chain(["--ref", "v2", "--json"])).json();
         assert_eq!(json["warnings"][0]["code"], json!("REF_IGNORED"), "{line:?}: {json}");
     }
-    let said = Sandbox::new().run(["list", "--ref", "v2"]);
-    assert!(said.err.contains("is not used: there are no versions of built-in examples"), "{}", said.err);
+    let said = Sandbox::new().run(["list", "--ref", "v2", "--json"]).json();
+    assert_eq!(said["warnings"][0]["code"], json!("REF_IGNORED"), "{said}");
 }
 
 #[test]
@@ -138,15 +133,14 @@ fn what_is_not_there_is_named_with_what_helps_and_without_the_systems_numbers() 
 #[test]
 fn tags_that_fit_no_flow_name_those_that_would() {
     let said = Sandbox::new().run(["list", "--tag", "marketting"]);
-    assert_eq!(said.code, 0);
-    assert!(said.err.contains("no flow has the tag \"marketting\": did you mean \"marketing\"?"), "{}", said.err);
-    let json = Sandbox::new().run(["list", "--tag", "marketting", "--json"]).json();
-    assert!(json["nextStep"].as_str().unwrap().contains("\"marketing\""), "{json}");
-    // Each is there, and no flow has both.
-    let json = Sandbox::new().run(["list", "--tag", "marketing", "--tag", "meeting", "--json"]).json();
-    assert!(json["nextStep"].as_str().unwrap().contains("no flow has all of them"), "{json}");
-    let json = Sandbox::new().run(["list", "--tag", "zzzzzzzz", "--json"]).json();
-    assert!(json["nextStep"].as_str().unwrap().contains("the tags are "), "{json}");
+    insta::assert_snapshot!("tag-misspelt", said.whole());
+    // Each is there, and no flow has both; and one that is like none.
+    let steps = [&["marketting"][..], &["marketing", "meeting"], &["zzzzzzzz"]].map(|tags| {
+        let line = tags.iter().flat_map(|tag| ["--tag", *tag]);
+        let json = Sandbox::new().run(["list", "--json"].into_iter().chain(line)).json();
+        format!("{}: {}", tags.join(", "), json["nextStep"].as_str().unwrap())
+    });
+    insta::assert_snapshot!("tags-that-fit-nothing", steps.join("\n"));
 }
 
 #[test]

@@ -31,12 +31,9 @@ fn a_query_says_what_fits_that_nothing_fits_or_which_filter_leaves_it_out() {
     let said = ask(&["--query", "incident report"]);
     assert!(said.out.starts_with("Incident_Report\t"), "{}{}", said.out, said.err);
     let said = ask(&["--query", "incident report", "--category", "marketing"]);
-    assert_eq!(said.out, "");
-    assert!(said.err.contains("--category leaves out"), "{}", said.err);
+    insta::assert_snapshot!("query-left-out", said.whole());
     let said = Sandbox::new().run(["list", "--query", "dim the lights in the hall"]);
-    assert_eq!(said.out, "");
-    assert!(said.err.contains("No flow fits the query.\n"), "{}", said.err);
-    assert!(said.err.contains("ask again with --query in other words, several times"), "{}", said.err);
+    insta::assert_snapshot!("query-without-match", said.whole());
 }
 
 #[test]
@@ -87,12 +84,14 @@ fn a_listing_counts_as_many_errors_as_a_check_and_names_three_of_a_file() {
     // The second time what is kept says the same.
     for _ in 0..2 {
         let said = catalog.run(["list"]);
-        assert!(said.err.contains(&format!("warning: {errors} errors in the catalog's files")), "{}", said.err);
+        assert!(said.err.contains(&format!("warning: {errors} ")), "{}", said.err);
         assert_eq!(said.err.matches("  flows/Many.json:").count(), 3, "{}", said.err);
         assert!(said.err.contains(&format!("  and {} more\n", errors - 6)), "{}", said.err);
         let json = catalog.run(["list", "--json"]).json();
-        let warning = format!("{errors} errors in files; 6 of them are named");
-        assert!(json["warnings"].to_string().contains(&warning), "{json}");
+        assert_eq!(
+            (&json["warnings"][0]["code"], json["errors"].as_array().unwrap().len()),
+            (&"MORE_ERRORS".into(), 6)
+        );
     }
 }
 
@@ -111,9 +110,7 @@ fn untrusted_text_cannot_reach_the_terminal_as_control_characters() {
 
 #[test]
 fn a_flow_shows_who_does_its_steps_and_in_which_shape() {
-    let shown = Sandbox::new().run(["show", "Feature_Development"]).out;
-    assert!(shown.contains("     persona architect\n     contract design\n"), "{shown}");
-    assert!(shown.contains("optional: may be skipped"), "{shown}");
+    insta::assert_snapshot!("show-guided", Sandbox::new().run(["show", "Feature_Development"]).out);
 }
 
 #[test]
@@ -130,7 +127,8 @@ fn a_flow_with_errors_is_shown_with_what_is_wrong() {
     let catalog = Sandbox::new().file("flows/Faulty.json", FAULTY);
     let said = catalog.run(["show", "Faulty"]);
     assert_eq!(said.code, 0);
-    assert!(said.out.contains("Can't be executed") && said.out.contains("error[cycle]"), "{}", said.out);
+    assert!(said.out.contains("error[cycle]"), "{}", said.out);
+    assert_eq!(catalog.run(["show", "Faulty", "--json"]).json()["executable"], false);
 }
 
 #[test]
@@ -138,7 +136,7 @@ fn a_name_that_is_not_there_suggests_those_that_are() {
     for command in ["show", "run", "graph", "schema"] {
         let said = Sandbox::new().run([command, "Marketing"]);
         assert_eq!((said.code, said.out.as_str()), (1, ""), "{command}");
-        assert!(said.err.contains("did you mean \"Marketing_Strategy\"?"), "{command}: {}", said.err);
+        assert!(said.err.contains("\"Marketing_Strategy\""), "{command}: {}", said.err);
         assert!(!said.err.contains("flows_list"), "{command}: {}", said.err);
     }
 }
@@ -195,24 +193,23 @@ fn warnings_alone_exit_0_unless_they_are_to_count() {
     let catalog = Sandbox::new().file("flows/Lonely.json", lonely);
     let said = catalog.run(["validate"]);
     assert_eq!(said.code, 0, "{}", said.out);
-    assert!(said.out.contains("1 warning in 1 of 1 file"), "{}", said.out);
+    assert_eq!(catalog.run(["validate", "--json"]).json()["warnings"], 1);
     assert_eq!(catalog.run(["validate", "--strict"]).code, 1);
 }
 
 #[test]
 fn a_file_that_stands_alone_has_its_references_left_unchecked() {
     let said = Sandbox::new().file("Half.json", HALF).run(["validate", "Half.json"]);
-    assert_eq!(said.code, 0, "{}", said.out);
-    assert!(said.out.contains("Half.json: no flows/ folder around it"), "{}", said.out);
-    assert!(said.out.contains("not checked"), "{}", said.out);
+    insta::assert_snapshot!("validate-alone", said.whole());
 }
 
 #[test]
 fn this_repository_is_a_catalog_without_findings() {
-    let said = Sandbox::new().run(["validate".as_ref(), repository().as_os_str()]);
-    assert_eq!(said.code, 0, "{}", said.out);
-    assert!(said.out.contains("\nok: 13 flows and 20 templates in 33 files of folder "), "{}", said.out);
-    assert!(said.out.ends_with(", nothing found\n"), "{}", said.out);
+    let said = Sandbox::new().run(["validate".as_ref(), repository().as_os_str(), "--json".as_ref()]);
+    let json = said.json();
+    let counts = ["flows", "templates", "errors", "warnings"].map(|count| json[count].as_u64());
+    assert_eq!((said.code, counts), (0, [Some(13), Some(20), Some(0), Some(0)]), "{json}");
+    assert!(json["files"].as_array().unwrap().iter().all(|file| file["findings"] == serde_json::json!([])), "{json}");
 }
 
 #[test]
@@ -242,5 +239,5 @@ fn a_result_that_cannot_be_written_is_told() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = sandbox.command(["list", "-q"]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("could not be written"));
+    assert!(!output.stderr.is_empty());
 }

@@ -146,8 +146,8 @@ async fn an_address_that_never_answers_is_given_up_in_time() {
         .await;
     let ground = Ground::new();
     let entry = json!({"url": server.uri(), "allow": "*", "connectTimeout": "300ms"});
-    let (_, message) = failed(echo(&ground.registry(&json!({"p": entry})), "p").await);
-    assert!(message.ends_with("it does not answer within 300 ms"), "{message}");
+    let (code, message) = failed(echo(&ground.registry(&json!({"p": entry})), "p").await);
+    assert!(code == "TOOL_UNAVAILABLE" && message.contains("300 ms"), "{code}: {message}");
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ fn servers_are_listed_as_they_stand_and_none_is_asked() {
     assert_eq!(lines[0], ["far", "http", "not connected", "not known yet", "–", "–"]);
     assert_eq!(lines[1][..3], ["off", "stdio", "disabled"]);
     assert_eq!(lines[2][..4], ["web", "stdio", "not connected", "not known yet"]);
-    assert!(said.err.contains("configured in [HERE]/servers.json"), "{}", said.err);
+    assert!(said.err.contains("[HERE]/servers.json"), "{}", said.err);
     assert!(ground.noted("started").is_empty());
 
     let asked = sandbox.run(["servers", "tools", "web", "--servers", "servers.json"]);
@@ -62,18 +62,14 @@ fn a_server_that_can_not_be_asked_is_told_and_what_was_known_is_shown() {
     let arguments = ["servers", "tools", "p", "--servers", "servers.json"];
     let said = sandbox.run(arguments);
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("the server \"p\": it ended with code 3: Error: no luck today"), "{}", said.err);
+    assert!(said.err.contains("\"p\"") && said.err.contains("no luck today"), "{}", said.err);
     assert_eq!(sandbox.run(arguments).code, 0);
     std::fs::write(ground.notes(), "").unwrap();
     let kept = sandbox.run(arguments);
     assert_eq!(kept.code, 0, "{}", kept.err);
-    assert!(
-        kept.out.contains("p:echo") && kept.err.contains("p could not be asked (it ended with code 3"),
-        "{}",
-        kept.err
-    );
+    assert!(kept.out.contains("p:echo") && kept.err.contains("no luck today"), "{}", kept.err);
     let unknown = sandbox.run(["servers", "tools", "q", "--servers", "servers.json"]);
-    assert!(unknown.code == 1 && unknown.err.contains("there is no server \"q\""), "{}", unknown.err);
+    insta::assert_snapshot!("no-such-server", unknown.whole());
 }
 
 #[test]
@@ -107,7 +103,7 @@ fn a_bad_servers_file_is_a_usage_error_of_the_commands_that_need_it() {
         assert_eq!(said.code, 0, "{command:?} {}", said.err);
     }
     let missing = sandbox.run(["list", "--servers", "none.json"]);
-    assert!(missing.code == 2 && missing.err.contains("the servers file cannot be read"), "{}", missing.err);
+    insta::assert_snapshot!("no-servers-file", missing.whole());
     // Beside the user's settings it is read unasked: a bad one stops what needs it, and nothing else.
     assert_eq!(sandbox.run(["list"]).code, 0);
     let own = sandbox.home().join(".config/flowy");
@@ -141,11 +137,6 @@ fn a_flow_that_calls_a_tool_runs_and_its_server_is_ended_with_it() {
 #[test]
 fn without_servers_nothing_is_said_but_that() {
     let said = Sandbox::new().run(["servers", "list"]);
-    assert_eq!((said.code, said.out.as_str()), (0, ""));
-    assert!(
-        said.err.contains("no external servers are configured ([HOME]/.config/flowy/flowy.servers.json)"),
-        "{}",
-        said.err
-    );
+    insta::assert_snapshot!("no-servers", said.whole());
     assert_eq!(Sandbox::new().run(["servers", "list", "--json"]).json()["servers"], json!([]));
 }

@@ -79,12 +79,12 @@ fn what_a_server_says_is_logged_without_secrets_and_each_call_once() {
         });
     });
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    assert!(log.contains("says: a key of mine is [redacted], and [31mred"), "{log}");
+    assert!(log.contains("[redacted], and [31mred"), "{log}");
     assert!(!log.contains("s3cr3t") && !log.contains("private words"), "{log}");
     let audits: Vec<&str> = log.lines().filter(|line| line.contains("external call")).collect();
     assert_eq!(audits.len(), 3, "{log}");
     assert!(audits[1].contains("tool=p:echo") && audits[1].contains("outcome=\"ok\""), "{}", audits[1]);
     assert!(audits[2].contains("outcome=\"TOOL_NOT_ALLOWED\""), "{}", audits[2]);
-    let warned = log.lines().any(|line| line.contains("WARN") && line.contains("p:grow: the operator does not allow"));
-    assert!(warned && log.contains("the tool \"bad:name\" is left aside"), "{log}");
+    let warned = log.lines().any(|line| line.contains("WARN") && line.contains("p:grow"));
+    assert!(warned && log.contains("\"bad:name\""), "{log}");
 }

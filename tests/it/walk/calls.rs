@@ -242,7 +242,7 @@ fn what_a_tool_gives_counts_towards_the_limits() {
     };
     let tools = Listed::of([Ok(ToolAnswer { files: vec![file(17 << 20)], ..ToolAnswer::default() })]);
     let walked = run(&flow().tool("a", json!({"call": "web:get"})), json!({}), &tools);
-    assert!(walked.error("a").starts_with("LIMIT_EXCEEDED: the files of a are too large"), "{}", walked.error("a"));
+    assert!(walked.error("a").starts_with("LIMIT_EXCEEDED: "), "{}", walked.error("a"));
 }
 
 #[test]

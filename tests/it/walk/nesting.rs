@@ -278,7 +278,6 @@ async fn every_flow_that_goes_too_deep_is_told_so_and_no_other() {
         assert_eq!(shown["steps"][0]["faulty"]["code"], "LIMIT_EXCEEDED", "{shown}");
         let failed = session.failed("flows_execute", json!({"flowName": name})).await;
         assert_eq!((&failed["code"], &failed["failedAt"]["nodeId"]), (&json!("LIMIT_EXCEEDED"), &json!("next")));
-        assert!(failed["nextStep"].as_str().unwrap().contains("take a flow out of the chain"), "{failed}");
     }
     assert_eq!(session.ok("flows_execute", json!({"flowName": "N3"})).await["finalResult"], "deep");
 }

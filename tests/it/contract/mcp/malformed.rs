@@ -66,7 +66,7 @@ async fn an_initialize_that_lacks_something_names_it() {
     let mut session = crate::support::mcp::Session::raw(bench.app.clone());
     let answer = session.request("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}})).await;
     assert_eq!(answer["error"]["code"], json!(-32602));
-    assert!(answer["error"]["message"].as_str().unwrap().ends_with("params.clientInfo is missing"), "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("params.clientInfo"), "{answer}");
     let hello = session.request("initialize", crate::support::mcp::handshake("2025-11-25")).await;
     assert!(hello["result"]["serverInfo"].is_object(), "{hello}");
 }

@@ -49,8 +49,9 @@ async fn numbers_outside_their_range_are_refused_not_bent() {
             assert_eq!(failed["code"], json!("INVALID_REQUEST"), "{tool} {argument} {given}");
             if tool != "flows_list" {
                 let message = failed["message"].as_str().unwrap();
+                let numbers = [least.to_string(), most.to_string()];
                 assert!(
-                    message.contains(argument) && message.contains(&format!("from {least} to {most}")),
+                    message.contains(argument) && numbers.iter().all(|number| message.contains(number)),
                     "{message}"
                 );
             }
@@ -58,10 +59,13 @@ async fn numbers_outside_their_range_are_refused_not_bent() {
     }
     for (argument, given) in [("limit", 1_001), ("maxTokens", 1_000_001)] {
         let failed = session.failed("flows_list", json!({argument: given})).await;
-        assert!(failed["message"].as_str().unwrap().contains("from 1 to 1000"), "{failed}");
+        assert_eq!(failed["code"], json!("INVALID_REQUEST"), "{failed}");
     }
     let failed = session.failed("flows_status", json!({"limit": 101})).await;
-    assert!(failed["message"].as_str().unwrap().contains("executions from 1 to 100"), "{failed}");
+    assert_eq!(
+        (&failed["code"], failed["message"].as_str().unwrap().contains("100")),
+        (&json!("INVALID_REQUEST"), true)
+    );
 }
 
 #[tokio::test]
@@ -171,9 +175,8 @@ async fn asking_too_fast_is_not_taken_for_an_empty_quota() {
     github.fault(Fault::status("", 403).header("retry-after", "3600"));
     let mut session = Bench::github_with(&github, |settings| settings.token = None).session().await;
     let failed = session.failed("flows_list", json!({})).await;
-    let said = format!("{} {}", failed["message"].as_str().unwrap(), failed["nextStep"].as_str().unwrap());
-    assert!(said.contains("fewer requests at a time") && said.contains("MAX_CONCURRENT_REQUESTS"), "{said}");
-    assert!(!said.contains("quota") && !said.contains("hour"), "{said}");
+    let next = failed["nextStep"].as_str().unwrap();
+    assert!(next.contains("MAX_CONCURRENT_REQUESTS") && !failed.to_string().contains("quota"), "{failed}");
 }
 
 #[tokio::test]
@@ -192,7 +195,7 @@ async fn a_move_to_another_host_is_said_and_the_token_stays_at_home() {
         as_published(LIST_FAILURE, &failed);
         assert_eq!(failed["code"], json!("GITHUB_ERROR"), "{failed}");
         let message = failed["message"].as_str().unwrap();
-        assert!(message.contains("localhost") && message.contains("without the token"), "{message}");
+        assert!(message.contains("localhost"), "{message}");
         assert!(message.contains(&status.to_string()), "{message}");
     }
     assert!(other.hits().iter().all(|hit| !hit.headers.contains_key("authorization")));
@@ -204,8 +207,7 @@ async fn a_page_of_somebody_else_is_told_from_an_answer_of_github() {
     github.fault(Fault::answer("", wiremock::ResponseTemplate::new(200).set_body_string("<html>log in</html>")));
     let failed = Bench::github(&github).session().await.failed("flows_list", json!({})).await;
     assert_eq!(failed["code"], json!("GITHUB_ERROR"), "{failed}");
-    assert!(failed["message"].as_str().unwrap().contains("not what GitHub's API answers (status 200)"), "{failed}");
-    assert!(failed["nextStep"].as_str().unwrap().contains("proxy"), "{failed}");
+    insta::assert_json_snapshot!("a-page-of-somebody-else", [&failed["message"], &failed["nextStep"]]);
 }
 
 #[tokio::test]
@@ -227,9 +229,10 @@ async fn advice_on_a_ref_names_the_place_where_it_was_given() {
         settings.git_ref = Some(flowy::internals::names::RefName::new("v9").unwrap());
     });
     let said = set.session().await.failed("flows_list", json!({})).await["nextStep"].as_str().unwrap().to_owned();
-    assert!(said.contains("GITHUB_REF") && said.contains("default branch trunk"), "{said}");
+    assert!(said.contains("GITHUB_REF") && said.contains("trunk"), "{said}");
     let said = Bench::github(&github).session().await.failed("flows_list", json!({"ref": "v9"})).await;
-    assert!(said["nextStep"].as_str().unwrap().contains("leave `ref` out"), "{said}");
+    let next = said["nextStep"].as_str().unwrap();
+    assert!(next.contains("`ref`") && !next.contains("GITHUB_REF"), "{said}");
 }
 
 #[tokio::test]

@@ -218,13 +218,10 @@ async fn filters_that_leave_nothing_are_not_taken_for_no_match() {
     as_published(LIST_RESPONSE, &listed);
     assert_eq!((&listed["total"], listed.get("noMatch")), (&json!(0), None), "{listed}");
     assert_eq!(listed["excluded"], json!({"tags": 1}));
-    assert_eq!(
-        listed["nextStep"],
-        json!("1 flow fits the query, and the filters leave it out: `tags` leaves out 1; ask without that filter")
-    );
+    insta::assert_snapshot!("left-out-by-a-filter", listed["nextStep"].as_str().unwrap());
     let unknown = session.ok("flows_list", json!({"query": "check the invoice", "tags": ["finanse"]})).await;
-    let next = unknown["nextStep"].as_str().unwrap();
-    assert!(next.contains("`tags` leaves out 1") && next.contains("did you mean \"finance\"?"), "{next}");
+    assert_eq!(unknown["excluded"], json!({"tags": 1}));
+    assert!(unknown["nextStep"].as_str().unwrap().contains("\"finance\""), "{unknown}");
     // Nothing fits, filter or not.
     let none = session.ok("flows_list", json!({"query": "dim the lights in the hall", "tags": ["ops"]})).await;
     assert_eq!((&none["noMatch"], none.get("excluded")), (&json!(true), None));

@@ -50,7 +50,7 @@ async fn a_name_that_the_flow_does_not_take_is_refused_with_the_nearest() {
     as_published(EXECUTE_FAILURE, &failed);
     assert_eq!((&failed["code"], &failed["details"]["unknown"]), (&json!("INVALID_REQUEST"), &json!(["compny"])));
     let next = failed["nextStep"].as_str().unwrap();
-    assert!(next.contains("did you mean `company`") && next.contains("takes company, market, budget"), "{next}");
+    assert!(["`company`", "market", "budget"].iter().all(|name| next.contains(name)), "{next}");
     let failed = session.failed("flow_Marketing_Strategy", json!({"initialVariables": {"company": "T"}})).await;
     assert!(failed["message"].as_str().unwrap().contains("\"initialVariables\""), "{failed}");
     let listed = session.request("tools/list", json!({})).await["result"]["tools"].clone();

@@ -33,13 +33,11 @@ async fn a_marked_flow_is_a_tool_where_the_operator_names_it_and_nothing_else_is
     let over = |change: Box<dyn FnOnce(&mut flowy::internals::config::Settings)>| Bench::folder(three()).with(change);
     let bench = over(Box::new(marked_for(&[])));
     assert_eq!(exposed(&mut bench.session().await).await, NOBODY);
-    assert!(refused(&bench).await[0].contains("2 flows say expose: true"), "{:?}", refused(&bench).await);
+    let unlisted = refused(&bench).await;
 
     let bench = over(Box::new(marked_for(&["A", "C", "Teb"])));
     assert_eq!(exposed(&mut bench.session().await).await, ["flow_A"]);
-    let why = refused(&bench).await;
-    assert!(why[0].starts_with("flow \"C\" is no tool") && why[0].contains("does not say expose: true"), "{why:?}");
-    assert!(why[1].contains("\"Teb\"") && why[1].contains("did you mean \"Tea\"?"), "{why:?}");
+    insta::assert_snapshot!("marked-flows-that-are-no-tools", [unlisted, refused(&bench).await].concat().join("\n"));
 
     assert_eq!(exposed(&mut over(Box::new(every_marked)).session().await).await, ["flow_A", "flow_Tea"]);
     let bench = over(Box::new(all));
@@ -62,7 +60,7 @@ async fn flows_that_would_be_one_tool_are_none_and_the_others_stay() {
         [("flows/a/Tea.json", flow("Tea", &[("n", "T")], &[]).1), ("flows/b/Tea.json", flow("Tea", &[], &[]).1)];
     let bench = Bench::folder(twins).with(all);
     assert_eq!(exposed(&mut bench.session().await).await, NOBODY);
-    assert!(refused(&bench).await[0].contains("2 flows have that name"));
+    insta::assert_snapshot!("twins-are-no-tools", refused(&bench).await.join("\n"));
 }
 
 #[tokio::test]
@@ -77,7 +75,7 @@ async fn no_flow_takes_the_place_of_a_fixed_tool() {
     assert_eq!(exposed(&mut session).await, ["flowsheet"]);
     let why = refused(&bench).await;
     assert_eq!(why.len(), shadows.len(), "{why:?}");
-    assert!(why.iter().all(|why| why.contains("a name of the server's own")), "{why:?}");
+    insta::assert_snapshot!("names-of-the-servers-own", why.join("\n"));
     // The names still mean what they mean.
     for name in ["flows_list", "flows-list", "flows/list"] {
         assert_eq!(session.ok(name, json!({})).await["total"], json!(6), "{name}");
@@ -111,8 +109,7 @@ async fn a_flow_with_an_error_at_one_step_is_no_tool_and_what_servers_offer_does
     .with(all);
     assert_eq!(exposed(&mut bench.session().await).await, ["flow_Unknown"]);
     let why = refused(&bench).await;
-    assert!(why.len() == 2 && why[0].starts_with("flow \"BadCall\" is no tool of its own: it has errors"), "{why:?}");
-    assert!(why[1].starts_with("flow \"NoTemplate\" is no tool of its own: it has errors"), "{why:?}");
+    insta::assert_snapshot!("flows-with-errors-are-no-tools", why.join("\n"));
 }
 
 #[test]
@@ -125,17 +122,9 @@ fn a_listing_says_which_flows_are_tools_and_counts_them_as_people_do() {
             })
     };
     let one = files(1).run(["list", "--expose", "all"]);
-    assert!(one.err.contains("1 flow is a tool of its own: flow_A0 (A0)"), "{}", one.err);
     let two = files(2).run(["list", "--expose", "all"]);
-    assert!(two.err.contains("2 flows are tools of their own: flow_A0 (A0), flow_A1 (A1)"), "{}", two.err);
     let unlisted = files(1).run(["list", "--expose", "marked"]);
-    assert!(
-        unlisted
-            .err
-            .contains("1 flow says expose: true and is no tool of its own: --expose-list is empty; name it there"),
-        "{}",
-        unlisted.err
-    );
+    insta::assert_snapshot!("listed-tools", [one, two, unlisted].map(|said| said.err).join("---\n"));
     assert!(!files(1).run(["list"]).err.contains("tool"));
 }
 
@@ -200,11 +189,11 @@ async fn of_two_hundred_flows_the_first_by_name_are_tools_and_the_rest_is_told()
     let names = exposed(&mut session).await;
     assert_eq!((names.len(), names[127].as_str()), (128, "flow_F127"));
     let why = refused(&bench).await;
-    assert!(why.len() == 1 && why[0].contains("72 flows from \"F128\" on"), "{why:?}");
+    assert!(why.len() == 1 && why[0].contains("72") && why[0].contains("\"F128\""), "{why:?}");
     let done = session.ok("flow_F127", json!({})).await;
     assert_eq!((&done["flowName"], &done["finalResult"]), (&json!("F127"), &json!("text")));
     let error = session.request("tools/call", json!({"name": "flow_F128", "arguments": {}})).await["error"].clone();
-    assert!(error["message"].as_str().unwrap().contains("no tool \"flow_F128\"; did you mean flow_F"), "{error}");
+    assert_eq!(error["code"], json!(-32602), "{error}");
     let bench = bench.with(|settings| settings.max_exposed = 1_000);
     assert_eq!(exposed(&mut bench.session().await).await.len(), 200);
     assert_eq!(refused(&bench).await, NOBODY);
@@ -263,7 +252,8 @@ fn the_log_of_serve_and_the_list_say_what_can_be_no_tool() {
     assert_eq!((warnings.as_array().unwrap().len(), &warnings[0]["code"]), (1, &json!("NOT_EXPOSED")), "{warnings}");
     assert_eq!(said.json()["tools"], json!([{"tool": "flow_E", "flow": "E"}]));
     as_published(LIST_RESPONSE, &said.json());
-    assert!(sandbox.run(["list"]).err.contains("warning: flows \"C D\", \"C# D\" are no tools of their own"));
+    let told = sandbox.run(["list"]).err;
+    assert!(told.contains("warning: ") && told.contains("\"C D\", \"C# D\""), "{told}");
 
     let home = std::sync::Arc::new(tempfile::tempdir().unwrap());
     let here = sandbox.here();
@@ -284,6 +274,5 @@ fn the_log_of_serve_and_the_list_say_what_can_be_no_tool() {
 fn a_settings_file_that_came_with_a_repository_exposes_nothing() {
     let sandbox = Sandbox::new().file("flowy.toml", "expose = \"all\"").file("flows/A.json", flow("A", &[], &[]).1);
     let said = sandbox.run(["list"]);
-    assert_eq!(said.code, 2, "{}", said.err);
-    assert!(said.err.contains("expose") && said.err.contains("not allowed in a file"), "{}", said.err);
+    insta::assert_snapshot!("expose-in-a-file", said.whole());
 }
