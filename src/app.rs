@@ -60,7 +60,7 @@ pub use changes::{Change, Changes};
 pub use check::{
     BASELINE_FILE, BaselineMode, BaselineNote, ChangedFile, CheckRequest, CheckedFile, Checkup, FormatReport,
     KeptTools, Overlay, SinceNote, TypedFile, add_to_file, check_paths, fingerprints, fix_paths, format_paths,
-    write_changed,
+    name_of_text, write_changed,
 };
 pub use complete::{Completing, Completion};
 pub use convert::{Conversion, ConvertRequest, ConvertedPart, Form, convert};

@@ -26,7 +26,7 @@ use crate::names::{CatalogPath, ItemName, MOST_NAMED, file_stem, quoted};
 use crate::source::{Snapshot, View};
 
 pub use calls::calls_of;
-pub use check::{CatalogCheck, CheckOptions, ReportedFile, check, in_order, sifted};
+pub use check::{CatalogCheck, CheckOptions, ReportedFile, check, in_order, sifted, texts};
 pub use error::{Candidate, CatalogError, ItemKind, code_of, is_passing};
 pub use inputs::{Variable, in_sets, named_in, normal, variables};
 pub use names::near;

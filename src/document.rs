@@ -15,7 +15,7 @@ mod span;
 mod tree;
 mod yaml;
 
-pub use edit::{Edit, change, edited, without_trailing_commas};
+pub use edit::{Edit, change, edited, spliced, without_trailing_commas};
 pub use json::{Document, Duplicate, Hidden, MAX_NESTING, SyntaxKind, SyntaxProblem, value_as_written};
 pub use layout::laid_out;
 pub use note::{Note, NoteKind};

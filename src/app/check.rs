@@ -22,6 +22,7 @@ use crate::source::{Ask, Source, SourceSpec, View};
 use crate::validate::{Finding, Severity, Suppressed};
 
 pub(super) use alone::is_template;
+pub use alone::name_of_text;
 use alone::{AloneFile, check_alone};
 pub use fingerprint::fingerprints;
 pub use fixing::{ChangedFile, FormatReport, fix_paths, format_paths, write_changed};

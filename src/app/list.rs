@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use super::Catalog;
 use crate::app::{App, Code, Error, Origin, UsageByFlow};
-use crate::discover::{
-    DamagedIndex, DiscoverError, Figures, FileProblem, ListEntry, ListKind, NameMatch, Page, Selection,
-};
+use crate::discover::{DamagedIndex, DiscoverError, Figures, FileProblem, ListKind, NameMatch, Page, Selection};
 use crate::names::counted;
 use crate::run::GuidedState;
 use crate::store::Filter;
@@ -163,24 +161,12 @@ fn errors_of(page: &Page, catalog: &Catalog) -> Result<BTreeMap<String, usize>, 
     }
     let index = catalog.index();
     for entry in &page.entries {
-        let name = match entry {
-            ListEntry::Compact(entry) => &entry.name,
-            ListEntry::Brief(entry) => &entry.name,
-            ListEntry::Shortened(entry) => &entry.name,
-            // The others say nothing of errors to people.
-            ListEntry::Index(_)
-            | ListEntry::Standard(_)
-            | ListEntry::Detailed(_)
-            | ListEntry::Hot(_)
-            | ListEntry::Category(_)
-            | ListEntry::Summary(_)
-            | ListEntry::Full(_)
-            | ListEntry::Contract(_) => continue,
-        };
+        // The others say nothing of errors to people.
+        let Some((name, _)) = entry.headline() else { continue };
         if let NameMatch::One(row) = index.find(name)? {
             let row = index.row(row)?;
             if row.broken {
-                errors.insert(name.clone(), of_files.get(row.file.as_str()).copied().unwrap_or(1));
+                errors.insert(name.to_owned(), of_files.get(row.file.as_str()).copied().unwrap_or(1));
             }
         }
     }

@@ -77,6 +77,20 @@ type FlowFiles = Vec<(CatalogPath, Result<ParsedFlows, Unusable>)>;
 /// What is wrong with files that findings in other files name.
 type Causes = BTreeMap<String, Arc<Finding>>;
 
+/// The bytes of every file of a revision by its path, or why they can't be had; last what is not among its files.
+///
+/// # Errors
+/// When the source does not answer.
+pub async fn texts(snapshot: &Snapshot) -> Result<Vec<(String, Result<Arc<[u8]>, Unusable>)>, CatalogError> {
+    let (files, problems) = (snapshot.files().await?, snapshot.problems().await?);
+    let texts = snapshot.read_all().await?.into_iter().map(|(path, bytes)| {
+        let bytes = bytes.map_err(|error| unreadable(path.as_str(), &error));
+        (path.to_string(), bytes)
+    });
+    let others = not_among(&files, &problems).map(|problem| (problem.path.clone(), Err(left_out(problem))));
+    Ok(texts.chain(others).collect())
+}
+
 /// Reads every file of a revision, and checks its flows.
 ///
 /// # Errors

@@ -195,6 +195,23 @@ pub struct ContractEntry {
 }
 
 impl ListEntry {
+    /// Name and description of an entry that is hardly more than these.
+    pub fn headline(&self) -> Option<(&str, &str)> {
+        match self {
+            Self::Compact(entry) => Some((&entry.name, &entry.description)),
+            Self::Brief(entry) => Some((&entry.name, &entry.description)),
+            Self::Shortened(entry) => Some((&entry.name, &entry.description)),
+            Self::Index(_)
+            | Self::Standard(_)
+            | Self::Detailed(_)
+            | Self::Hot(_)
+            | Self::Category(_)
+            | Self::Summary(_)
+            | Self::Full(_)
+            | Self::Contract(_) => None,
+        }
+    }
+
     /// The shortest form of an entry that alone would pass the budget; an index line loses inputs and tags.
     pub(super) fn shortest(flow: &FlowRow, mode: Mode) -> Self {
         let description = match mode {

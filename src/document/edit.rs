@@ -28,8 +28,13 @@ pub fn change(text: &str, edit: &Edit) -> Option<(Range<usize>, String)> {
 
 /// A text with changes; none where it is no JSON, or one of them means nothing in it.
 pub fn edited(text: &str, edits: &[Edit]) -> Option<String> {
+    spliced(text, changes(text, edits)?)
+}
+
+/// A text in which bytes are replaced; the changes are in the order of the text.
+pub fn spliced(text: &str, changes: Vec<(Range<usize>, String)>) -> Option<String> {
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
-    for (range, new) in changes(text, edits)? {
+    for (range, new) in changes {
         // Within what goes as a whole nothing is changed.
         if range.start < at {
             continue;

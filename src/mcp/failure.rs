@@ -59,42 +59,12 @@ pub(super) fn resource(error: &Error, uri: &str) -> ErrorData {
         // The protocol wants the address there.
         data.insert("uri".to_owned(), Value::String(shown(uri, LONGEST_ADDRESS)));
     }
-    let data = Some(data);
-    match error.code {
-        Code::InvalidRequest
-        | Code::AmbiguousName
-        | Code::FlowNotFound
-        | Code::TemplateNotFound
-        | Code::ExecutionNotFound => ErrorData::resource_not_found(error.message.clone(), data),
-        Code::InvalidCursor
-        | Code::RefNotFound
-        | Code::RepoNotFound
-        | Code::ParseError
-        | Code::ValidationError
-        | Code::CircularDependency
-        | Code::FileTooLarge
-        | Code::MissingVariables
-        | Code::ExecutionError
-        | Code::Timeout
-        | Code::Cancelled
-        | Code::LimitExceeded
-        | Code::Unauthorized
-        | Code::Forbidden
-        | Code::RateLimited
-        | Code::GithubError
-        | Code::NetworkError
-        | Code::ToolNotFound
-        | Code::ToolNotAllowed
-        | Code::ToolUnavailable
-        | Code::ToolError
-        | Code::InvalidStepToken
-        | Code::StepAlreadyCompleted
-        | Code::ContractViolation
-        | Code::AwaitingHuman
-        | Code::EscalationNotFound
-        | Code::StoreError
-        | Code::InternalError => ErrorData::new(of(error), error.message.clone(), data),
+    let (code, message, data) = (of(error), error.message.clone(), Some(data));
+    // What the caller asks for is an address, so what is wrong with that is that nothing is there.
+    if code == ErrorCode::INVALID_PARAMS {
+        return ErrorData::resource_not_found(message, data);
     }
+    ErrorData::new(code, message, data)
 }
 
 /// A failure of one of the protocol's own methods.

@@ -17,7 +17,10 @@ use crate::model::Declared;
 use crate::model::ValueType;
 
 pub use flows::{FlowFile, read_flows};
-pub use markdown::{MappedFrom, Markdown, StepWords, is_markdown, locator, parse, write_flow, write_template};
+pub use markdown::{
+    MappedFrom, Markdown, StepWords, change, edited, has_steps, in_order, is_markdown, locator, parse, write_flow,
+    write_template,
+};
 pub use templates::{TemplateFile, read_templates};
 
 /// Something a file says that could not be taken over into the model.

@@ -10,7 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::{CheckedFile, Checkup, Severity, fingerprints};
-use crate::document::{Locator, Position, change};
+use crate::document::{Locator, Position};
+use crate::model::wire::change;
 use crate::names::shown;
 use crate::validate::{Finding, Suppressed};
 
@@ -132,6 +133,6 @@ fn everything<'c>(checkup: &'c Checkup, here: &Path) -> Vec<Told<'c>> {
 /// The safe change of a finding.
 fn fix_of<'c>(finding: &'c Finding, locator: &Locator<'_>) -> Option<(&'c str, Position, Position, String)> {
     let fix = finding.fix.as_ref().filter(|fix| fix.safe)?;
-    let (range, text) = change(&finding.text, &fix.edit)?;
+    let (range, text) = change(&finding.file, &finding.text, &fix.edit)?;
     Some((&fix.what, locator.position(range.start), locator.position(range.end), text))
 }

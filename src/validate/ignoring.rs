@@ -162,7 +162,7 @@ fn fault(entry: &Entry<'_>, in_vain: bool, looked_at: LookedAt) -> Option<(Strin
     }
     if in_vain {
         let message = format!("what the rule {rule} finds here stops the whole flow, and can't be suppressed");
-        return Some((message, "mend what it finds, and remove the entry"));
+        return Some((message, "fix what it finds, and remove the entry"));
     }
     let unused = looked_at.covers(entry.rule);
     unused.then(|| (format!("the rule {rule} finds nothing here"), REMOVE))

@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::Value;
 
 use super::Finding;
-use crate::document::{Document, Edit, Pointer, SyntaxProblem, edited, laid_out, without_trailing_commas};
-use crate::model::wire::read_flows;
+use crate::document::{Document, Edit, Pointer, SyntaxProblem, laid_out, spliced, without_trailing_commas};
+use crate::model::wire::{edited, in_order, is_markdown, parse, read_flows};
 use crate::names::CatalogPath;
 
 /// How a finding goes away.
@@ -26,8 +26,9 @@ pub struct Fix {
 pub fn mended(path: &CatalogPath, bytes: &[u8], findings: &[Finding], unsafe_too: bool) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     let plain = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    let document = match Document::parse(path.clone(), bytes) {
+    let document = match parse(path, bytes) {
         Ok(document) => document,
+        Err(problem) if is_markdown(path.as_str()) => return with_quotes(&problem, plain),
         Err(problem) => return without_commas(&problem, plain),
     };
     if !document.duplicates.is_empty() {
@@ -41,16 +42,27 @@ pub fn mended(path: &CatalogPath, bytes: &[u8], findings: &[Finding], unsafe_too
             edits.push(fix.edit.clone());
         }
     }
-    if edits.is_empty() {
+    if edits.is_empty() && !is_markdown(path.as_str()) {
         edits = of_edges(&document);
     }
-    let new = edited(plain, &edits).unwrap_or_else(|| plain.to_owned());
+    let new = edited(path, plain, &edits).unwrap_or_else(|| plain.to_owned());
     (new != text).then_some(new)
 }
 
 fn without_commas(problem: &SyntaxProblem, text: &str) -> Option<String> {
     let (new, spans) = without_trailing_commas(text)?;
     spans.contains(&problem.span).then_some(new)
+}
+
+/// A value that begins with a placeholder in double braces gets its quotation marks.
+fn with_quotes(problem: &SyntaxProblem, text: &str) -> Option<String> {
+    let begin = problem.span.start;
+    if !text.get(begin..)?.starts_with("{{") {
+        return None;
+    }
+    let line = text.get(begin..)?.lines().next()?.trim_end();
+    let quoted = Value::from(line).to_string();
+    spliced(text, vec![(begin..begin + line.len(), quoted)])
 }
 
 /// Edges that say nothing new go, and edges without an id get one.
@@ -90,7 +102,7 @@ pub(super) fn free_id(from: &str, to: &str, taken: &BTreeSet<String>) -> String 
 /// Why a file is not laid out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
-    /// It is no JSON.
+    /// It can't be read.
     #[error("line {}, column {}: {}", .0.position.line, .0.position.column, .0.message)]
     Syntax(Box<SyntaxProblem>),
     /// A key stands twice, and laying out would hide that.
@@ -99,14 +111,17 @@ pub enum LayoutError {
 }
 
 /// A file of flows or templates laid out: the keys that the format names on file, flow, node, edge and template come
-/// in its order, everything else stays in the order in which it is read.
+/// in its order, everything else stays in the order in which it is read. Of Markdown, front matter and blocks are.
 ///
 /// # Errors
-/// When it is no JSON, or repeats a key.
+/// When it can't be read, or repeats a key.
 pub fn formatted(path: &CatalogPath, bytes: &[u8]) -> Result<String, LayoutError> {
-    let document = Document::parse(path.clone(), bytes).map_err(|problem| LayoutError::Syntax(Box::new(problem)))?;
+    let document = parse(path, bytes).map_err(|problem| LayoutError::Syntax(Box::new(problem)))?;
     if let Some(twice) = document.duplicates.first() {
         return Err(LayoutError::RepeatedKey(twice.pointer.clone()));
+    }
+    if is_markdown(path.as_str()) {
+        return in_order(path, &document.text).map_err(|problem| LayoutError::Syntax(Box::new(problem)));
     }
     Ok(laid_out(&document.text, &order).unwrap_or_else(|| document.text.to_string()))
 }

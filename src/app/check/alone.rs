@@ -7,7 +7,7 @@ use crate::app::{Code, Error};
 use crate::catalog::in_order;
 use crate::config::{Settings, read_named, system_says};
 use crate::document::Document;
-use crate::model::{Shelf, Toolbox};
+use crate::model::{Shelf, Toolbox, wire};
 use crate::names::CatalogPath;
 use crate::validate::{self, Finding, Known, LookedAt, Options, ParsedFlows, Suppressed};
 
@@ -87,4 +87,16 @@ fn check(
 pub(in crate::app) fn is_template(document: &Document) -> bool {
     let has = |key: &str| document.value.get(key).is_some();
     !has("flows") && !has("nodes") && (has("templates") || has("template") || has("results"))
+}
+
+/// A name for a text that comes without one: as the file is called that it would be. What begins with a brace is
+/// JSON, and so is nothing.
+pub fn name_of_text(bytes: &[u8]) -> &'static str {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{FEFF}').trim_start();
+    match text.chars().next() {
+        None | Some('{' | '[') => "stdin.json",
+        Some(_) if wire::has_steps(text) => "stdin.flow.md",
+        Some(_) => "stdin.md",
+    }
 }

@@ -1,16 +1,18 @@
-//! Mending files and laying them out: what comes of it is shown or written, never both without being asked.
+//! Fixing files and laying them out: what comes of it is shown or written, never both without being asked.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{CheckRequest, check_paths, no_such, root_of};
 use crate::app::{Code, Error};
+use crate::catalog::{CatalogError, texts};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, read_named, system_says};
 use crate::names::CatalogPath;
+use crate::source::{Ask, Source, SourceSpec};
 use crate::validate::{formatted, mended};
 
-/// The most rounds: what is mended may show more, as a file that can be read again does.
+/// The most rounds: a fix may show more, as a file that can be read again does.
 const ROUNDS: usize = 10;
 
 /// A file whose text is to be another.
@@ -43,9 +45,7 @@ pub async fn fix_paths(
     for _ in 0..ROUNDS {
         let mut again = false;
         for file in &checkup.files {
-            let Some(path) = file.path.as_ref().filter(|path| file.unreadable.is_none() && is_json(path)) else {
-                continue;
-            };
+            let Some(path) = file.path.as_ref().filter(|_| file.unreadable.is_none()) else { continue };
             let Some(bytes) = request
                 .overlay
                 .get(path)
@@ -79,10 +79,6 @@ pub async fn fix_paths(
     Ok(changed)
 }
 
-fn is_json(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "json")
-}
-
 /// The path of a file in its catalog; of one that stands alone, as if it were a flow.
 fn in_catalog(path: &Path) -> Option<CatalogPath> {
     let within = root_of(path).and_then(|root| path.strip_prefix(root).ok().map(Path::to_owned));
@@ -96,7 +92,7 @@ fn in_catalog(path: &Path) -> Option<CatalogPath> {
 /// When one of them can't be written.
 pub fn write_changed(changed: &[ChangedFile]) -> Result<(), Error> {
     for file in changed {
-        let beside = file.path.with_extension("json.flowy-new");
+        let beside = file.path.with_extension("flowy-new");
         let written = std::fs::write(&beside, &file.after)
             .and_then(|()| std::fs::set_permissions(&beside, std::fs::metadata(&file.path)?.permissions()))
             .and_then(|()| std::fs::rename(&beside, &file.path));
@@ -125,78 +121,99 @@ pub struct FormatReport {
 ///
 /// # Errors
 /// When a path is not there, or there is nothing to lay out.
-pub fn format_paths(paths: &[PathBuf], settings: &Settings, environment: &Environment) -> Result<FormatReport, Error> {
+pub async fn format_paths(
+    paths: &[PathBuf],
+    settings: &Settings,
+    environment: &Environment,
+    clock: Arc<dyn Clock>,
+) -> Result<FormatReport, Error> {
     let here = environment.current_folder();
     let current = [PathBuf::from(".")];
     let mut report = FormatReport::default();
-    let mut files: Vec<(String, PathBuf)> = Vec::new();
     for given in if paths.is_empty() { &current[..] } else { paths } {
         let path = std::fs::canonicalize(here.join(given)).map_err(|error| no_such(given, &error))?;
-        if !path.is_dir() {
-            files.push((given.display().to_string(), path));
-            continue;
-        }
-        let Some(root) = root_of(&path) else {
-            let message = format!("{}: neither the folder nor one above it has `flows/`", given.display());
-            return Err(
-                Error::new(Code::InvalidRequest, message).next("give a folder that holds flows/, or single files")
-            );
-        };
-        for folder in ["flows", "templates"].map(|folder| root.join(folder)) {
-            // Of what was asked for, what is a folder of flows or templates.
-            let begin = if path.starts_with(&folder) {
-                Some(path.clone())
-            } else {
-                folder.starts_with(&path).then_some(folder)
-            };
-            for file in begin.map(|begin| walk(&begin)).unwrap_or_default() {
-                let shown = file.strip_prefix(&path).map_or_else(|_| file.clone(), |rest| given.join(rest));
-                let shown = shown.display().to_string();
-                files.push((shown.strip_prefix("./").map(str::to_owned).unwrap_or(shown), file));
-            }
-        }
-    }
-    for (shown, path) in files {
-        report.looked_at += 1;
-        match lay_out(&path, settings) {
-            Ok((before, after)) if before != after => report.changed.push(ChangedFile { shown, path, before, after }),
-            Ok(_) => {}
-            Err(error) => report.refused.push((shown, error)),
+        if path.is_dir() {
+            report.of_folder(given, &path, settings, clock.clone()).await?;
+        } else {
+            report.of_file(given.display().to_string(), path, settings);
         }
     }
     Ok(report)
 }
 
-fn lay_out(path: &Path, settings: &Settings) -> Result<(String, String), Error> {
-    let unreadable = |error: std::io::Error| Error::new(Code::InvalidRequest, system_says(&error));
-    let size = std::fs::metadata(path).map_err(unreadable)?.len();
-    if size > settings.max_file_size {
-        let message = format!("the file is too large: {size} bytes, the limit is {}", settings.max_file_size);
-        return Err(Error::new(Code::FileTooLarge, message));
-    }
-    let bytes = read_named(path, settings.max_file_size).map_err(unreadable)?;
-    let place =
-        in_catalog(path).ok_or_else(|| Error::new(Code::InvalidRequest, "its name can't be used in a catalog"))?;
-    let after = formatted(&place, &bytes).map_err(|error| {
-        Error::new(Code::ParseError, error.to_string()).next("`flowy validate` shows the place; mend it first")
-    })?;
-    Ok((String::from_utf8_lossy(&bytes).into_owned(), after))
-}
-
-/// The JSON files below a folder, in order; links and what begins with a dot are not followed.
-fn walk(folder: &Path) -> Vec<PathBuf> {
-    let mut entries: Vec<std::fs::DirEntry> =
-        std::fs::read_dir(folder).map(|entries| entries.flatten().collect()).unwrap_or_default();
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    let mut files = Vec::new();
-    for entry in entries {
-        let Ok(kind) = entry.file_type() else { continue };
-        let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if kind.is_dir() && !hidden {
-            files.extend(walk(&entry.path()));
-        } else if kind.is_file() && !hidden && is_json(&entry.path()) {
-            files.push(entry.path());
+impl FormatReport {
+    /// Lays out a file that was named.
+    fn of_file(&mut self, shown: String, path: PathBuf, settings: &Settings) {
+        let unreadable = |error: std::io::Error| Error::new(Code::InvalidRequest, system_says(&error));
+        let place =
+            in_catalog(&path).ok_or_else(|| Error::new(Code::InvalidRequest, "its name can't be used in a catalog"));
+        let bytes = std::fs::metadata(&path).map_err(unreadable).and_then(|file| {
+            let (size, limit) = (file.len(), settings.max_file_size);
+            if size > limit {
+                let message = format!("the file is too large: {size} bytes, the limit is {limit}");
+                return Err(Error::new(Code::FileTooLarge, message));
+            }
+            read_named(&path, limit).map_err(unreadable)
+        });
+        match place.and_then(|place| Ok((place, bytes?))) {
+            Ok((place, bytes)) => self.lay_out(shown, path, &place, &bytes),
+            Err(error) => self.refuse(shown, error),
         }
     }
-    files
+
+    /// Lays out the flows and templates of a catalog, or of a folder in one.
+    async fn of_folder(
+        &mut self,
+        given: &Path,
+        path: &Path,
+        settings: &Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(), Error> {
+        let Some(root) = root_of(path) else {
+            let message = format!("{}: neither the folder nor one above it has `flows/`", given.display());
+            return Err(
+                Error::new(Code::InvalidRequest, message).next("give a folder that holds flows/, or single files")
+            );
+        };
+        let source = Source::open(SourceSpec::Folder(root.clone()), settings, clock)?;
+        let view = source.snapshot(&Ask::default()).await?;
+        for (name, bytes) in texts(&view.snapshot).await? {
+            let file = root.join(&name);
+            let Ok(rest) = file.strip_prefix(path) else { continue };
+            if !FORMATTED.iter().any(|folder| name == *folder || name.starts_with(&format!("{folder}/"))) {
+                continue;
+            }
+            let shown = given.join(rest).display().to_string();
+            let shown = shown.strip_prefix("./").map(str::to_owned).unwrap_or(shown);
+            match (bytes, CatalogPath::new(&name)) {
+                (Ok(bytes), Ok(place)) => self.lay_out(shown, file.clone(), &place, &bytes),
+                (Ok(_), Err(error)) => self.refuse(shown, Error::new(Code::InvalidRequest, error.to_string())),
+                (Err(unusable), _) => self.refuse(shown, CatalogError::Unusable(unusable).into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn lay_out(&mut self, shown: String, path: PathBuf, place: &CatalogPath, bytes: &[u8]) {
+        match formatted(place, bytes) {
+            Ok(after) if after.as_bytes() == bytes => self.looked_at += 1,
+            Ok(after) => {
+                self.looked_at += 1;
+                let before = String::from_utf8_lossy(bytes).into_owned();
+                self.changed.push(ChangedFile { shown, path, before, after });
+            }
+            Err(error) => self.refuse(
+                shown,
+                Error::new(Code::ParseError, error.to_string()).next("`flowy validate` shows the place; fix it first"),
+            ),
+        }
+    }
+
+    fn refuse(&mut self, shown: String, error: Error) {
+        self.looked_at += 1;
+        self.refused.push((shown, error));
+    }
 }
+
+/// The folders of a catalog whose files are laid out.
+const FORMATTED: [&str; 2] = ["flows", "templates"];

@@ -28,7 +28,7 @@ pub(in crate::cli) struct ValidateArgs {
     /// Only what changed since this branch, tag or commit, and what that broke elsewhere
     #[arg(long, value_name = "REF", value_parser = NonEmptyStringValueParser::new())]
     pub(in crate::cli) since: Option<String>,
-    /// Mend what can be mended without changing what a flow does; unsafe: also rename and remove declarations
+    /// Fix what can be fixed without changing what a flow does; unsafe: also rename and remove declarations
     #[arg(long, value_name = "WHICH", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "safe")]
     pub(in crate::cli) fix: Option<FixChoice>,
     /// Print what --fix would change, and write nothing; exit 1 if there is anything
@@ -53,7 +53,7 @@ pub(in crate::cli) struct FmtArgs {
     pub(in crate::cli) diff: bool,
 }
 
-/// Which faults are mended.
+/// Which faults are fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum FixChoice {
     Safe,

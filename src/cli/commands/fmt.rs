@@ -1,13 +1,14 @@
 //! `flowy fmt`: files of flows and templates in one layout.
 
-use super::{Done, World};
+use super::{Done, World, wait};
 use crate::app::{format_paths, write_changed};
 use crate::cli::args::FmtArgs;
 use crate::report::{human, wire};
 
 /// Lays files out, or says which are not.
 pub(super) fn fmt(args: &FmtArgs, world: &World<'_>) -> Done {
-    let report = format_paths(&args.paths, &world.settings()?, world.environment)?;
+    let settings = world.settings()?;
+    let report = wait(world, "reading", format_paths(&args.paths, &settings, world.environment, world.clock.clone()))??;
     let dry = args.check || args.diff;
     if !dry {
         write_changed(&report.changed)?;

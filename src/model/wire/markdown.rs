@@ -5,14 +5,18 @@ mod flow;
 mod scan;
 mod step;
 mod template;
+mod tidy;
 mod write;
+
+use std::ops::Range;
 
 use serde_json::Value;
 
 pub use write::{MappedFrom, Markdown, StepWords, write_flow, write_template};
 
 use crate::document::{
-    Document, Duplicate, Locator, Member, Note, Span, SyntaxKind, SyntaxProblem, Tree, TreeKind, Yaml, YamlProblem,
+    self, Document, Duplicate, Edit, Locator, Member, Note, Span, SyntaxKind, SyntaxProblem, Tree, TreeKind, Yaml,
+    YamlProblem,
 };
 use crate::names::{CatalogPath, FLOW_ENDING, hidden, nearest, quoted, spelt_in_tags};
 
@@ -43,6 +47,41 @@ pub fn locator<'t>(path: &CatalogPath, text: &'t str) -> Locator<'t> {
         }
         _ => Locator::new(text),
     }
+}
+
+/// What a change does to a file's text: the bytes that go, and what comes in their place. None where it can't be
+/// made in that text.
+pub fn change(path: &CatalogPath, text: &str, edit: &Edit) -> Option<(Range<usize>, String)> {
+    if !is_markdown(path.as_str()) {
+        return document::change(text, edit);
+    }
+    tidy::change(&parse(path, text.as_bytes()).ok()?, &locator(path, text), edit)
+}
+
+/// A file's text with changes; in Markdown without those that can't be made there. None where nothing can be
+/// changed.
+pub fn edited(path: &CatalogPath, text: &str, edits: &[Edit]) -> Option<String> {
+    if !is_markdown(path.as_str()) {
+        return document::edited(text, edits);
+    }
+    let (document, locator) = (parse(path, text.as_bytes()).ok()?, locator(path, text));
+    let mut changes: Vec<_> = edits.iter().filter_map(|edit| tidy::change(&document, &locator, edit)).collect();
+    changes.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+    document::spliced(text, changes)
+}
+
+/// A text in Markdown whose front matter and blocks have their keys in the order of the format.
+///
+/// # Errors
+/// When its front matter is never closed.
+pub fn in_order(path: &CatalogPath, text: &str) -> Result<String, SyntaxProblem> {
+    tidy::in_order(path.as_str(), text)
+}
+
+/// Whether a text in Markdown is a flow's: a template has no steps.
+pub fn has_steps(text: &str) -> bool {
+    let from = scan::front_matter(text).map_or(0, |(_, body)| body);
+    !scan::body(text, from).sections.is_empty()
 }
 
 /// Whether a path is of a file in Markdown.

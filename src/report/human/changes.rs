@@ -45,7 +45,7 @@ pub fn differences(changed: &[ChangedFile], look: Look) -> String {
 /// What mending wrote.
 pub fn mended(changed: &[ChangedFile]) -> String {
     let names: Vec<String> = changed.iter().map(|file| shown(&file.shown, 300)).collect();
-    format!("mended {}: {}", count(changed.len(), "file", "files"), names.join(", "))
+    format!("fixed {}: {}", count(changed.len(), "file", "files"), names.join(", "))
 }
 
 /// What laying files out did, or with `check` would do.

@@ -56,19 +56,7 @@ fn in_lines(listing: &Listing, look: Look) -> String {
     let rows: Vec<(String, String, usize)> = entries
         .iter()
         .map(|entry| {
-            let (name, about) = match entry {
-                ListEntry::Compact(entry) => (entry.name.as_str(), entry.description.as_str()),
-                ListEntry::Brief(entry) => (entry.name.as_str(), entry.description.as_str()),
-                ListEntry::Shortened(entry) => (entry.name.as_str(), entry.description.as_str()),
-                ListEntry::Index(_)
-                | ListEntry::Standard(_)
-                | ListEntry::Detailed(_)
-                | ListEntry::Hot(_)
-                | ListEntry::Category(_)
-                | ListEntry::Summary(_)
-                | ListEntry::Full(_)
-                | ListEntry::Contract(_) => return (line(entry), String::new(), 0),
-            };
+            let Some((name, about)) = entry.headline() else { return (line(entry), String::new(), 0) };
             // What has no description of its own is described by its name.
             let about = if about == name { "" } else { about };
             (safe(name), safe(about), listing.errors.get(name).copied().unwrap_or(0))

@@ -4,6 +4,7 @@ mod convert;
 mod hostile;
 mod reading;
 mod slips;
+mod tidying;
 
 use crate::support::program::{Said, Sandbox};
 

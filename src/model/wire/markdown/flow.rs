@@ -5,14 +5,12 @@ use super::{BadYaml, Written, as_text, as_texts, cut_off, mapping, misspelt, pru
 use crate::document::{Duplicate, Member, Note, Span, SyntaxKind, Tree, TreeKind};
 use crate::names::hidden;
 
-/// The keys of a flow's front matter.
-const KEYS: [&str; 17] = [
-    "id",
+/// The keys of a flow's front matter, in the order in which they are laid out.
+pub(super) const KEYS: [&str; 19] = [
+    "$schema",
     "name",
     "version",
     "description",
-    "created",
-    "updated",
     "tags",
     "author",
     "category",
@@ -20,10 +18,14 @@ const KEYS: [&str; 17] = [
     "estimatedDuration",
     "examples",
     "expose",
-    "inputs",
     "outputs",
-    "results",
+    "id",
+    "created",
+    "updated",
     "model",
+    "inputs",
+    "results",
+    "x-flowy-ignore",
 ];
 
 /// What a flow's front matter gives.

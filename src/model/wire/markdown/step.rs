@@ -18,6 +18,33 @@ const OF_CALLS: [&str; 8] = ["call", "args", "requires", "onError", "retry", "ti
 /// Those of a step that goes through another flow.
 const OF_FLOWS: [&str; 2] = ["flow", "variables"];
 
+/// The keys of a block in the order in which they are laid out.
+pub(super) const ORDER: [&str; 23] = [
+    "label",
+    "template",
+    "call",
+    "flow",
+    "persona",
+    "contract",
+    "args",
+    "requires",
+    "variables",
+    "literal",
+    "optional",
+    "maxAttempts",
+    "onError",
+    "retry",
+    "timeoutMs",
+    "delayMs",
+    "set",
+    "sets",
+    "model",
+    "after",
+    "map",
+    "x-flowy-ignore",
+    "text",
+];
+
 /// A step as JSON has it.
 pub(super) struct ReadStep {
     pub(super) id: String,

@@ -4,8 +4,9 @@ use super::{BadYaml, Written, as_text, as_texts, cut_off, mapping, misspelt, sca
 use crate::document::{Member, Note, NoteKind, Span, SyntaxKind, Tree};
 use crate::names::legible;
 
-/// The keys of a template's front matter.
-const KEYS: [&str; 11] = [
+/// The keys of a template's front matter, in the order in which they are laid out.
+pub(super) const KEYS: [&str; 11] = [
+    "$schema",
     "id",
     "title",
     "description",
@@ -14,9 +15,8 @@ const KEYS: [&str; 11] = [
     "variables",
     "sets",
     "literal",
-    "text",
-    "$schema",
     "x-flowy-ignore",
+    "text",
 ];
 
 /// Reads a template.

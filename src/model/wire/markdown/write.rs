@@ -411,7 +411,7 @@ fn block(text: &str, indent: usize) -> Option<String> {
 }
 
 /// A text on one line: as it is where it reads as that text, else in quotation marks.
-fn scalar(text: &str, within_brackets: bool) -> String {
+pub(super) fn scalar(text: &str, within_brackets: bool) -> String {
     // A version is no number, and reads better without quotation marks.
     let numbers = text.split('.').count() == 3 && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let first = numbers || text.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
@@ -426,7 +426,7 @@ fn scalar(text: &str, within_brackets: bool) -> String {
 }
 
 /// A value as JSON, which is YAML, with what YAML can't print escaped.
-fn flow_style(value: &Value) -> String {
+pub(super) fn flow_style(value: &Value) -> String {
     let mut out = String::new();
     for c in value.to_string().chars() {
         match c {
