@@ -26,6 +26,7 @@ mod servers;
 mod show;
 mod slug;
 mod status;
+mod testing;
 mod usage;
 mod values;
 
@@ -83,6 +84,7 @@ pub use resources::{FlowEntry, FlowNames, ResourcePage};
 pub use servers::{ServerList, ServerTools, Servers};
 pub use show::{ShowRequest, Shown, ShownTemplate};
 pub use status::{ExecutionEntry, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
+pub use testing::{BrokenTests, Mismatch, Shard, TestEnd, TestReport, TestRequest, TestResult, Verdict, test_flows};
 pub use usage::{FlowStats, ListingCost, Stats, StatsRequest, UsageByFlow};
 pub use values::{ValuesError, read_values};
 

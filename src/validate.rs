@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use crate::document::{Document, Locator, SyntaxProblem};
 use crate::model::wire::{self, Unread};
-use crate::model::{Flow, Shelf, Template, Toolbox};
+use crate::model::{Flow, FlowTest, Shelf, Template, Toolbox};
 use crate::names::{CatalogPath, Few};
 
 use checked::CheckedView;
@@ -36,8 +36,8 @@ pub use parsed::{FlowChecker, ParsedFlows, References};
 pub use rule::{Check, FileSubject, FlowSubject, Rule, Verdict};
 pub use rules::REGISTRY;
 pub use rules::{
-    UNAVAILABLE_TOOL, ambiguous_name::ambiguous_flow, misplaced_file::misplaced_files, over_limit::MAX_STEPS,
-    twin_files::twin_files, unusable_file::unusable_file,
+    UNAVAILABLE_TOOL, ambiguous_name::ambiguous_flow, bad_test::FindFlow, misplaced_file::misplaced_files,
+    over_limit::MAX_STEPS, twin_files::twin_files, unusable_file::unusable_file,
 };
 pub use scope::{
     Body, DeclaredName, InputScope, Intent, Mapped, MappedBy, Mending, OutputPart, Read, ReadSource, Scope, StepScope,
@@ -163,6 +163,43 @@ fn look_at(
         }
     }
     (drafts.finish(), view)
+}
+
+/// Everything the checker says of one file of tests.
+#[derive(Debug, Clone)]
+pub struct TestCheck {
+    /// What was found. Nothing of it keeps a flow from running.
+    pub findings: Vec<Finding>,
+    /// The text that was read; none where it can't be read.
+    pub document: Option<Arc<Document>>,
+    /// Its tests, in file order; none where an error keeps them from being read as they are meant.
+    pub tests: Vec<FlowTest>,
+}
+
+/// Checks a file of tests. `find` looks flows up; without it, they are not looked at.
+pub fn test_file(path: &CatalogPath, bytes: &[u8], find: Option<&FindFlow<'_>>) -> TestCheck {
+    let document = match parse(path, bytes) {
+        Ok(document) => document,
+        Err(problem) => {
+            let findings = vec![Finding { reach: Reach::None, ..finding::syntax(path, &problem) }];
+            return TestCheck { findings, document: None, tests: Vec::new() };
+        }
+    };
+    let mut tests = wire::read_tests(&document);
+    let violations = rules::schema::violations(&document, &rules::schema::TESTS);
+    let locator = wire::locator(path, &document.text);
+    let mut drafts = Drafts::new(path, &document.text, &locator);
+    let subject = FileSubject { document: &document, unread: &[], violations: &violations, flows: 0 };
+    run_file_rules(&subject, &mut drafts);
+    rules::bad_test::look_at(&tests, &document, find, &mut drafts);
+    let mut findings = drafts.finish();
+    if findings.iter().any(|found| found.reach == Reach::Flow) {
+        tests.clear();
+    }
+    for found in &mut findings {
+        found.reach = Reach::None;
+    }
+    TestCheck { findings, document: Some(document), tests }
 }
 
 fn run_file_rules(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -125,6 +125,8 @@ pub struct Checkup {
     pub flows: usize,
     /// How many templates were in them.
     pub templates: usize,
+    /// How many tests were in them.
+    pub tests: usize,
     /// The catalogs they belong to, in words; files that stand alone belong to none.
     pub catalogs: Vec<String>,
     /// Those of the catalogs that were checked whole and hold no flow.
@@ -177,6 +179,7 @@ impl Checkup {
         self.files.extend(other.files);
         self.flows += other.flows;
         self.templates += other.templates;
+        self.tests += other.tests;
         self.catalogs.extend(other.catalogs);
         self.empty.extend(other.empty);
         self.calls_left += other.calls_left;
@@ -214,8 +217,10 @@ impl App {
     pub async fn check(&self, request: &CheckRequest) -> Result<Checkup, Error> {
         let view = self.view(request.git_ref.as_deref(), request.refresh).await?;
         let root = self.folder.as_deref();
-        let instead = root.map(|root| instead_of(root, &request.overlay)).unwrap_or_default();
-        let asked = AskedFiles { wanted: &|_| true, shown: &str::to_owned, whole: true, root, instead: &instead };
+        let (instead, unreadable) =
+            root.map(|root| instead_of(root, &request.overlay, &self.settings)).unwrap_or_default();
+        let asked =
+            AskedFiles { wanted: &|_| true, shown: &str::to_owned, whole: true, root, instead: &instead, unreadable };
         let mut checkup = check_view(&view, asked, (self.settings.lenient, request.tools.as_deref())).await?;
         checkup.belongs_to(self.describe(), true);
         match root {
@@ -329,8 +334,10 @@ pub async fn check_paths(
                 .to_string()
         };
         let whole = wanted.iter().any(|(_, wanted)| root.join("flows").starts_with(wanted));
-        let instead = instead_of(&root, &overlay);
-        let asked = AskedFiles { wanted: &chosen, shown: &shown, whole, root: Some(&root), instead: &instead };
+        let (instead, unreadable) = instead_of(&root, &overlay, settings);
+        let root_folder = Some(root.as_path());
+        let asked =
+            AskedFiles { wanted: &chosen, shown: &shown, whole, root: root_folder, instead: &instead, unreadable };
         let mut found = check_view(&view, asked, (settings.lenient, request.tools.as_deref())).await?;
         found.belongs_to(source.describe(), whole);
         suppress(&mut found, &root, &shown, whole, request.baseline)?;
@@ -355,14 +362,13 @@ async fn hold_against(
     checkup: &mut Checkup,
     request: &CheckRequest,
     view: &View,
-    instead: &BTreeMap<CatalogPath, Arc<[u8]>>,
+    instead: &Instead,
     root: &Path,
     settings: &Settings,
 ) -> Result<(), Error> {
     let Some(git_ref) = &request.since else { return Ok(()) };
     let texts = view.snapshot.read_all().await?;
-    let mut now: BTreeMap<CatalogPath, Arc<[u8]>> =
-        texts.into_iter().filter_map(|(path, bytes)| Some((path, bytes.ok()?))).collect();
+    let mut now: Instead = texts.into_iter().filter_map(|(path, bytes)| Some((path, bytes.ok()?))).collect();
     now.extend(instead.clone());
     let manner = (settings.lenient, request.tools.as_deref());
     only_since(checkup, root, git_ref, &now, manner, settings.max_file_size).await
@@ -402,6 +408,9 @@ fn no_such(given: &Path, error: &std::io::Error) -> Error {
         .next("give the path of a file or a folder")
 }
 
+/// Texts by the files of a catalog in whose place they stand.
+type Instead = BTreeMap<CatalogPath, Arc<[u8]>>;
+
 /// Which files of a catalog are checked, and how they are shown.
 struct AskedFiles<'a> {
     wanted: &'a (dyn Fn(&CatalogPath) -> bool + Sync),
@@ -410,14 +419,26 @@ struct AskedFiles<'a> {
     whole: bool,
     /// The folder of the catalog, where it is one.
     root: Option<&'a Path>,
-    /// Texts that stand in the place of files.
-    instead: &'a BTreeMap<CatalogPath, Arc<[u8]>>,
+    /// Texts that stand in the place of files, and the files of tests.
+    instead: &'a Instead,
+    /// The files of tests that can't be read.
+    unreadable: Vec<(CatalogPath, Error)>,
 }
 
-/// The texts that stand in the place of a catalog's files.
-fn instead_of(root: &Path, overlay: &Overlay) -> BTreeMap<CatalogPath, Arc<[u8]>> {
+/// The texts that stand in the place of a catalog's files, and those of its tests, which no source reads; and the
+/// tests that can't be read.
+fn instead_of(root: &Path, overlay: &Overlay, settings: &Settings) -> (Instead, Vec<(CatalogPath, Error)>) {
     let within = |path: &Path| CatalogPath::new(&path.strip_prefix(root).ok()?.to_str()?.replace('\\', "/")).ok();
-    overlay.iter().filter_map(|(path, bytes)| Some((within(path)?, bytes.clone()))).collect()
+    let mut instead = BTreeMap::new();
+    let mut unreadable = Vec::new();
+    for (path, read) in super::testing::test_files(root, settings.max_file_size) {
+        match read {
+            Ok(bytes) => drop(instead.insert(path, bytes)),
+            Err(error) => unreadable.push((path, error)),
+        }
+    }
+    instead.extend(overlay.iter().filter_map(|(path, bytes)| Some((within(path)?, bytes.clone()))));
+    (instead, unreadable)
 }
 
 /// Checks the files of a catalog that are asked about.
@@ -426,17 +447,22 @@ async fn check_view(
     asked: AskedFiles<'_>,
     (lenient, tools): (bool, Option<&Toolbox>),
 ) -> Result<Checkup, Error> {
-    let AskedFiles { wanted, shown, whole, root, instead } = asked;
+    let AskedFiles { wanted, shown, whole, root, instead, unreadable } = asked;
     let found = check(&view.snapshot, CheckOptions { wanted, whole, lenient, tools, instead }).await?;
     let mut checkup = Checkup::default();
     for file in found.files {
         checkup.flows += file.flows.len();
         checkup.templates += file.templates.len();
+        checkup.tests += file.tests;
         checkup.note_calls(file.flows.iter(), tools.is_some());
         let unreadable = file.unusable.map(|unusable| CatalogError::Unusable(unusable).into());
         let (shown, path) = (shown(&file.file), root.map(|root| root.join(&file.file)));
         let (findings, suppressed) = (file.findings, file.suppressed);
         checkup.files.push(CheckedFile { shown, path, findings, suppressed, alone: false, unreadable });
+    }
+    for (file, error) in unreadable.into_iter().filter(|(file, _)| wanted(file)) {
+        let (shown, path) = (shown(file.as_str()), root.map(|root| root.join(file.as_str())));
+        checkup.files.push(CheckedFile { shown, path, unreadable: Some(error), ..CheckedFile::default() });
     }
     Ok(checkup)
 }

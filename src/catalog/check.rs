@@ -11,12 +11,13 @@ use super::problems::{left_out, unreadable};
 use super::stock::{Judge, JudgedFlow, Manner, Stock};
 use super::{CatalogError, in_folder, is_category};
 use crate::document::Document;
-use crate::model::{Flow, NodeKind, Template, Toolbox, Unusable};
+use crate::model::wire::is_among_tests;
+use crate::model::{Flow, Lookup, NodeKind, Template, Toolbox, Unusable};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
 use crate::source::{Problem, ProblemKind, Snapshot};
 use crate::validate::{
-    Finding, Guidance, LookedAt, ParsedFlows, Suppressed, misplaced_files, sift, twin_files, unusable_file,
+    Finding, Guidance, LookedAt, ParsedFlows, Suppressed, misplaced_files, sift, test_file, twin_files, unusable_file,
 };
 
 /// Which files are checked, and how.
@@ -30,7 +31,7 @@ pub struct CheckOptions<'a> {
     pub lenient: bool,
     /// What is known of the operator's external tools; none where calls are not looked at.
     pub tools: Option<&'a Toolbox>,
-    /// Files whose texts are others than the source's, or which the source doesn't have.
+    /// Files whose texts are others than the source's, or which the source doesn't have, as files of tests.
     pub instead: &'a BTreeMap<CatalogPath, Arc<[u8]>>,
 }
 
@@ -49,6 +50,8 @@ pub struct ReportedFile {
     pub plans: Vec<Option<Arc<Plan>>>,
     /// The templates that it holds, where it is asked about.
     pub templates: Vec<Arc<Template>>,
+    /// How many tests it holds, where it is asked about.
+    pub tests: usize,
     /// Why it could not be read, where it couldn't.
     pub unusable: Option<Unusable>,
 }
@@ -57,7 +60,7 @@ impl ReportedFile {
     /// One without flows and templates.
     fn alone(file: String, unusable: Option<Unusable>) -> Self {
         let (flows, plans, templates) = (Vec::new(), Vec::new(), Vec::new());
-        Self { file, findings: Vec::new(), suppressed: Vec::new(), flows, plans, templates, unusable }
+        Self { file, findings: Vec::new(), suppressed: Vec::new(), flows, plans, templates, tests: 0, unusable }
     }
 }
 
@@ -97,7 +100,7 @@ pub async fn texts(snapshot: &Snapshot) -> Result<Vec<(String, Result<Arc<[u8]>,
 /// When the source does not answer.
 pub async fn check(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<CatalogCheck, CatalogError> {
     let mut texts = snapshot.read_all().await?;
-    for (path, bytes) in options.instead {
+    for (path, bytes) in options.instead.iter().filter(|(path, _)| !is_among_tests(path.as_str())) {
         texts.retain(|(other, _)| other != path);
         let place = texts.partition_point(|(other, _)| other < path);
         texts.insert(place, (path.clone(), Ok(bytes.clone())));
@@ -133,7 +136,28 @@ pub async fn check(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<Cat
     let (causes, alone): (Vec<_>, Vec<_>) = unusable.partition(|found| named.contains(found.file.as_str()));
     let causes: Causes = causes.into_iter().map(|found| (found.file.to_string(), Arc::new(found))).collect();
     of_files.extend(alone);
-    Ok(report(flow_files, &judged, &stock, left_out, (of_files, &causes), options))
+    let of_tests = check_tests(&judged, &names, options);
+    let mut checked = report(flow_files, &judged, &stock, left_out, (of_files, &causes), options);
+    checked.files.extend(of_tests);
+    Ok(checked)
+}
+
+/// The files of tests that are asked about.
+fn check_tests(judged: &[Vec<Arc<JudgedFlow>>], names: &FlowNames, options: CheckOptions<'_>) -> Vec<ReportedFile> {
+    let find = |name: &str| {
+        let (file, place) = names.find(name)?;
+        let flow = judged.get(file).and_then(|flows| flows.get(place)).map(|judged| judged.flow.clone());
+        flow.ok_or(Lookup::Missing { nearest: Vec::new() })
+    };
+    let asked_about =
+        options.instead.iter().filter(|(path, _)| is_among_tests(path.as_str()) && (options.wanted)(path));
+    asked_about
+        .map(|(path, bytes)| {
+            let check = test_file(path, bytes, Some(&find));
+            let findings = in_order(check.findings);
+            ReportedFile { findings, tests: check.tests.len(), ..ReportedFile::alone(path.to_string(), None) }
+        })
+        .collect()
 }
 
 /// The files that are not read for where they lie or how they end, each with the path under which it would be.

@@ -11,7 +11,8 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(super) use checking::{
-    BaselineChoice, CheckFormat, DiffArgs, DiffFormat, ExplainArgs, FailOn, FixChoice, FmtArgs, ValidateArgs,
+    BaselineChoice, CheckFormat, DiffArgs, DiffFormat, ExplainArgs, FailOn, FixChoice, FmtArgs, TestArgs, TestFormat,
+    ValidateArgs,
 };
 
 use super::settings::SettingFlags;
@@ -120,6 +121,15 @@ pub(super) enum Command {
         after_help = "Examples:\n  flowy validate\n  flowy validate flows/My_Flow.json\n  flowy validate --strict --quiet\n  flowy validate --fix --diff\n  flowy validate --format sarif --fail-on never > flowy.sarif\n  flowy validate --source your-name/your-flows"
     )]
     Validate(ValidateArgs),
+    /// Run the tests of flows: what they give for given inputs
+    #[command(
+        long_about = "Run the tests in tests/*.flowtest.json: each gives a flow inputs, and says what is expected of it. \
+                      Only what a test says is compared.\n\nNothing is ever called: a test says what tools and models \
+                      answer (`mocks`), and a call without an answer fails it. NAME is a flow, a test or a file of tests. \
+                      The exit code is 1 if a test fails, and 2 if a NAME has no test.",
+        after_help = "Examples:\n  flowy test\n  flowy test Launch_Brief\n  flowy test --update\n  flowy test --shard 1/4 --format junit > tests.xml"
+    )]
+    Test(TestArgs),
     /// Show what changes in behaviour between two states of a catalog
     #[command(
         long_about = "Show what changes in behaviour between two states of a catalog: flows that come, go and are renamed, \
@@ -212,6 +222,7 @@ impl Command {
             Self::Show(_) => "flows/show",
             Self::Run(_) => "flows/execute",
             Self::Validate(_) => "flows/validate",
+            Self::Test(_) => "flows/test",
             Self::Diff(_) => "flows/diff",
             Self::Explain(_) => "flows/explain",
             Self::Fmt(_) => "flows/fmt",

@@ -15,6 +15,7 @@ mod serve;
 mod servers;
 mod show;
 mod stats;
+mod test;
 mod validate;
 
 pub(super) use serve::log_refusal;
@@ -111,6 +112,7 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::Show(args) => show::show(&args, world),
         Command::Run(args) => run::run(&args, world),
         Command::Validate(args) => validate::validate(&args, world),
+        Command::Test(args) => test::test(&args, world),
         Command::Diff(args) => diff::diff(&args, world),
         Command::Explain(args) => explain::explain(&args, world),
         Command::Fmt(args) => fmt::fmt(&args, world),

@@ -50,6 +50,7 @@ const RELEVANT: &[Relevant] = &[
         flags: READING,
     },
     Relevant { command: "validate", settings: &[Source, Catalog, Reading, Servers, CacheFolder, All], flags: READING },
+    Relevant { command: "test", settings: &[Source, Reading, All], flags: ANSWERING },
     Relevant { command: "diff", settings: &[Reading, CacheFolder, All], flags: ANSWERING },
     Relevant { command: "fmt", settings: &[All], flags: ANSWERING },
     // The rules are the same whatever is set.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use jsonc_parser::ast::{Object, Value as Ast};
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+use serde_json::Value;
 
 use super::span::{STRICT, parse_ast};
 use super::{Pointer, Span};
@@ -13,8 +14,8 @@ use super::{Pointer, Span};
 /// One change of a document, said by what it changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
-    /// Another text in the place of a value.
-    Set(Pointer, String),
+    /// Another value in the place of a value.
+    Set(Pointer, Value),
     /// A member of an object or an item of a list goes, with its comma.
     Remove(Pointer),
     /// A text becomes the first member of an object.
@@ -57,7 +58,7 @@ fn changes(text: &str, edits: &[Edit]) -> Option<Vec<(Range<usize>, String)>> {
         match edit {
             Edit::Set(pointer, value) => {
                 let found = find(&ast, pointer)?;
-                changes.push((found.value.start()..found.value.end(), quoted(value)));
+                changes.push((found.value.start()..found.value.end(), value.to_string()));
             }
             Edit::Remove(pointer) => {
                 let (start, items, place) = find(&ast, pointer)?.place?;
@@ -140,7 +141,7 @@ fn insertion(text: &str, object: &Object<'_>, key: &str, value: &str) -> (Range<
 }
 
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    Value::from(text).to_string()
 }
 
 /// A text without the commas that have nothing behind them, and where those were; none where it has none, or is
@@ -199,7 +200,7 @@ mod tests {
     #[test]
     fn values_and_first_members_are_written_as_json() {
         let text = "{\"a\": {\n\t\"x\" : 1.10}, \"b\":{}}";
-        let set = edited(text, &[Edit::Set(at("/a/x"), "\"\n".to_owned())]);
+        let set = edited(text, &[Edit::Set(at("/a/x"), "\"\n".into())]);
         assert_eq!(set.unwrap(), "{\"a\": {\n\t\"x\" : \"\\\"\\n\"}, \"b\":{}}");
         let put = |pointer| edited(text, &[Edit::Insert(at(pointer), "id", "e".to_owned())]).unwrap();
         assert_eq!(put("/a"), "{\"a\": {\n\t\"id\": \"e\",\n\t\"x\" : 1.10}, \"b\":{}}");

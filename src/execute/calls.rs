@@ -139,13 +139,18 @@ async fn work(
     told: Option<OnCall>,
 ) -> Worked {
     let mut worked = Worked::default();
-    if !call.delay.is_zero() {
+    if !call.delay.is_zero() && tools.pauses() {
         tokio::time::sleep(call.delay).await;
     }
     let mut pause = call.backoff;
     let mut tries = Tries::default();
     let failure = loop {
-        let request = ToolCall { address: call.address.clone(), arguments: arguments.clone(), timeout: call.timeout };
+        let request = ToolCall {
+            step: standing.id.to_owned(),
+            address: call.address.clone(),
+            arguments: arguments.clone(),
+            timeout: call.timeout,
+        };
         let step = standing.step;
         let progress: Option<OnToolProgress> =
             told.clone().map(|told| -> OnToolProgress { Arc::new(move |progress| told(step, progress)) });
@@ -167,7 +172,9 @@ async fn work(
             break failure;
         }
         worked.retries += 1;
-        tokio::time::sleep(pause).await;
+        if tools.pauses() {
+            tokio::time::sleep(pause).await;
+        }
         pause = pause.saturating_mul(2).min(LONGEST_BACKOFF);
     };
     ended(&failure, call, standing, tries, worked)

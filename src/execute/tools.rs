@@ -55,6 +55,11 @@ pub trait Tools: Send + Sync {
         None
     }
 
+    /// Whether the pauses that nodes ask for are made: before calls, and before new tries.
+    fn pauses(&self) -> bool {
+        true
+    }
+
     /// Calls one: allowed tools alone, with arguments that fit its schema. An answer that the tool
     /// itself calls an error is an answer.
     fn call(&self, call: ToolCall, progress: Option<OnToolProgress>) -> Calling<'_>;

@@ -130,6 +130,11 @@ pub enum ToolLookup<'a> {
 }
 
 impl Toolbox {
+    /// One in which every server is there and none was asked, so that no call is looked up.
+    pub fn unasked() -> Self {
+        Self { unreadable: Some("nobody is asked".to_owned()), ..Self::default() }
+    }
+
     /// Looks a tool up.
     pub fn find(&self, address: &ToolAddress) -> ToolLookup<'_> {
         let near = |names: Vec<&str>, name: &str| nearest(name, names, 3).into_iter().map(str::to_owned).collect();
@@ -212,6 +217,8 @@ pub struct ToolAnswer {
 /// A call of an external tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
+    /// The id of the step that calls it.
+    pub step: String,
     /// Which.
     pub address: ToolAddress,
     /// With which arguments.

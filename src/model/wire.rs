@@ -1,8 +1,9 @@
-//! Reads flow and template files into the model; the only place that knows their JSON and their Markdown.
+//! Reads flow, template and test files into the model; the only place that knows their JSON and their Markdown.
 //!
 //! Reading is forgiving: what has the wrong type is left out, because the published JSON Schema
 //! names it with its place. What the schema can't say comes back as [`Unread`].
 
+mod flow_tests;
 mod flows;
 mod foreign;
 mod markdown;
@@ -16,6 +17,7 @@ use crate::document::{Place, Pointer};
 use crate::model::Declared;
 use crate::model::ValueType;
 
+pub use flow_tests::{is_among_tests, is_tests, read_tests};
 pub use flows::{FlowFile, read_flows};
 pub use markdown::{
     MappedFrom, Markdown, StepWords, change, edited, has_steps, in_order, is_markdown, locator, parse, write_flow,

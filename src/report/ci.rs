@@ -17,7 +17,7 @@ use crate::validate::{Finding, Suppressed};
 
 pub use github::{annotations, summary};
 pub use gitlab::code_quality;
-pub use junit::junit;
+pub use junit::{junit, junit_of_tests};
 pub use sarif::sarif;
 
 /// What stands in the place of a rule where a file could not be read.

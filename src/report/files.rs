@@ -4,15 +4,18 @@
 const FLOW: &str = include_str!("../../schemas/flow.schema.json");
 /// The schema of a template file.
 const TEMPLATE: &str = include_str!("../../schemas/template.schema.json");
+/// The schema of a file of tests.
+const TESTS: &str = include_str!("../../schemas/flowtest.schema.json");
 
-/// The schema of a kind of file: `flow` or `template`.
+/// The schema of a kind of file: `flow`, `template` or `flowtest`.
 pub fn file_schema(kind: &str) -> Option<&'static str> {
     match kind {
         "flow" => Some(FLOW),
         "template" => Some(TEMPLATE),
+        "flowtest" => Some(TESTS),
         _ => None,
     }
 }
 
 /// The kinds of files that have a schema.
-pub const FILE_KINDS: [&str; 2] = ["flow", "template"];
+pub const FILE_KINDS: [&str; 3] = ["flow", "template", "flowtest"];

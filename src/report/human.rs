@@ -18,6 +18,7 @@ mod rules;
 mod servers;
 mod setup;
 mod table;
+mod testing;
 mod usage;
 
 use std::time::Duration;
@@ -42,6 +43,7 @@ pub use missing::missing;
 pub use rules::{rule, rules};
 pub use servers::{server_tools, server_tools_notes, servers, servers_notes};
 pub use setup::client_setup;
+pub use testing::{mismatches, test_report};
 pub use usage::{stats, stats_notes};
 
 use rows::{Cell, rows};

@@ -42,6 +42,7 @@ pages! {
     "bad-call"
     "bad-contract"
     "bad-retry"
+    "bad-test"
     "bad-version"
     "cycle"
     "dangling-edge"

@@ -21,6 +21,7 @@ mod rules;
 mod schemas;
 mod servers;
 mod size;
+mod testing;
 mod usage;
 mod warning;
 mod written;
@@ -58,6 +59,7 @@ pub use rules::{rule, rules};
 #[cfg(feature = "internals")]
 pub use schemas::schemas;
 pub use servers::{server_tools, servers};
+pub use testing::test_report;
 pub use usage::stats;
 pub use warning::warning;
 pub use written::Written;

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use super::files::is_read;
+use crate::model::wire::is_among_tests;
 use crate::names::{CatalogPath, shown};
 
 /// The files of a catalog at a commit.
@@ -39,7 +40,7 @@ pub enum GitError {
     Failed(String),
 }
 
-/// The files of the catalog in a folder at a branch, tag or commit. With `since`, at the commit at which the current one
+/// The files of the catalog in a folder, tests included, at a branch, tag or commit. With `since`, at the commit at which the current one
 /// left it.
 ///
 /// # Errors
@@ -67,7 +68,7 @@ pub fn files_at(root: &Path, git_ref: &str, since: bool, largest: u64) -> Result
         let small = size.parse::<u64>().is_ok_and(|size| size <= largest);
         if small
             && mode.starts_with("100")
-            && is_read(path)
+            && (is_read(path) || is_among_tests(path))
             && let Ok(path) = CatalogPath::new(path)
         {
             wanted.push((path, (*oid).to_owned()));

@@ -52,7 +52,7 @@ impl Server {
         call: ToolCall,
         progress: Option<OnToolProgress>,
     ) -> Result<ToolAnswer, ToolFailure> {
-        let ToolCall { address, arguments, timeout } = call;
+        let ToolCall { step: _, address, arguments, timeout } = call;
         if self.spec.disabled {
             return Err(failure(Code::ToolUnavailable, &address, "the operator switched its server off"));
         }

@@ -7,6 +7,7 @@ mod ambiguous_output;
 mod bad_call;
 mod bad_contract;
 mod bad_retry;
+pub(super) mod bad_test;
 mod bad_version;
 mod cycle;
 mod dangling_edge;
@@ -125,4 +126,5 @@ pub static REGISTRY: &[Rule] = &[
     twin_files::RULE,
     unusable_file::RULE,
     useless_ignore::RULE,
+    bad_test::RULE,
 ];

@@ -19,6 +19,7 @@ mod markdown;
 mod story;
 mod support;
 mod surface;
+mod testing;
 mod upstream;
 mod usage;
 mod validate;

@@ -7,7 +7,8 @@ use crate::app::{Code, Error};
 use crate::catalog::in_order;
 use crate::config::{Settings, read_named, system_says};
 use crate::document::Document;
-use crate::model::{Shelf, Toolbox, wire};
+use crate::model::wire::{self, is_tests};
+use crate::model::{Shelf, Toolbox};
 use crate::names::CatalogPath;
 use crate::validate::{self, Finding, Known, LookedAt, Options, ParsedFlows, Suppressed};
 
@@ -65,6 +66,11 @@ fn check(
     lenient: bool,
     tools: Option<&Toolbox>,
 ) -> (Vec<Finding>, Vec<Suppressed>) {
+    if is_tests(path.as_str()) {
+        let check = validate::test_file(path, bytes, None);
+        checkup.tests += check.tests.len();
+        return (in_order(check.findings), Vec::new());
+    }
     let file = ParsedFlows::read(path, bytes);
     if file.document().is_some_and(|document| is_template(document)) {
         let check = validate::template_file(path, &validate::parse(path, bytes));

@@ -9,6 +9,7 @@ use super::{Checkup, fingerprints};
 use crate::app::{Code, Error};
 use crate::catalog::{CheckOptions, check};
 use crate::model::Toolbox;
+use crate::model::wire::is_among_tests;
 use crate::names::CatalogPath;
 use crate::source::{GitError, GitFiles, Snapshot, files_at};
 
@@ -53,7 +54,8 @@ pub(super) async fn only_since(
         })
         .collect();
     let snapshot = Snapshot::of_texts(files.iter().cloned());
-    let instead = BTreeMap::new();
+    let tests = files.iter().filter(|(path, _)| is_among_tests(path.as_str()));
+    let instead: BTreeMap<CatalogPath, Arc<[u8]>> = tests.cloned().collect();
     let options = CheckOptions { wanted: &|_| true, whole: true, lenient, tools, instead: &instead };
     let found = check(&snapshot, options).await?;
     let known: HashSet<String> = found

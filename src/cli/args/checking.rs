@@ -1,11 +1,11 @@
-//! Arguments of the commands that check files: validate, fmt, diff and explain.
+//! Arguments of the commands that check files: validate, fmt, test, diff and explain.
 
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
-use crate::app::Severity;
+use crate::app::{Severity, Shard};
 
 /// Arguments of `validate`.
 #[derive(Debug, Args)]
@@ -51,6 +51,35 @@ pub(in crate::cli) struct FmtArgs {
     /// Write nothing; print what would change
     #[arg(long, conflicts_with = "json")]
     pub(in crate::cli) diff: bool,
+}
+
+/// Arguments of `test`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct TestArgs {
+    /// Only tests of these flows, files or names
+    #[arg(value_name = "NAME")]
+    pub(in crate::cli) names: Vec<String>,
+    /// Write what is there into the files, in the place of texts and lists that were expected
+    #[arg(long, conflicts_with = "list")]
+    pub(in crate::cli) update: bool,
+    /// Name the tests, and run none
+    #[arg(long)]
+    pub(in crate::cli) list: bool,
+    /// Run one part of several, such as 1/4
+    #[arg(long, value_name = "I/N", value_parser = Shard::read)]
+    pub(in crate::cli) shard: Option<Shard>,
+    /// The output format
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TestFormat::Plain)]
+    pub(in crate::cli) format: TestFormat,
+}
+
+/// What `test` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "lower")]
+pub(in crate::cli) enum TestFormat {
+    Plain,
+    Json,
+    Junit,
 }
 
 /// Which faults are fixed.

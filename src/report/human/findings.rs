@@ -134,11 +134,12 @@ fn summary(checkup: &Checkup, look: Look) -> String {
         .map(|(number, one, many, style)| look.paint(style, &count(number, one, many)))
         .collect();
     if said.is_empty() {
-        let what = format!(
-            "{} and {}",
-            count(checkup.flows, "flow", "flows"),
-            count(checkup.templates, "template", "templates")
-        );
+        let (flows, templates) =
+            (count(checkup.flows, "flow", "flows"), count(checkup.templates, "template", "templates"));
+        let what = match checkup.tests {
+            0 => format!("{flows} and {templates}"),
+            tests => format!("{flows}, {templates} and {}", count(tests, "test", "tests")),
+        };
         let _ = writeln!(
             text,
             "{}: {what} in {}{place}, nothing found{suppressed}",
@@ -164,7 +165,7 @@ fn baseline_note(note: &BaselineNote) -> String {
     }
 }
 
-fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
+pub(super) fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,

@@ -115,6 +115,8 @@ pub struct CheckupAnswer {
     flows: usize,
     /// How many templates were in them.
     templates: usize,
+    /// How many tests were in them.
+    tests: usize,
     /// Catalogs that were checked whole and hold no flow.
     empty: Vec<String>,
     /// Lists of tools that were not read for this check.
@@ -216,6 +218,7 @@ pub fn checkup(checkup: &Checkup) -> CheckupAnswer {
         files: files.collect(),
         flows: checkup.flows,
         templates: checkup.templates,
+        tests: checkup.tests,
         empty: checkup.empty.clone(),
         kept_tools: kept
             .map(|kept| KeptToolList { server: kept.server.clone(), age_seconds: kept.age_seconds })

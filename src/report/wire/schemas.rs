@@ -12,6 +12,7 @@ use super::finding::CheckupAnswer;
 use super::flow::ShownAnswer;
 use super::listing::ListAnswer;
 use super::servers::ServersAnswer;
+use super::testing::TestAnswer;
 use super::usage::StatsAnswer;
 use super::{GuidedAnswer, StatusReply};
 
@@ -28,6 +29,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("flows-status.response", of::<StatusReply>()),
         ("servers.response", of::<ServersAnswer>()),
         ("stats.response", of::<StatsAnswer>()),
+        ("test.response", of::<TestAnswer>()),
         ("validate.response", of::<CheckupAnswer>()),
     ];
     for (name, schema) in &mut all {

@@ -23,7 +23,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             .find(unread.place.clone(), unread.message.clone())
             .hint("write it as three numbers, for example \"1.0.0\"");
         if let Some(whole) = subject.flow.version.as_deref().and_then(whole) {
-            draft.safe_fix(format!("write it as {whole}"), Edit::Set(unread.place.pointer.clone(), whole));
+            draft.safe_fix(format!("write it as {whole}"), Edit::Set(unread.place.pointer.clone(), whole.into()));
         }
     }
 }

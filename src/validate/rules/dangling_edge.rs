@@ -59,7 +59,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     )
                 });
             let draft = match near {
-                Some(near) => draft.unsafe_fix(format!("name node {}", quoted(&near)), Edit::Set(place.pointer, near)),
+                Some(near) => {
+                    draft.unsafe_fix(format!("name node {}", quoted(&near)), Edit::Set(place.pointer, near.into()))
+                }
                 None => draft.safe_fix("remove the edge", Edit::Remove(subject.flow.edge_pointer(number))),
             };
             if subject.known.options.lenient {

@@ -38,7 +38,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             )
             .related(&place(earlier), "first used here")
             .hint("give one of the two another id, or leave the id out")
-            .safe_fix(format!("call it {}", quoted(&other)), Edit::Set(place(number).pointer, other.clone()));
+            .safe_fix(format!("call it {}", quoted(&other)), Edit::Set(place(number).pointer, other.clone().into()));
         ids.insert(other);
     }
 }

@@ -28,7 +28,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 .find(place.clone(), format!("node {id} names {what} {written}; flowy uses {}", quoted(first)))
                 .node(&node.id)
                 .hint(format!("write {}", quoted(first)))
-                .unsafe_fix(format!("write {}", quoted(first)), Edit::Set(place.pointer, (*first).to_owned()));
+                .unsafe_fix(format!("write {}", quoted(first)), Edit::Set(place.pointer, (*first).into()));
         };
         if let NodeKind::Flow(step) = &node.kind
             && let Some(written) = &step.flow

@@ -31,6 +31,9 @@ pub(in crate::validate) static FLOW: LazyLock<Option<Law>> =
 /// The schema of template files, compiled once.
 pub(in crate::validate) static TEMPLATE: LazyLock<Option<Law>> =
     LazyLock::new(|| compile(include_str!("../../../schemas/template.schema.json")));
+/// The schema of files of tests, compiled once.
+pub(in crate::validate) static TESTS: LazyLock<Option<Law>> =
+    LazyLock::new(|| compile(include_str!("../../../schemas/flowtest.schema.json")));
 
 /// One of our own schemas.
 pub(in crate::validate) struct Law {

@@ -8,11 +8,12 @@ use flowy::internals::config::{Audience, Environment, Flags, SETTINGS, Settings}
 
 use crate::support::program::Sandbox;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "list",
     "show",
     "run",
     "validate",
+    "test",
     "diff",
     "explain",
     "fmt",

@@ -44,6 +44,14 @@ const MISSPELT: &str = r#"{
   "edges": []
 }"#;
 
+const TEST: &str =
+    r#"{"flow": "Tea", "expect": {"finalResult": "Tea is ready", "steps": {"say": {"contains": "ready"}}}}"#;
+const BAD_STEP: &str = "{\"flow\": \"Tea\",\n \"expect\": {\"steps\": {\n  \"sya\": \"Tea\"}}}";
+const BAD_PATTERN: &str = "{\"flow\": \"Tea\",\n \"expect\": {\"finalResult\": {\n  \"matches\": \"(Tea\"}}}";
+const BAD_RULE: &str = "{\"flow\": \"Tea\",\n \"expect\": {\"findings\": [\n  \"cylce\"]}}";
+const BAD_RESULT: &str = "{\"flow\": \"Tea\",\n \"expect\": {\"results\": {\n  \"Tea\": \"Tea\"}}}";
+const BAD_CODE: &str = "{\"flow\": \"Tea\",\n \"expect\": {\"steps\": {\"say\": {\n  \"error\": \"TOOL_EROR\"}}}}";
+
 /// The findings of a catalog with a flow and these files, as (rule, severity, file, line).
 fn found(files: &[(&str, &str)]) -> Vec<(String, String, String, Value)> {
     let catalog = Sandbox::new().file("flows/Tea.json", FLOW);
@@ -92,6 +100,21 @@ pub(crate) fn examples(rule: &str) -> Vec<Example> {
             (vec![("contracts/form.json", "{\n]")], ("contracts/form.json", 2), Vec::new()),
             (vec![("personas/clerk.md", "---\nname: Clerk\n")], ("personas/clerk.md", 1), Vec::new()),
             (vec![("personas/clerk.md", "You are\na \u{1B}clerk.\n")], ("personas/clerk.md", 2), Vec::new()),
+        ],
+        "bad-test" => vec![
+            (
+                vec![(
+                    "tests/Tea.flowtest.json",
+                    "{\n  \"flow\": \"Tae\",\n  \"expect\": {\"finalResult\": \"Tea is ready\"}\n}",
+                )],
+                ("tests/Tea.flowtest.json", 2),
+                vec![("tests/Tea.flowtest.json", TEST), ("tests/notes.json", "[1, 2"), ("tests/README.md", "Notes")],
+            ),
+            (vec![("tests/a.flowtest.json", BAD_STEP)], ("tests/a.flowtest.json", 3), Vec::new()),
+            (vec![("tests/a.flowtest.json", BAD_PATTERN)], ("tests/a.flowtest.json", 3), Vec::new()),
+            (vec![("tests/a.flowtest.json", BAD_RULE)], ("tests/a.flowtest.json", 3), Vec::new()),
+            (vec![("tests/deep/a.flowtest.json", BAD_RESULT)], ("tests/deep/a.flowtest.json", 3), Vec::new()),
+            (vec![("tests/a.flowtest.json", BAD_CODE)], ("tests/a.flowtest.json", 3), Vec::new()),
         ],
         "useless-ignore" => vec![
             (vec![("flows/Cake.json", UNUSED)], ("flows/Cake.json", 4), vec![("flows/Cake.json", USED)]),

@@ -11,7 +11,7 @@ use crate::document::{Document, Edit, Locator, Member, Place, Pointer, SyntaxPro
 /// What one change does to a text; none where the text does not write it in a way that can be changed alone.
 pub(super) fn change(document: &Document, locator: &Locator<'_>, edit: &Edit) -> Option<(Range<usize>, String)> {
     match edit {
-        Edit::Set(pointer, new) => set(document, locator, pointer, new),
+        Edit::Set(pointer, new) => set(document, locator, pointer, new.as_str()?),
         Edit::Remove(pointer) => Some((gone(document, locator, pointer)?, String::new())),
         // No rule asks for a new member of what is written by hand.
         Edit::Insert(..) => None,

@@ -1,0 +1,363 @@
+//! Running the tests of a catalog: what `flowy test` does.
+//!
+//! Nothing is ever called: where a tool or a model would answer, the test does.
+
+mod comparing;
+mod files;
+mod walking;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::app::{App, ChangedFile, Code, Error, write_changed};
+use crate::clock::Clock;
+use crate::config::{Environment, Settings};
+use crate::document::{Edit, Locator, Place, Position, edited};
+use crate::model::FlowTest;
+use crate::names::{CatalogPath, few, nearest, quoted};
+use crate::source::slug::parse;
+use crate::source::{Pace, SourceSpec};
+use crate::validate::{self, Finding, Severity};
+
+pub(super) use files::{TestFile, test_files};
+use walking::NoCalls;
+
+/// Which tests are run, and what is done with what they find.
+#[derive(Debug, Clone, Default)]
+pub struct TestRequest {
+    /// Only the tests of these flows, of these files, or of these names.
+    pub names: Vec<String>,
+    /// Only this part of them.
+    pub shard: Option<Shard>,
+    /// Whether what is expected becomes what is there.
+    pub update: bool,
+    /// Whether the tests are only named.
+    pub list: bool,
+}
+
+/// One part of several, for machines that share the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which part, from 1.
+    pub part: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl Shard {
+    /// Reads `i/n`.
+    ///
+    /// # Errors
+    /// When it is written otherwise, or `i` is not among 1 to `n`.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((part, of)) if (1..=of).contains(&part) => Ok(Self { part, of }),
+            _ => Err("write it as I/N, for instance 1/4: the first of four parts".to_owned()),
+        }
+    }
+
+    fn holds(self, place: usize) -> bool {
+        place % self.of == self.part - 1
+    }
+}
+
+/// What running tests came to.
+#[derive(Debug, Clone, Default)]
+pub struct TestReport {
+    /// The tests, in the order of their files.
+    pub tests: Vec<TestResult>,
+    /// The files whose tests can't be run.
+    pub broken: Vec<BrokenTests>,
+    /// The files that were changed.
+    pub updated: Vec<ChangedFile>,
+    /// How long all of it took.
+    pub took: Duration,
+}
+
+impl TestReport {
+    /// How many tests passed.
+    pub fn passed(&self) -> usize {
+        self.tests.iter().filter(|test| test.end == TestEnd::Passed).count()
+    }
+
+    /// How many tests failed.
+    pub fn failed(&self) -> usize {
+        self.tests.iter().filter(|test| matches!(test.end, TestEnd::Failed(_))).count()
+    }
+}
+
+/// A file of tests that can't be read as it is meant.
+#[derive(Debug, Clone)]
+pub struct BrokenTests {
+    /// The file, as a path of its catalog.
+    pub file: String,
+    /// What is wrong with it.
+    pub findings: Vec<Finding>,
+    /// Why it can't be read.
+    pub error: Option<Error>,
+}
+
+/// What became of one test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestResult {
+    /// What it is called.
+    pub name: String,
+    /// The flow that it names.
+    pub flow: String,
+    /// Its file, as a path of its catalog.
+    pub file: String,
+    /// Where it begins there.
+    pub line: usize,
+    /// What became of it.
+    pub end: TestEnd,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// How a test ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TestEnd {
+    /// It was only named.
+    Listed,
+    /// What was expected is there.
+    Passed,
+    /// What was expected is in the file now.
+    Updated,
+    /// Something else is there.
+    Failed(Vec<Mismatch>),
+}
+
+/// What of a test is not as expected.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mismatch {
+    /// What it is about: `finalResult`, `steps.facts`, `missing` …
+    pub what: String,
+    /// How it differs.
+    pub verdict: Verdict,
+    /// What the file would say so that it does not differ: below the test, and the value.
+    update: Option<(Vec<String>, serde_json::Value)>,
+}
+
+/// How something differs from what is expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// One text stands in the place of another.
+    Differs {
+        /// What was expected.
+        expected: String,
+        /// What is there.
+        actual: String,
+    },
+    /// One sentence says it.
+    Says(String),
+}
+
+/// One test with its place.
+#[derive(Debug, Clone)]
+pub(super) struct PlacedTest {
+    pub(super) test: FlowTest,
+    pub(super) file: CatalogPath,
+    pub(super) name: String,
+    pub(super) at: Position,
+}
+
+/// Runs the tests of the catalog in the folder that the settings name, else in the current one or one above it.
+///
+/// # Errors
+/// When there is no such folder, a name that was given fits no test, or a file can't be written.
+pub async fn test_flows(
+    request: &TestRequest,
+    settings: &Settings,
+    environment: &Environment,
+    clock: Arc<dyn Clock>,
+) -> Result<TestReport, Error> {
+    let begun = clock.reading();
+    let root = root_of_tests(settings, environment)?;
+    let (tests, broken) = read_tests(test_files(&root, settings.max_file_size));
+    let app = app_for_tests(SourceSpec::Folder(root.clone()), settings, clock.clone())?;
+    let mut report = TestReport { broken, ..TestReport::default() };
+    let chosen = chosen(tests, request, &app, &mut report).await?;
+    if request.list {
+        report.tests = chosen.iter().map(|test| test.ended(TestEnd::Listed, Duration::ZERO)).collect();
+    } else {
+        report.tests = run_tests(&app, &chosen).await?;
+    }
+    if request.update {
+        update(&mut report, &chosen, &root, settings)?;
+    }
+    report.took = clock.reading().saturating_sub(begun);
+    Ok(report)
+}
+
+impl PlacedTest {
+    fn ended(&self, end: TestEnd, took: Duration) -> TestResult {
+        let (name, flow, file) = (self.name.clone(), self.test.flow.clone(), self.file.to_string());
+        TestResult { name, flow, file, line: self.at.line, end, took }
+    }
+}
+
+/// The folder of the catalog whose tests are run.
+fn root_of_tests(settings: &Settings, environment: &Environment) -> Result<PathBuf, Error> {
+    let here = environment.current_folder();
+    let no_folder = |message: String| {
+        Error::new(Code::InvalidRequest, message)
+            .next("run it in a checkout of the repository, or name one: --source FOLDER")
+    };
+    if let Some(source) = &settings.source {
+        let spec = if super::names_examples(source, here) { None } else { Some(parse(source, &settings.api_url)?) };
+        return match spec {
+            Some(SourceSpec::Folder(path)) => Ok(environment.resolved(&path.to_string_lossy(), here)),
+            _ => Err(no_folder(format!("tests are read from a folder, and {} is none", quoted(source)))),
+        };
+    }
+    let found = here.ancestors().find(|folder| super::has_flows(folder));
+    found.map(Path::to_owned).ok_or_else(|| {
+        let here = crate::names::shown(&here.to_string_lossy(), 200);
+        no_folder(format!("there is nothing to test: neither {here} nor a folder above it has flows/"))
+    })
+}
+
+/// A catalog whose tools are not looked up, and of which nothing is counted.
+pub(super) fn app_for_tests(spec: SourceSpec, settings: &Settings, clock: Arc<dyn Clock>) -> Result<App, Error> {
+    let settings = Settings { no_usage: true, ..settings.clone() };
+    Ok(App::open_at(spec, settings, clock, Pace::Real)?.with_tools(Arc::new(NoCalls)))
+}
+
+/// The tests of files, and the files that can't be used.
+pub(super) fn read_tests(files: Vec<TestFile>) -> (Vec<PlacedTest>, Vec<BrokenTests>) {
+    let (mut tests, mut broken) = (Vec::new(), Vec::new());
+    for (file, bytes) in files {
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                broken.push(BrokenTests { file: file.to_string(), findings: Vec::new(), error: Some(error) });
+                continue;
+            }
+        };
+        let check = validate::test_file(&file, &bytes, None);
+        let Some(document) = check.document.filter(|_| !check.tests.is_empty()) else {
+            let mut findings = check.findings;
+            findings.retain(|finding| finding.severity == Severity::Error);
+            broken.push(BrokenTests { file: file.to_string(), findings, error: None });
+            continue;
+        };
+        let locator = Locator::new(&document.text);
+        let alone = check.tests.len() == 1;
+        for (place, test) in check.tests.into_iter().enumerate() {
+            let numbered = || if alone { test.flow.clone() } else { format!("{} #{}", test.flow, place + 1) };
+            let name = test.name.clone().unwrap_or_else(numbered);
+            let at = locator.position(locator.span(&Place::value(test.pointer.clone())).start);
+            tests.push(PlacedTest { test, file: file.clone(), name, at });
+        }
+    }
+    (tests, broken)
+}
+
+/// The tests that are asked for.
+async fn chosen(
+    tests: Vec<PlacedTest>,
+    request: &TestRequest,
+    app: &App,
+    report: &mut TestReport,
+) -> Result<Vec<PlacedTest>, Error> {
+    let mut chosen = tests;
+    if !request.names.is_empty() {
+        let catalog = app.catalog(None, false).await?;
+        // A flow goes by several names, and a test may use another than the caller does.
+        let row_of = |name: &str| catalog.find(name).ok();
+        let wanted: Vec<(&String, Option<usize>)> = request.names.iter().map(|name| (name, row_of(name))).collect();
+        let stem =
+            |file: &str| file.rsplit('/').next().and_then(|name| name.split_once('.')).map(|(stem, _)| stem.to_owned());
+        let fits = |name: &str, row: Option<usize>, test: &PlacedTest| {
+            let spelt = [Some(test.name.clone()), Some(test.test.flow.clone()), stem(test.file.as_str())];
+            spelt.iter().flatten().any(|spelt| spelt == name) || row.is_some() && row == row_of(&test.test.flow)
+        };
+        for (name, row) in &wanted {
+            let broken = report.broken.iter().any(|broken| stem(&broken.file).as_ref() == Some(name));
+            if !broken && !chosen.iter().any(|test| fits(name, *row, test)) {
+                return Err(no_test(name, &chosen));
+            }
+        }
+        report.broken.retain(|broken| wanted.iter().any(|(name, _)| stem(&broken.file).as_ref() == Some(*name)));
+        chosen.retain(|test| wanted.iter().any(|(name, row)| fits(name, *row, test)));
+    }
+    if let Some(shard) = request.shard {
+        let mut place = 0;
+        chosen.retain(|_| {
+            place += 1;
+            shard.holds(place - 1)
+        });
+        if shard.part != 1 {
+            // They are told once.
+            report.broken.clear();
+        }
+    }
+    Ok(chosen)
+}
+
+fn no_test(name: &str, tests: &[PlacedTest]) -> Error {
+    let mut names: Vec<&str> = tests.iter().flat_map(|test| [test.name.as_str(), test.test.flow.as_str()]).collect();
+    names.sort_unstable();
+    names.dedup();
+    let near = nearest(name, names.iter().copied(), 3);
+    let next = match (near.is_empty(), names.is_empty()) {
+        (false, _) => format!("did you mean {}?", near.into_iter().map(quoted).collect::<Vec<_>>().join(" or ")),
+        (true, false) => format!("there are tests of {}", few(tests.iter().map(|test| quoted(&test.test.flow)))),
+        (true, true) => "write one as tests/NAME.flowtest.json, or let `flowy new` write it".to_owned(),
+    };
+    Error::new(Code::InvalidRequest, format!("no test is of {}", quoted(name))).next(next)
+}
+
+/// What becomes of tests in a catalog.
+pub(super) async fn run_tests(app: &App, tests: &[PlacedTest]) -> Result<Vec<TestResult>, Error> {
+    let catalog = app.catalog(None, false).await?;
+    let clock = app.clock();
+    let mut results = Vec::with_capacity(tests.len());
+    for test in tests {
+        let begun = clock.reading();
+        let mismatches = match catalog.prepare(&test.test.flow).await {
+            Ok(prepared) => walking::walk(&test.test, &prepared, &**clock).await,
+            Err(error) => vec![comparing::refused("flow", &Error::from(error))],
+        };
+        let end = if mismatches.is_empty() { TestEnd::Passed } else { TestEnd::Failed(mismatches) };
+        results.push(test.ended(end, clock.reading().saturating_sub(begun)));
+    }
+    Ok(results)
+}
+
+/// Writes what is there in the place of what is expected.
+fn update(report: &mut TestReport, tests: &[PlacedTest], root: &Path, settings: &Settings) -> Result<(), Error> {
+    let mut by_file: Vec<(&CatalogPath, Vec<Edit>)> = Vec::new();
+    for (result, test) in report.tests.iter_mut().zip(tests) {
+        let TestEnd::Failed(mismatches) = &mut result.end else { continue };
+        let edits: Vec<Edit> = mismatches.iter().filter_map(|mismatch| mismatch.edit(&test.test)).collect();
+        mismatches.retain(|mismatch| mismatch.update.is_none());
+        if mismatches.is_empty() {
+            result.end = TestEnd::Updated;
+        }
+        match by_file.iter_mut().find(|(file, _)| **file == test.file) {
+            Some((_, all)) => all.extend(edits),
+            None => by_file.push((&test.file, edits)),
+        }
+    }
+    for (file, edits) in by_file.into_iter().filter(|(_, edits)| !edits.is_empty()) {
+        let path = root.join(file.as_str());
+        let bytes = files::read(&path, settings.max_file_size)?;
+        let before = String::from_utf8_lossy(&bytes).into_owned();
+        let text = before.strip_prefix('\u{FEFF}').unwrap_or(&before);
+        let Some(after) = edited(text, &edits).map(|after| before.replacen(text, &after, 1)) else { continue };
+        report.updated.push(ChangedFile { shown: file.to_string(), path, before, after });
+    }
+    write_changed(&report.updated)
+}
+
+impl Mismatch {
+    /// The change of the test's file with which it goes away.
+    fn edit(&self, test: &FlowTest) -> Option<Edit> {
+        let (steps, value) = self.update.as_ref()?;
+        let pointer = steps.iter().fold(test.pointer.clone(), |pointer, step| pointer.key(step));
+        Some(Edit::Set(pointer, value.clone()))
+    }
+}

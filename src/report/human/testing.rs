@@ -1,0 +1,145 @@
+//! What became of tests of flows.
+
+use std::fmt::Write as _;
+
+use similar::{ChangeTag, TextDiff};
+
+use super::findings::frame;
+use super::{BAD, FAINT, GOOD, HEADING, Look, count, error as told, safe_block};
+use crate::app::{BrokenTests, CheckedFile, Mismatch, TestEnd, TestReport, TestResult, Verdict};
+use crate::names::shown;
+
+/// How many lines around a change are shown.
+const AROUND: usize = 2;
+/// How many lines of a text are shown that lacks something.
+const MOST_LINES: usize = 12;
+/// The longest name of a test, in characters.
+const LONGEST: usize = 200;
+
+/// A line for each test, below it what is not as expected, and a line that sums up. Quiet, only what failed.
+pub fn test_report(report: &TestReport, quiet: bool, look: Look) -> String {
+    let mut text = String::new();
+    for broken in &report.broken {
+        text.push_str(&unusable(broken, look));
+    }
+    for test in &report.tests {
+        let place = format!("{}:{}", shown(&test.file, 300), test.line);
+        let (word, style) = match &test.end {
+            TestEnd::Listed => {
+                let _ = writeln!(text, "{}  {}", shown(&test.name, LONGEST), look.paint(FAINT, &place));
+                continue;
+            }
+            TestEnd::Passed => ("ok", GOOD),
+            TestEnd::Updated => ("updated", GOOD),
+            TestEnd::Failed(_) => ("FAILED", BAD),
+        };
+        if quiet && !matches!(test.end, TestEnd::Failed(_)) {
+            continue;
+        }
+        let name = shown(&test.name, LONGEST);
+        let _ = writeln!(text, "{} {name}  {}", look.paint(style, &format!("{word:<7}")), look.paint(FAINT, &place));
+        if let TestEnd::Failed(mismatches) = &test.end {
+            text.push_str(&self::mismatches(mismatches, look));
+            text.push('\n');
+        }
+    }
+    if quiet {
+        return text;
+    }
+    text + &summary(report)
+}
+
+fn summary(report: &TestReport) -> String {
+    if report.tests.is_empty() && report.broken.is_empty() {
+        return "no tests: write one as tests/NAME.flowtest.json (`flowy schema --file flowtest` says how)\n"
+            .to_owned();
+    }
+    let all = count(report.tests.len(), "test", "tests");
+    if report.tests.iter().any(|test| test.end == TestEnd::Listed) {
+        return format!("\n{all}\n");
+    }
+    let number = |wanted: fn(&TestResult) -> bool| report.tests.iter().filter(|test| wanted(test)).count();
+    let updated = number(|test| test.end == TestEnd::Updated);
+    let mut parts = vec![format!("{} passed", report.passed()), format!("{} failed", report.failed())];
+    if updated > 0 {
+        parts.push(format!("{updated} updated"));
+    }
+    if !report.broken.is_empty() {
+        parts.push(format!("{} unusable", count(report.broken.len(), "file", "files")));
+    }
+    let advice = if report.failed() > 0 && report.updated.is_empty() {
+        "`flowy test --update` writes what is there into the files, where that is right\n"
+    } else {
+        ""
+    };
+    format!("\n{all} in {} ms: {}\n{advice}", report.took.as_millis(), parts.join(", "))
+}
+
+/// A file whose tests can't be run.
+fn unusable(broken: &BrokenTests, look: Look) -> String {
+    let mut text = String::new();
+    if let Some(error) = &broken.error {
+        let _ = writeln!(text, "{}: {}", look.paint(HEADING, &shown(&broken.file, 300)), told(error, look));
+    }
+    let file = CheckedFile { shown: broken.file.clone(), ..CheckedFile::default() };
+    for finding in &broken.findings {
+        text.push_str(&frame(finding, &file, look));
+        text.push_str("\n\n");
+    }
+    text
+}
+
+/// What is not as expected, each below its name.
+pub fn mismatches(mismatches: &[Mismatch], look: Look) -> String {
+    let mut text = String::new();
+    for mismatch in mismatches {
+        let what = look.paint(HEADING, &shown(&mismatch.what, LONGEST));
+        match &mismatch.verdict {
+            Verdict::Says(message) => {
+                let message = safe_block(message);
+                let mut lines = message.lines();
+                let _ = writeln!(text, "  {what}: {}", lines.next().unwrap_or_default());
+                let rest: Vec<&str> = lines.collect();
+                for line in rest.iter().take(MOST_LINES) {
+                    let _ = writeln!(text, "    | {line}");
+                }
+                if rest.len() > MOST_LINES {
+                    let _ = writeln!(text, "    … {} more", count(rest.len() - MOST_LINES, "line", "lines"));
+                }
+            }
+            Verdict::Differs { expected, actual } => {
+                let _ = writeln!(text, "  {what}: - expected, + there");
+                text.push_str(&difference(expected, actual, look));
+            }
+        }
+    }
+    text
+}
+
+/// The lines that differ.
+fn difference(expected: &str, actual: &str, look: Look) -> String {
+    let mut text = String::new();
+    let diff = TextDiff::from_lines(expected, actual);
+    for (place, hunk) in diff.unified_diff().context_radius(AROUND).iter_hunks().enumerate() {
+        if place > 0 {
+            text.push_str("    …\n");
+        }
+        for change in hunk.iter_changes() {
+            let style = match change.tag() {
+                ChangeTag::Delete => Some(BAD),
+                ChangeTag::Insert => Some(GOOD),
+                ChangeTag::Equal => None,
+            };
+            let line = format!("{} {}", change.tag(), change.value().trim_end_matches('\n'));
+            let line = safe_block(&line);
+            let line = style.map_or_else(|| line.clone(), |style| look.paint(style, &line));
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+    // Lines that look alike differ in what nobody sees.
+    if expected.trim_end_matches('\n') == actual.trim_end_matches('\n') {
+        let breaks = |text: &str| count(text.len() - text.trim_end_matches('\n').len(), "line break", "line breaks");
+        let _ = writeln!(text, "    (expected {} at the end, and there: {})", breaks(expected), breaks(actual));
+    }
+    text
+}

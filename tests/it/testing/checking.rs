@@ -1,0 +1,89 @@
+//! Files of tests among the files that are checked, and nowhere else.
+
+use serde_json::{Value, json};
+
+use super::{TRIP, ends, trip};
+use crate::support::program::Sandbox;
+
+const GOOD: &str = r#"{"flow": "Trip", "inputs": {"port": "Oban"}, "expect": {"status": "success"}}"#;
+
+/// Rule, reach and place of everything that is found.
+fn found(json: &Value) -> Vec<String> {
+    let files = json["files"].as_array().unwrap_or_else(|| panic!("{json:#}")).iter();
+    let all = files.flat_map(|file| file["findings"].as_array().unwrap());
+    let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+    all.map(|one| {
+        format!("{} {} {}:{}:{}", text(one, "rule"), text(one, "reach"), text(one, "file"), one["line"], one["column"])
+    })
+    .collect()
+}
+
+#[test]
+fn files_of_tests_are_checked_with_their_catalog_alone_and_from_stdin() {
+    let catalog = trip(GOOD);
+    let json = catalog.run(["validate", "--json"]).json();
+    assert_eq!((found(&json), &json["tests"]), (Vec::new(), &json!(1)), "{json:#}");
+    let bad = "{\"flow\": \"Trip\",\n \"expects\": {\"status\": \"well\"},\n \"expect\": {\"status\": \"well\"}}";
+    let catalog =
+        catalog.file("tests/bad.flowtest.json", bad).file("tests/worse.flowtest.json", "{\"flow\": \"Trip\",}");
+    let due = [
+        "schema none tests/bad.flowtest.json:2:2",
+        "schema none tests/bad.flowtest.json:3:23",
+        "syntax none tests/worse.flowtest.json:1:16",
+    ];
+    assert_eq!(found(&catalog.run(["validate", "--json"]).json()), due);
+    assert_eq!(found(&catalog.run(["validate", "--json", "tests"]).json()), due);
+    assert_eq!(found(&catalog.run(["validate", "--json", "tests/bad.flowtest.json"]).json()), due[..2]);
+    assert_eq!(found(&catalog.run(["validate", "--json", "flows"]).json()), [""; 0]);
+    let typed = trip(GOOD).stdin(GOOD.replace("Trip", "Tripp"));
+    let json = typed.run(["validate", "--json", "-", "--stdin-filename", "tests/new.flowtest.json"]).json();
+    assert_eq!(found(&json), ["bad-test none tests/new.flowtest.json:1:10"]);
+    // Outside of a catalog, names can't be looked up.
+    let alone = Sandbox::new().file("x.flowtest.json", GOOD.replace("status", "state"));
+    assert_eq!(found(&alone.run(["validate", "--json", "x.flowtest.json"]).json()).len(), 1);
+}
+
+#[test]
+fn broken_files_of_tests_fail_the_run_with_their_place_and_hide_no_other() {
+    let catalog = trip(GOOD).file("tests/Bad.flowtest.json", "[\n]");
+    let said = catalog.run(["test"]);
+    assert_eq!(said.code, 1);
+    assert!(said.out.contains("tests/Bad.flowtest.json:1:1") && said.out.contains("1 passed"), "{}", said.out);
+    // Where another flow's tests are asked for, they don't matter.
+    assert_eq!(catalog.run(["test", "Trip"]).code, 0);
+    assert_eq!(catalog.run(["test", "Bad"]).code, 1);
+    let large = catalog.run(["test", "--max-file-size-bytes", "60", "--json"]);
+    assert_eq!(large.json()["broken"].as_array().map(Vec::len), Some(2), "{}", large.out);
+}
+
+#[test]
+fn tests_are_no_part_of_what_is_served() {
+    let with = trip(GOOD).run(["list", "--json"]).json();
+    let without = Sandbox::new().file("flows/Trip.json", TRIP).run(["list", "--json"]).json();
+    assert_eq!((&with["flows"], &with["errors"]), (&without["flows"], &without["errors"]));
+    let broken = trip("{]").run(["list", "--json"]).json();
+    assert_eq!(broken["errors"], without["errors"]);
+}
+
+#[test]
+fn tests_name_flows_in_any_form_and_a_file_is_fixed_like_any_other() {
+    let markdown = "---\nname: Tea\nversion: 1.0.0\ninputs: [who]\n---\n\n## Say {#say}\n\nHello {who}\n";
+    let test = "{\"flow\": \"Tea\", \"inputs\": {\"who\": \"Kim\"}, \"expect\": {\"finalResult\": \"Hello Kim\",}}\n";
+    let catalog = Sandbox::new().file("flows/Tea.flow.md", markdown).file("tests/Tea.flowtest.json", test);
+    assert_eq!(catalog.run(["test"]).code, 1);
+    assert_eq!(catalog.run(["validate", "--fix"]).code, 0);
+    let said = catalog.run(["test", "--json"]);
+    assert_eq!(ends(&said), [("Tea".to_owned(), "passed".to_owned())], "{}", said.out);
+    let fixed = std::fs::read_to_string(catalog.here().join("tests/Tea.flowtest.json")).unwrap();
+    assert_eq!(fixed, test.replace(",}", "}"));
+}
+
+#[test]
+fn the_schema_of_files_of_tests_is_printed_and_takes_what_is_run() {
+    let said = Sandbox::new().run(["schema", "--file", "flowtest"]);
+    let schema: Value = said.json();
+    assert_eq!(schema["$id"], "urn:flowy:schema:flowtest:1");
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    assert!(schema.is_valid(&serde_json::from_str(GOOD).unwrap()));
+    assert!(!schema.is_valid(&json!([])) && !schema.is_valid(&json!({"flow": "Trip"})));
+}
