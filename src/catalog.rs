@@ -28,7 +28,7 @@ use crate::source::{Snapshot, View};
 pub use calls::calls_of;
 pub use check::{CatalogCheck, CheckOptions, ReportedFile, check, in_order, sifted, texts};
 pub use error::{Candidate, CatalogError, ItemKind, code_of, is_passing};
-pub use inputs::{Variable, in_sets, named_in, normal, variables};
+pub use inputs::{Variable, in_sets, named_in, normal, taken_by, variables};
 pub use names::near;
 pub use prepare::Prepared;
 pub(crate) use problems::instead_of;

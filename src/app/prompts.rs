@@ -216,10 +216,11 @@ fn template_arguments(template: &Template) -> Vec<PromptArgument> {
     let mut arguments: Vec<PromptArgument> = Vec::new();
     for variable in variables(template) {
         let declared = variable.declared;
+        let description = declared.and_then(|declared| declared.description.as_deref());
         arguments.push(PromptArgument {
-            description: described(declared.description.as_deref(), declared.default.as_deref()),
+            description: described(description, declared.and_then(|declared| declared.default.as_deref())),
             required: variable.required && !in_sets.contains(&variable.name),
-            choices: choices(&[], declared.kind),
+            choices: choices(&[], declared.and_then(|declared| declared.kind)),
             name: variable.name,
         });
     }

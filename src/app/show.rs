@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::{App, Code, Error, Origin, Prepared};
-use crate::catalog::{CatalogError, near};
+use crate::catalog::{CatalogError, near, taken_by};
 use crate::model::{Template, Toolbox};
 
 /// What is to be shown.
@@ -43,6 +43,8 @@ pub enum Shown {
 pub struct ShownTemplate {
     /// The template.
     pub template: Arc<Template>,
+    /// What it takes: what it declares, or what its text reads.
+    pub variables: Vec<String>,
     /// The flows that name it.
     pub used_by: Vec<String>,
 }
@@ -73,9 +75,10 @@ impl App {
             }
             Err(CatalogError::IsTemplate { .. }) => {
                 let template = catalog.template_named(&request.name).await?;
+                let variables = taken_by(&template);
                 let used_by = catalog.users_of(template.file.as_str()).await?;
                 Ok(Shown::Template {
-                    template: Box::new(ShownTemplate { template, used_by }),
+                    template: Box::new(ShownTemplate { template, variables, used_by }),
                     origin: catalog.origin().clone(),
                 })
             }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock, Weak};
 
 use super::entry::{category, entry};
+use super::inputs::taken_by;
 use super::names::FlowNames;
 use super::nested::Nesting;
 use super::problems::{Problems, left_out, unreadable};
@@ -279,9 +280,9 @@ impl Building {
     fn template_entries(&self) -> Vec<TemplateRow> {
         let entry = |(file, read): (&String, &super::stock::TemplatesOfFile)| {
             let titles = read.all().iter().map(|one| TemplateTitle { id: one.id.clone(), title: one.title.clone() });
-            let mut seen: HashSet<&str> = HashSet::new();
-            let names = read.all().iter().flat_map(|template| &template.variables).map(|variable| &variable.name);
-            let variables = names.filter(|name| seen.insert(name)).cloned().collect();
+            let mut seen: HashSet<String> = HashSet::new();
+            let names = read.all().iter().flat_map(|template| taken_by(template));
+            let variables = names.filter(|name| seen.insert(name.clone())).collect();
             let oid = CatalogPath::new(file).map(|path| self.oid(&path)).unwrap_or_default();
             TemplateRow {
                 file: file.clone(),

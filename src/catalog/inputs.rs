@@ -12,13 +12,14 @@ use crate::render::Outline;
 pub struct Variable<'t> {
     /// Its name as names are compared.
     pub name: String,
-    /// What the template says of it.
-    pub declared: &'t Declared,
+    /// What the template says of it; nothing where its text alone names it.
+    pub declared: Option<&'t Declared>,
     /// Whether the text reads it and the template gives nothing for it.
     pub required: bool,
 }
 
-/// A template's variables, each once, in the order in which they are declared.
+/// A template's variables, each once, in the order in which they are declared; of a template that declares nothing,
+/// those that its text reads.
 pub fn variables(template: &Template) -> Vec<Variable<'_>> {
     let outline = Outline::of_template(template);
     let mut seen = HashSet::new();
@@ -27,19 +28,38 @@ pub fn variables(template: &Template) -> Vec<Variable<'_>> {
         let Some(name) = normal(&declared.name).filter(|name| seen.insert(name.clone())) else { continue };
         let required =
             outline.number(&name).is_some() && declared.default.is_none() && declared.required.unwrap_or(true);
-        variables.push(Variable { name, declared, required });
+        variables.push(Variable { name, declared: Some(declared), required });
+    }
+    if template.variables.is_empty() {
+        let read = read_by(template, outline).into_iter();
+        variables.extend(read.map(|name| Variable { name, declared: None, required: true }));
     }
     variables
 }
 
+/// The names of what a template takes: what it declares, as it is written, or what its text reads.
+pub fn taken_by(template: &Template) -> Vec<String> {
+    if template.variables.is_empty() {
+        return read_by(template, Outline::of_template(template));
+    }
+    template.variables.iter().map(|declared| declared.name.clone()).collect()
+}
+
+/// The names that a text reads, each once.
+fn read_by(template: &Template, outline: Outline) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let found = outline.placeholders.into_iter().filter(|found| !found.is_code(&template.text));
+    found.map(|found| found.name).filter(|name| seen.insert(name.clone())).collect()
+}
+
 /// What a template takes, as a listing shows it: what it declares, and what its text reads besides.
 pub fn inputs_of(template: &Template) -> Vec<FlowInput> {
-    let input = |variable: Variable<'_>| FlowInput {
-        name: variable.name,
-        kind: variable.declared.kind.map(|kind| kind.name().to_owned()),
-        description: variable.declared.description.as_deref().map(str::to_owned),
-        required: variable.required,
-        default: variable.declared.default.as_deref().cloned(),
+    let input = |Variable { name, declared, required }: Variable<'_>| FlowInput {
+        name,
+        kind: declared.and_then(|declared| declared.kind).map(|kind| kind.name().to_owned()),
+        description: declared.and_then(|declared| declared.description.as_deref()).map(str::to_owned),
+        required,
+        default: declared.and_then(|declared| declared.default.as_deref()).cloned(),
         ..FlowInput::default()
     };
     let mut inputs: Vec<FlowInput> = variables(template).into_iter().map(input).collect();

@@ -221,7 +221,7 @@ fn filled(template: &Template, values: &Map<String, Value>) -> Result<String, Er
     let value_of = |name: &str| -> Option<&Value> {
         let declared = || variables.iter().find(|variable| variable.name == name);
         let given = given.values.get(name).or_else(|| of_set.get(name).copied());
-        given.or_else(|| declared()?.declared.default.as_deref())
+        given.or_else(|| declared()?.declared?.default.as_deref())
     };
     let missing: Vec<&str> = variables
         .iter()

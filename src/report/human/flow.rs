@@ -302,7 +302,7 @@ fn template(shown: &ShownTemplate, origin: &Origin, look: Look) -> String {
         text.push_str(&wrapped(description, 0, look));
     }
     text.push('\n');
-    let variables: Vec<String> = template.variables.iter().map(|variable| one(&variable.name)).collect();
+    let variables: Vec<String> = shown.variables.iter().map(|name| one(name)).collect();
     let sets: Vec<String> = template.sets.iter().map(|set| one(&set.name)).collect();
     let users: Vec<String> = shown.used_by.iter().map(|user| one(user)).collect();
     text.push_str(&facts(

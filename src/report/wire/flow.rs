@@ -377,7 +377,7 @@ fn template(shown: &ShownTemplate, origin: &Origin) -> ShownText {
         title: template.title.clone(),
         description: template.description.clone(),
         text: template.text.clone(),
-        variables: template.variables.iter().map(|variable| variable.name.clone()).collect(),
+        variables: shown.variables.clone(),
         variable_sets: template.sets.iter().map(SetAnswer::from).collect(),
         used_by: shown.used_by.clone(),
         read_at: origin.into(),

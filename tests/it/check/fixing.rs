@@ -25,7 +25,7 @@ fn what_is_safe_is_mended_and_every_other_byte_stays() {
     assert_eq!((said.code, text_of(&catalog, "flows/Tea.json").as_str()), (1, bad), "{}", said.out);
     assert!(said.out.starts_with("--- a/flows/Tea.json\n+++ b/flows/Tea.json\n@@ "), "{}", said.out);
     let said = catalog.run(["validate", "--fix"]);
-    assert_eq!((said.code, said.err.trim()), (0, "mended 1 file: flows/Tea.json"), "{}", said.out);
+    assert_eq!((said.code, said.err.trim()), (0, "fixed 1 file: flows/Tea.json"), "{}", said.out);
     assert_eq!(text_of(&catalog, "flows/Tea.json"), good);
     assert_eq!(text_of(&catalog, "flows/Fine.json"), FINE);
     // Once is enough.

@@ -7,7 +7,7 @@ use crate::support::checking::{check, check_against, entries, findings, reposito
 
 /// A file's name without folder and ending.
 fn stem(path: &str) -> &str {
-    path.rsplit('/').next().unwrap().trim_end_matches(".json")
+    path.rsplit('/').next().unwrap().trim_end_matches(".json").trim_end_matches(".flow.md")
 }
 
 #[test]
