@@ -20,6 +20,7 @@ mod graph;
 mod guide;
 mod list;
 mod memory;
+mod new;
 mod prompts;
 mod resources;
 mod servers;
@@ -70,7 +71,7 @@ pub use diff::{
     diff,
 };
 pub use examples::EXAMPLES;
-pub use execute::{Caller, Detail, ExecuteRequest, OnEnd, OnStep, Rehearsal};
+pub use execute::{Caller, Detail, ExecuteRequest, MissingInput, OnEnd, OnStep, Rehearsal};
 pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};
 #[cfg(feature = "internals")]
 pub use failure::EXIT_CODES;
@@ -79,12 +80,15 @@ pub use graph::{GraphRequest, InputsRequest};
 pub use guide::{BeginRequest, Begun, CompleteRequest, EscalateRequest, PruneRequest, Pruned, ResumeRequest};
 pub use list::{ListRequest, Listing, UNASKED_EXAMPLES};
 pub use memory::{CallNews, Finished, Memory, Outcome, Pending, Recorded, StepDone};
+pub use new::{Created, NewRequest, new_catalog, new_flow};
 pub use prompts::{PromptArgument, PromptEntry, PromptKind, PromptRequest, Prompts, Script, Written, WrittenBody};
 pub use resources::{FlowEntry, FlowNames, ResourcePage};
 pub use servers::{ServerList, ServerTools, Servers};
 pub use show::{ShowRequest, Shown, ShownTemplate};
 pub use status::{ExecutionEntry, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
-pub use testing::{BrokenTests, Mismatch, Shard, TestEnd, TestReport, TestRequest, TestResult, Verdict, test_flows};
+pub use testing::{
+    BrokenTests, Mismatch, Shard, TestChange, TestEnd, TestReport, TestRequest, TestResult, Verdict, test_flows,
+};
 pub use usage::{FlowStats, ListingCost, Stats, StatsRequest, UsageByFlow};
 pub use values::{ValuesError, read_values};
 

@@ -76,7 +76,7 @@ pub struct Conversion {
 }
 
 /// The files of a catalog by path.
-type Contents = BTreeMap<String, Vec<u8>>;
+pub(super) type Contents = BTreeMap<String, Vec<u8>>;
 
 /// A catalog that files are converted in.
 struct Place {
@@ -137,6 +137,23 @@ pub async fn convert(
     Ok(conversion)
 }
 
+/// Files of a catalog in another form, in memory: the paths and texts of the results.
+///
+/// # Errors
+/// As [`convert`], of what is read and said.
+pub(super) async fn converted(
+    contents: &Contents,
+    wanted: &[String],
+    to: Form,
+    lenient: bool,
+) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let wanted = wanted.iter().map(|path| (path.clone(), PathBuf::new())).collect();
+    let place = Place { root: PathBuf::new(), contents: contents.clone(), wanted };
+    let before = check_contents(&place.contents, lenient).await?;
+    let (written, _) = settle(&place, &before, to, None, lenient).await?;
+    Ok(written.into_iter().map(|part| (part.path, part.bytes)).collect())
+}
+
 fn at(path: &Path, error: &std::io::Error) -> Error {
     Error::new(Code::InvalidRequest, format!("{}: {}", shown(&path.display().to_string(), 300), system_says(error)))
 }
@@ -150,7 +167,7 @@ fn read_json(path: &Path, given: &Path) -> Result<Value, Error> {
 }
 
 /// Writes every file anew, and reads it back; where one can't be written, those before it are removed.
-fn write_all(writes: &[(PathBuf, Vec<u8>)]) -> Result<(), Error> {
+pub(super) fn write_all(writes: &[(PathBuf, Vec<u8>)]) -> Result<(), Error> {
     let write = |path: &Path, bytes: &[u8]| -> std::io::Result<()> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
@@ -232,7 +249,7 @@ fn stands_alone(given: &Path, path: PathBuf) -> Result<Place, Error> {
     Ok(Place { root, contents: [(below.clone(), bytes)].into(), wanted: [(below, path)].into() })
 }
 
-async fn check_contents(contents: &Contents, lenient: bool) -> Result<CatalogCheck, Error> {
+pub(super) async fn check_contents(contents: &Contents, lenient: bool) -> Result<CatalogCheck, Error> {
     let files = contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes))));
     let snapshot = Snapshot::of_texts(files);
     // Examples of flows are none of a conversion's business, so that the catalog is not looked at as a whole.

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::app::{App, Code, Error, Prepared};
+use crate::app::testing::{app_for_tests, in_both, tests_of};
+use crate::app::{App, Code, Error, Prepared, TestChange};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings};
 use crate::model::{Node, NodeKind};
 use crate::plan::{Input, Plan, Step, Work};
 use crate::source::slug::parse;
-use crate::source::{Pace, SourceSpec, files_at};
+use crate::source::{SourceSpec, files_at};
 
 /// Which states are compared.
 #[derive(Debug, Clone)]
@@ -30,6 +31,10 @@ pub struct Difference {
     pub to: String,
     /// The flows that are not the same, by name.
     pub flows: Vec<FlowDifference>,
+    /// The tests of the later state that fail in one of the two.
+    pub tests: Vec<TestChange>,
+    /// How many tests there are.
+    pub tests_run: usize,
 }
 
 /// What changes of a flow.
@@ -156,9 +161,12 @@ pub async fn diff(
     let from = state(Some(&request.from), here, settings)?;
     let to = state(request.to.as_deref(), here, settings)?;
     let words = (words(&from), words(&to));
-    let before = flows(from, settings, clock.clone()).await?;
-    let after = flows(to, settings, clock).await?;
-    Ok(Difference { from: words.0, to: words.1, flows: compare(&before, &after) })
+    let tests = tests_of(&to, settings);
+    let before = app_for_tests(from, settings, clock.clone())?;
+    let after = app_for_tests(to, settings, clock)?;
+    let flows = compare(&flows(&before).await?, &flows(&after).await?);
+    let changed = in_both(&before, &after, &tests).await?;
+    Ok(Difference { from: words.0, to: words.1, flows, tests: changed, tests_run: tests.len() })
 }
 
 fn words(spec: &SourceSpec) -> String {
@@ -202,13 +210,7 @@ fn state(name: Option<&str>, here: &Path, settings: &Settings) -> Result<SourceS
 }
 
 /// Every flow of a state, by name. Of two with one name none can be asked for, and the checker says so.
-async fn flows(
-    spec: SourceSpec,
-    settings: &Settings,
-    clock: Arc<dyn Clock>,
-) -> Result<BTreeMap<String, Arc<Prepared>>, Error> {
-    let settings = Settings { no_usage: true, ..settings.clone() };
-    let app = App::open_at(spec, settings, clock, Pace::Real)?;
+async fn flows(app: &App) -> Result<BTreeMap<String, Arc<Prepared>>, Error> {
     let catalog = app.catalog(None, false).await?;
     let names: Vec<String> = catalog.index().names()?.map(str::to_owned).collect();
     let mut flows = BTreeMap::new();

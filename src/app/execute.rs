@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::memory::{CallNews, Finished, Kept, Outcome, Recorded, StepDone};
 use crate::app::{App, Code, Error, Origin};
 use crate::execute::{self, Executed, OnCall, Options, Rendered, StepEnd, ToolProgress, Workers};
-use crate::model::ValueType;
+use crate::model::{ValueType, text_or_json};
 use crate::names::{ItemName, few};
 use crate::plan::{Input, Plan};
 use crate::run::{Given, Limits, OnFailure, Refusal, Run};
@@ -94,6 +94,37 @@ pub struct Rehearsal {
     pub origin: Origin,
     /// What was noticed about the flow.
     pub findings: Vec<Finding>,
+}
+
+/// A value that a flow needs and nobody gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MissingInput {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    kind: ValueType,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The only values allowed; empty where anything is.
+    pub choices: Vec<Value>,
+}
+
+impl MissingInput {
+    /// The name of its type.
+    pub fn kind(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// What a person typed, as a value; none where it is not one of that type, or not one of the choices.
+    pub fn read(&self, typed: &str) -> Option<Value> {
+        let value = match self.kind {
+            ValueType::Array | ValueType::Object => crate::app::read_values(typed).ok()?,
+            ValueType::String | ValueType::Number | ValueType::Integer | ValueType::Boolean => Value::from(typed),
+        };
+        let chosen = |choice: &Value| text_or_json(choice) == text_or_json(&value);
+        let fits = self.kind.fits(&value) && (self.choices.is_empty() || self.choices.iter().any(chosen));
+        fits.then_some(value)
+    }
 }
 
 impl App {
@@ -207,6 +238,25 @@ impl App {
         )
         .await;
         Ok(Rehearsal { flow: flow.to_owned(), executed, missing, origin, findings })
+    }
+
+    /// The values that a flow needs and that the request does not give.
+    ///
+    /// # Errors
+    /// When the flow isn't there or can't be executed.
+    pub async fn missing_inputs(&self, request: &ExecuteRequest) -> Result<Vec<MissingInput>, Error> {
+        let (plan, ..) = self.ready(request, &CancellationToken::new()).await?;
+        let given = Given::read(&request.variables).map_err(|refusal| refused(&request.flow, &refusal))?;
+        let wanted = |(name, _): (String, Vec<String>)| {
+            let input = plan.inputs().iter().find(|input| input.name == name);
+            MissingInput {
+                kind: input.and_then(|input| input.kind).unwrap_or(ValueType::String),
+                description: input.and_then(|input| input.description.clone()),
+                choices: input.map(|input| input.choices.clone()).unwrap_or_default(),
+                name,
+            }
+        };
+        Ok(given.missing(&plan).into_iter().map(wanted).collect())
     }
 
     /// The plan of the flow asked for; given up when the caller cancels.

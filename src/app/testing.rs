@@ -13,8 +13,9 @@ use std::time::Duration;
 use crate::app::{App, ChangedFile, Code, Error, write_changed};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings};
-use crate::document::{Edit, Locator, Place, Position, edited};
+use crate::document::{Edit, Locator, Place, Pointer, Position, edited};
 use crate::model::FlowTest;
+use crate::model::wire::is_among_tests;
 use crate::names::{CatalogPath, few, nearest, quoted};
 use crate::source::slug::parse;
 use crate::source::{Pace, SourceSpec};
@@ -325,6 +326,74 @@ pub(super) async fn run_tests(app: &App, tests: &[PlacedTest]) -> Result<Vec<Tes
         results.push(test.ended(end, clock.reading().saturating_sub(begun)));
     }
     Ok(results)
+}
+
+/// A test whose expectations are what is there; what can't be said of it is not expected.
+///
+/// # Errors
+/// When the catalog can't be read.
+pub(super) async fn settled(app: &App, mut test: serde_json::Value) -> Result<serde_json::Value, Error> {
+    for _ in 0..2 {
+        let path = CatalogPath::new("tests/new.flowtest.json")
+            .map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
+        let (tests, _) = read_tests(vec![(path, Ok(test.to_string().into_bytes().into()))]);
+        let Some(TestEnd::Failed(mismatches)) = run_tests(app, &tests).await?.pop().map(|result| result.end) else {
+            return Ok(test);
+        };
+        for mismatch in mismatches {
+            match &mismatch.update {
+                Some((steps, value)) => {
+                    let pointer = steps.iter().fold(Pointer::root(), |pointer, step| pointer.key(step));
+                    if let Some(place) = test.pointer_mut(pointer.as_str()) {
+                        *place = value.clone();
+                    }
+                }
+                None => {
+                    if let Some(expect) = test.get_mut("expect").and_then(serde_json::Value::as_object_mut) {
+                        expect.shift_remove(&mismatch.what);
+                    }
+                }
+            }
+        }
+    }
+    Ok(test)
+}
+
+/// How a test ends in two states of a catalog.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestChange {
+    /// The test, as it ended in the later state.
+    pub after: TestResult,
+    /// How it ended in the earlier state.
+    pub before: TestEnd,
+}
+
+/// The tests of the later of two states, run in both: those that fail in one of them.
+///
+/// # Errors
+/// When one of the states can't be read.
+pub(super) async fn in_both(before: &App, after: &App, tests: &[PlacedTest]) -> Result<Vec<TestChange>, Error> {
+    if tests.is_empty() {
+        return Ok(Vec::new());
+    }
+    let earlier = run_tests(before, tests).await?;
+    let later = run_tests(after, tests).await?;
+    let pairs = later.into_iter().zip(earlier).map(|(after, before)| TestChange { after, before: before.end });
+    let fails = |change: &TestChange| change.before != TestEnd::Passed || change.after.end != TestEnd::Passed;
+    Ok(pairs.filter(fails).collect())
+}
+
+/// The tests of a state of a catalog. Those of a repository on GitHub are not read.
+pub(super) fn tests_of(spec: &SourceSpec, settings: &Settings) -> Vec<PlacedTest> {
+    let files = match spec {
+        SourceSpec::Folder(root) => test_files(root, settings.max_file_size),
+        SourceSpec::Texts { files, .. } => {
+            let tests = files.iter().filter(|(path, _)| is_among_tests(path.as_str()));
+            tests.map(|(path, bytes)| (path.clone(), Ok(bytes.clone()))).collect()
+        }
+        SourceSpec::GitHub { .. } | SourceSpec::Examples(_) => Vec::new(),
+    };
+    read_tests(files).0
 }
 
 /// Writes what is there in the place of what is expected.

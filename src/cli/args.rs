@@ -104,7 +104,8 @@ pub(super) enum Command {
                       stdout, byte for byte and with nothing around it, so `flowy run NAME > out.md` saves exactly that. \
                       A line for each step goes to stderr; --steps adds the texts of the steps. If a step fails, \
                       the finished parts are printed, and the exit code is 1.\n\nNo model is called: the result of a \
-                      flow of texts is a prompt for you to give to a model.",
+                      flow of texts is a prompt for you to give to a model.\n\nOn a terminal, flowy asks for required \
+                      values that are not given.",
         after_help = "Examples:\n  flowy run Marketing_Strategy --var company=TechCorp --var market=AI --var budget=100K\n  \
                       flowy run Meeting_Follow_Up --var-file meeting_notes=notes.txt --var participants=Kim > follow-up.md\n  \
                       echo '{\"company\": \"TechCorp\"}' | flowy run Marketing_Strategy --vars - --dry-run"
@@ -121,6 +122,22 @@ pub(super) enum Command {
         after_help = "Examples:\n  flowy validate\n  flowy validate flows/My_Flow.json\n  flowy validate --strict --quiet\n  flowy validate --fix --diff\n  flowy validate --format sarif --fail-on never > flowy.sarif\n  flowy validate --source your-name/your-flows"
     )]
     Validate(ValidateArgs),
+    /// Begin a flow: its file, its template and a test
+    #[command(
+        long_about = "Begin a flow: its file, a template and a test, in the catalog of the current folder. All of it is valid \
+                      at once, and nothing is overwritten.\n\nOn a terminal, flowy asks what the flow is for and which \
+                      values it needs, unless --description, --input or --from is given. The files are Markdown; with \
+                      --json they are JSON.",
+        after_help = "Examples:\n  flowy new Weekly_Report\n  flowy new Weekly_Report --input team --input notes --description 'Writes the report of a week.'\n  flowy new Our_Brief --from Launch_Brief --json"
+    )]
+    New(NewArgs),
+    /// Begin a catalog: a folder with a flow, its template and test, and a workflow that checks them
+    #[command(
+        long_about = "Begin a catalog: a folder with flows/, templates/ and tests/, a README.md and a GitHub workflow. The \
+                      files are Markdown; with --json they are JSON. Nothing is overwritten.",
+        after_help = "Examples:\n  flowy init\n  flowy init my-flows"
+    )]
+    Init(InitArgs),
     /// Run the tests of flows: what they give for given inputs
     #[command(
         long_about = "Run the tests in tests/*.flowtest.json: each gives a flow inputs, and says what is expected of it. \
@@ -222,6 +239,8 @@ impl Command {
             Self::Show(_) => "flows/show",
             Self::Run(_) => "flows/execute",
             Self::Validate(_) => "flows/validate",
+            Self::New(_) => "flows/new",
+            Self::Init(_) => "flows/init",
             Self::Test(_) => "flows/test",
             Self::Diff(_) => "flows/diff",
             Self::Explain(_) => "flows/explain",
@@ -352,6 +371,31 @@ pub(super) struct ConvertArgs {
     /// Convert even if files left out no longer find what they name
     #[arg(long)]
     pub(super) force: bool,
+}
+
+/// Arguments of `new`.
+#[derive(Debug, Args)]
+pub(super) struct NewArgs {
+    /// The name of the flow, which its file gets, too
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(super) name: String,
+    /// What the flow is for
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) description: Option<String>,
+    /// A value that the flow needs; may be repeated
+    #[arg(long = "input", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) inputs: Vec<String>,
+    /// Begin with a copy of this built-in example and what it names
+    #[arg(long, value_name = "EXAMPLE", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) from: Option<String>,
+}
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+pub(super) struct InitArgs {
+    /// The folder, which is made where it is missing; the current one without it
+    #[arg(value_name = "FOLDER")]
+    pub(super) folder: Option<PathBuf>,
 }
 
 /// Arguments of `graph`.

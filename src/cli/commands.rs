@@ -9,6 +9,7 @@ mod explain;
 mod fmt;
 mod graph;
 mod list;
+mod new;
 mod run;
 mod schema;
 mod serve;
@@ -112,6 +113,8 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::Show(args) => show::show(&args, world),
         Command::Run(args) => run::run(&args, world),
         Command::Validate(args) => validate::validate(&args, world),
+        Command::New(args) => new::new(&args, world),
+        Command::Init(args) => new::init(&args, world),
         Command::Test(args) => test::test(&args, world),
         Command::Diff(args) => diff::diff(&args, world),
         Command::Explain(args) => explain::explain(&args, world),

@@ -50,6 +50,9 @@ const RELEVANT: &[Relevant] = &[
         flags: READING,
     },
     Relevant { command: "validate", settings: &[Source, Catalog, Reading, Servers, CacheFolder, All], flags: READING },
+    // Here --json is the form of the files, which the page says.
+    Relevant { command: "new", settings: &[Source, All], flags: &["quiet", "color"] },
+    Relevant { command: "init", settings: &[All], flags: &["quiet", "color"] },
     Relevant { command: "test", settings: &[Source, Reading, All], flags: ANSWERING },
     Relevant { command: "diff", settings: &[Reading, CacheFolder, All], flags: ANSWERING },
     Relevant { command: "fmt", settings: &[All], flags: ANSWERING },

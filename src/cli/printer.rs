@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, BufRead as _, IsTerminal, Write as _};
 use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
@@ -144,6 +144,28 @@ impl Printer {
     pub(super) fn note_as_it_is(&self, text: &str) {
         if !self.quiet {
             write_err(text);
+        }
+    }
+
+    /// Whether a person can be asked: stdin and stderr are terminals, and notes are wanted.
+    pub(super) fn can_ask(&self) -> bool {
+        self.err_terminal && io::stdin().is_terminal() && !self.quiet
+    }
+
+    /// Asks for one line; none where the person ends the input, or nobody can be asked.
+    pub(super) fn ask(&self, question: &str) -> Option<String> {
+        if !self.can_ask() {
+            return None;
+        }
+        let mut err = io::stderr().lock();
+        drop(err.write_all(question.as_bytes()).and_then(|()| err.flush()));
+        let mut line = String::new();
+        match io::stdin().lock().read_line(&mut line) {
+            Ok(0) | Err(_) => {
+                drop(err.write_all(b"\n"));
+                None
+            }
+            Ok(_) => Some(line.trim_end_matches(['\r', '\n']).to_owned()),
         }
     }
 

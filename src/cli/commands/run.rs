@@ -19,7 +19,7 @@ use crate::report::{human, wire};
 pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
     let variables = values::read(args, world.environment)?;
     let (app, servers) = crate::cli::open_with_servers(world)?;
-    let request = ExecuteRequest {
+    let mut request = ExecuteRequest {
         flow: args.name.clone(),
         variables,
         git_ref: None,
@@ -27,10 +27,36 @@ pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
         on_failure: if args.on_failure == "stop" { OnFailure::Stop } else { OnFailure::Continue },
         wait: None,
     };
+    if !args.dry_run && !world.everywhere.json && world.printer.can_ask() {
+        ask_for_missing(&app, &mut request, world)?;
+    }
     let done =
         if args.dry_run { rehearse(&app, &request, world) } else { execute((&app, &servers), &request, args, world) };
     super::finish_counting(&app);
     done.or_else(|stop| refuse(stop, &app, &request, world))
+}
+
+/// Asks the person at the terminal for required values that are not given. What is wrong with the flow is told by
+/// executing it.
+fn ask_for_missing(app: &App, request: &mut ExecuteRequest, world: &World<'_>) -> Result<(), Stop> {
+    let progress = ProgressLine::of(world.printer, &format!("reading {}", app.describe()));
+    let missing = wait_with(&progress, app.missing_inputs(request))?;
+    drop(progress);
+    let look = world.printer.err_look();
+    for input in missing.unwrap_or_default() {
+        let mut question = human::question(&input, look);
+        let value = loop {
+            let Some(typed) = world.printer.ask(&question) else { return Ok(()) };
+            match input.read(&typed).filter(|_| !typed.trim().is_empty()) {
+                Some(value) => break value,
+                None => question = human::question_again(&input, look),
+            }
+        };
+        request.variables.insert(input.name, value);
+        // It is read by now.
+        request.refresh = false;
+    }
+    Ok(())
 }
 
 fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &RunArgs, world: &World<'_>) -> Done {

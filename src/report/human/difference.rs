@@ -5,20 +5,22 @@ use std::fmt::Write as _;
 use similar::{ChangeTag, TextDiff};
 
 use super::count;
-use crate::app::{Difference, DifferenceKind, FlowDifference, InputChangeKind, StepChange, StepChangeKind};
+use crate::app::{Difference, DifferenceKind, FlowDifference, InputChangeKind, StepChange, StepChangeKind, TestEnd};
 use crate::names::shown;
 
 /// The longest name, in characters.
 const LONGEST: usize = 200;
 /// How much of a report GitHub takes as a summary, in bytes, with room for the last line.
 const LARGEST: usize = 900_000;
+/// How much of it is about tests, in bytes.
+const LARGEST_TESTS: usize = 100_000;
 
 /// Everything that changes, as Markdown.
 pub fn difference(difference: &Difference) -> String {
     let mut text = format!("## Flows: {} → {}\n\n", name(&difference.from), name(&difference.to));
     if difference.flows.is_empty() {
         text.push_str("Nothing changes.\n");
-        return text;
+        return text + &tests(difference);
     }
     let number =
         |wanted: fn(&DifferenceKind) -> bool| difference.flows.iter().filter(|flow| wanted(&flow.kind)).count();
@@ -39,6 +41,37 @@ pub fn difference(difference: &Difference) -> String {
             break;
         }
         text.push_str(&part);
+    }
+    text + &tests(difference)
+}
+
+/// The tests of the later state, and how they end in both.
+fn tests(difference: &Difference) -> String {
+    if difference.tests_run == 0 {
+        return String::new();
+    }
+    let all = count(difference.tests_run, "test", "tests");
+    let mut text = format!("\n### Tests\n\n{all} of the later state, run in both: ");
+    if difference.tests.is_empty() {
+        return text + "all pass, before and after.\n";
+    }
+    let _ = writeln!(text, "{} in one of them.\n", count(difference.tests.len(), "fails", "fail"));
+    for change in &difference.tests {
+        let said = match (&change.before, &change.after.end) {
+            (TestEnd::Passed, _) => "passed before and **fails now**",
+            (_, TestEnd::Passed) => "failed before and passes now",
+            _ => "fails before and after",
+        };
+        let _ = writeln!(text, "- {} ({}): {said}", name(&change.after.name), name(&change.after.file));
+    }
+    for change in difference.tests.iter().filter(|change| change.before == TestEnd::Passed) {
+        let TestEnd::Failed(mismatches) = &change.after.end else { continue };
+        let shown = super::mismatches(mismatches, super::Look::default());
+        if text.len() + shown.len() > LARGEST_TESTS {
+            break;
+        }
+        let fence = "`".repeat(longest_run(&shown).max(2) + 1);
+        let _ = write!(text, "\n{}:\n\n{fence}text\n{shown}{fence}\n", name(&change.after.name));
     }
     text
 }

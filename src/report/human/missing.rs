@@ -80,7 +80,7 @@ pub(super) fn command(flow: &str, missing: &[&str], given: &Map<String, Value>, 
 }
 
 /// A word as a POSIX shell reads it back.
-fn word(text: &str) -> String {
+pub(super) fn word(text: &str) -> String {
     let text = shown(text, 300);
     let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,…".contains(c);
     if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }

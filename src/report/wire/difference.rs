@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::testing::MismatchAnswer;
 use crate::app::{
-    Difference, DifferenceKind, FlowDifference, InputChange, InputChangeKind, StepChange, StepChangeKind,
+    Difference, DifferenceKind, FlowDifference, InputChange, InputChangeKind, StepChange, StepChangeKind, TestChange,
+    TestEnd,
 };
 
 /// What `flowy diff --json` prints.
@@ -17,6 +19,40 @@ pub struct DiffAnswer {
     to: String,
     /// The flows that are not the same, by name.
     flows: Vec<FlowDifferenceAnswer>,
+    /// The tests of the later state that fail in one of the two.
+    tests: Vec<TestChangeAnswer>,
+    /// How many tests were run in both.
+    tests_run: usize,
+}
+
+/// A test that fails in one of two states.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct TestChangeAnswer {
+    /// What it is called.
+    name: String,
+    /// Its file.
+    file: String,
+    /// Whether it passes in the earlier state.
+    passed_before: bool,
+    /// Whether it passes in the later one.
+    passes_now: bool,
+    /// What is not as expected in the later one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mismatches: Vec<MismatchAnswer>,
+}
+
+impl From<&TestChange> for TestChangeAnswer {
+    fn from(change: &TestChange) -> Self {
+        let mismatches = if let TestEnd::Failed(all) = &change.after.end { all.as_slice() } else { &[] };
+        Self {
+            name: change.after.name.clone(),
+            file: change.after.file.clone(),
+            passed_before: change.before == TestEnd::Passed,
+            passes_now: change.after.end == TestEnd::Passed,
+            mismatches: mismatches.iter().map(MismatchAnswer::from).collect(),
+        }
+    }
 }
 
 /// What changes of a flow.
@@ -174,5 +210,7 @@ pub fn difference(difference: &Difference) -> DiffAnswer {
         from: difference.from.clone(),
         to: difference.to.clone(),
         flows: difference.flows.iter().map(FlowDifferenceAnswer::from).collect(),
+        tests: difference.tests.iter().map(TestChangeAnswer::from).collect(),
+        tests_run: difference.tests_run,
     }
 }

@@ -56,7 +56,7 @@ struct TestResultAnswer {
 /// What is not as expected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct MismatchAnswer {
+pub(super) struct MismatchAnswer {
     /// What it is about, such as finalResult, steps.facts or missing.
     what: String,
     /// The text that was expected, where one stands in the place of another.

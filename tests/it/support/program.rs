@@ -98,6 +98,16 @@ impl Sandbox {
         I: IntoIterator<Item = S>,
         S: AsRef<OsStr>,
     {
+        self.typing(columns, arguments, None).1
+    }
+
+    /// The same with somebody who types there; the exit code, and what appears.
+    #[cfg(unix)]
+    pub(crate) fn typing<I, S>(&self, columns: u16, arguments: I, typed: Option<&str>) -> (i32, String)
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
         use std::io::Read as _;
 
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -110,16 +120,18 @@ impl Sandbox {
         let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
         let screen = std::fs::File::options().read(true).write(true).open(name).unwrap();
         let mut command = self.command(arguments);
-        command.env("TERM", "xterm").stdin(Stdio::null());
+        command.env("TERM", "xterm").stdin(typed.map_or_else(Stdio::null, |_| screen.try_clone().unwrap().into()));
         command.stdout(screen.try_clone().unwrap()).stderr(screen);
         let mut child = command.spawn().unwrap();
         // It holds our ends of the screen, which has to end with the program.
         drop(command);
+        let mut terminal = std::fs::File::from(terminal);
+        terminal.write_all(typed.unwrap_or_default().as_bytes()).unwrap();
         let mut bytes = Vec::new();
         // A terminal that nobody writes to any more is told as an error.
-        let _ = std::fs::File::from(terminal).read_to_end(&mut bytes);
-        child.wait().unwrap();
-        self.placeless(&bytes).replace("\r\n", "\n")
+        let _ = terminal.read_to_end(&mut bytes);
+        let code = child.wait().unwrap().code().unwrap();
+        (code, self.placeless(&bytes).replace("\r\n", "\n"))
     }
 
     /// The program, ready to start, with all three streams piped.

@@ -8,11 +8,13 @@ use flowy::internals::config::{Audience, Environment, Flags, SETTINGS, Settings}
 
 use crate::support::program::Sandbox;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 18] = [
     "list",
     "show",
     "run",
     "validate",
+    "new",
+    "init",
     "test",
     "diff",
     "explain",

@@ -1,5 +1,7 @@
 //! Tests of flows: what `flowy test` runs, compares, changes and tells.
 
+mod beginning;
+mod between;
 mod checking;
 mod mocks;
 mod running;

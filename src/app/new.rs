@@ -1,0 +1,303 @@
+//! Beginning a flow, and a catalog: what `flowy new` and `flowy init` write. Nothing is overwritten, and nothing is
+//! written that has findings.
+
+mod example;
+mod texts;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::convert::{Contents, Form, converted, write_all};
+use super::testing::{app_for_tests, settled};
+use crate::app::{Code, Error};
+use crate::catalog::{CheckOptions, check};
+use crate::clock::Clock;
+use crate::config::{Environment, Settings};
+use crate::model::wire::is_markdown;
+use crate::names::{CatalogPath, ItemName, VariableName, few, quoted};
+use crate::plan::{Plan, Work};
+use crate::source::slug::parse;
+use crate::source::{Ask, Snapshot, Source, SourceSpec};
+use crate::validate::Severity;
+
+/// The flow that a new catalog begins with.
+const FIRST: &str = "Short_Text";
+/// What a value stands for in a new test.
+const SAMPLE: &str = "example";
+
+/// A flow to begin with.
+#[derive(Debug, Clone)]
+pub struct NewRequest {
+    /// Its name.
+    pub name: String,
+    /// The form of its files.
+    pub form: Form,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The names of the values that it needs.
+    pub inputs: Vec<String>,
+    /// The built-in example that it begins as.
+    pub from: Option<String>,
+}
+
+/// What was written.
+#[derive(Debug, Clone, Default)]
+pub struct Created {
+    /// The flow's name.
+    pub flow: String,
+    /// The values that it needs, each with one that its test gives.
+    pub inputs: Vec<(String, Value)>,
+    /// The files, by their paths in the catalog.
+    pub files: Vec<String>,
+    /// Files that are there already, and were left alone.
+    pub left: Vec<String>,
+    /// The catalog's folder, relative to where the program was started where it lies in it.
+    pub folder: PathBuf,
+}
+
+/// Begins a flow with its template and a test in the catalog of the current folder, or of the one that the settings
+/// name.
+///
+/// # Errors
+/// When the name can't be used or is taken, there is no such example, or a file is there already.
+pub async fn new_flow(
+    request: &NewRequest,
+    settings: &Settings,
+    environment: &Environment,
+    clock: Arc<dyn Clock>,
+) -> Result<Created, Error> {
+    let root = root_of_new(settings, environment)?;
+    begin(request, &root, &[], settings, environment, clock).await
+}
+
+/// Begins a catalog: a flow, its template and its test, a page about it, and a workflow that checks it.
+///
+/// # Errors
+/// When the folder is a catalog already, or a file can't be written.
+pub async fn new_catalog(
+    folder: Option<&Path>,
+    form: Form,
+    settings: &Settings,
+    environment: &Environment,
+    clock: Arc<dyn Clock>,
+) -> Result<Created, Error> {
+    let root = environment.current_folder().join(folder.unwrap_or(Path::new("")));
+    if super::has_flows(&root) {
+        let message = "the folder is a catalog already: it has flows/";
+        return Err(Error::new(Code::InvalidRequest, message).next("`flowy new NAME` adds a flow to it"));
+    }
+    let name = root.file_name().map_or("Flows".to_owned(), |name| name.to_string_lossy().into_owned());
+    let request = NewRequest { name: FIRST.to_owned(), form, description: None, inputs: Vec::new(), from: None };
+    let beside = [("README.md", texts::readme(&name, FIRST, form)), (".github/workflows/flows.yml", texts::workflow())];
+    begin(&request, &root, &beside, settings, environment, clock).await
+}
+
+/// The folder to which a flow is added: that of the catalog around the current folder, else the current one.
+fn root_of_new(settings: &Settings, environment: &Environment) -> Result<PathBuf, Error> {
+    let here = environment.current_folder();
+    let Some(source) = &settings.source else {
+        let found = here.ancestors().find(|folder| super::has_flows(folder));
+        return Ok(found.unwrap_or(here).to_owned());
+    };
+    match parse(source, &settings.api_url) {
+        Ok(SourceSpec::Folder(path)) if !super::names_examples(source, here) => {
+            Ok(environment.resolved(&path.to_string_lossy(), here))
+        }
+        _ => Err(Error::new(Code::InvalidRequest, format!("{} is no folder that can be written to", quoted(source)))
+            .next("run it in a checkout of the repository, or name one: --source FOLDER")),
+    }
+}
+
+async fn begin(
+    request: &NewRequest,
+    root: &Path,
+    beside: &[(&str, String)],
+    settings: &Settings,
+    environment: &Environment,
+    clock: Arc<dyn Clock>,
+) -> Result<Created, Error> {
+    let stem = usable(&request.name)?;
+    let there = contents_of(root, settings, clock.clone()).await?;
+    if !there.is_empty() {
+        refuse_taken(&stem, &there, settings, clock.clone()).await?;
+    }
+    let (made, flow) = match &request.from {
+        Some(example) => example::files(example, &stem, request, settings.lenient).await?,
+        None => texts::files(&stem, request)?,
+    };
+    let made = in_form(made, request.form, settings.lenient).await?;
+    let flow = made.keys().find(|path| same_stem(path, &flow)).cloned().unwrap_or(flow);
+    let (mut created, mut writes) = (Created { flow: stem.clone(), ..Created::default() }, Contents::new());
+    for (path, bytes) in made {
+        match there.get(&path) {
+            Some(same) if *same == bytes => created.left.push(path),
+            _ => drop(writes.insert(path, bytes)),
+        }
+    }
+    let mut whole = there;
+    whole.extend(writes.clone());
+    refuse_findings(&whole, &writes, settings.lenient).await?;
+    let (test, inputs) = test_of(&stem, &whole, settings, clock).await?;
+    created.inputs = inputs;
+    writes.insert(format!("tests/{stem}.flowtest.json"), test.into_bytes());
+    for (path, text) in beside {
+        if root.join(path).exists() {
+            created.left.push((*path).to_owned());
+        } else {
+            writes.insert((*path).to_owned(), text.clone().into_bytes());
+        }
+    }
+    // The flow first: it is what was asked for.
+    created.files.push(flow.clone());
+    created.files.extend(writes.keys().filter(|path| **path != flow).cloned());
+    let placed: Vec<(PathBuf, Vec<u8>)> = writes.into_iter().map(|(path, bytes)| (root.join(path), bytes)).collect();
+    write_all(&placed)?;
+    let here = environment.current_folder();
+    created.folder = root.strip_prefix(here).map_or_else(|_| root.to_owned(), Path::to_owned);
+    Ok(created)
+}
+
+/// A flow's name as the stem of its files.
+fn usable(name: &str) -> Result<String, Error> {
+    let refuse = |why: String| {
+        Error::new(Code::InvalidRequest, why).next("letters, digits, `_` and `-` are safe, as in Weekly_Report")
+    };
+    ItemName::new(name).map_err(|error| refuse(error.to_string()))?;
+    let wrong = |c: char| matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*');
+    if name.contains(wrong)
+        || name.trim_matches([' ', '.']) != name
+        || name.chars().count() > 100
+        || name.starts_with(['_', '-'])
+    {
+        return Err(refuse(format!("{} can't be the name of a file on every computer", quoted(name))));
+    }
+    Ok(name.to_owned())
+}
+
+fn same_stem(a: &str, b: &str) -> bool {
+    a.starts_with("flows/") && crate::names::file_stem(a) == crate::names::file_stem(b)
+}
+
+/// The files of the catalog that is there; none where there is none yet.
+async fn contents_of(root: &Path, settings: &Settings, clock: Arc<dyn Clock>) -> Result<Contents, Error> {
+    if !super::has_flows(root) {
+        return Ok(Contents::new());
+    }
+    let source = Source::open(SourceSpec::Folder(root.to_owned()), settings, clock)?;
+    let texts = source.snapshot(&Ask::default()).await?.snapshot.read_all().await?;
+    Ok(texts.into_iter().filter_map(|(path, bytes)| Some((path.to_string(), bytes.ok()?.to_vec()))).collect())
+}
+
+fn texts_of(contents: &Contents) -> Vec<(CatalogPath, Arc<[u8]>)> {
+    contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes)))).collect()
+}
+
+async fn refuse_taken(name: &str, there: &Contents, settings: &Settings, clock: Arc<dyn Clock>) -> Result<(), Error> {
+    let spec = SourceSpec::Texts { name: "the catalog".to_owned(), files: texts_of(there) };
+    let catalog = app_for_tests(spec, settings, clock)?.catalog(None, false).await?;
+    let Ok(row) = catalog.find(name) else { return Ok(()) };
+    let file = catalog.index().row(row)?.file;
+    let message = format!("flow {} is there already: {}", quoted(name), crate::names::shown(&file, 200));
+    Err(Error::new(Code::InvalidRequest, message).next("choose another name; nothing was written"))
+}
+
+/// The flows and templates among files in the form that is wanted.
+async fn in_form(files: Contents, form: Form, lenient: bool) -> Result<Contents, Error> {
+    let readable = |path: &str| path.starts_with("flows/") || path.starts_with("templates/");
+    let is_category = |path: &str| path.ends_with("/_category.json");
+    let others: Vec<String> = files
+        .keys()
+        .filter(|path| readable(path) && !is_category(path) && is_markdown(path) != (form == Form::Markdown))
+        .cloned()
+        .collect();
+    let mut all = files.clone();
+    if others.is_empty() {
+        return Ok(all);
+    }
+    let results = converted(&files, &others, form, lenient).await?;
+    all.retain(|path, _| !others.contains(path));
+    for (path, bytes) in results {
+        all.insert(path.clone(), texts::with_schema(&path, bytes));
+    }
+    Ok(all)
+}
+
+/// Refuses to write what would have findings where it comes to stand.
+async fn refuse_findings(whole: &Contents, made: &Contents, lenient: bool) -> Result<(), Error> {
+    let snapshot = Snapshot::of_texts(texts_of(whole));
+    let wanted = |path: &CatalogPath| made.contains_key(path.as_str());
+    let options = CheckOptions { wanted: &wanted, whole: false, lenient, tools: None, instead: &BTreeMap::new() };
+    let found = check(&snapshot, options).await?;
+    let errors = found.files.iter().flat_map(|file| &file.findings).filter(|found| found.severity == Severity::Error);
+    let said: Vec<String> = errors.map(|found| format!("{}: {}", found.file, found.message)).collect();
+    if said.is_empty() {
+        return Ok(());
+    }
+    let message = format!("beside the files that are there, the new ones would have errors: {}", few(said));
+    Err(Error::new(Code::ValidationError, message).next("choose another name; nothing was written"))
+}
+
+/// A test of the flow as it is, and the values that it gives.
+async fn test_of(
+    name: &str,
+    whole: &Contents,
+    settings: &Settings,
+    clock: Arc<dyn Clock>,
+) -> Result<(String, Vec<(String, Value)>), Error> {
+    let spec = SourceSpec::Texts { name: "the catalog".to_owned(), files: texts_of(whole) };
+    let app = app_for_tests(spec, settings, clock)?;
+    let prepared = app.catalog(None, false).await?.prepare(name).await?;
+    let plan = prepared.plan()?;
+    let inputs = samples(plan);
+    let given: Map<String, Value> = inputs.iter().cloned().collect();
+    let unfolded = plan.clone().unfolded();
+    let calls = unfolded.steps().iter().filter(|step| matches!(step.work, Work::Call(_)));
+    let mocks: Map<String, Value> =
+        calls.map(|step| (step.id.clone(), json!({"text": "What the tool answers."}))).collect();
+    let mut test = json!({
+        "$schema": "urn:flowy:schema:flowtest:1",
+        "flow": name, "inputs": given, "mocks": mocks,
+        "expect": {"finalResult": "", "missing": [], "findings": []}
+    });
+    if let Some(members) = test.as_object_mut().filter(|_| mocks.is_empty()) {
+        members.shift_remove("mocks");
+    }
+    let test = settled(&app, test).await?;
+    Ok((format!("{test:#}\n"), inputs))
+}
+
+/// A value for each input that is needed.
+fn samples(plan: &Plan) -> Vec<(String, Value)> {
+    use crate::model::ValueType as Kind;
+    let needed = plan.inputs().iter().filter(|input| input.required);
+    let value = |input: &crate::plan::Input| match (input.choices.first(), input.kind) {
+        (Some(choice), _) => choice.clone(),
+        (None, Some(Kind::Number | Kind::Integer)) => json!(1),
+        (None, Some(Kind::Boolean)) => json!(true),
+        (None, Some(Kind::Array)) => json!([SAMPLE]),
+        (None, Some(Kind::Object)) => json!({"name": SAMPLE}),
+        (None, Some(Kind::String) | None) => json!(format!("{SAMPLE} {}", input.name.replace(['_', '-'], " "))),
+    };
+    needed.map(|input| (input.name.clone(), value(input))).collect()
+}
+
+/// The names of inputs, each checked.
+fn checked_inputs(names: &[String]) -> Result<Vec<String>, Error> {
+    let mut inputs: Vec<String> = Vec::new();
+    for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+        let name = VariableName::normal(name).map_err(|error| {
+            Error::new(Code::InvalidRequest, error.to_string())
+                .next("letters, digits, `_` and `-`, as in meeting_notes")
+        })?;
+        if !inputs.iter().any(|other| other == name.as_str()) {
+            inputs.push(name.as_str().to_owned());
+        }
+    }
+    if inputs.is_empty() {
+        inputs.push("topic".to_owned());
+    }
+    Ok(inputs)
+}
