@@ -65,7 +65,7 @@ pub use check::{
     name_of_text, write_changed,
 };
 pub use complete::{Completing, Completion};
-pub use convert::{Conversion, ConvertRequest, ConvertedPart, Form, convert};
+pub use convert::{Conversion, ConvertRequest, ConvertedPart, ForeignKind, Form, ImportRequest, convert, import};
 pub use diff::{
     DiffRequest, Difference, DifferenceKind, FlowDifference, InputChange, InputChangeKind, StepChange, StepChangeKind,
     diff,

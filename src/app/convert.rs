@@ -4,6 +4,8 @@
 //! change is not converted, and a flow that stays behind must not lose what it names.
 
 mod compare;
+mod foreign;
+mod import;
 mod names;
 mod target;
 
@@ -22,6 +24,7 @@ use crate::model::wire;
 use crate::names::{CatalogPath, shown};
 use crate::plan::Plan;
 use crate::source::{Ask, Snapshot, Source, SourceSpec};
+pub use import::{ForeignKind, ImportRequest, import};
 use names::Names;
 use target::Written;
 
@@ -229,13 +232,18 @@ async fn places(
     }
     let mut places = alone;
     for (root, wanted) in by_root {
-        let source = Source::open(SourceSpec::Folder(root.clone()), settings, clock.clone())?;
-        let view = source.snapshot(&Ask::default()).await?;
-        let texts = view.snapshot.read_all().await?;
-        let read = texts.into_iter().filter_map(|(path, bytes)| Some((path.to_string(), bytes.ok()?.to_vec())));
-        places.push(Place { root, contents: read.collect(), wanted });
+        let contents = contents_of(&root, settings, clock.clone()).await?;
+        places.push(Place { root, contents, wanted });
     }
     Ok(places)
+}
+
+/// The files of a catalog that can be read.
+async fn contents_of(root: &Path, settings: &Settings, clock: Arc<dyn Clock>) -> Result<Contents, Error> {
+    let source = Source::open(SourceSpec::Folder(root.to_owned()), settings, clock)?;
+    let view = source.snapshot(&Ask::default()).await?;
+    let texts = view.snapshot.read_all().await?;
+    Ok(texts.into_iter().filter_map(|(path, bytes)| Some((path.to_string(), bytes.ok()?.to_vec()))).collect())
 }
 
 fn stands_alone(given: &Path, path: PathBuf) -> Result<Place, Error> {

@@ -4,6 +4,7 @@
 //! [`config`](crate::config), so a flag, a variable and a line of `flowy.toml` are understood alike.
 
 mod checking;
+mod writing;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ pub(super) use checking::{
     BaselineChoice, CheckFormat, DiffArgs, DiffFormat, ExplainArgs, FailOn, FixChoice, FmtArgs, TestArgs, TestFormat,
     ValidateArgs,
 };
+pub(super) use writing::{ConvertArgs, ImportArgs, InitArgs, NewArgs};
 
 use super::settings::SettingFlags;
 use crate::app::clients::SERVER;
@@ -176,6 +178,15 @@ pub(super) enum Command {
                       flowy convert flows/*.json templates/*.json --to markdown --out ../in-markdown"
     )]
     Convert(ConvertArgs),
+    /// Bring in prompts of other programs, each as a flow in Markdown
+    #[command(
+        long_about = "Bring in prompts of other programs, each as a flow in Markdown with one step.\n\nWhat a flow has no \
+                      place for (commands that a client runs, files that it reads in, settings of a model, control \
+                      structures) is named with its line, and stays in the text. No file is overwritten.",
+        after_help = "Examples:\n  flowy import claude-command .claude/commands/*.md\n  \
+                      flowy import prompty basic.prompty --out ../prompts\n  flowy import skill .claude/skills/pdf"
+    )]
+    Import(ImportArgs),
     /// Draw a flow's graph, as Mermaid or Graphviz text
     #[command(after_help = "Example:\n  flowy graph Launch_Brief --format dot | dot -Tsvg > launch.svg")]
     Graph(GraphArgs),
@@ -246,6 +257,7 @@ impl Command {
             Self::Explain(_) => "flows/explain",
             Self::Fmt(_) => "flows/fmt",
             Self::Convert(_) => "flows/convert",
+            Self::Import(_) => "flows/import",
             Self::Graph(_) => "flows/graph",
             Self::Schema(_) => "flows/schema",
             Self::Serve(_) => "flows/serve",
@@ -347,55 +359,6 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "DETAIL", default_value = "full",
           value_parser = PossibleValuesParser::new(["full", "outputs", "final"]))]
     pub(super) detail: String,
-}
-
-/// Arguments of `convert`.
-#[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("place").required(true).args(["out", "replace"])))]
-pub(super) struct ConvertArgs {
-    /// Files to convert
-    #[arg(value_name = "FILE", required = true)]
-    pub(super) files: Vec<PathBuf>,
-    /// The form that they get
-    #[arg(long, value_name = "FORM", value_parser = PossibleValuesParser::new(["markdown", "json"]))]
-    pub(super) to: String,
-    /// Write the results into this catalog folder
-    #[arg(long, value_name = "FOLDER")]
-    pub(super) out: Option<PathBuf>,
-    /// Write the results beside their sources, and remove the sources
-    #[arg(long)]
-    pub(super) replace: bool,
-    /// Take places on the canvas from this flow in JSON
-    #[arg(long, value_name = "FILE")]
-    pub(super) onto: Option<PathBuf>,
-    /// Convert even if files left out no longer find what they name
-    #[arg(long)]
-    pub(super) force: bool,
-}
-
-/// Arguments of `new`.
-#[derive(Debug, Args)]
-pub(super) struct NewArgs {
-    /// The name of the flow, which its file gets, too
-    #[arg(value_parser = NonEmptyStringValueParser::new())]
-    pub(super) name: String,
-    /// What the flow is for
-    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
-    pub(super) description: Option<String>,
-    /// A value that the flow needs; may be repeated
-    #[arg(long = "input", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub(super) inputs: Vec<String>,
-    /// Begin with a copy of this built-in example and what it names
-    #[arg(long, value_name = "EXAMPLE", value_parser = NonEmptyStringValueParser::new())]
-    pub(super) from: Option<String>,
-}
-
-/// Arguments of `init`.
-#[derive(Debug, Args)]
-pub(super) struct InitArgs {
-    /// The folder, which is made where it is missing; the current one without it
-    #[arg(value_name = "FOLDER")]
-    pub(super) folder: Option<PathBuf>,
 }
 
 /// Arguments of `graph`.

@@ -120,6 +120,7 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::Explain(args) => explain::explain(&args, world),
         Command::Fmt(args) => fmt::fmt(&args, world),
         Command::Convert(args) => convert::convert(&args, world),
+        Command::Import(args) => convert::import(&args, world),
         Command::Graph(args) => graph::graph(&args, world),
         Command::Schema(args) => schema::schema(&args, world),
         Command::Serve(args) => serve::serve(&args, world),

@@ -59,6 +59,7 @@ const RELEVANT: &[Relevant] = &[
     // The rules are the same whatever is set.
     Relevant { command: "explain", settings: &[], flags: ANSWERING },
     Relevant { command: "convert", settings: &[Reading, All], flags: ANSWERING },
+    Relevant { command: "import", settings: &[Reading, All], flags: ANSWERING },
     Relevant { command: "graph", settings: &[Source, Catalog, Reading, CacheFolder, All], flags: READING },
     // A schema is JSON anyway.
     Relevant {

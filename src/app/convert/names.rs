@@ -81,13 +81,13 @@ impl Names {
     }
 }
 
-fn stem_key(path: &str) -> String {
+pub(super) fn stem_key(path: &str) -> String {
     let folder = path.split('/').next().unwrap_or_default();
     same_file(&format!("{folder}/{}", file_stem(path)))
 }
 
 /// A stem that is safe in every file system and stands nowhere else below the folder of its kind.
-fn free(name: &str, folder: &str, ending: &str, taken: &mut BTreeSet<String>) -> String {
+pub(super) fn free(name: &str, folder: &str, ending: &str, taken: &mut BTreeSet<String>) -> String {
     let unsafe_for_files =
         |c: char| matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*' | '/' | '\\') || c.is_control();
     let plain: String = name.chars().map(|c| if unsafe_for_files(c) { '_' } else { c }).take(100).collect();

@@ -1,11 +1,13 @@
-//! `flowy convert`: flows and templates from one form into the other.
+//! `flowy convert` and `flowy import`: flows and templates from one form into another.
 
 use super::{Done, World, wait};
-use crate::app::{ConvertRequest, Form, convert as convert_files};
-use crate::cli::args::ConvertArgs;
+use crate::app::{
+    Conversion, ConvertRequest, ForeignKind, Form, ImportRequest, convert as convert_files, import as import_files,
+};
+use crate::cli::args::{ConvertArgs, ImportArgs};
 use crate::report::{human, wire};
 
-/// Prints a line for each file that was written.
+/// Turns files of one form into the other.
 pub(super) fn convert(args: &ConvertArgs, world: &World<'_>) -> Done {
     let settings = world.settings()?;
     let request = ConvertRequest {
@@ -16,11 +18,28 @@ pub(super) fn convert(args: &ConvertArgs, world: &World<'_>) -> Done {
         force: args.force,
     };
     let work = convert_files(&request, &settings, world.environment, world.clock.clone());
-    let conversion = wait(world, "converting", work)??;
+    Ok(told(&wait(world, "converting", work)??, world))
+}
+
+/// Brings in prompts of other programs.
+pub(super) fn import(args: &ImportArgs, world: &World<'_>) -> Done {
+    let settings = world.settings()?;
+    let kind = match args.kind.as_str() {
+        "prompty" => ForeignKind::Prompty,
+        "skill" => ForeignKind::Skill,
+        _ => ForeignKind::ClaudeCommand,
+    };
+    let request = ImportRequest { kind, files: args.files.clone(), out: args.out.clone() };
+    let work = import_files(&request, &settings, world.environment, world.clock.clone());
+    Ok(told(&wait(world, "importing", work)??, world))
+}
+
+/// Prints a line for each file that was written; the exit code.
+fn told(conversion: &Conversion, world: &World<'_>) -> u8 {
     if world.everywhere.json {
-        world.printer.json(&wire::conversion(&conversion));
+        world.printer.json(&wire::conversion(conversion));
     } else {
-        world.printer.out(&human::conversion(&conversion, world.printer.quiet()));
+        world.printer.out(&human::conversion(conversion, world.printer.quiet()));
     }
-    Ok(0)
+    0
 }

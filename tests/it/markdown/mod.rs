@@ -2,6 +2,7 @@
 
 mod convert;
 mod hostile;
+mod importing;
 mod reading;
 mod slips;
 mod tidying;
