@@ -37,8 +37,10 @@ use std::sync::{Arc, OnceLock};
 use crate::catalog::Catalogs;
 use crate::config::{Environment, Settings};
 use crate::execute::{NoTools, Tools};
+use crate::generate::Models;
 use crate::guide::Guide;
 use crate::names::RefName;
+use crate::provider::Providers;
 use crate::source::slug::parse;
 use crate::source::{Ask, Pace, Source, SourceSpec, View};
 use crate::store::Store;
@@ -48,6 +50,7 @@ pub use crate::catalog::{IgnoredRef, InexactName, Origin, Prepared};
 pub use crate::clock::{Clock, SystemClock};
 pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, QUERY_LIMIT, Selection, Usage};
 pub use crate::execute::StepEnd;
+pub use crate::generate::{ModelChoice, OnPiece, Priced, StreamPiece};
 pub use crate::guide::{Answering, Asked, Asker, Story, Turn};
 pub use crate::model::{KnownTool, ServerStanding};
 pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome, Refusal};
@@ -121,6 +124,8 @@ pub struct App {
     guide: Guide,
     /// Who calls external tools.
     tools: Arc<dyn Tools>,
+    /// Who may answer steps.
+    models: Arc<Models>,
     /// None where nothing is counted.
     counting: Option<Arc<usage::UsageCounter>>,
 }
@@ -155,6 +160,8 @@ impl App {
         let revisions = changes::Revisions::new();
         let memory = Arc::new(Memory::new(clock.clone()));
         let tools = Arc::new(NoTools);
+        let providers = Arc::new(Providers::new(clock.clone()));
+        let models = Arc::new(Models::of(&settings, providers, clock.clone()));
         let unasked_examples = false;
         Ok(Self {
             settings,
@@ -168,6 +175,7 @@ impl App {
             memory,
             guide,
             tools,
+            models,
             counting,
         })
     }
@@ -183,11 +191,28 @@ impl App {
         self.tools.toolbox().may_change_things()
     }
 
+    /// Whether steps may be answered by models, which costs tokens.
+    pub fn may_spend(&self) -> bool {
+        self.models.any()
+    }
+
     /// The same with somebody who calls external tools.
     #[must_use]
     pub fn with_tools(self, tools: Arc<dyn Tools>) -> Self {
         let guide = self.guide.calling(tools.clone());
         Self { guide, tools, ..self }
+    }
+
+    /// The models that may answer steps.
+    pub fn models(&self) -> &Arc<Models> {
+        &self.models
+    }
+
+    /// The same with others to ask: answers of a script instead of a model's.
+    #[cfg(feature = "internals")]
+    #[must_use]
+    pub fn with_models(self, models: Models) -> Self {
+        Self { models: Arc::new(models), ..self }
     }
 
     fn choose(settings: &Settings, environment: &Environment) -> Result<SourceSpec, Error> {

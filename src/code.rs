@@ -82,6 +82,15 @@ codes! {
     ToolNotAllowed = "TOOL_NOT_ALLOWED", "no", "The operator does not allow flows to call that tool.";
     ToolUnavailable = "TOOL_UNAVAILABLE", "as the node's `retry` says", "The tool's server can't be reached.";
     ToolError = "TOOL_ERROR", "as the node's `retry` says", "The tool reports an error; the message quotes it.";
+    ModelNotFound = "MODEL_NOT_FOUND", "no", "No model goes by that name: none is configured so, or the provider has none.";
+    ModelUnauthorized = "MODEL_UNAUTHORIZED", "no", "The provider refuses the key of a model, or there is none.";
+    ModelRateLimited = "MODEL_RATE_LIMITED", "waits as long as the execution may last", "A model's limit lasts longer than the execution may.";
+    ModelOverloaded = "MODEL_OVERLOADED", "waits as long as the execution may last", "A model's server has too much to do, for longer than the execution may last.";
+    ModelNoQuota = "MODEL_NO_QUOTA", "no", "The account behind a model's key has no quota left.";
+    ModelError = "MODEL_ERROR", "up to 3 tries, unless the request is refused", "A model gave no answer; the message quotes its server.";
+    ContextTooLong = "CONTEXT_TOO_LONG", "no", "A prompt is longer than the model takes.";
+    ContentFiltered = "CONTENT_FILTERED", "no", "A provider's content filter refuses the prompt or the answer.";
+    BudgetExceeded = "BUDGET_EXCEEDED", "no", "A call to a model could take more tokens than the operator allows; it was not made.";
     ExecutionNotFound = "EXECUTION_NOT_FOUND", "no", "No execution goes by that id, or it is no longer kept.";
     InvalidStepToken = "INVALID_STEP_TOKEN", "no", "The step token is not that of the open step, or no longer valid.";
     StepAlreadyCompleted = "STEP_ALREADY_COMPLETED", "no", "The step was completed before, with another output.";
@@ -111,7 +120,9 @@ codes! {
     DuplicateKey = "DUPLICATE_KEY", "flows_execute", "An object of the flow's file holds a key twice, and the last one counts.";
     MissingTemplate = "MISSING_TEMPLATE", "flows_execute", "A step's template is not there, and the step's own text was used.";
     DanglingEdge = "DANGLING_EDGE", "flows_execute", "An edge to a node that does not exist was left out (`lenient`).";
-    WentOn = "WENT_ON", "flows_execute", "A call of an external tool failed, and the node says `onError: continue`.";
+    WentOn = "WENT_ON", "flows_execute", "A call of an external tool failed, or a model gave no answer, and the node says `onError: continue`.";
+    PromptCutOff = "PROMPT_CUT_OFF", "flows_execute", "A model's server counted far fewer tokens than the prompt has.";
+    AnswerCutOff = "ANSWER_CUT_OFF", "flows_execute", "A model's answer was cut off, and the node says `onLength: keep`.";
     LeftOut = "LEFT_OUT", "flows_execute", "A part of what an external tool gave can't be handed on; the rest of it was used.";
     UnknownNodeKind = "UNKNOWN_NODE_KIND", "flows_execute", "Nothing ran at a node, because its type is not known.";
 }

@@ -13,6 +13,7 @@
 //! | `file` | `flowy.toml` and its sections |
 //! | `reading` | the rules by which one text becomes one value |
 //! | `load` | flags, environment and files brought together |
+//! | `models` | the models that may answer steps, which only the operator's own file lists |
 //! | `named` | files that somebody names, read without waiting for ever |
 //! | `passing` | settings as arguments for a program that is started later |
 //! | `error` | what is wrong with a setting, never showing a token |
@@ -28,6 +29,7 @@ mod exposing;
 mod file;
 mod folders;
 mod load;
+mod models;
 mod named;
 mod passing;
 mod proxy;
@@ -38,6 +40,7 @@ mod servers;
 mod setting;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::checking::{CheckSettings, IgnoredRule};
@@ -49,6 +52,7 @@ pub use self::exposing::{Expose, ExposeList, reserved_tool_name};
 pub use self::file::CONFIG_FILE;
 pub use self::folders::Folders;
 pub use self::load::{Flags, token_in};
+pub use self::models::{Answers, ModelKey, ModelSpec, NO_MODEL, Provider};
 pub use self::named::{read_named, read_up_to};
 pub use self::passing::{Audience, Passed};
 pub use self::proxy::ProxyFault;
@@ -121,6 +125,15 @@ pub struct Settings {
     pub state_dir: PathBuf,
     /// `--servers`: where the external MCP servers are configured. `None`: beside the user's settings.
     pub servers: Option<PathBuf>,
+    /// `[models.NAME]`: the models that may answer steps, by name.
+    pub models: Vec<Arc<ModelSpec>>,
+    /// `default_model`: the one that answers steps for which nobody names one.
+    pub default_model: Option<String>,
+    /// `currency`: what the prices of models are in (USD).
+    pub currency: String,
+    /// `execution_timeout_ms`: the longest that a direct execution may take. `None`: ten minutes, an hour where models
+    /// answer.
+    pub execution_timeout: Option<Duration>,
     /// `HTTPS_PROXY` and its kin: what is wrong with the proxy that they name.
     pub proxy_fault: Option<ProxyFault>,
     /// The longest that one refresh from GitHub may take, tries and pauses included.
@@ -130,6 +143,15 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Everything in force that must never be shown.
+    pub fn secrets(&self) -> Vec<Secret> {
+        let of_models = self.models.iter().filter_map(|model| match &model.key {
+            ModelKey::Known(secret) => Some(secret),
+            ModelKey::None | ModelKey::Missing(_) => None,
+        });
+        self.token.iter().chain(of_models).cloned().collect()
+    }
+
     /// What holds when nothing is set: the defaults of the table, and this user's folders.
     pub fn defaults(environment: &Environment) -> Self {
         let folders = Folders::of(environment);

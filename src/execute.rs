@@ -27,12 +27,32 @@ pub use calls::{OnCall, call_step};
 pub use tools::{Calling, NoTools, OnToolProgress, ToolFailure, ToolProgress, Tools};
 
 /// A future that a worker hands out.
-pub type Working<'a> = Pin<Box<dyn Future<Output = Result<Output, StepError>> + Send + 'a>>;
+pub type Working<'a> = Pin<Box<dyn Future<Output = Worked> + Send + 'a>>;
 
-/// Somebody who can turn a rendered step into its output: a model, an external tool.
+/// The work of somebody whose answers are outputs and nothing more.
+#[cfg(feature = "internals")]
+pub fn working<'a>(answer: impl Future<Output = Result<Output, StepError>> + Send + 'a) -> Working<'a> {
+    Box::pin(async move { answer.await.into() })
+}
+
+/// A rendered step that somebody may answer.
+pub struct StepTask<'r, 'a> {
+    /// The run, for what later steps read of the answer.
+    pub run: &'r Run,
+    /// The step's number.
+    pub number: usize,
+    /// The step.
+    pub step: &'a Step,
+    /// Its rendered text.
+    pub text: String,
+    /// Told how the answer goes.
+    pub told: Option<OnToolProgress>,
+}
+
+/// Somebody who can turn a rendered step into its output: a model.
 pub trait Worker: Send + Sync {
     /// Takes a step's rendered text on, or leaves it: then the text is the output.
-    fn work<'a>(&'a self, step: &'a Step, text: String) -> Result<Working<'a>, String>;
+    fn work<'a>(&'a self, task: StepTask<'_, 'a>) -> Result<Working<'a>, String>;
 }
 
 /// Nobody: what a step renders is its output.
@@ -40,8 +60,8 @@ pub trait Worker: Send + Sync {
 pub struct Rendered;
 
 impl Worker for Rendered {
-    fn work<'a>(&'a self, _step: &'a Step, text: String) -> Result<Working<'a>, String> {
-        Err(text)
+    fn work<'a>(&'a self, task: StepTask<'_, 'a>) -> Result<Working<'a>, String> {
+        Err(task.text)
     }
 }
 
@@ -173,6 +193,12 @@ pub struct Worked {
     pub retries: u32,
     /// Whether its server could not be reached, so that nothing was sent: it may answer later.
     pub unreached: bool,
+}
+
+impl From<Result<Output, StepError>> for Worked {
+    fn from(result: Result<Output, StepError>) -> Self {
+        Self { result, ..Self::default() }
+    }
 }
 
 impl Default for Worked {
@@ -338,12 +364,12 @@ fn begin<'a>(
                 if !bound.warnings.is_empty() {
                     noticed.insert(number, bound.warnings);
                 }
-                match workers.texts.work(step, bound.text) {
-                    Ok(future) => {
-                        StepStart::Working(Box::pin(
-                            async move { Worked { result: future.await, ..Worked::default() } },
-                        ))
-                    }
+                let told = workers
+                    .told
+                    .cloned()
+                    .map(|told| -> OnToolProgress { Arc::new(move |progress| told(number, progress)) });
+                match workers.texts.work(StepTask { run, number, step, text: bound.text, told }) {
+                    Ok(future) => StepStart::Working(future),
                     Err(text) => StepStart::Ended(Ok(Output::text(text))),
                 }
             }

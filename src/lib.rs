@@ -45,7 +45,9 @@ mod source;
 mod store;
 
 mod execute;
+mod generate;
 mod guide;
+mod provider;
 
 mod guard;
 mod upstream;
@@ -71,5 +73,5 @@ pub mod internals {
     macro_rules! open {
         ($($room:ident)*) => { $(pub mod $room { pub use crate::$room::*; })* };
     }
-    open!(code names document model graph render validate plan run discover tokens clock config cache web rpc source store execute guide guard upstream catalog app report mcp cli);
+    open!(code names document model graph render validate plan run discover tokens clock config cache web rpc source store execute generate guide provider guard upstream catalog app report mcp cli);
 }

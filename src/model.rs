@@ -11,6 +11,7 @@ mod example;
 mod fields;
 mod flow;
 mod flow_test;
+mod generated;
 mod node;
 mod persona;
 mod sets;
@@ -19,12 +20,14 @@ mod template;
 mod tool;
 mod variable;
 pub mod wire;
+mod wish;
 
 pub use contract::{Breach, Contract, MOST_BREACHES, NoSchema, spelt_path};
 pub use edge::{Edge, EdgeKind};
 pub use fields::{Leads, OutputShape, Part, member_of};
 pub use flow::{Flow, Shape};
 pub use flow_test::{Expectation, Expected, FlowTest, Mock, Pattern};
+pub use generated::{Cost, Finish, Generated, TokenUsage};
 pub use node::{FlowNode, InputNode, Node, NodeKind, TemplateNode, ToolNode};
 pub use persona::{Persona, PersonaError};
 pub use sets::{Sets, StepSets};
@@ -35,3 +38,4 @@ pub use tool::{
     ToolCall, ToolFile, ToolLink, ToolLookup, Toolbox,
 };
 pub use variable::{Declared, InputVariable, Refinement, ValueType, VariableSet, text_of, text_or_json};
+pub use wish::{ModelUse, ModelWish};

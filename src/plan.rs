@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::code::Code;
-use crate::model::{Contract, Flow, NodeKind, Persona, StepSets, UnfoldedSize, ValueType};
+use crate::model::{Contract, Flow, ModelWish, NodeKind, Persona, StepSets, UnfoldedSize, ValueType};
 use crate::names::{CatalogPath, ItemName};
 use crate::render::{Outline, Stencil};
 use crate::validate::{Body, CheckedFlow};
@@ -52,6 +52,8 @@ pub struct Plan {
     results: Vec<ResultMark>,
     last: Option<usize>,
     size: UnfoldedSize,
+    /// Who answers the steps that don't say so themselves.
+    model: Option<ModelWish>,
 }
 
 /// One step of a plan. Steps are numbered in the order in which they are reported.
@@ -185,6 +187,27 @@ pub struct Rendering {
     pub optional: bool,
     /// After how many refused outputs a model is advised to ask a person.
     pub max_attempts: u32,
+    /// Who is to answer it, as its node or its flow says.
+    pub asks: Asks,
+}
+
+/// Who is to answer a step, as files say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asks {
+    /// The node's `model`, else that of its flow, else that of the flow around.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wish: Option<ModelWish>,
+    /// Whether the node itself says so.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub own: bool,
+    /// Whether a model's failure to answer is an output like any other.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub goes_on: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands references")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// How many refused outputs it takes where the node doesn't say.
@@ -349,7 +372,17 @@ impl Plan {
             }
         }
         let size = unfold::size_of(&steps, &inputs);
-        Self { name: flow.name.clone(), file: flow.file.clone(), steps, inputs, sets: sets.into(), results, last, size }
+        Self {
+            name: flow.name.clone(),
+            file: flow.file.clone(),
+            steps,
+            inputs,
+            sets: sets.into(),
+            results,
+            last,
+            size,
+            model: flow.model.clone(),
+        }
     }
 
     /// The flow's name.

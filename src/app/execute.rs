@@ -1,5 +1,6 @@
 //! Executing a flow, and rehearsing it.
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,10 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::memory::{CallNews, Finished, Kept, Outcome, Recorded, StepDone};
 use crate::app::{App, Code, Error, Origin};
-use crate::execute::{self, Executed, OnCall, Options, Rendered, StepEnd, ToolProgress, Workers};
+use crate::execute::{self, Executed, OnCall, Options, Rendered, StepEnd, ToolProgress, Worker, Workers};
+use crate::generate::{ModelChoice, ModelWorker, OnPiece, Priced};
 use crate::model::{ValueType, text_or_json};
 use crate::names::{ItemName, few};
-use crate::plan::{Input, Plan};
+use crate::plan::{Input, Plan, Work};
 use crate::run::{Given, Limits, OnFailure, Refusal, Run};
 use crate::validate::Finding;
 
@@ -34,6 +36,8 @@ pub struct ExecuteRequest {
     pub on_failure: OnFailure,
     /// How long to wait for the end before answering that it goes on.
     pub wait: Option<Duration>,
+    /// Who answers steps.
+    pub models: ModelChoice,
 }
 
 /// How much of an execution is answered.
@@ -79,6 +83,8 @@ pub struct Caller {
     pub progress: Option<OnStep>,
     /// Told of every step that ended, with all that is known of it.
     pub ended: Option<OnEnd>,
+    /// Told the final step's answer as a model writes it, where that is a text.
+    pub pieces: Option<OnPiece>,
 }
 
 /// What would happen: every text rendered as far as the values go, nothing counted as done.
@@ -94,6 +100,8 @@ pub struct Rehearsal {
     pub origin: Origin,
     /// What was noticed about the flow.
     pub findings: Vec<Finding>,
+    /// What the answers of models would take at most, by step.
+    pub priced: BTreeMap<usize, Priced>,
 }
 
 /// A value that a flow needs and nobody gave.
@@ -127,6 +135,13 @@ impl MissingInput {
     }
 }
 
+/// The longest that an execution may take unless the operator says otherwise, where models answer steps: limits are
+/// waited for.
+const WITH_MODELS: Duration = Duration::from_hours(1);
+/// How many steps are worked on at once where models answer them; how many calls of one model are made at once is
+/// the operator's to say.
+const SIDE_BY_SIDE: usize = 64;
+
 impl App {
     /// Executes a flow. The execution goes on when the caller's patience ends, and is kept for a
     /// while either way; it stops when the caller cancels.
@@ -150,7 +165,14 @@ impl App {
         let deadline = wait.map(|wait| self.clock.reading().saturating_add(wait));
         let (plan, origin, findings) = prepared.await?;
         let given = Given::read(&request.variables).map_err(|refusal| refused(&flow, &refusal))?;
-        let options = Options { on_failure: request.on_failure, ..Options::default() };
+        let answering = self.models.answer_any(&plan, &request.models);
+        let usual = Options { on_failure: request.on_failure, ..Options::default() };
+        let options = if answering {
+            Options { side_by_side: SIDE_BY_SIDE, deadline: Some(WITH_MODELS), ..usual }
+        } else {
+            usual
+        };
+        let options = Options { deadline: self.settings.execution_timeout.or(options.deadline), ..options };
         let run =
             Run::begin(plan, given, options.limits, options.on_failure).map_err(|refusal| refused(&flow, &refusal))?;
         let steps = run.counts().steps;
@@ -160,11 +182,15 @@ impl App {
         let (clock, work_cancel, on_step) = (self.clock.clone(), cancel.clone(), caller.progress.clone());
         let (counting, on_end) = (self.counting.clone(), caller.ended.clone());
         let (tools, execution) = (self.tools.clone(), id.clone());
+        let stream = caller.pieces.clone().and_then(|on_piece| Some((last_text(run.plan())?, on_piece)));
+        let ends = options.deadline.map(|deadline| self.clock.reading().saturating_add(deadline));
+        let worker =
+            answering.then(|| ModelWorker::new(self.models.clone(), request.models.clone(), ends).telling(stream));
         let mut work = tokio::spawn(async move {
             let far = Arc::new(Far::default());
             let told = on_step.clone().map(|on_step| telling(&run, far.clone(), on_step));
             let workers = Workers {
-                texts: &Rendered,
+                texts: worker.as_ref().map_or(&Rendered, |worker| worker as &dyn Worker),
                 tools: Some(&*tools),
                 known: None,
                 execution: &execution,
@@ -228,16 +254,24 @@ impl App {
         let missing = given.missing(&plan);
         let run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| refused(flow, &refusal))?;
         let known = self.tools.toolbox();
+        let worker = ModelWorker::rehearsing(self.models.clone(), request.models.clone());
         let executed = execute::drive(
             run,
             &Options::default(),
-            Workers::rehearsing(&Rendered, &known),
+            Workers::rehearsing(&worker, &known),
             &*self.clock,
             &caller.cancel,
             |_, _| {},
         )
         .await;
-        Ok(Rehearsal { flow: flow.to_owned(), executed, missing, origin, findings })
+        let priced = executed.run.plan().steps().iter().enumerate().filter_map(|(number, step)| {
+            let (Work::Render(rendering), Some(output)) = (&step.work, executed.run.output_of(number)) else {
+                return None;
+            };
+            Some((number, self.models.priced(rendering, &output.text, &request.models)?))
+        });
+        let priced = priced.collect();
+        Ok(Rehearsal { flow: flow.to_owned(), executed, missing, origin, findings, priced })
     }
 
     /// The values that a flow needs and that the request does not give.
@@ -265,6 +299,9 @@ impl App {
         request: &ExecuteRequest,
         cancel: &CancellationToken,
     ) -> Result<(Arc<Plan>, Origin, Vec<Finding>), Error> {
+        if let Some((name, near)) = self.models.lack(&request.models) {
+            return Err(no_such_model(name, &near, self.models.any()));
+        }
         let read = async {
             let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
             let prepared = catalog.prepare(&request.flow).await?;
@@ -287,6 +324,26 @@ impl App {
         }
         format!("{slug}_{}_{:06x}", self.clock.now().timestamp_millis(), self.clock.fresh() & 0x00ff_ffff)
     }
+}
+
+/// The step whose text is the final result, also where it is a step of a flow within.
+fn last_text(plan: &Plan) -> Option<usize> {
+    let mut step = plan.last()?;
+    while let Work::Gather(gather) = &plan.step(step)?.work {
+        step = gather.last;
+    }
+    Some(step)
+}
+
+/// A model that a caller names, and that is not there.
+pub(super) fn no_such_model(name: &str, near: &[String], any: bool) -> Error {
+    let next = match near.first() {
+        Some(near) => format!("did you mean {near}? `flowy models list` shows all"),
+        None if any => "`flowy models list` shows the models there are".to_owned(),
+        None => format!("the operator configures models: write a section [models.{name}] into your own flowy.toml"),
+    };
+    let what = if any { "" } else { "; none is configured" };
+    Error::new(Code::ModelNotFound, format!("there is no model {}{what}", crate::names::quoted(name))).next(next)
 }
 
 /// How far an execution is, for news that come from within a step.

@@ -20,6 +20,7 @@ pub(super) use writing::{ConvertArgs, ImportArgs, InitArgs, NewArgs};
 use super::settings::SettingFlags;
 use crate::app::clients::SERVER;
 use crate::app::{ListKind, Mode, STATES};
+use crate::config::Answers;
 use crate::report::draw::FORMATS;
 use crate::report::files::FILE_KINDS;
 
@@ -342,6 +343,12 @@ pub(super) struct RunArgs {
     /// Show what would run and which values are missing; execute nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+    /// The model that answers steps; none: nobody; OLD=NEW: another one instead. May be repeated
+    #[arg(long = "model", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) models: Vec<String>,
+    /// What is done with answers of models that are stored on this machine
+    #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(Answers::WORDS))]
+    pub(super) answers: Option<String>,
     /// Whether steps that don't depend on a failed step still run
     #[arg(long, value_name = "WHAT", default_value = "continue",
           value_parser = PossibleValuesParser::new(["continue", "stop"]))]

@@ -8,7 +8,7 @@ use clap::{Arg, Command, CommandFactory as _};
 use super::args::Cli;
 use super::settings::concern_of;
 use crate::config::Concern::{
-    self, All, CacheFolder, Catalog, Counts, Exposing, Reading, Servers, Serving, Source, StateFolder,
+    self, All, CacheFolder, Catalog, Counts, Exposing, Models, Reading, Servers, Serving, Source, StateFolder,
 };
 
 /// How much a page shows.
@@ -32,7 +32,7 @@ struct Relevant {
 const READING: &[&str] = &["refresh", "json", "quiet", "color"];
 const ANSWERING: &[&str] = &["json", "quiet", "color"];
 const EVERY_SETTING: &[Concern] =
-    &[Source, Catalog, Reading, Serving, Exposing, Servers, CacheFolder, StateFolder, Counts, All];
+    &[Source, Catalog, Reading, Serving, Exposing, Models, Servers, CacheFolder, StateFolder, Counts, All];
 
 /// The commands, and in a second level the commands below them that differ; a command that is not
 /// here is as the one above it.

@@ -202,6 +202,16 @@ pub enum SettingsError {
         /// The flag that names another one.
         flag: &'static str,
     },
+    /// Something in the table of a model that can't be used; a key is never in it.
+    #[error("{place} {why}")]
+    BadModel {
+        /// The model, or its key.
+        place: Place,
+        /// What is wrong.
+        why: String,
+        /// What to write instead, where that is clear.
+        hint: Option<String>,
+    },
     /// A setting that only the user's own file may have.
     #[error("{place} is not allowed in a file that is read only because it lies in the current folder")]
     NotInThisFile {
@@ -257,6 +267,7 @@ impl SettingsError {
             Self::NotInThisFile { own_file: None, .. } => {
                 Some("name this file with --config if it is yours".to_owned())
             }
+            Self::BadModel { hint, .. } => hint.clone(),
             Self::OutOfRange { .. }
             | Self::NotAChoice { .. }
             | Self::BadSpelling { .. }

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
+use super::environment::Environment;
 use super::error::{Origin, Place, SettingsError, system_says};
+use super::models::{self, ModelSpec};
 use super::named::read_named;
 use super::rows::SETTINGS;
 use super::secret::redact;
@@ -28,6 +30,8 @@ pub(super) struct ConfigFile {
     path: PathBuf,
     /// By key: the value as text, and its line.
     values: BTreeMap<&'static str, (String, usize)>,
+    /// The models that it lists.
+    models: Vec<ModelSpec>,
 }
 
 /// Whether a file is the user's own or merely lies in the current folder.
@@ -48,9 +52,9 @@ impl ConfigFile {
     ///
     /// # Errors
     /// When it cannot be read, is not TOML, or holds a key or kind of value that no setting has.
-    pub(super) fn read(path: &Path, trust: Trust<'_>) -> Result<Self, SettingsError> {
+    pub(super) fn read(path: &Path, trust: Trust<'_>, environment: &Environment) -> Result<Self, SettingsError> {
         match read_text(path) {
-            Ok(text) => Self::parse(path, &text, trust, SETTINGS),
+            Ok(text) => Self::parse(path, &text, (trust, environment), SETTINGS),
             Err(error) => Err(SettingsError::Unreadable { file: path.to_owned(), why: system_says(&error) }),
         }
     }
@@ -59,14 +63,23 @@ impl ConfigFile {
     ///
     /// # Errors
     /// As [`ConfigFile::read`], except when there is no such file.
-    pub(super) fn read_if_there(path: &Path, trust: Trust<'_>) -> Result<Option<Self>, SettingsError> {
+    pub(super) fn read_if_there(
+        path: &Path,
+        trust: Trust<'_>,
+        environment: &Environment,
+    ) -> Result<Option<Self>, SettingsError> {
         match std::fs::metadata(path) {
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-            _ => Self::read(path, trust).map(Some),
+            _ => Self::read(path, trust, environment).map(Some),
         }
     }
 
-    fn parse(path: &Path, text: &str, trust: Trust<'_>, rows: &'static [SettingRow]) -> Result<Self, SettingsError> {
+    fn parse(
+        path: &Path,
+        text: &str,
+        (trust, environment): (Trust<'_>, &Environment),
+        rows: &'static [SettingRow],
+    ) -> Result<Self, SettingsError> {
         // Windows editors put a byte order mark first.
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let table = DeTable::parse(text).map_err(|error| {
@@ -78,8 +91,8 @@ impl ConfigFile {
                 why: redact(error.message(), &[]).into_owned(),
             }
         })?;
-        let mut file = Self { path: path.to_owned(), values: BTreeMap::new() };
-        file.take(table.into_inner(), "", &FileReading { text, rows, trust })?;
+        let mut file = Self { path: path.to_owned(), values: BTreeMap::new(), models: Vec::new() };
+        file.take(table.into_inner(), "", &FileReading { text, rows, trust, environment })?;
         Ok(file)
     }
 
@@ -91,6 +104,20 @@ impl ConfigFile {
             let value = value.into_inner();
             if key == super::checking::SECTION && matches!(value, DeValue::Table(_)) {
                 // About checking the catalog that the file lies in; read where that is checked.
+                continue;
+            }
+            if key == models::SECTION {
+                let origin = Origin::File { path: self.path.clone(), line };
+                if let Trust::Found(own_file) = reading.trust {
+                    let place = Place { setting: key, origin };
+                    return Err(SettingsError::NotInThisFile { place, own_file: own_file.map(Path::to_owned) });
+                }
+                let DeValue::Table(table) = value else {
+                    let place = Place { setting: key, origin };
+                    let hint = Some("write a section for each model: [models.NAME]".to_owned());
+                    return Err(SettingsError::BadModel { place, why: "is no table".to_owned(), hint });
+                };
+                self.models = models::read(table, (&self.path, reading.text), reading.environment)?;
                 continue;
             }
             let Some((row, key)) = reading.row_of(&key) else {
@@ -132,6 +159,11 @@ impl ConfigFile {
         Some((text, Place { setting: key.to_owned(), origin }))
     }
 
+    /// The models that it lists.
+    pub(super) fn models(&self) -> &[ModelSpec] {
+        &self.models
+    }
+
     /// The folder that relative paths in this file are relative to.
     pub(super) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
@@ -143,6 +175,7 @@ struct FileReading<'a> {
     text: &'a str,
     rows: &'static [SettingRow],
     trust: Trust<'a>,
+    environment: &'a Environment,
 }
 
 impl FileReading<'_> {
@@ -182,8 +215,12 @@ mod tests {
     use super::super::setting::PLAIN;
     use super::*;
 
+    fn nothing() -> Environment {
+        Environment::of::<&str, &str>([])
+    }
+
     fn parsed(text: &str) -> Result<ConfigFile, SettingsError> {
-        ConfigFile::parse(Path::new("/x/flowy.toml"), text, Trust::Own, SETTINGS)
+        ConfigFile::parse(Path::new("/x/flowy.toml"), text, (Trust::Own, &nothing()), SETTINGS)
     }
 
     #[test]
@@ -234,7 +271,7 @@ mod tests {
             SettingRow { key: Some("http.tls.file"), ..PLAIN },
             SettingRow { key: Some("source"), ..PLAIN },
         ];
-        let read = |text| ConfigFile::parse(Path::new("/x/flowy.toml"), text, Trust::Own, ROWS);
+        let read = |text| ConfigFile::parse(Path::new("/x/flowy.toml"), text, (Trust::Own, &nothing()), ROWS);
         let file = read("source = 'a'\nhttp.listen = 'b'\n[http.tls]\nfile = 'c'\n").unwrap();
         let found = |key| file.value(key).map(|(text, place)| (text.to_owned(), place.to_string())).unwrap();
         assert_eq!(found("http.listen"), ("b".to_owned(), "http.listen in /x/flowy.toml:2".to_owned()));
@@ -252,7 +289,8 @@ mod tests {
             let Some(key) = row.key else { continue };
             let text = format!("{key} = \"1\"");
             let own = Path::new("/home/kim/.config/flowy/flowy.toml");
-            let read = ConfigFile::parse(Path::new("/x/flowy.toml"), &text, Trust::Found(Some(own)), SETTINGS);
+            let read =
+                ConfigFile::parse(Path::new("/x/flowy.toml"), &text, (Trust::Found(Some(own)), &nothing()), SETTINGS);
             assert_eq!(read.is_err(), row.own_file_only, "{key}");
             if let Err(error) = read {
                 assert!(error.hint().unwrap().contains("/home/kim/.config/flowy/flowy.toml"));

@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::environment::Environment;
 use super::error::{Origin, Place, SettingsError};
 use super::file::{CONFIG_FILE, ConfigFile, Trust};
 use super::folders::{Folders, refuse_foreign};
+use super::models::{ModelSpec, did_you_mean};
 use super::reading::{self, GivenSetting};
 use super::rows::{self, SETTINGS};
 use super::setting::SettingRow;
@@ -52,6 +54,8 @@ impl Settings {
             from.read(row, &mut settings)?;
         }
         refuse_foreign(&settings, environment)?;
+        settings.models = from.models();
+        from.default_model_is_one(&settings)?;
         if settings.token_place.as_ref().is_some_and(|place| place.origin == Origin::Variable) {
             settings.hidden_token = from.key(&rows::TOKEN).map(|found| found.place);
         }
@@ -64,7 +68,7 @@ impl Settings {
     pub fn to_log_by(flags: &Flags, environment: &Environment) -> Self {
         let mut from = Layers { flags, environment, files: Vec::new() };
         from.files = settings_files(&from).unwrap_or_default();
-        let mut settings = Self::defaults(environment);
+        let mut settings = Self { models: from.models(), ..Self::defaults(environment) };
         for row in [&rows::TOKEN, &rows::STATE_DIR] {
             // What fails here is told by the error that made this necessary.
             let _ = from.read(row, &mut settings);
@@ -79,9 +83,9 @@ impl Settings {
 /// The token that a settings file holds by now, if the token came from one.
 pub fn token_in(place: &Place) -> Option<Secret> {
     let Origin::File { path, .. } = &place.origin else { return None };
-    let file = ConfigFile::read(path, Trust::Own).ok()?;
-    let (text, place) = file.value(rows::TOKEN.key?).filter(|(text, _)| !reading::is_placeholder(text))?;
     let environment = Environment::of::<&str, &str>([]);
+    let file = ConfigFile::read(path, Trust::Own, &environment).ok()?;
+    let (text, place) = file.value(rows::TOKEN.key?).filter(|(text, _)| !reading::is_placeholder(text))?;
     reading::token(GivenSetting { text, place, base: file.folder(), environment: &environment }).ok()
 }
 
@@ -89,16 +93,16 @@ pub fn token_in(place: &Place) -> Option<Secret> {
 fn settings_files(from: &Layers<'_>) -> Result<Vec<ConfigFile>, SettingsError> {
     if let Some(named) = from.find(&rows::CONFIG)? {
         let path = from.environment.resolved(named.text.trim(), named.base);
-        return Ok(vec![ConfigFile::read(&path, Trust::Own)?]);
+        return Ok(vec![ConfigFile::read(&path, Trust::Own, from.environment)?]);
     }
     let found = from.environment.current_folder().join(CONFIG_FILE);
     let own = Folders::of(from.environment).config.map(|folder| folder.join(CONFIG_FILE));
     let mut files = Vec::new();
     if Some(&found) != own.as_ref() {
-        files.extend(ConfigFile::read_if_there(&found, Trust::Found(own.as_deref()))?);
+        files.extend(ConfigFile::read_if_there(&found, Trust::Found(own.as_deref()), from.environment)?);
     }
     if let Some(own) = own {
-        files.extend(ConfigFile::read_if_there(&own, Trust::Own)?);
+        files.extend(ConfigFile::read_if_there(&own, Trust::Own, from.environment)?);
     }
     Ok(files)
 }
@@ -174,6 +178,24 @@ impl Layers<'_> {
             let (text, place) = file.value(key).filter(|(text, _)| !text.trim().is_empty())?;
             Some(FoundValue { text, place, base: file.folder() })
         })
+    }
+
+    /// The models of the files, which only the operator's own may list.
+    fn models(&self) -> Vec<Arc<ModelSpec>> {
+        self.files.iter().flat_map(ConfigFile::models).cloned().map(Arc::new).collect()
+    }
+
+    /// Looks whether the default model is one of those there are, where there are any.
+    fn default_model_is_one(&self, settings: &Settings) -> Result<(), SettingsError> {
+        let names: Vec<String> = settings.models.iter().map(|model| model.name.clone()).collect();
+        let Some(name) = settings.default_model.as_ref().filter(|name| !names.is_empty() && !names.contains(name))
+        else {
+            return Ok(());
+        };
+        let place = self.find(&rows::DEFAULT_MODEL)?.map(|found| found.place);
+        let place = place.unwrap_or(Place { setting: "default_model".to_owned(), origin: Origin::Default });
+        let why = format!("is {}, and no model of that name is configured", crate::names::quoted(name));
+        Err(SettingsError::BadModel { place, why, hint: did_you_mean(name, &names) })
     }
 
     /// GitHub Actions sets `GITHUB_REF` for every workflow, to the ref of the repository it runs

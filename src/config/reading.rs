@@ -250,6 +250,19 @@ fn names_somebody(text: &str) -> bool {
     user || password.is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains('@')))
 }
 
+/// A word of letters, digits, `-`, `_` and `.`.
+///
+/// # Errors
+/// `BadSpelling`.
+pub(super) fn word(given: GivenSetting<'_>) -> Result<String, SettingsError> {
+    let letter = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if given.text.chars().count() <= 64 && given.text.chars().all(letter) {
+        Ok(given.text.to_owned())
+    } else {
+        Err(bad_spelling(given, "it has up to 64 letters, digits, - _ and ."))
+    }
+}
+
 /// The name the server introduces itself by.
 ///
 /// # Errors

@@ -12,6 +12,8 @@ use super::setting::{Concern, Fallback, PLAIN, SettingRow};
 
 /// A year: longer than anything here should last, and far from where times overflow.
 const A_YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1000;
+/// A week: the longest that one execution may take.
+const A_WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// Ten minutes, the longest wait for GitHub that can be asked for.
 const LONGEST_WAIT_MS: u64 = 600_000;
 /// GitHub refuses files over 100 MB.
@@ -44,6 +46,19 @@ pub(super) const TOKEN: SettingRow = SettingRow {
         let place = given.place.clone();
         reading::token(given).map(|value| (settings.token, settings.token_place) = (Some(value), Some(place)))
     },
+    ..PLAIN
+};
+
+/// Whether it is the name of a model is looked at when all models are known.
+pub(super) const DEFAULT_MODEL: SettingRow = SettingRow {
+    variables: &["FLOWY_DEFAULT_MODEL"],
+    key: Some("default_model"),
+    default: Fallback::Described("none: steps without a model are rendered"),
+    meaning: "the model (a section [models.NAME] of the user's own flowy.toml) that answers steps for which nobody names one",
+    own_file_only: true,
+    concern: Concern::Models,
+    put: |settings, given| reading::word(given).map(|value| settings.default_model = Some(value)),
+    written: |settings| settings.default_model.clone(),
     ..PLAIN
 };
 
@@ -316,6 +331,31 @@ pub const SETTINGS: &[SettingRow] = &[
         concern: Concern::Counts,
         put: |settings, given| reading::switch(given).map(|value| settings.no_usage = value),
         written: |settings| Some(settings.no_usage.to_string()),
+        ..PLAIN
+    },
+    DEFAULT_MODEL,
+    SettingRow {
+        variables: &["FLOWY_CURRENCY"],
+        key: Some("currency"),
+        default: Fallback::Value("USD"),
+        meaning: "the currency of price_in and price_out of models, as it is shown",
+        own_file_only: true,
+        concern: Concern::Models,
+        put: |settings, given| reading::word(given).map(|value| settings.currency = value),
+        written: |settings| Some(settings.currency.clone()),
+        ..PLAIN
+    },
+    SettingRow {
+        variables: &["FLOWY_EXECUTION_TIMEOUT_MS"],
+        key: Some("execution_timeout_ms"),
+        default: Fallback::Described("600000; 3600000 where a model answers a step"),
+        meaning: "the longest that a direct execution may take, waits for limits included, in milliseconds",
+        own_file_only: true,
+        concern: Concern::Models,
+        put: |settings, given| {
+            reading::milliseconds(given, 1_000..=A_WEEK_MS).map(|time| settings.execution_timeout = Some(time))
+        },
+        written: |settings| settings.execution_timeout.map(milliseconds),
         ..PLAIN
     },
     CACHE_DIR,

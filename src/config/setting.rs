@@ -39,6 +39,8 @@ pub enum Concern {
     Exposing,
     /// The external servers that flows may call.
     Servers,
+    /// The models that may answer steps.
+    Models,
     /// What was fetched from GitHub and from external servers.
     CacheFolder,
     /// Logs, guided executions and counts.

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use tokio::sync::watch;
 
 use crate::code::Code;
@@ -17,6 +18,8 @@ pub struct ToolProgress {
     pub total: Option<f64>,
     /// What it is at.
     pub message: Option<String>,
+    /// Until when nothing happens, where it waits for a limit.
+    pub until: Option<DateTime<Utc>>,
 }
 
 /// Told how a call goes.

@@ -56,11 +56,21 @@ pub(super) struct Definition {
     pub(super) run: ToolRun,
 }
 
+/// What steps of flows may do to the world, by what the operator configured.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct StepsMay {
+    /// Call external tools that change things.
+    pub(super) change: bool,
+    /// Ask models, which costs tokens, and never gives quite the same again.
+    pub(super) spend: bool,
+}
+
 impl Definition {
-    /// The tool as clients are shown it. Where flows may call external tools that change things
-    /// (`changing`), whatever does their steps may do so.
-    pub(super) fn tool(&self, changing: bool) -> Tool {
-        let anything = changing && self.does_steps;
+    /// The tool as clients are shown it. Where flows may call external tools that change things, or models that
+    /// cost something, whatever does their steps may do so.
+    pub(super) fn tool(&self, may: StepsMay) -> Tool {
+        let anything = may.change && self.does_steps;
+        let more = anything || (may.spend && self.does_steps);
         let listed = || self.parameters.iter().filter(|parameter| parameter.listed);
         let properties: Map<String, Value> =
             listed().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();
@@ -74,10 +84,10 @@ impl Definition {
         }
         let annotations = ToolAnnotations::from_raw(
             None,
-            Some(self.read_only && !anything),
+            Some(self.read_only && !more),
             Some(self.destructive || anything),
             // What would only be idempotent for changing nothing is so no more.
-            Some(self.idempotent && !(anything && self.read_only)),
+            Some(self.idempotent && !(more && self.read_only)),
             Some(self.open_world),
         );
         Tool::new(self.name, self.description, Arc::new(schema)).with_title(self.title).with_annotations(annotations)

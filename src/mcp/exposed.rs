@@ -112,15 +112,16 @@ fn log(exposed: &Exposed, alone: bool) {
     }
 }
 
-/// A tool as clients are shown it.
-pub(super) fn tool(exposed: &ExposedTool) -> Tool {
+/// A tool as clients are shown it. Where models answer steps, a call costs something and is never quite the same
+/// again.
+pub(super) fn tool(exposed: &ExposedTool, may_spend: bool) -> Tool {
     let (flow, hints) = (&exposed.flow, exposed.hints);
     let annotations = ToolAnnotations::from_raw(
         None,
-        Some(hints.read_only),
+        Some(hints.read_only && !may_spend),
         Some(hints.destructive),
-        Some(hints.idempotent),
-        Some(hints.open_world),
+        Some(hints.idempotent && !may_spend),
+        Some(hints.open_world || may_spend),
     );
     Tool::new(flow.tool.clone(), flow.description.clone(), Arc::new(flow.schema.clone()))
         .with_title(flow.flow.clone())

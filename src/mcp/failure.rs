@@ -102,6 +102,15 @@ fn of(error: &Error) -> ErrorCode {
         | Code::ToolNotAllowed
         | Code::ToolUnavailable
         | Code::ToolError
+        | Code::ModelNotFound
+        | Code::ModelUnauthorized
+        | Code::ModelRateLimited
+        | Code::ModelOverloaded
+        | Code::ModelNoQuota
+        | Code::ModelError
+        | Code::ContextTooLong
+        | Code::ContentFiltered
+        | Code::BudgetExceeded
         | Code::InvalidStepToken
         | Code::StepAlreadyCompleted
         | Code::ContractViolation

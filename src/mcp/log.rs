@@ -30,8 +30,10 @@ const LARGEST: u64 = 4 << 20;
 
 /// Begins to log, and sees to it that panics are logged as well. A second call changes nothing.
 pub fn start_logging(settings: &Settings) {
-    let secrets: Vec<Secret> = settings.token.iter().cloned().collect();
-    let sink = Arc::new(Sink { secrets, file: Rotating::open(&settings.state_dir, LARGEST).map(Mutex::new) });
+    let sink = Arc::new(Sink {
+        secrets: settings.secrets(),
+        file: Rotating::open(&settings.state_dir, LARGEST).map(Mutex::new),
+    });
     let level: Level = settings.log_level.parse().unwrap_or(Level::INFO);
     // Of the libraries only what goes wrong, unless everything is wanted: their debug lines hold
     // whole messages.

@@ -26,7 +26,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Person;
-use super::definition::Definition;
+use super::definition::{Definition, StepsMay};
 use super::exposed::{self, Exposing};
 use super::outbox::Outbox;
 use super::progress::ClientProgress;
@@ -211,6 +211,11 @@ impl McpServer {
         introduction::of(self.alone, prefix)
     }
 
+    /// What steps of flows may do to the world.
+    fn steps_may(&self) -> StepsMay {
+        StepsMay { change: self.app.may_change_things(), spend: self.app.may_spend() }
+    }
+
     fn find(&self, name: &str) -> Option<&'static Definition> {
         self.tools.iter().find(|tool| tool.name == name)
     }
@@ -356,8 +361,8 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let mut tools: Vec<Tool> = {
-            let changing = self.app.may_change_things();
-            self.tools.iter().map(|tool| tool.tool(changing)).collect()
+            let may = self.steps_may();
+            self.tools.iter().map(|tool| tool.tool(may)).collect()
         };
         let Some(exposing) = &self.exposing else {
             let mut list = ListToolsResult::with_all_items(tools);
@@ -366,7 +371,7 @@ impl ServerHandler for McpServer {
         };
         let ttl = match self.guarded("tools/list", &context, exposing.to_list().boxed()).await {
             Ok(exposed) => {
-                tools.extend(exposed.tools.iter().map(exposed::tool));
+                tools.extend(exposed.tools.iter().map(|tool| exposed::tool(tool, self.app.may_spend())));
                 exposed.fresh_for_ms.unwrap_or(TTL_AT_MOST_MS).min(TTL_AT_MOST_MS)
             }
             Err(error) if self.alone => return Err(failure::protocol(&error, "tools/list")),
@@ -381,8 +386,9 @@ impl ServerHandler for McpServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let exposed = || self.exposing.as_ref()?.newest().find(name).map(exposed::tool);
-        self.find(name).map(|tool| tool.tool(self.app.may_change_things())).or_else(exposed)
+        let exposed =
+            || self.exposing.as_ref()?.newest().find(name).map(|tool| exposed::tool(tool, self.app.may_spend()));
+        self.find(name).map(|tool| tool.tool(self.steps_may())).or_else(exposed)
     }
 
     async fn call_tool(

@@ -1,7 +1,7 @@
 //! A flow: what a file says of one graph.
 
 use crate::document::Pointer;
-use crate::model::{Edge, Node, Refinement};
+use crate::model::{Edge, ModelWish, Node, Refinement};
 use crate::names::{CatalogPath, ItemName};
 
 /// Which of the two file shapes a flow was written in.
@@ -58,6 +58,8 @@ pub struct Flow {
     pub examples: Vec<String>,
     /// `expose`: whether the flow asks to be a tool of its own.
     pub expose: bool,
+    /// `model`: who answers steps that don't say so themselves.
+    pub model: Option<ModelWish>,
     /// What `inputs` says of variables, in file order.
     pub inputs: Vec<Refinement>,
     /// What `outputs` says of results: label and description, in file order.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::{Declared, InputVariable, VariableSet};
+use crate::model::{Declared, InputVariable, ModelWish, VariableSet};
 
 /// One node.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +64,10 @@ pub struct TemplateNode {
     pub optional: bool,
     /// `maxAttempts`.
     pub max_attempts: Option<u32>,
+    /// `model`: who answers.
+    pub model: Option<ModelWish>,
+    /// `onError: continue`: where a model fails to answer, that is an output like any other.
+    pub goes_on: bool,
 }
 
 /// What a tool node carries.

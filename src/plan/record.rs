@@ -15,7 +15,7 @@ use super::unfold::size_of;
 use crate::code::Code;
 use crate::model::{Contract, Persona, Sets, StepSets, Syntax, ToolAddress, VariableSet};
 use crate::names::{CatalogPath, ItemName, quoted};
-use crate::plan::{Call, Door, Gather, Input, Passage, Plan, Rendering, ResultMark, Slot, Step, Work};
+use crate::plan::{Asks, Call, Door, Gather, Input, Passage, Plan, Rendering, ResultMark, Slot, Step, Work};
 use crate::render::{Outline, Placeholder, Stencil};
 use crate::validate::{Intent, Mending};
 
@@ -140,6 +140,12 @@ struct RenderingRecord {
     terms: Option<usize>,
     optional: bool,
     max_attempts: u32,
+    #[serde(default, skip_serializing_if = "is_default")]
+    asks: Asks,
+}
+
+fn is_default(asks: &Asks) -> bool {
+    *asks == Asks::default()
 }
 
 /// A call; its arguments are as the node has them, and taken apart again on the way back.
@@ -247,6 +253,8 @@ impl PlanRecord {
             sets: self.sets.into(),
             results: self.results,
             last: self.last,
+            // Its steps are unfolded, and each has it where it counts.
+            model: None,
         })
     }
 }
@@ -305,6 +313,7 @@ impl Parts {
             terms: rendering.terms.as_ref().map(|contract| self.contract(contract)),
             optional: rendering.optional,
             max_attempts: rendering.max_attempts,
+            asks: rendering.asks.clone(),
         }
     }
 
@@ -389,6 +398,7 @@ impl Shelves {
             terms: shared(&self.contracts, record.terms, "a contract")?,
             optional: record.optional,
             max_attempts: record.max_attempts,
+            asks: record.asks,
         })
     }
 }

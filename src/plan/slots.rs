@@ -11,7 +11,7 @@ use crate::model::{
     InputNode, LONGEST_BACKOFF, Lookup, MOST_RETRIES, NodeKind, Refinement, Sets, StepSets, Template, ToolNode,
 };
 use crate::plan::{
-    Call, FlowPlan, Linked, MAX_ATTEMPTS, Open, Rendering, Slot, Source, Step, USUAL_BACKOFF, Work, faulty,
+    Asks, Call, FlowPlan, Linked, MAX_ATTEMPTS, Open, Rendering, Slot, Source, Step, USUAL_BACKOFF, Work, faulty,
 };
 use crate::validate::{Body, CheckedFlow, DeclaredName, InputScope, Mapped, OutputPart, ReadSource, StepScope};
 
@@ -65,11 +65,13 @@ impl<'a> PlanView<'a> {
             (body, _) => return faulty(body),
         };
         let (mut sets, mut persona, mut contract) = (Vec::new(), None, None);
-        let (mut optional, mut max_attempts) = (false, MAX_ATTEMPTS);
+        let (mut optional, mut max_attempts, mut asks) = (false, MAX_ATTEMPTS, Asks::default());
         if let Some(NodeKind::Template(step)) = self.checked.flow().nodes.get(node).map(|node| &node.kind) {
             sets.extend((!step.sets.is_empty()).then(|| Arc::new(Sets::of(&step.sets))));
             (persona, contract) = (step.persona.clone(), step.contract.clone());
             (optional, max_attempts) = (step.optional, step.max_attempts.unwrap_or(MAX_ATTEMPTS));
+            let wish = step.model.as_ref().or(self.checked.flow().model.as_ref()).cloned();
+            asks = Asks { wish, own: step.model.is_some(), goes_on: step.goes_on };
         }
         sets.extend(template.as_ref().filter(|template| !template.sets.is_empty()).map(|template| {
             let mut known = self.template_sets.borrow_mut();
@@ -88,6 +90,7 @@ impl<'a> PlanView<'a> {
             terms: found(scope.contract.as_ref()),
             optional,
             max_attempts,
+            asks,
         })
     }
 

@@ -51,13 +51,19 @@ impl Plan {
                 let moved = |number: usize| number + offset;
                 let mut ends = Vec::new();
                 for (number, below) in inner.steps.iter().enumerate() {
+                    let mut work = below.work.moved(&moved);
+                    if let Work::Render(rendering) = &mut work
+                        && rendering.asks.wish.is_none()
+                    {
+                        rendering.asks.wish.clone_from(&self.model);
+                    }
                     let before: Vec<usize> = below.parents.iter().map(|parent| parent + offset).collect();
                     steps.push(Step {
                         node: step.node,
                         id: format!("{}/{}", step.id, below.id),
                         parents: if before.is_empty() { parents.clone() } else { before },
                         children: Vec::new(),
-                        work: below.work.moved(&moved),
+                        work,
                         within: Some(below.within.map_or(within, |within| within + offset)),
                         wave: 0,
                         ..below.clone()
@@ -108,6 +114,7 @@ impl Plan {
             sets: self.sets.clone(),
             results: results.collect(),
             last: self.last.map(place),
+            model: self.model.clone(),
             steps,
         }
     }

@@ -44,6 +44,7 @@ pub use execution::STATUSES;
 pub use execution::{
     DirectAnswer, EndedAnswer, ExecuteAnswer, FailedAnswer, OutcomeAnswer, execution, outcome, refusal, rehearsal,
 };
+pub(super) use execution::{cost_of, generated};
 pub use files::{Attached, attached, attached_to};
 pub use finding::checkup;
 pub(super) use flow::from;

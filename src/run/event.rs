@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
 use crate::code::Code;
-use crate::model::{ToolAnswer, ToolFile};
+use crate::model::{Generated, ToolAnswer, ToolFile};
 use crate::render::{Walked, walk};
 
 /// What a step gave.
@@ -26,12 +26,22 @@ pub struct Output {
     pub of_tool: bool,
     /// Whether it stands for an output that is not there yet: what would read it stays as it is.
     pub pending: bool,
+    /// How a model came to give it; none where no model did.
+    pub generated: Option<Arc<Generated>>,
 }
 
 impl Output {
     /// A text.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into(), value: None, files: Vec::new(), left_out: Vec::new(), of_tool: false, pending: false }
+        Self {
+            text: text.into(),
+            value: None,
+            files: Vec::new(),
+            left_out: Vec::new(),
+            of_tool: false,
+            pending: false,
+            generated: None,
+        }
     }
 
     /// A text, and the value with fields behind it.
@@ -93,13 +103,14 @@ impl Output {
             left_out,
             of_tool: true,
             pending: false,
+            generated: None,
         }
     }
 
     /// The output of a failed call after which the flow goes on.
     pub fn of_failure(error: &StepError) -> Self {
         let value = json!({"text": error.message, "error": {"code": error.code, "message": error.message}});
-        Self { of_tool: true, ..Self::with_fields(error.message.as_str(), value) }
+        Self { of_tool: true, generated: error.generated.clone(), ..Self::with_fields(error.message.as_str(), value) }
     }
 
     /// Code and message of the failure after which the flow went on, where that is what this is: no
@@ -154,12 +165,14 @@ pub struct StepError {
     pub code: Code,
     /// The fact.
     pub message: String,
+    /// What a model that failed to give an output took, where one was asked.
+    pub generated: Option<Arc<Generated>>,
 }
 
 impl StepError {
     /// An error of this code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: message.into(), generated: None }
     }
 }
 

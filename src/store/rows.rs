@@ -233,7 +233,7 @@ pub fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> {
         }
         "broke" => {
             let form: BrokeForm = read(body)?;
-            Moment::Broke { step: form.step, error: StepError { code: form.code, message: form.message } }
+            Moment::Broke { step: form.step, error: StepError::new(form.code, form.message) }
         }
         "breached" => {
             let form: BreachedForm = read(body)?;
@@ -269,7 +269,7 @@ pub fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> {
             let form: ToolEndedForm = read(body)?;
             let result = match (form.output, form.error) {
                 (Some(output), _) => Ok(output_back(output)?),
-                (None, Some((code, message))) => Err(StepError { code, message }),
+                (None, Some((code, message))) => Err(StepError::new(code, message)),
                 (None, None) => return Err("a call ended with neither an output nor an error".to_owned()),
             };
             let took = Duration::from_micros(form.took_us);

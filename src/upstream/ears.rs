@@ -46,7 +46,7 @@ impl Route {
         }
         self.furthest = told.progress;
         let message = told.message.as_deref().map(|message| shown(&redact(message, secrets), LONGEST));
-        (self.tell)(ToolProgress { progress: told.progress, total: told.total, message });
+        (self.tell)(ToolProgress { progress: told.progress, total: told.total, message, until: None });
     }
 }
 

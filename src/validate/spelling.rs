@@ -43,7 +43,7 @@ impl Spelling {
 
 /// What a model's step has and no other.
 const OF_MODELS: (&[&str], &str) =
-    (&["persona", "contract", "optional", "maxAttempts"], "only template nodes have this field");
+    (&["persona", "contract", "optional", "maxAttempts", "model"], "only template nodes have this field");
 
 /// `data` of a tool node.
 pub(super) const OF_TOOLS: Spelling = Spelling {
@@ -95,6 +95,8 @@ pub(super) const OF_TEMPLATES: Spelling = Spelling {
         "contract",
         "optional",
         "maxAttempts",
+        "model",
+        "onError",
     ],
     instead: &[
         ("variableSets", "variableValueSets"),
@@ -110,7 +112,7 @@ pub(super) const OF_TEMPLATES: Spelling = Spelling {
         ("schema", "contract"),
         ("outputSchema", "contract"),
     ],
-    elsewhere: &[OF_CALLS],
+    elsewhere: &[(&["requires", "retry", "timeoutMs", "delayMs"], OF_CALLS.1)],
 };
 
 /// `data` of an input node.
@@ -171,6 +173,7 @@ pub(super) const OF_META: Spelling = Spelling {
         "expose",
         "inputs",
         "outputs",
+        "model",
     ],
     instead: &[("input", "inputs"), ("output", "outputs"), ("example", "examples"), ("tag", "tags")],
     elsewhere: &[SETS],
@@ -204,7 +207,10 @@ pub(super) fn written_for<'f>(
 pub(super) const OF_FLOW: Spelling = Spelling {
     fields: &["meta", "metadata", "nodes", "edges"],
     instead: &[("edge", "edges"), ("node", "nodes")],
-    elsewhere: &[SETS, (&["input", "inputs", "outputs", "examples", "expose"], "write it beside the flow's name")],
+    elsewhere: &[
+        SETS,
+        (&["input", "inputs", "outputs", "examples", "expose", "model"], "write it beside the flow's name"),
+    ],
 };
 
 /// A template of a template file.

@@ -16,6 +16,7 @@ mod fuzzed;
 mod guide;
 mod guided;
 mod markdown;
+mod models;
 mod story;
 mod support;
 mod surface;

@@ -12,7 +12,7 @@ use crate::app::execute::refused as told;
 use crate::app::{Code, Error, Prepared};
 use crate::clock::Clock;
 use crate::document::value_as_written;
-use crate::execute::{self, Calling, OnToolProgress, Options, ToolFailure, Tools, Worker, Workers, Working};
+use crate::execute::{self, Calling, OnToolProgress, Options, StepTask, ToolFailure, Tools, Worker, Workers, Working};
 use crate::model::{Contract, FlowTest, Mock, ToolAnswer, ToolCall, Toolbox};
 use crate::names::{few, quoted};
 use crate::plan::{Step, Work};
@@ -122,7 +122,8 @@ fn meets(terms: &Arc<Contract>, value: &Value) -> Result<(), String> {
 }
 
 impl Worker for Answers<'_> {
-    fn work<'a>(&'a self, step: &'a Step, text: String) -> Result<Working<'a>, String> {
+    fn work<'a>(&'a self, task: StepTask<'_, 'a>) -> Result<Working<'a>, String> {
+        let StepTask { step, text, .. } = task;
         let mock = self.test.mocks.get(&step.id);
         self.noted().prompts.insert(step.id.clone(), text.clone());
         let answer = match mock {
@@ -130,7 +131,7 @@ impl Worker for Answers<'_> {
             None if self.test.guided => Err(StepError::new(Code::ExecutionError, self.lacks(&step.id, "a model"))),
             None => return Err(text),
         };
-        Ok(Box::pin(std::future::ready(answer)))
+        Ok(Box::pin(std::future::ready(answer.into())))
     }
 }
 

@@ -8,16 +8,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Done, ENDING, Stop, World, wait_with};
 use crate::app::{
-    App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, OnEnd, OnFailure, Outcome, Servers,
+    App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, ModelChoice, OnEnd, OnFailure, Outcome,
+    Servers,
 };
 use crate::cli::args::RunArgs;
 use crate::cli::progress::ProgressLine;
+use crate::config::Answers;
 use crate::report::human::{StepTexts, Wish};
 use crate::report::{human, wire};
 
 /// Executes the flow, or shows what would be executed.
 pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
     let variables = values::read(args, world.environment)?;
+    let models = models(args)?;
     let (app, servers) = crate::cli::open_with_servers(world)?;
     let mut request = ExecuteRequest {
         flow: args.name.clone(),
@@ -26,6 +29,7 @@ pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
         refresh: world.everywhere.refresh,
         on_failure: if args.on_failure == "stop" { OnFailure::Stop } else { OnFailure::Continue },
         wait: None,
+        models,
     };
     if !args.dry_run && !world.everywhere.json && world.printer.can_ask() {
         ask_for_missing(&app, &mut request, world)?;
@@ -57,6 +61,19 @@ fn ask_for_missing(app: &App, request: &mut ExecuteRequest, world: &World<'_>) -
         request.refresh = false;
     }
     Ok(())
+}
+
+/// Who answers steps, as the flags say.
+fn models(args: &RunArgs) -> Result<ModelChoice, Stop> {
+    let mut choice =
+        ModelChoice { answers: args.answers.as_deref().and_then(Answers::named), ..ModelChoice::default() };
+    for model in &args.models {
+        choice.take(model).map_err(|why| {
+            let next = "give the name of a model, none, or OLD=NEW; `flowy models list` shows the names";
+            Stop::usage(format!("--model {} is no model: {why}", crate::names::quoted(model)), next.to_owned())
+        })?;
+    }
+    Ok(choice)
 }
 
 fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &RunArgs, world: &World<'_>) -> Done {

@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::REF;
-use crate::app::{Caller, Detail, Error, ExecuteRequest, OnFailure};
+use crate::app::{Caller, Code, Detail, Error, ExecuteRequest, ModelChoice, OnFailure};
 use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
@@ -23,8 +23,8 @@ pub(super) const TOOL: Definition = Definition {
     name: "flows_execute",
     source: "flows/execute",
     title: "Execute a flow",
-    description: "Executes a flow: fills its templates in order, calls no model, and returns finalResult, as a rule a \
-                  finished prompt. Use it when you know the inputs (flows_show). Next: what nextStep says; if running \
+    description: "Executes a flow: fills its templates in order and returns finalResult: a finished prompt, or where \
+                  the operator has models their answer. Use it when you know the inputs (flows_show). Next: what nextStep says; if running \
                   or truncated, flows_status with executionId.",
     open_world: true,
     idempotent: true,
@@ -38,6 +38,7 @@ pub(super) const TOOL: Definition = Definition {
             .also(&["variables"]),
         Parameter::new("ref", Kind::Text, REF),
         Parameter::new("dryRun", Kind::Flag, "Only show texts and missing inputs.").default("false"),
+        Parameter::new("model", Kind::Text, "Model that answers steps; none: nobody."),
         Parameter::new("onFailure", Kind::Word(&["continue", "stop"]), "Whether other branches go on.")
             .default("\"continue\""),
         Parameter::new("detail", Kind::Word(&["full", "outputs", "final"]), "How much is told of each step.")
@@ -54,6 +55,13 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
         let wait = arguments.seconds("waitSeconds").unwrap_or(WAIT);
         let on_failure =
             if arguments.text("onFailure") == Some("stop") { OnFailure::Stop } else { OnFailure::Continue };
+        let mut models = ModelChoice::default();
+        if let Some(model) = arguments.text("model") {
+            models.take(model).map_err(|why| {
+                Error::new(Code::InvalidRequest, format!("`model` names no model: {why}"))
+                    .next("give the name of a model, none, or OLD=NEW")
+            })?;
+        }
         let request = ExecuteRequest {
             flow: arguments.owned("flowName").unwrap_or_default(),
             variables: arguments.values("initialVariables"),
@@ -61,10 +69,11 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
             refresh: false,
             on_failure,
             wait: Some(Duration::try_from_secs_f64(wait).unwrap_or_default()),
+            models,
         };
         let most = arguments.count("maxTokens").and_then(|most| usize::try_from(most).ok());
         // App itself stops what it has begun when the call is cancelled.
-        let caller = Caller { cancel: call.cancel.clone(), progress: call.progress.clone(), ended: None };
+        let caller = Caller { cancel: call.cancel.clone(), progress: call.progress.clone(), ..Caller::default() };
         if arguments.flag("dryRun").unwrap_or(false) {
             let rehearsal = call.app.rehearse(&request, &caller).await?;
             return Ok(Reply::of(&wire::rehearsal(&rehearsal, most)));

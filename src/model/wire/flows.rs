@@ -12,8 +12,8 @@ use super::{
 };
 use crate::document::{Document, Place, Pointer};
 use crate::model::{
-    Edge, EdgeKind, Flow, FlowNode, InputNode, InputVariable, Node, NodeKind, Refinement, Shape, TemplateNode,
-    ToolNode, ValueType,
+    Edge, EdgeKind, Flow, FlowNode, InputNode, InputVariable, ModelWish, Node, NodeKind, Refinement, Shape,
+    TemplateNode, ToolNode, ValueType,
 };
 use crate::names::{ItemName, LONGEST_NAME, quoted, unprintable};
 
@@ -179,6 +179,7 @@ fn read_one(
         tags: texts(meta, "tags"),
         examples: texts(meta, "examples"),
         expose: meta.get("expose").and_then(Value::as_bool).unwrap_or(false),
+        model: meta.get("model").and_then(ModelWish::read),
         inputs: read_inputs(meta, &meta_pointer),
         outputs: meta.get("outputs").and_then(Value::as_object).map(read_outputs).unwrap_or_default(),
         nodes,
@@ -319,7 +320,13 @@ fn template_node(data: &Map<String, Value>, pointer: &Pointer) -> TemplateNode {
         contract: data.get("contract").filter(|contract| !contract.is_null()).cloned(),
         optional: data.get("optional").and_then(Value::as_bool).unwrap_or(false),
         max_attempts: data.get("maxAttempts").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()),
+        model: data.get("model").and_then(ModelWish::read),
+        goes_on: goes_on(data),
     }
+}
+
+fn goes_on(data: &Map<String, Value>) -> bool {
+    data.get("onError").and_then(Value::as_str) == Some("continue")
 }
 
 fn tool_node(data: &Map<String, Value>) -> ToolNode {
@@ -329,7 +336,7 @@ fn tool_node(data: &Map<String, Value>) -> ToolNode {
         call: said(data, "call"),
         args: data.get("args").and_then(Value::as_object).cloned().unwrap_or_default(),
         requires: texts(data, "requires"),
-        goes_on: data.get("onError").and_then(Value::as_str) == Some("continue"),
+        goes_on: goes_on(data),
         retries: retry.and_then(|retry| number(retry, "times")).and_then(|n| u32::try_from(n).ok()).unwrap_or(0),
         backoff_ms: retry.and_then(|retry| number(retry, "backoffMs")),
         timeout_ms: number(data, "timeoutMs"),

@@ -7,11 +7,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, grouped, hanging, hint, safe_block, time};
-use crate::app::{Code, Detail, Error, Recorded, Rehearsal};
+use crate::app::{Code, Detail, Error, Priced, Recorded, Rehearsal};
+use crate::model::{Cost, Generated, TokenUsage};
 use crate::names::{quoted, shown};
 use crate::plan::{Plan, Step, Work};
 use crate::report::wire::{self, EndedAnswer};
-use crate::run::{Run, State};
+use crate::run::{Output, Run, State};
 use crate::tokens;
 
 /// The longest label, in characters.
@@ -111,14 +112,21 @@ pub fn execution(
         EndedAnswer::Succeeded(_) => None,
     };
     let failure_in_short = failure.clone().map(|error| Error { message: short_of(run), ..error });
-    if let (Some(step), true) = (chosen.filter(|_| result.is_some()).and_then(|step| plan.step(step)), look.terminal) {
-        before.push_str(&rule(step, look));
+    if let (Some(number), true) = (chosen.filter(|_| result.is_some()), look.terminal)
+        && let Some(step) = plan.step(number)
+    {
+        let by_model = run.output_of(number).is_some_and(|output| output.generated.is_some());
+        before.push_str(&rule(step, by_model, look));
     }
     let mut after = String::new();
     let labels: Vec<String> = plan.results().iter().map(|mark| quoted(&mark.label)).collect();
     if labels.len() > 1 && wish.result.is_none() && result.is_some() {
         let line = format!("{} results: {}. Another than the last: --result LABEL", labels.len(), labels.join(", "));
         after.push_str(&look.paint(FAINT, &line));
+        after.push('\n');
+    }
+    if let Some(spent) = spent(run) {
+        after.push_str(&look.paint(FAINT, &spent));
         after.push('\n');
     }
     for warning in whole.warnings() {
@@ -203,10 +211,11 @@ fn short_of(run: &Run) -> String {
 }
 
 /// A line between the steps and the result that says what the result is.
-fn rule(step: &Step, look: Look) -> String {
+fn rule(step: &Step, by_model: bool, look: Look) -> String {
     const LEAST: usize = 2;
     let label = shown(&step.label, LABEL);
     let what = match &step.work {
+        Work::Render(_) if by_model => " the model's answer",
         Work::Render(_) => " a prompt: give it to your model",
         Work::Call(_) => " the tool's answer",
         Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => "",
@@ -241,7 +250,7 @@ fn heading((number, step): (usize, &Step), run: &Run, widest: usize, look: Look)
             Some((code, message)) => {
                 ("!", DOUBTFUL, format!("failed, and the flow went on: {code}: {}", shown(message, 300)))
             }
-            None => ("✓", GOOD, done(step, output.text.chars().count(), timing.took)),
+            None => ("✓", GOOD, done(step, output, timing.took)),
         },
         Some(State::Failed { error, .. }) => ("✗", BAD, format!("{}: {}", error.code, shown(&error.message, 300))),
         Some(State::Skipped { because }) => {
@@ -262,9 +271,45 @@ fn heading((number, step): (usize, &Step), run: &Run, widest: usize, look: Look)
 }
 
 /// What there is to say of a step that is done: the size of a text, the time of what took any.
-fn done(step: &Step, characters: usize, took: Duration) -> String {
-    let size = matches!(step.work, Work::Render(_)).then(|| count(characters, "character", "characters"));
-    size.into_iter().chain((took >= NOTICED).then(|| time(took))).collect::<Vec<_>>().join(" · ")
+fn done(step: &Step, output: &Output, took: Duration) -> String {
+    let text = matches!(step.work, Work::Render(_)).then(|| output.text.chars().count());
+    let size = text.map(|characters| count(characters, "character", "characters"));
+    let model = output.generated.as_ref().filter(|_| text.is_some()).map(|generated| answered(generated));
+    size.into_iter().chain(model).chain((took >= NOTICED).then(|| time(took))).collect::<Vec<_>>().join(" · ")
+}
+
+/// Which model answered, and what that took.
+fn answered(generated: &Generated) -> String {
+    let number = |tokens: u64| grouped(usize::try_from(tokens).unwrap_or(usize::MAX));
+    let instead = generated.instead_of.as_ref().map(|name| format!(" instead of {}", shown(name, 40)));
+    let stored = if generated.stored { ", stored" } else { "" };
+    format!(
+        "{}{} ({} + {} tokens{stored})",
+        shown(&generated.model, 40),
+        instead.unwrap_or_default(),
+        number(generated.usage.input),
+        number(generated.usage.output),
+    )
+}
+
+/// An amount of money, as precise as it is worth.
+pub(super) fn money(cost: &Cost) -> String {
+    let amount = cost.amount();
+    let digits = if amount >= 10.0 { 2 } else { 4 };
+    format!("{amount:.digits$} {}", shown(&cost.currency, 12))
+}
+
+/// What models took together, in a line; none where no model was asked.
+fn spent(run: &Run) -> Option<String> {
+    let answers = wire::generated(run);
+    if answers.is_empty() {
+        return None;
+    }
+    let usage = answers.iter().map(|(_, one)| one.usage).fold(TokenUsage::default(), TokenUsage::and);
+    let number = |tokens: u64| grouped(usize::try_from(tokens).unwrap_or(usize::MAX));
+    let cost = wire::cost_of(&answers).map(|cost| format!(", {}", money(&cost))).unwrap_or_default();
+    let steps = count(answers.len(), "answer of a model", "answers of models");
+    Some(format!("{steps}: {} + {} tokens{cost}", number(usage.input), number(usage.output)))
 }
 
 /// What would run: each text as far as the values go, and what is missing.
@@ -297,6 +342,9 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
             text.push_str(&hanging(&format!("  {label}:"), &told, 4, look));
         }
     }
+    if let Some(line) = price(rehearsal) {
+        let _ = writeln!(text, "{line}");
+    }
     for (number, step) in plan.steps().iter().enumerate() {
         if matches!(step.work, Work::Gather(_)) {
             continue;
@@ -314,7 +362,8 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
         match run.output_of(number) {
             Some(output) => {
                 let size = grouped(tokens::estimate(&output.text));
-                let _ = writeln!(text, "\n{}", look.paint(HEADING, &format!("{head} · about {size} tokens")));
+                let asked = rehearsal.priced.get(&number).map(asked).unwrap_or_default();
+                let _ = writeln!(text, "\n{}", look.paint(HEADING, &format!("{head} · about {size} tokens{asked}")));
                 text.push_str(safe_block(&output.text).trim_end());
                 text.push('\n');
             }
@@ -337,4 +386,35 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
         }
     }
     text
+}
+
+/// Who would answer a step, and with how much at most.
+fn asked(priced: &Priced) -> String {
+    let most = grouped(usize::try_from(priced.output).unwrap_or(usize::MAX));
+    format!(" · {} answers, with at most {most}", shown(&priced.model, 40))
+}
+
+/// What models would take together, at most.
+fn price(rehearsal: &Rehearsal) -> Option<String> {
+    let all: Vec<&Priced> = rehearsal.priced.values().collect();
+    let sum = |of: fn(&Priced) -> u64| {
+        let sum = all.iter().map(|priced| of(priced)).fold(0, u64::saturating_add);
+        grouped(usize::try_from(sum).unwrap_or(usize::MAX))
+    };
+    let costs: Vec<(usize, &Cost)> =
+        all.iter().filter_map(|priced| priced.cost.as_ref()).map(|cost| (0, cost)).collect();
+    let cost = costs.first().map(|(_, first)| {
+        let millionths = costs.iter().map(|(_, cost)| cost.millionths).fold(0, u64::saturating_add);
+        let unpriced = if costs.len() < all.len() { " and what models without a price cost" } else { "" };
+        format!(", at most {}{unpriced}", money(&Cost { millionths, currency: first.currency.clone() }))
+    });
+    (!all.is_empty()).then(|| {
+        format!(
+            "Models would answer {}: about {} tokens and the answers before them in, at most {} out{}.",
+            count(all.len(), "step", "steps"),
+            sum(|priced| priced.input),
+            sum(|priced| priced.output),
+            cost.unwrap_or_default(),
+        )
+    })
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::size::CutWords;
 use crate::app::{GuidedState, Origin};
 use crate::code::Code;
-use crate::model::text_of;
+use crate::model::{Cost, Generated, TokenUsage, text_of};
 use crate::plan::Mending;
 use crate::run::{Output, Run, StepError};
 
@@ -122,6 +122,91 @@ pub struct FailedStep {
     pub(super) template_name: Option<String>,
     /// What went wrong.
     pub(super) error: StepFault,
+    /// Of a step that a model was asked to answer: what that took, and what came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) generated: Option<GeneratedAnswer>,
+}
+
+/// How a model answered a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GeneratedAnswer {
+    /// The operator's name for the model that answered, or was asked last.
+    model: String,
+    /// The model for which it stood in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instead_of: Option<String>,
+    /// Why the answer ended: stop, length, filter or other; null where none came.
+    #[schemars(required)]
+    finish: Option<String>,
+    /// How many calls were made; waits for limits don't count.
+    attempts: u32,
+    /// Whether a stored answer was used; the tokens are then those that it took once.
+    from_store: bool,
+    #[serde(flatten)]
+    usage: UsageAnswer,
+    /// Of a step that failed: the beginning of what came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+/// What models took.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageAnswer {
+    /// Tokens of the prompts.
+    input_tokens: u64,
+    /// Tokens of the answers.
+    output_tokens: u64,
+    /// Of the prompts' tokens, those that the provider had cached.
+    cached_tokens: u64,
+    /// Of the answers' tokens, those that were spent on reasoning.
+    reasoning_tokens: u64,
+    /// What it cost, where the operator set prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<CostAnswer>,
+}
+
+/// What something costs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CostAnswer {
+    /// In millionths of the currency.
+    millionths: u64,
+    /// The currency.
+    currency: String,
+}
+
+impl From<&Cost> for CostAnswer {
+    fn from(cost: &Cost) -> Self {
+        Self { millionths: cost.millionths, currency: cost.currency.clone() }
+    }
+}
+
+impl UsageAnswer {
+    pub(super) fn of(usage: TokenUsage, cost: Option<&Cost>) -> Self {
+        Self {
+            input_tokens: usage.input,
+            output_tokens: usage.output,
+            cached_tokens: usage.cached,
+            reasoning_tokens: usage.reasoning,
+            cost: cost.map(CostAnswer::from),
+        }
+    }
+}
+
+impl GeneratedAnswer {
+    pub(super) fn of(generated: &Generated) -> Self {
+        Self {
+            model: generated.model.clone(),
+            instead_of: generated.instead_of.clone(),
+            finish: generated.finish.map(|finish| finish.word().to_owned()),
+            attempts: generated.attempts,
+            from_store: generated.stored,
+            usage: UsageAnswer::of(generated.usage, generated.cost.as_ref()),
+            text: generated.came.clone(),
+        }
+    }
 }
 
 /// A step that is not done, and why.

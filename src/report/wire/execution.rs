@@ -8,7 +8,7 @@ mod steps;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::common::{FailedStep, ReadAt, Results, SkippedStep, StepDetails, WarningAnswer, error_code};
+use super::common::{FailedStep, ReadAt, Results, SkippedStep, StepDetails, UsageAnswer, WarningAnswer, error_code};
 use super::error::{ErrorAnswer, ErrorDetails};
 use super::limit::{FAILURE_CHARACTERS, Limit, MAX_TOKENS};
 use super::size::{Cut, CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
@@ -17,7 +17,9 @@ use crate::app::{Detail, Error, Finished, Outcome, Recorded};
 use crate::code::Code;
 use crate::discover::millis;
 use crate::execute::Executed;
-use crate::run::{Status, StepError};
+use crate::model::{Cost, Generated, TokenUsage};
+use crate::plan::Work;
+use crate::run::{Run, State, Status, StepError};
 use steps::{DoneStep, MappedVariable, OmittedStep};
 
 pub use rehearsal::{RehearsedAnswer, rehearsal};
@@ -167,6 +169,9 @@ struct Tail {
     total_execution_time_ms: f64,
     /// How much was done.
     counts: CountsAnswer,
+    /// What the models that answered steps took together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageAnswer>,
     #[serde(flatten)]
     read_at: ReadAt,
     /// Variables that took a step's output by an edge or by auto-mapping.
@@ -216,12 +221,42 @@ impl Tail {
                 tool_calls: executed.calls,
                 retries: executed.retries,
             },
+            usage: spent(&executed.run),
             read_at: (&recorded.origin).into(),
             mappings: MappedVariable::all(&executed.run),
             omitted: OmittedStep::all(&executed.run),
             warnings: of_execution(&executed.warnings, &recorded.findings, &recorded.origin),
         }
     }
+}
+
+/// What the models that answered a run's steps took together; none where no model was asked.
+fn spent(run: &Run) -> Option<UsageAnswer> {
+    let answers = generated(run);
+    let usage = answers.iter().map(|(_, one)| one.usage).fold(TokenUsage::default(), TokenUsage::and);
+    (!answers.is_empty()).then(|| UsageAnswer::of(usage, cost_of(&answers).as_ref()))
+}
+
+/// How models came to answer the steps of a run, or failed to. What was taken from this machine's store cost nothing
+/// this time.
+pub(in crate::report) fn generated(run: &Run) -> Vec<(usize, &Generated)> {
+    let steps = (0..run.plan().steps().len()).filter_map(|number| {
+        let generated = match run.state(number)? {
+            State::Done { output, .. } => output.generated.as_deref(),
+            State::Failed { error, .. } => error.generated.as_deref(),
+            State::Waiting | State::Ready | State::Running | State::Skipped { .. } | State::Omitted { .. } => None,
+        };
+        let gathers = matches!(run.plan().step(number)?.work, Work::Gather(_));
+        Some((number, generated.filter(|one| !gathers && !one.stored)?))
+    });
+    steps.collect()
+}
+
+/// What these answers cost together.
+pub(in crate::report) fn cost_of(answers: &[(usize, &Generated)]) -> Option<Cost> {
+    let mut costs = answers.iter().filter_map(|(_, one)| one.cost.as_ref());
+    let first = costs.next()?.clone();
+    Some(costs.fold(first, |sum, cost| Cost { millionths: sum.millionths.saturating_add(cost.millionths), ..sum }))
 }
 
 /// How an execution stands, and whether that is a failure for whoever asked.

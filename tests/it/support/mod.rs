@@ -5,6 +5,7 @@ pub(crate) mod docs;
 pub(crate) mod drawing;
 pub(crate) mod github;
 pub(crate) mod mcp;
+pub(crate) mod model;
 pub(crate) mod peer;
 pub(crate) mod program;
 pub(crate) mod tools;

@@ -106,7 +106,12 @@ impl Tools for Web {
                 _ => {
                     let _tells = Tells(self.over.clone());
                     if let Some(progress) = progress {
-                        progress(ToolProgress { progress: 1.0, total: Some(4.0), message: Some("at it".to_owned()) });
+                        progress(ToolProgress {
+                            progress: 1.0,
+                            total: Some(4.0),
+                            message: Some("at it".to_owned()),
+                            until: None,
+                        });
                     }
                     self.go.notified().await;
                     Ok(said("at last"))

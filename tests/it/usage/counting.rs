@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flowy::internals::app::{Caller, ExecuteRequest, OnFailure, StatsRequest, state_of};
+use flowy::internals::app::{Caller, ExecuteRequest, ModelChoice, OnFailure, StatsRequest, state_of};
 use flowy::internals::report::{human, wire};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -98,6 +98,7 @@ async fn an_execution_that_is_cancelled_on_its_way_does_not_count() {
         refresh: false,
         on_failure: OnFailure::Continue,
         wait: None,
+        models: ModelChoice::default(),
     };
     let mut caller = Caller::default();
     bench.app.execute(request.clone(), &caller).await.unwrap();

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use flowy::internals::clock::{Clock, ManualClock};
 use flowy::internals::code::Code;
-use flowy::internals::execute::{Options, Progress, Rendered, Worker, Workers, Working, execute};
-use flowy::internals::plan::Step;
+use flowy::internals::execute::{Options, Progress, Rendered, StepTask, Worker, Workers, Working, execute, working};
 use flowy::internals::run::{Given, Limits, Output, Run, State, Status, StepError};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -41,8 +40,9 @@ impl Gate {
 }
 
 impl Worker for Gate {
-    fn work<'a>(&'a self, step: &'a Step, text: String) -> Result<Working<'a>, String> {
-        Ok(Box::pin(async move {
+    fn work<'a>(&'a self, task: StepTask<'_, 'a>) -> Result<Working<'a>, String> {
+        let StepTask { step, text, .. } = task;
+        Ok(working(async move {
             let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
             self.most.fetch_max(now, Ordering::SeqCst);
             if now >= self.wanted {
@@ -92,12 +92,13 @@ impl Drop for Dropped {
 }
 
 impl Worker for Stuck {
-    fn work<'a>(&'a self, step: &'a Step, text: String) -> Result<Working<'a>, String> {
+    fn work<'a>(&'a self, task: StepTask<'_, 'a>) -> Result<Working<'a>, String> {
+        let StepTask { step, text, .. } = task;
         if step.id.starts_with("free") {
             return Err(text);
         }
         let guard = Dropped(self.dropped.clone());
-        Ok(Box::pin(async move {
+        Ok(working(async move {
             let _guard = guard;
             self.begun.notify_one();
             std::future::pending().await
@@ -151,8 +152,9 @@ fn a_cancelled_execution_begins_nothing() {
 struct Slow(Arc<ManualClock>);
 
 impl Worker for Slow {
-    fn work<'a>(&'a self, _step: &'a Step, text: String) -> Result<Working<'a>, String> {
-        Ok(Box::pin(async move {
+    fn work<'a>(&'a self, task: StepTask<'_, 'a>) -> Result<Working<'a>, String> {
+        let StepTask { text, .. } = task;
+        Ok(working(async move {
             self.0.advance(Duration::from_mins(1));
             Ok(Output::text(text))
         }))
@@ -190,9 +192,10 @@ fn a_step_that_hangs_is_ended_by_the_deadline() {
 struct Answers;
 
 impl Worker for Answers {
-    fn work<'a>(&'a self, step: &'a Step, text: String) -> Result<Working<'a>, String> {
+    fn work<'a>(&'a self, task: StepTask<'_, 'a>) -> Result<Working<'a>, String> {
+        let StepTask { step, text, .. } = task;
         let id = step.id.as_str();
-        Ok(Box::pin(async move {
+        Ok(working(async move {
             match id {
                 "value" => Ok(Output::with_fields("as text", json!({"title": "T", "rows": [{"id": 7}]}))),
                 "broken" => Err(StepError::new(Code::ExecutionError, "no answer")),
@@ -302,8 +305,9 @@ fn warnings_come_in_the_order_of_steps_whichever_ended_first() {
     /// Lets the first step end last.
     struct FirstLast(Notify);
     impl Worker for FirstLast {
-        fn work<'a>(&'a self, step: &'a Step, text: String) -> Result<Working<'a>, String> {
-            Ok(Box::pin(async move {
+        fn work<'a>(&'a self, task: StepTask<'_, 'a>) -> Result<Working<'a>, String> {
+            let StepTask { step, text, .. } = task;
+            Ok(working(async move {
                 match step.id.as_str() {
                     "a" => self.0.notified().await,
                     "b2" => self.0.notify_one(),

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use flowy::internals::code::Code;
-use flowy::internals::execute::{Options, Rendered, Worker, Workers, Working, execute};
-use flowy::internals::plan::{Plan, Step};
+use flowy::internals::execute::{Options, Rendered, StepTask, Worker, Workers, Working, execute, working};
+use flowy::internals::plan::Plan;
 use flowy::internals::run::{Given, Limits, OnFailure, Output, State, StepError};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -20,12 +20,13 @@ use crate::support::walking::clock;
 struct Moody;
 
 impl Worker for Moody {
-    fn work<'a>(&'a self, step: &'a Step, text: String) -> Result<Working<'a>, String> {
+    fn work<'a>(&'a self, task: StepTask<'_, 'a>) -> Result<Working<'a>, String> {
+        let StepTask { step, text, .. } = task;
         let mood = step.id.bytes().map(usize::from).sum::<usize>() % 5;
         if mood == 0 {
             return Err(text);
         }
-        Ok(Box::pin(async move {
+        Ok(working(async move {
             for _ in 0..mood {
                 tokio::task::yield_now().await;
             }

@@ -9,10 +9,21 @@ use crate::document::{Duplicate, Member, Note, NoteKind, Span, Style, SyntaxKind
 use crate::names::quoted;
 
 /// The keys of every step's block.
-const COMMON: [&str; 6] = ["after", "map", "label", "sets", "model", "x-flowy-ignore"];
+const COMMON: [&str; 5] = ["after", "map", "label", "sets", "x-flowy-ignore"];
 /// Those of a step with a text.
-const OF_TEXTS: [&str; 9] =
-    ["template", "text", "persona", "contract", "variables", "variableValueSets", "literal", "optional", "maxAttempts"];
+const OF_TEXTS: [&str; 11] = [
+    "template",
+    "text",
+    "persona",
+    "contract",
+    "variables",
+    "variableValueSets",
+    "literal",
+    "optional",
+    "maxAttempts",
+    "model",
+    "onError",
+];
 /// Those of a step that calls a tool.
 const OF_CALLS: [&str; 8] = ["call", "args", "requires", "onError", "retry", "timeoutMs", "delayMs", "set"];
 /// Those of a step that goes through another flow.

@@ -39,7 +39,7 @@ pub struct Markdown {
 }
 
 /// The keys that describe a flow and stand in front matter as they stand in JSON.
-const META: [&str; 10] = [
+const META: [&str; 11] = [
     "version",
     "description",
     "tags",
@@ -49,6 +49,7 @@ const META: [&str; 10] = [
     "estimatedDuration",
     "examples",
     "expose",
+    "model",
     "outputs",
 ];
 
@@ -142,7 +143,7 @@ fn step(node: &Node, raw: &Map<String, Value>, words: &StepWords, lost: &mut Vec
     let keys: &[&str] = match &node.kind {
         NodeKind::Tool(_) => &["call", "args", "requires", "onError", "retry", "timeoutMs", "delayMs", "set"],
         NodeKind::Flow(_) => &["flow", "variables"],
-        _ => &["persona", "contract", "variables", "literal", "optional", "maxAttempts"],
+        _ => &["model", "persona", "contract", "variables", "literal", "optional", "maxAttempts", "onError"],
     };
     let own_text = matches!(&node.kind, NodeKind::Template(step) if step.selected.is_none() || words.own_text);
     if let (NodeKind::Template(_), false, Some(name)) = (&node.kind, own_text, &words.named) {

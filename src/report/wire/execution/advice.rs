@@ -73,6 +73,34 @@ pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String
             "fix what the message names, or call flows_execute again in a minute; what had finished is in partialResults"
                 .into()
         }
+        Code::ModelNotFound => {
+            "name a model that there is: `flowy models list` shows them; the operator configures them in his own \
+             flowy.toml, and the argument `model` OLD=NEW replaces a name"
+                .into()
+        }
+        Code::ModelUnauthorized => {
+            "the operator sets the key that the message names; `flowy models check NAME` tries it".into()
+        }
+        Code::ModelRateLimited | Code::ModelOverloaded => {
+            "call flows_execute again later, or with another `model`; what had finished is in partialResults".into()
+        }
+        Code::ModelNoQuota => {
+            "the operator tops up the account at the provider, or another `model` answers; what had finished is in \
+             partialResults"
+                .into()
+        }
+        Code::ModelError => {
+            "fix what the message names, or call flows_execute again; what had finished is in partialResults".into()
+        }
+        Code::ContextTooLong => {
+            "shorten the values or the template, or take a `model` with a larger context".into()
+        }
+        Code::ContentFiltered => "word the values or the template otherwise, or take another `model`".into(),
+        Code::BudgetExceeded => {
+            "the operator raises the budget that the message names; a smaller `maxOutputTokens` of the node needs less; \
+             what had finished is in partialResults"
+                .into()
+        }
         Code::Cancelled => "call flows_execute again when you want it to finish".into(),
         Code::InvalidRequest
         | Code::InvalidCursor
@@ -126,6 +154,10 @@ fn over_limit(work: Option<&Work>, error: Option<&StepError>) -> &'static str {
         {
             "ask the tool for less, or let the operator raise `maxResultBytes` of its server in the servers file"
         }
+        Some(Work::Render(_)) if error.is_some_and(|error| error.generated.is_some()) => {
+            "let the operator raise `max_output_tokens` of the model, raise `maxOutputTokens` of the node, or keep what is \
+             cut off with `onLength: keep`"
+        }
         Some(Work::Call(_)) => "shorten the values, or ask the tool for less",
         Some(Work::Render(_) | Work::Flow(_) | Work::Gather(_)) | None => "shorten the values or the templates",
     }
@@ -150,6 +182,9 @@ pub(super) fn after_success(flow: &str, executed: &Executed) -> String {
         Some(Work::Call(call)) => {
             let tool = shown(&call.address.to_string(), 200);
             format!("finalResult is what the tool {tool} gave: use it for your user")
+        }
+        Some(_) if run.final_output().is_some_and(|output| output.generated.is_some()) => {
+            "finalResult is a model's answer: use it for your user".to_owned()
         }
         Some(_) if asks_for_a_model(run) || texts > 1 => format!(
             "finalResult is a finished prompt, filled in without a model: answer it now; for real answers between the \

@@ -1,13 +1,15 @@
 //! What would run, with `dryRun`: texts, order, what is missing, and how long the texts are.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::steps::{MappedVariable, OmittedStep, StepHead, failures, skipped};
-use crate::app::Rehearsal;
+use crate::app::{Priced, Rehearsal};
 use crate::plan::Work;
-use crate::report::wire::common::{FailedStep, ReadAt, Results, SkippedStep, WarningAnswer, written};
+use crate::report::wire::common::{CostAnswer, FailedStep, ReadAt, Results, SkippedStep, WarningAnswer, written};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
 use crate::report::wire::size::{Cut, CutPart, CutPiece, CutWords, Cuttable, StepCut, StepPieces, fit, shorten};
 use crate::report::wire::warning::of_execution;
@@ -107,6 +109,9 @@ enum RehearsedWork {
         output: Value,
         /// Estimated size of the text, in tokens.
         estimated_tokens: usize,
+        /// The model that would answer it; the output is what it would be asked.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<ModelAsked>,
     },
     Call {
         /// The tool that would be called, as alias:tool.
@@ -116,9 +121,35 @@ enum RehearsedWork {
     },
 }
 
+/// What a model would take for a step, at most.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ModelAsked {
+    /// The operator's name for the model.
+    name: String,
+    /// Estimated tokens of the prompt, with its persona.
+    input_tokens: u64,
+    /// The most tokens of the answer.
+    max_output_tokens: u64,
+    /// The most that it costs, where the operator set prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_cost: Option<CostAnswer>,
+}
+
+impl From<&Priced> for ModelAsked {
+    fn from(priced: &Priced) -> Self {
+        Self {
+            name: priced.model.clone(),
+            input_tokens: priced.input,
+            max_output_tokens: priced.output,
+            max_cost: priced.cost.as_ref().map(CostAnswer::from),
+        }
+    }
+}
+
 impl RehearsedStep {
     /// Each step that would run, without the times of a real execution.
-    fn all(run: &Run) -> Vec<Self> {
+    fn all(run: &Run, priced: &BTreeMap<usize, Priced>) -> Vec<Self> {
         let shown = run.plan().steps().iter().enumerate().filter_map(|(number, step)| {
             let output = run.output_of(number)?;
             let does = match &step.work {
@@ -128,11 +159,16 @@ impl RehearsedStep {
                     RehearsedWork::Call { call: call.address.to_string(), args: run.arguments(number, call).ok() }
                 }
                 Work::Render(_) | Work::Flow(_) | Work::Faulty { .. } => {
-                    RehearsedWork::Text { output: written(output), estimated_tokens: tokens::estimate(&output.text) }
+                    let model = priced.get(&number).map(ModelAsked::from);
+                    RehearsedWork::Text {
+                        output: written(output),
+                        estimated_tokens: tokens::estimate(&output.text),
+                        model,
+                    }
                 }
             };
             Some(Self {
-                head: StepHead::of(step),
+                head: StepHead::of(step).answered(priced.contains_key(&number)),
                 wave: step.wave,
                 input_variables: run.seen(number),
                 does,
@@ -170,7 +206,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> RehearsedA
         status,
         missing: missing.map(|(name, steps)| MissingValue { name: name.clone(), needed_by: steps.clone() }).collect(),
         results: Results::of(run),
-        intermediate_results: RehearsedStep::all(run),
+        intermediate_results: RehearsedStep::all(run, &rehearsal.priced),
         skipped: skipped(run),
         failures: failures(run),
         read_at: (&rehearsal.origin).into(),

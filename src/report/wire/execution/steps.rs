@@ -11,7 +11,8 @@ use crate::discover::millis;
 use crate::names::shown;
 use crate::plan::{Intent, Step, Work};
 use crate::report::wire::common::{
-    FailedStep, MendingAnswer, SkippedStep, Stamp, StepDetails, StepFault, ToolGave, ToolPlace, written,
+    FailedStep, GeneratedAnswer, MendingAnswer, SkippedStep, Stamp, StepDetails, StepFault, ToolGave, ToolPlace,
+    written,
 };
 use crate::report::wire::size::{CutPart, CutPiece, CutWords, StepCut, StepPieces};
 use crate::run::{Output, Run, State, StepError, Timing};
@@ -41,6 +42,11 @@ impl StepHead {
             kind: step.work.word(),
         }
     }
+
+    /// The same of a text that a model answers, or answered.
+    pub(super) fn answered(self, by_model: bool) -> Self {
+        Self { kind: if by_model { "generated" } else { self.kind }, ..self }
+    }
 }
 
 /// A step that gave its output.
@@ -61,6 +67,9 @@ pub struct DoneStep {
     execution_time_ms: f64,
     /// When the step began, ISO 8601 in UTC.
     timestamp: Stamp,
+    /// Of a step that a model answered: which, and what that took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated: Option<GeneratedAnswer>,
     #[serde(flatten)]
     cut: StepCut,
 }
@@ -68,12 +77,13 @@ pub struct DoneStep {
 impl DoneStep {
     fn of(run: &Run, number: usize, step: &Step, output: &Output, timing: Timing, detail: Detail) -> Self {
         Self {
-            head: StepHead::of(step),
+            head: StepHead::of(step).answered(output.generated.is_some()),
             input_variables: (detail == Detail::Full).then(|| run.seen(number)),
             output: written(output),
             result: ToolGave::of(output),
             execution_time_ms: millis(timing.took),
             timestamp: Stamp::millis(timing.at),
+            generated: output.generated.as_deref().map(GeneratedAnswer::of),
             cut: StepCut::default(),
         }
     }
@@ -134,6 +144,7 @@ pub(super) fn failed(run: &Run, number: usize, error: &StepError) -> FailedStep 
         node_id: step.map(|step| step.id.clone()),
         template_name: step.and_then(template_name).map(Cow::into_owned),
         error: StepFault { fault: error.into(), details: details_of(run, number) },
+        generated: error.generated.as_deref().map(GeneratedAnswer::of),
     }
 }
 

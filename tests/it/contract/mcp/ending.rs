@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use flowy::internals::app::{Caller, ExecuteRequest, OnFailure};
+use flowy::internals::app::{Caller, ExecuteRequest, ModelChoice, OnFailure};
 use flowy::internals::mcp::End;
 use serde_json::{Value, json};
 
@@ -155,6 +155,7 @@ async fn an_execution_that_a_bug_ends_has_failed_and_does_not_go_on_for_ever() {
         refresh: false,
         on_failure: OnFailure::Continue,
         wait: None,
+        models: ModelChoice::default(),
     };
     let caller = Caller { progress: Some(Arc::new(|_| panic!("the reason"))), ..Caller::default() };
     let outcome = bench.app.execute(request, &caller).await.unwrap();

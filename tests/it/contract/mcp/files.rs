@@ -26,7 +26,12 @@ impl Tools for Files {
             bytes: Arc::from(vec![7; usize::try_from(size).unwrap()]),
         };
         if let Some(progress) = progress {
-            progress(ToolProgress { progress: 1.0, total: Some(2.0), message: Some("half way".to_owned()) });
+            progress(ToolProgress {
+                progress: 1.0,
+                total: Some(2.0),
+                message: Some("half way".to_owned()),
+                until: None,
+            });
         }
         Box::pin(async move { Ok(ToolAnswer { files: vec![file], ..ToolAnswer::default() }) })
     }

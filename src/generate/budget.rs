@@ -1,0 +1,105 @@
+//! Budgets of tokens: what a call may take is reserved before it and settled after it, so that calls side
+//! by side never spend more than they may together.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::config::ModelSpec;
+use crate::names::{grouped, quoted};
+
+/// Where the tokens of a day are counted, for all processes of this machine.
+pub trait DayBook: Send + Sync {
+    /// Adds tokens to what a model took today, unless that would be more than `most`; the tokens that it took
+    /// before.
+    ///
+    /// # Errors
+    /// How many it took, where that leaves too few; nothing is added then. `None` where nobody can tell.
+    fn reserve(&self, model: &str, tokens: u64, most: Option<u64>) -> Result<(), Option<u64>>;
+
+    /// Replaces what was reserved by what was taken.
+    fn settle(&self, model: &str, reserved: u64, taken: u64);
+}
+
+/// What one execution took of each model.
+#[derive(Debug, Default)]
+pub(super) struct Purse {
+    taken: Mutex<BTreeMap<String, u64>>,
+}
+
+/// Tokens that are set aside for one call. Letting go of it without settling counts all of
+/// them as taken: nobody knows what a call took that was given up.
+pub(super) struct Reserved<'a> {
+    purse: &'a Purse,
+    day: Option<Arc<dyn DayBook>>,
+    model: &'a str,
+    tokens: u64,
+    taken: u64,
+}
+
+impl Purse {
+    /// Sets tokens aside for a call.
+    ///
+    /// # Errors
+    /// Why there are too few left, in words.
+    pub(super) fn reserve<'a>(
+        &'a self,
+        spec: &'a ModelSpec,
+        tokens: u64,
+        day: Option<&Arc<dyn DayBook>>,
+    ) -> Result<Reserved<'a>, String> {
+        let number = |tokens: u64| grouped(usize::try_from(tokens).unwrap_or(usize::MAX));
+        {
+            let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = taken.get(&spec.name).copied().unwrap_or(0);
+            if before.saturating_add(tokens) > spec.per_execution_tokens {
+                return Err(format!(
+                    "the call may take {} tokens, and of the {} that one execution may spend on the model {} {} are \
+                     spent or set aside (per_execution_tokens)",
+                    number(tokens),
+                    number(spec.per_execution_tokens),
+                    quoted(&spec.name),
+                    number(before),
+                ));
+            }
+            taken.insert(spec.name.clone(), before.saturating_add(tokens));
+        }
+        let mut reserved = Reserved { purse: self, day: None, model: &spec.name, tokens, taken: tokens };
+        // What a day takes is kept wherever a budget asks for it.
+        if let (Some(day), Some(most)) = (day, spec.per_day_tokens) {
+            day.reserve(&spec.name, tokens, Some(most)).map_err(|before| {
+                let spent = before.map_or_else(
+                    || "and how many are spent can't be read".to_owned(),
+                    |before| format!("and {} of them are spent or set aside", number(before)),
+                );
+                format!(
+                    "the call may take {} tokens; the model {} may take {} in a day (UTC), {spent} (per_day_tokens)",
+                    number(tokens),
+                    quoted(&spec.name),
+                    number(most),
+                )
+            })?;
+            reserved.day = Some(day.clone());
+        }
+        Ok(reserved)
+    }
+}
+
+impl Reserved<'_> {
+    /// Says what the call took.
+    pub(super) fn settle(mut self, taken: u64) {
+        self.taken = taken;
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        let mut all = self.purse.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sum) = all.get_mut(self.model) {
+            *sum = sum.saturating_sub(self.tokens).saturating_add(self.taken);
+        }
+        drop(all);
+        if let Some(day) = &self.day {
+            day.settle(self.model, self.tokens, self.taken);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! One call: tries where another one may work, waits where a limit asks for them, news while a model writes.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::answering::{Fault, Tally};
+use super::models::{ModelWorker, OnPiece, StreamPiece};
+use super::port::{Prompt, Reply, Trouble, TroubleKind};
+use crate::clock::Clock;
+use crate::config::Answers;
+use crate::execute::{OnToolProgress, ToolProgress};
+use crate::model::Finish;
+use crate::names::{grouped, quoted};
+use crate::tokens;
+
+/// How often a call is made that fails for reasons that may pass.
+const MOST_TRIES: u32 = 3;
+/// The first pause before another try; it doubles.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// The first pause for a limit that names none; it doubles.
+const FIRST_WAIT: Duration = Duration::from_secs(2);
+/// The longest pause that nobody asked for.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// The shortest wait, so that a server which asks for none is not asked at once for ever; it doubles.
+const SHORTEST_WAIT: Duration = Duration::from_millis(10);
+/// How often news are told while nothing comes.
+const QUIET: Duration = Duration::from_secs(10);
+/// The shortest time between two news.
+const NEWS: Duration = Duration::from_millis(500);
+
+/// Where answers are stored on this machine.
+pub trait AnswerBook: Send + Sync {
+    /// The stored answer to a call.
+    fn find(&self, prompt: &Prompt) -> Option<Reply>;
+
+    /// Stores the answer to a call.
+    fn keep(&self, prompt: &Prompt, reply: &Reply);
+}
+
+/// Makes one call, with its tries and waits.
+pub(super) async fn call(
+    worker: &ModelWorker,
+    prompt: &Prompt,
+    tally: &mut Tally,
+    teller: &Teller,
+) -> Result<Reply, Fault> {
+    let models = &worker.models;
+    let answers = answers_of(worker, prompt);
+    let book = models.answers.as_ref().filter(|_| answers != Answers::Off);
+    if let Some(reply) = book.filter(|_| answers == Answers::Reuse).and_then(|book| book.find(prompt)) {
+        teller.text(&reply.text);
+        (tally.stored, tally.usage, tally.finish) = (true, reply.usage, Some(reply.finish));
+        return Ok(reply);
+    }
+    let spec = &prompt.model;
+    let reserved = worker.purse.reserve(spec, prompt.most_tokens(), models.day.as_ref()).map_err(Fault::Budget)?;
+    let result = tries(worker, prompt, tally, teller).await;
+    match &result {
+        Ok(reply) => {
+            tally.stored = false;
+            tally.add(spec, reply);
+            reserved.settle(reply.usage.all());
+            // What was cut off, or broken off by a filter, is no answer to keep.
+            if let Some(book) = book.filter(|_| reply.finish == Finish::Stop) {
+                book.keep(prompt, reply);
+            }
+        }
+        Err(trouble) => reserved.settle(match trouble.kind {
+            // What such a call took is not told: its prompt at least was read.
+            TroubleKind::Broken | TroubleKind::TimedOut | TroubleKind::Odd => {
+                u64::try_from(prompt.estimate).unwrap_or(u64::MAX)
+            }
+            _ => 0,
+        }),
+    }
+    result.map_err(Fault::Call)
+}
+
+/// What is done with stored answers: what the caller says, else the operator, else nothing unless the model always
+/// says the same.
+fn answers_of(worker: &ModelWorker, prompt: &Prompt) -> Answers {
+    let usual = if prompt.temperature == Some(0) { Answers::Reuse } else { Answers::Off };
+    worker.choice.answers.or(prompt.model.answers).unwrap_or(usual)
+}
+
+async fn tries(worker: &ModelWorker, prompt: &Prompt, tally: &mut Tally, teller: &Teller) -> Result<Reply, Trouble> {
+    let (models, spec) = (&worker.models, &prompt.model);
+    let clock = &*models.clock;
+    let Some(gate) = models.gate(spec) else {
+        return Err(Trouble::new(TroubleKind::NoModel, "it is no longer configured"));
+    };
+    let (mut tried, mut waited) = (0_u32, 0_u32);
+    loop {
+        let opens = gate.opens();
+        if worker.ends.is_some_and(|ends| opens >= ends) {
+            let trouble = Trouble::new(TroubleKind::Limited, "it waits for a limit that another call met");
+            return Err(beyond(trouble, opens.saturating_sub(clock.reading()), clock));
+        }
+        let passage = gate.enter(clock).await;
+        teller.begins();
+        let trouble = match once(worker, prompt, teller).await {
+            Ok(reply) => {
+                tally.attempts += 1;
+                gate.worked();
+                return Ok(counted(prompt, reply));
+            }
+            Err(trouble) => trouble,
+        };
+        let now = clock.reading();
+        if trouble.kind.is_wait() {
+            waited += 1;
+            let pause = wait_for(&trouble, waited, clock);
+            let until = now.saturating_add(pause);
+            gate.limited(&passage, now, until);
+            drop(passage);
+            tracing::info!(model = spec.name, pause_ms = pause.as_millis(), said = trouble.said, "a model's limit");
+            if worker.ends.is_some_and(|ends| until >= ends) {
+                return Err(beyond(trouble, pause, clock));
+            }
+            teller.waits(pause);
+            continue;
+        }
+        drop(passage);
+        tally.attempts += 1;
+        tried += 1;
+        if !trouble.kind.may_pass() || tried >= MOST_TRIES {
+            let times = if tried > 1 { format!(", after {tried} tries") } else { String::new() };
+            return Err(Trouble { said: format!("{}{times}", trouble.said), ..trouble });
+        }
+        tracing::info!(model = spec.name, said = trouble.said, "a call to a model failed and is made again");
+        let doubled = FIRST_PAUSE.saturating_mul(1 << (tried - 1).min(8));
+        let pause = trouble.pause.unwrap_or_else(|| jittered(doubled, clock)).min(LONGEST_PAUSE);
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// One call, given up when it takes too long, with news meanwhile.
+async fn once(worker: &ModelWorker, prompt: &Prompt, teller: &Teller) -> Result<Reply, Trouble> {
+    let on_text = |piece: &str| teller.text(piece);
+    let call = worker.models.generator().generate(prompt, &on_text);
+    let limit = prompt.model.timeout;
+    let end = tokio::time::sleep(limit);
+    tokio::pin!(call, end);
+    loop {
+        tokio::select! {
+            biased;
+            result = &mut call => return result,
+            () = &mut end => {
+                let said = format!("it took longer than {} ms (timeout_ms)", grouped(usize::try_from(limit.as_millis()).unwrap_or(usize::MAX)));
+                return Err(Trouble::new(TroubleKind::TimedOut, said));
+            }
+            () = tokio::time::sleep(QUIET) => teller.tell(true),
+        }
+    }
+}
+
+/// A reply whose tokens nobody counted has our own estimate.
+fn counted(prompt: &Prompt, mut reply: Reply) -> Reply {
+    if reply.usage.all() == 0 {
+        reply.usage.input = u64::try_from(prompt.estimate).unwrap_or(u64::MAX);
+        reply.usage.output = u64::try_from(tokens::estimate(&reply.text)).unwrap_or(u64::MAX);
+    }
+    reply
+}
+
+/// How long to wait for a limit: as long as the server asks for and a little more, else between nothing and a
+/// time that doubles.
+fn wait_for(trouble: &Trouble, waited: u32, clock: &dyn Clock) -> Duration {
+    let times = 1_u32 << (waited - 1).min(8);
+    let least = SHORTEST_WAIT.saturating_mul(times);
+    match trouble.pause {
+        Some(pause) => pause.saturating_add(jittered(pause / 20, clock)).max(least),
+        None => jittered(FIRST_WAIT.saturating_mul(times).min(LONGEST_PAUSE), clock).max(least),
+    }
+}
+
+/// A time between nothing and this one.
+fn jittered(most: Duration, clock: &dyn Clock) -> Duration {
+    let most = u64::try_from(most.as_micros()).unwrap_or(u64::MAX);
+    Duration::from_micros(clock.fresh() % most.max(1))
+}
+
+/// A limit that lasts longer than the execution may.
+fn beyond(trouble: Trouble, pause: Duration, clock: &dyn Clock) -> Trouble {
+    let until = chrono::TimeDelta::from_std(pause).ok().and_then(|pause| clock.now().checked_add_signed(pause));
+    let until = until.map_or_else(String::new, |until| {
+        format!("; it can be asked again at {}, when the execution must have ended", until.format("%Y-%m-%dT%H:%M:%SZ"))
+    });
+    Trouble { said: format!("{}{until}", trouble.said), ..trouble }
+}
+
+/// Tells whoever listens how an answer goes.
+pub(super) struct Teller {
+    model: String,
+    told: Option<OnToolProgress>,
+    stream: Option<OnPiece>,
+    clock: Arc<dyn Clock>,
+    /// Characters so far of the answer that is under way.
+    characters: AtomicUsize,
+    /// When news were last told, by the clock's reading.
+    last: Mutex<Duration>,
+}
+
+impl Teller {
+    pub(super) fn new(
+        model: &str,
+        told: Option<OnToolProgress>,
+        stream: Option<OnPiece>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let last = Mutex::new(Duration::ZERO);
+        Self { model: model.to_owned(), told, stream, clock, characters: AtomicUsize::new(0), last }
+    }
+
+    /// A call begins: what came of one before it is void.
+    fn begins(&self) {
+        if self.characters.swap(0, Ordering::Relaxed) > 0
+            && let Some(stream) = &self.stream
+        {
+            stream(StreamPiece::Restart);
+        }
+        self.tell(true);
+    }
+
+    fn text(&self, piece: &str) {
+        if piece.is_empty() {
+            return;
+        }
+        self.characters.fetch_add(piece.chars().count(), Ordering::Relaxed);
+        if let Some(stream) = &self.stream {
+            stream(StreamPiece::Text(piece));
+        }
+        self.tell(false);
+    }
+
+    /// Tells how many characters there are, unless that was told a moment ago.
+    fn tell(&self, at_once: bool) {
+        let Some(told) = &self.told else { return };
+        let now = self.clock.reading();
+        {
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            if !at_once && now.saturating_sub(*last) < NEWS {
+                return;
+            }
+            *last = now;
+        }
+        let characters = self.characters.load(Ordering::Relaxed);
+        let words = match characters {
+            0 => format!("asks {}", quoted(&self.model)),
+            1 => "1 character".to_owned(),
+            more => format!("{} characters", grouped(more)),
+        };
+        told(ToolProgress { progress: as_number(characters), total: None, message: Some(words), until: None });
+    }
+
+    /// Tells that nothing happens for a while, because of a limit.
+    fn waits(&self, pause: Duration) {
+        let Some(told) = &self.told else { return };
+        let until =
+            chrono::TimeDelta::from_std(pause).ok().and_then(|pause| self.clock.now().checked_add_signed(pause));
+        let words = until.map_or_else(String::new, |until| format!(" until {} UTC", until.format("%H:%M:%S")));
+        let message = Some(format!("waits for a limit of {}{words}", quoted(&self.model)));
+        told(ToolProgress { progress: 0.0, total: None, message, until });
+    }
+}
+
+fn as_number(characters: usize) -> f64 {
+    u32::try_from(characters).map_or(f64::from(u32::MAX), f64::from)
+}

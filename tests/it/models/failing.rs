@@ -1,0 +1,188 @@
+//! Limits, failures and models that stand in.
+
+use serde_json::{Value, json};
+
+use super::{model, run, sandbox, two_steps};
+use crate::support::model::{Act, Speaks, StandIn};
+
+fn refusal(status: u16, message: &str) -> Act {
+    Act::Refuse(status, vec![], json!({"error": {"message": message}}))
+}
+
+fn only_first() -> String {
+    two_steps(&json!({}), &json!({"model": false}))
+}
+
+#[test]
+fn every_failure_has_its_code_and_the_providers_words() {
+    for (act, code, calls) in [
+        (refusal(401, "bad \u{1b}[31mkey"), "MODEL_UNAUTHORIZED", 1),
+        (refusal(403, "not yours"), "MODEL_UNAUTHORIZED", 1),
+        (refusal(404, "no such model"), "MODEL_NOT_FOUND", 1),
+        (refusal(400, "temperature is odd"), "MODEL_ERROR", 1),
+        (refusal(422, "what"), "MODEL_ERROR", 1),
+        (refusal(413, "large"), "CONTEXT_TOO_LONG", 1),
+        (refusal(400, "maximum context length is 8"), "CONTEXT_TOO_LONG", 1),
+        (refusal(429, "insufficient_quota"), "MODEL_NO_QUOTA", 1),
+        (
+            Act::Refuse(400, vec![], json!({"error": {"message": "no", "code": "content_filter"}})),
+            "CONTENT_FILTERED",
+            1,
+        ),
+        (Act::Ended("x".to_owned(), "filter", 7), "CONTENT_FILTERED", 1),
+        (refusal(500, "boom"), "MODEL_ERROR", 3),
+        (refusal(503, "boom"), "MODEL_ERROR", 3),
+        (Act::Cut("half".to_owned()), "MODEL_ERROR", 3),
+        (Act::Answer(String::new()), "MODEL_ERROR", 1),
+    ] {
+        let stand_in = StandIn::doing(Speaks::OpenAi, vec![act.clone()]);
+        let settings = model("openai-compatible", &stand_in.url, "");
+        let (answer, said) = run(&sandbox(&settings, &only_first()), &["--model", "writer"]);
+        assert_eq!((said.code, answer["code"].as_str()), (1, Some(code)), "{act:?}: {answer}");
+        assert_eq!(stand_in.asked().len(), calls, "{act:?}");
+        assert!(!said.out.contains('\u{1b}'));
+        if let Act::Refuse(_, _, body) = &act {
+            let words = body["error"]["message"].as_str().unwrap().replace("\u{1b}", "");
+            assert!(answer["message"].as_str().unwrap().contains(&words), "{answer}");
+        }
+        assert!(answer["nextStep"].is_string());
+    }
+}
+
+#[test]
+fn a_limit_is_waited_for_and_is_no_attempt() {
+    for (speaks, provider, status) in [
+        (Speaks::OpenAi, "openai-compatible", 429),
+        (Speaks::Anthropic, "anthropic", 529),
+        (Speaks::Anthropic, "anthropic", 429),
+        (Speaks::Gemini, "gemini", 429),
+    ] {
+        let limited =
+            || Act::Refuse(status, vec![("retry-after-ms", "5".to_owned())], json!({"error": {"message": "slow"}}));
+        let acts = vec![limited(), limited(), limited(), limited(), Act::Answer("at last".to_owned())];
+        let stand_in = StandIn::doing(speaks, acts);
+        let settings = model(provider, &stand_in.url, "");
+        let (answer, said) = run(&sandbox(&settings, &only_first()), &["--model", "writer"]);
+        assert_eq!(answer["finalResult"], "Write by: at last", "{said:?}");
+        assert_eq!(answer["intermediateResults"][0]["generated"]["attempts"], 1);
+        assert_eq!(stand_in.asked().len(), 5);
+    }
+}
+
+#[test]
+fn a_limit_beyond_the_deadline_is_told_at_once_with_its_time() {
+    let far = Act::Refuse(429, vec![("retry-after", "7200".to_owned())], json!({"error": {"message": "slow"}}));
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![Act::Answer("plan".to_owned()), far]);
+    let settings = model("openai-compatible", &stand_in.url, "");
+    let (answer, _) = run(&sandbox(&settings, &two_steps(&json!({}), &json!({}))), &["--model", "writer"]);
+    assert_eq!((&answer["code"], &answer["status"]), (&json!("MODEL_RATE_LIMITED"), &json!("partial")));
+    assert_eq!(answer["partialResults"][0]["output"], "plan");
+    assert_eq!(stand_in.asked().len(), 2);
+}
+
+#[test]
+fn a_broken_stream_is_begun_anew_and_never_spliced() {
+    let acts = vec![Act::Cut("first half, ".to_owned()), Act::Answer("the whole".to_owned())];
+    for (speaks, provider) in [
+        (Speaks::OpenAi, "openai-compatible"),
+        (Speaks::Anthropic, "anthropic"),
+        (Speaks::Gemini, "gemini"),
+        (Speaks::Ollama, "ollama"),
+    ] {
+        let stand_in = StandIn::doing(speaks, acts.clone());
+        let settings = model(provider, &stand_in.url, "");
+        let (answer, said) = run(&sandbox(&settings, &only_first()), &["--model", "writer"]);
+        assert_eq!(answer["finalResult"], "Write by: the whole", "{provider}: {said:?}");
+        assert_eq!(answer["intermediateResults"][0]["generated"]["attempts"], 2);
+    }
+}
+
+#[test]
+fn another_model_stands_in_after_what_may_pass_and_never_after_what_is_refused() {
+    let second = StandIn::doing(Speaks::Ollama, vec![Act::Answer("by the second".to_owned())]);
+    let far = Act::Refuse(429, vec![("retry-after", "7200".to_owned())], json!({"error": {"message": "slow"}}));
+    for (act, stands_in) in [
+        (far, true),
+        (refusal(500, "boom"), true),
+        (refusal(429, "insufficient_quota"), true),
+        (refusal(400, "maximum context length is 8"), true),
+        (refusal(401, "key"), false),
+        (refusal(403, "no"), false),
+        (refusal(404, "model"), false),
+        (refusal(400, "odd"), false),
+        (Act::Ended("x".to_owned(), "filter", 7), false),
+    ] {
+        let first = StandIn::doing(Speaks::OpenAi, vec![act.clone()]);
+        let settings = format!(
+            "{}[models.second]\nprovider = \"ollama\"\nmodel = \"m-2\"\nbase_url = \"{}\"\ncontext_tokens = 9000\n",
+            model("openai-compatible", &first.url, "context_tokens = 8000\nfallback = [\"second\"]"),
+            second.url
+        );
+        let (answer, said) = run(&sandbox(&settings, &only_first()), &["--model", "writer"]);
+        if stands_in {
+            assert_eq!(answer["finalResult"], "Write by: by the second", "{act:?}: {said:?}");
+            let generated = &answer["intermediateResults"][0]["generated"];
+            assert_eq!((&generated["model"], &generated["insteadOf"]), (&json!("second"), &json!("writer")));
+        } else {
+            assert_eq!(said.code, 1, "{act:?}");
+        }
+    }
+    // Nobody listens there: that is a failure that may pass, too.
+    let settings = format!(
+        "{}[models.second]\nprovider = \"ollama\"\nmodel = \"m-2\"\nbase_url = \"{}\"\n",
+        model("openai-compatible", "http://127.0.0.1:9", "fallback = [\"second\"]"),
+        second.url
+    );
+    let (answer, said) = run(&sandbox(&settings, &only_first()), &["--model", "writer"]);
+    assert_eq!(answer["finalResult"], "Write by: by the second", "{said:?}");
+}
+
+#[test]
+fn a_flow_goes_on_after_a_failed_model_step_where_the_node_says_so() {
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![refusal(401, "key"), Act::Answer("done".to_owned())]);
+    let settings = model("openai-compatible", &stand_in.url, "");
+    let flow = two_steps(&json!({"onError": "continue"}), &json!({"template": "Last: {plan_result.error.code}"}));
+    let (answer, said) = run(&sandbox(&settings, &flow), &["--model", "writer"]);
+    assert_eq!((said.code, &answer["finalResult"]), (0, &json!("done")), "{said:?}");
+    assert_eq!(stand_in.asked()[1].prompt(), "Last: MODEL_UNAUTHORIZED");
+    assert_eq!(answer["warnings"][0]["code"], "WENT_ON");
+}
+
+#[test]
+fn a_call_that_takes_too_long_is_given_up() {
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![Act::Hang]);
+    let settings = model("openai-compatible", &stand_in.url, "timeout_ms = 1000");
+    let (answer, _) = run(&sandbox(&settings, &only_first()), &["--model", "writer"]);
+    assert_eq!(answer["code"], "TIMEOUT");
+    assert_eq!(stand_in.asked().len(), 1);
+}
+
+#[test]
+fn calls_side_by_side_keep_within_what_the_operator_allows_and_a_limit_halves_them() {
+    let wide: Vec<Value> = (0..12)
+        .map(|number| json!({"id": format!("s{number}"), "type": "template", "data": {"template": format!("{{topic}} {number}")}}))
+        .collect();
+    let flow = json!({"metadata": {"name": "Two", "version": "1.0.0"}, "nodes": wide, "edges": []}).to_string();
+    let stand_in = StandIn::by(Speaks::OpenAi, |number, asked| match number {
+        0..3 => Act::Refuse(429, vec![("retry-after-ms", "1".to_owned())], json!({"error": {"message": "slow"}})),
+        _ => Act::Answer(asked.prompt()),
+    });
+    let settings = model("openai-compatible", &stand_in.url, "parallel = 3");
+    let (answer, said) = run(&sandbox(&settings, &flow), &["--model", "writer"]);
+    assert_eq!(answer["counts"]["steps"], 12, "{said:?}");
+    assert!(stand_in.most_at_once() <= 3, "{}", stand_in.most_at_once());
+    assert_eq!(stand_in.asked().len(), 15);
+}
+
+#[test]
+fn a_call_that_may_take_more_than_the_budget_is_not_made() {
+    let stand_in = StandIn::echoing(Speaks::OpenAi);
+    let settings = model("openai-compatible", &stand_in.url, "max_output_tokens = 500\nper_execution_tokens = 600");
+    let (answer, _) = run(&sandbox(&settings, &two_steps(&json!({}), &json!({}))), &["--model", "writer"]);
+    // What the first one took is far less than what was set aside for it.
+    assert_eq!(answer["status"], "success", "{answer}");
+    let settings = model("openai-compatible", &stand_in.url, "max_output_tokens = 500\nper_execution_tokens = 505");
+    let (answer, _) = run(&sandbox(&settings, &two_steps(&json!({}), &json!({}))), &["--model", "writer"]);
+    assert_eq!((&answer["code"], &answer["status"]), (&json!("BUDGET_EXCEEDED"), &json!("failed")), "{answer}");
+    assert_eq!(stand_in.asked().len(), 2);
+}
