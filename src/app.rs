@@ -204,6 +204,7 @@ impl App {
     }
 
     /// The models that may answer steps.
+    #[cfg(feature = "internals")]
     pub fn models(&self) -> &Arc<Models> {
         &self.models
     }

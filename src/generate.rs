@@ -25,6 +25,7 @@ mod gate;
 mod models;
 mod port;
 mod reading;
+#[cfg(feature = "internals")]
 mod scripted;
 mod trying;
 
@@ -32,5 +33,6 @@ pub use budget::DayBook;
 pub use choosing::{Answerer, ModelChoice, who};
 pub use models::{ModelWorker, Models, OnPiece, Priced, StreamPiece};
 pub use port::{Generating, Generator, OnText, Prompt, Reply, Shape, Speaker, Trouble, TroubleKind, Turn};
+#[cfg(feature = "internals")]
 pub use scripted::{Scripted, ScriptedAnswer};
 pub use trying::AnswerBook;

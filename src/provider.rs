@@ -1,4 +1,4 @@
-//! Speaking to models over HTTP: requests and streamed answers in the shapes of Anthropic, OpenAI, Gemini and
+//! Speaking to models over HTTP: requests and streamed answers in the shapes of Anthropic, `OpenAI`, Gemini and
 //! Ollama, and what their refusals mean.
 //!
 //! One call is one request: tries, waits and budgets are not known here, nor flows. A key goes to its own

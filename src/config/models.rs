@@ -21,13 +21,13 @@ pub const NO_MODEL: &str = "none";
 pub enum Provider {
     /// Anthropic's Messages API.
     Anthropic,
-    /// OpenAI's Chat Completions API.
+    /// `OpenAI`'s Chat Completions API.
     OpenAi,
     /// Google's Gemini API.
     Gemini,
-    /// Mistral's API, in OpenAI's shape.
+    /// Mistral's API, in `OpenAI`'s shape.
     Mistral,
-    /// Anything else in OpenAI's shape: vLLM, llama.cpp, LM Studio, gateways.
+    /// Anything else in `OpenAI`'s shape: `vLLM`, llama.cpp, LM Studio, gateways.
     OpenAiCompatible,
     /// Ollama's own API.
     Ollama,

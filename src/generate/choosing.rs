@@ -90,9 +90,13 @@ mod tests {
     use super::*;
     use crate::model::ModelUse;
 
+    type Row<'a> = (Option<ModelWish>, &'a [&'a str], Option<&'a str>, &'a [&'a str], Answerer);
+
     fn chosen(values: &[&str]) -> ModelChoice {
         let mut choice = ModelChoice::default();
-        values.iter().for_each(|value| choice.take(value).unwrap());
+        for value in values {
+            choice.take(value).unwrap();
+        }
         choice
     }
 
@@ -104,7 +108,7 @@ mod tests {
         let known = ["fast", "writer"];
         let none: [&str; 0] = [];
         let model = |name: &str| Answerer::Model(name.to_owned());
-        let rows: [(Option<ModelWish>, &[&str], Option<&str>, &[&str], Answerer); 14] = [
+        let rows: [Row<'_>; 14] = [
             (None, &[], None, &known, Answerer::Nobody),
             (None, &[], Some("fast"), &known, model("fast")),
             (None, &["writer"], Some("fast"), &known, model("writer")),

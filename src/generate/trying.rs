@@ -71,7 +71,17 @@ pub(super) async fn call(
             TroubleKind::Broken | TroubleKind::TimedOut | TroubleKind::Odd => {
                 u64::try_from(prompt.estimate).unwrap_or(u64::MAX)
             }
-            _ => 0,
+            TroubleKind::Unauthorized
+            | TroubleKind::NoModel
+            | TroubleKind::Limited
+            | TroubleKind::Overloaded
+            | TroubleKind::NoQuota
+            | TroubleKind::TooLong
+            | TroubleKind::Filtered
+            | TroubleKind::Format
+            | TroubleKind::Refused
+            | TroubleKind::Server
+            | TroubleKind::Transport => 0,
         }),
     }
     result.map_err(Fault::Call)
@@ -95,7 +105,7 @@ async fn tries(worker: &ModelWorker, prompt: &Prompt, tally: &mut Tally, teller:
         let opens = gate.opens();
         if worker.ends.is_some_and(|ends| opens >= ends) {
             let trouble = Trouble::new(TroubleKind::Limited, "it waits for a limit that another call met");
-            return Err(beyond(trouble, opens.saturating_sub(clock.reading()), clock));
+            return Err(beyond(&trouble, opens.saturating_sub(clock.reading()), clock));
         }
         let passage = gate.enter(clock).await;
         teller.begins();
@@ -116,7 +126,7 @@ async fn tries(worker: &ModelWorker, prompt: &Prompt, tally: &mut Tally, teller:
             drop(passage);
             tracing::info!(model = spec.name, pause_ms = pause.as_millis(), said = trouble.said, "a model's limit");
             if worker.ends.is_some_and(|ends| until >= ends) {
-                return Err(beyond(trouble, pause, clock));
+                return Err(beyond(&trouble, pause, clock));
             }
             teller.waits(pause);
             continue;
@@ -182,12 +192,12 @@ fn jittered(most: Duration, clock: &dyn Clock) -> Duration {
 }
 
 /// A limit that lasts longer than the execution may.
-fn beyond(trouble: Trouble, pause: Duration, clock: &dyn Clock) -> Trouble {
+fn beyond(trouble: &Trouble, pause: Duration, clock: &dyn Clock) -> Trouble {
     let until = chrono::TimeDelta::from_std(pause).ok().and_then(|pause| clock.now().checked_add_signed(pause));
     let until = until.map_or_else(String::new, |until| {
         format!("; it can be asked again at {}, when the execution must have ended", until.format("%Y-%m-%dT%H:%M:%SZ"))
     });
-    Trouble { said: format!("{}{until}", trouble.said), ..trouble }
+    Trouble { said: format!("{}{until}", trouble.said), ..trouble.clone() }
 }
 
 /// Tells whoever listens how an answer goes.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::exchange::{Asked, Coming, number, text};
+use super::exchange::{Asked, Coming, number, put, text};
 use super::refusal::{Refused, of_event};
 use crate::generate::{Prompt, Shape, Speaker};
 use crate::model::Finish;
@@ -23,13 +23,14 @@ pub(super) fn asked(prompt: &Prompt) -> Asked {
         "stream": true,
     });
     if !prompt.system.is_empty() {
-        body["system"] = prompt.system.iter().map(|part| json!({"type": "text", "text": &**part})).collect();
+        let parts: Vec<Value> = prompt.system.iter().map(|part| json!({"type": "text", "text": &**part})).collect();
+        put(&mut body, "system", json!(parts));
     }
     if let Some(temperature) = prompt.temperature {
-        body["temperature"] = json!(f64::from(temperature) / 1_000.0);
+        put(&mut body, "temperature", json!(f64::from(temperature) / 1_000.0));
     }
     if let (Shape::Schema, Some(contract)) = (prompt.shape, &prompt.contract) {
-        body["output_config"] = json!({"format": {"type": "json_schema", "schema": contract.schema()}});
+        put(&mut body, "output_config", json!({"format": {"type": "json_schema", "schema": contract.schema()}}));
     }
     let headers = vec![("anthropic-version", "2023-06-01")];
     Asked { path: "/v1/messages".to_owned(), headers, key: ("x-api-key", ""), body }

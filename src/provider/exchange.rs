@@ -92,9 +92,9 @@ impl Providers {
             Ok(coming.over)
         };
         if in_lines {
-            lines(response, &mut add).await?
+            lines(response, &mut add).await?;
         } else {
-            events(response, &mut add).await?
+            events(response, &mut add).await?;
         }
         match coming.finish {
             Some(finish) => Ok(Reply { text: coming.text, usage: coming.usage, finish }),
@@ -230,6 +230,13 @@ async fn beginning(response: Response) -> Vec<u8> {
         }
     }
     kept
+}
+
+/// Adds a member to a request.
+pub(super) fn put(object: &mut Value, key: &str, value: Value) {
+    if let Value::Object(members) = object {
+        members.insert(key.to_owned(), value);
+    }
 }
 
 /// A count in an answer.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::exchange::{Asked, Coming, number, text};
+use super::exchange::{Asked, Coming, number, put, text};
 use super::refusal::{Refused, of_event};
 use crate::generate::{Prompt, Shape, Speaker};
 use crate::model::{Finish, TokenUsage};
@@ -19,18 +19,18 @@ pub(super) fn asked(prompt: &Prompt) -> Asked {
         .collect();
     let mut config = json!({"maxOutputTokens": prompt.max_output_tokens});
     if let Some(temperature) = prompt.temperature {
-        config["temperature"] = json!(f64::from(temperature) / 1_000.0);
+        put(&mut config, "temperature", json!(f64::from(temperature) / 1_000.0));
     }
     if let (Shape::Schema | Shape::Json, Some(contract)) = (prompt.shape, &prompt.contract) {
-        config["responseMimeType"] = json!("application/json");
+        put(&mut config, "responseMimeType", json!("application/json"));
         if prompt.shape == Shape::Schema {
-            config["responseJsonSchema"] = contract.schema().clone();
+            put(&mut config, "responseJsonSchema", contract.schema().clone());
         }
     }
     let mut body = json!({"contents": contents, "generationConfig": config});
     if !prompt.system.is_empty() {
         let parts: Vec<Value> = prompt.system.iter().map(|part| json!({"text": &**part})).collect();
-        body["systemInstruction"] = json!({"parts": parts});
+        put(&mut body, "systemInstruction", json!({"parts": parts}));
     }
     let path = format!("/models/{}:streamGenerateContent?alt=sse", segment(&prompt.model.model));
     Asked { path, headers: Vec::new(), key: ("x-goog-api-key", ""), body }

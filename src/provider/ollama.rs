@@ -1,8 +1,8 @@
-//! Ollama's own API: its address in OpenAI's shape ignores how much context a prompt needs.
+//! Ollama's own API: its address in `OpenAI`'s shape ignores how much context a prompt needs.
 
 use serde_json::{Value, json};
 
-use super::exchange::{Asked, Coming, number, text};
+use super::exchange::{Asked, Coming, number, put, text};
 use super::refusal::{Refused, of_event};
 use crate::generate::{Prompt, Shape, Speaker};
 use crate::model::{Finish, TokenUsage};
@@ -19,12 +19,12 @@ pub(super) fn asked(prompt: &Prompt) -> Asked {
     }));
     let mut options = json!({"num_predict": prompt.max_output_tokens, "num_ctx": context(prompt)});
     if let Some(temperature) = prompt.temperature {
-        options["temperature"] = json!(f64::from(temperature) / 1_000.0);
+        put(&mut options, "temperature", json!(f64::from(temperature) / 1_000.0));
     }
     let mut body = json!({"model": prompt.model.model, "messages": messages, "stream": true, "options": options});
     match (prompt.shape, &prompt.contract) {
-        (Shape::Schema, Some(contract)) => body["format"] = contract.schema().clone(),
-        (Shape::Json, Some(_)) => body["format"] = json!("json"),
+        (Shape::Schema, Some(contract)) => put(&mut body, "format", contract.schema().clone()),
+        (Shape::Json, Some(_)) => put(&mut body, "format", json!("json")),
         (Shape::Text, _) | (_, None) => {}
     }
     Asked { path: "/api/chat".to_owned(), headers: Vec::new(), key: ("authorization", "Bearer "), body }

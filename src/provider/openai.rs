@@ -1,8 +1,8 @@
-//! Chat Completions in OpenAI's shape, which Mistral, vLLM, llama.cpp and gateways speak as well.
+//! Chat Completions in `OpenAI`'s shape, which Mistral, `vLLM`, llama.cpp and gateways speak as well.
 
 use serde_json::{Value, json};
 
-use super::exchange::{Asked, Coming, number, text};
+use super::exchange::{Asked, Coming, number, put, text};
 use super::refusal::{Refused, of_event};
 use crate::config::Provider;
 use crate::generate::{Prompt, Shape, Speaker};
@@ -16,23 +16,23 @@ pub(super) fn asked(prompt: &Prompt) -> Asked {
         let role = if turn.speaker == Speaker::User { "user" } else { "assistant" };
         json!({"role": role, "content": &*turn.text})
     }));
-    // OpenAI's newer models refuse the older name; many others know no other one.
+    // `OpenAI`'s newer models refuse the older name; many others know no other one.
     let most = if spec.provider == Provider::OpenAi { "max_completion_tokens" } else { "max_tokens" };
     let mut body = json!({"model": spec.model, "messages": messages, "stream": true});
-    body[most] = json!(prompt.max_output_tokens);
+    put(&mut body, most, json!(prompt.max_output_tokens));
     if spec.provider != Provider::Mistral {
         // Mistral counts unasked and refuses the option.
-        body["stream_options"] = json!({"include_usage": true});
+        put(&mut body, "stream_options", json!({"include_usage": true}));
     }
     if let Some(temperature) = prompt.temperature {
-        body["temperature"] = json!(f64::from(temperature) / 1_000.0);
+        put(&mut body, "temperature", json!(f64::from(temperature) / 1_000.0));
     }
     match (prompt.shape, &prompt.contract) {
         (Shape::Schema, Some(contract)) => {
             let schema = json!({"name": "output", "schema": contract.schema(), "strict": false});
-            body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+            put(&mut body, "response_format", json!({"type": "json_schema", "json_schema": schema}));
         }
-        (Shape::Json, Some(_)) => body["response_format"] = json!({"type": "json_object"}),
+        (Shape::Json, Some(_)) => put(&mut body, "response_format", json!({"type": "json_object"})),
         (Shape::Text, _) | (_, None) => {}
     }
     Asked { path: "/chat/completions".to_owned(), headers: Vec::new(), key: ("authorization", "Bearer "), body }

@@ -56,8 +56,8 @@ pub(super) fn of_event(value: &Value) -> Option<Refused> {
     let words: Vec<String> = words.map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned)).collect();
     let said = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
     // Google says how long to wait within the error.
-    let details = error.get("details").and_then(Value::as_array).into_iter().flatten();
-    let delay = details.filter_map(|detail| detail.get("retryDelay").and_then(Value::as_str)).next();
+    let mut details = error.get("details").and_then(Value::as_array).into_iter().flatten();
+    let delay = details.find_map(|detail| detail.get("retryDelay").and_then(Value::as_str));
     let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
     Some(Refused { status, word: words.join(" "), said, pause: delay.and_then(duration) })
 }

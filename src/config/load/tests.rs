@@ -37,9 +37,12 @@ fn sample(row: &SettingRow) -> &'static str {
         "cache_dir" | "state_dir" => "/elsewhere",
         "default_model" => "writer",
         "currency" => "EUR",
-        "execution_timeout_ms" => "7000",
         "servers" => "/elsewhere/servers.json",
-        "cache_ttl_ms" | "max_file_size_bytes" | "fetch_deadline_ms" | "request_timeout_ms" => "7000",
+        "execution_timeout_ms"
+        | "cache_ttl_ms"
+        | "max_file_size_bytes"
+        | "fetch_deadline_ms"
+        | "request_timeout_ms" => "7000",
         "retry_attempts" | "max_concurrent_requests" | "max_prompts" | "max_exposed" => "7",
         other => panic!("give {other} a sample"),
     }

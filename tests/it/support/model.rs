@@ -1,5 +1,5 @@
 //! A stand-in for a provider of models: an address on loopback that answers as a script says, in the shape of
-//! Anthropic, OpenAI, Gemini or Ollama.
+//! Anthropic, `OpenAI`, Gemini or Ollama.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write};
 use std::net::{TcpListener, TcpStream};
@@ -170,7 +170,7 @@ fn answer(speaks: Speaks, act: Act, mut stream: &TcpStream) -> std::io::Result<(
         Act::Raw(bytes) => stream.write_all(bytes.as_bytes()),
         Act::Refuse(status, headers, body) => {
             let body = body.to_string();
-            let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+            let headers: String = headers.iter().map(|(name, value)| [name, ": ", value, "\r\n"].concat()).collect();
             let length = body.len();
             write!(
                 stream,
