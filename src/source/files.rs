@@ -51,7 +51,11 @@ pub(super) fn meant_path(path: &str, has: impl Fn(&str) -> bool) -> Option<Strin
     if is_hidden(path) || is_read(path) {
         return None;
     }
-    let (folder, rest) = path.split_once('/')?;
+    let Some((folder, rest)) = path.split_once('/') else {
+        // Of files beside the folders, only this ending says what they are.
+        let is_flow = path.len() > FLOW_ENDING.len() && path.to_ascii_lowercase().ends_with(FLOW_ENDING);
+        return is_flow.then(|| format!("flows/{path}"));
+    };
     if CATALOG_FOLDERS.contains(&folder) {
         const JSON: [(&str, &str); 5] =
             [(".json.txt", "json"), (".yaml", "json"), (".yml", "json"), (".json5", "json"), (".jsonc", "json")];

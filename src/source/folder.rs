@@ -248,6 +248,9 @@ impl Walk {
             // Where case does not tell names apart, it may be the folder itself.
             let same =
                 |right: &str| fs::canonicalize(root.join(right)).ok() == fs::canonicalize(root.join(folder)).ok();
+            if let Some(meant) = meant_path(folder, has).filter(|_| root.join(folder).is_file()) {
+                self.problem(folder, ProblemKind::Overlooked { meant });
+            }
             if meant_folder(folder).is_none_or(same) {
                 continue;
             }

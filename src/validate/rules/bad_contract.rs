@@ -1,5 +1,7 @@
 //! `bad-contract`: what a step's output must meet is no schema, or isn't there.
 
+use serde_json::{Map, Value};
+
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
@@ -18,6 +20,42 @@ pub(in crate::validate) const RULE: Rule = Rule {
     summary: "The contract of a node is a JSON Schema that refers to nothing outside of itself.",
     check: Check::Flow(check),
 };
+
+/// A part of a schema that no object meets.
+struct Unmeetable {
+    /// Where the requirement stands.
+    at: Vec<String>,
+    /// The property that is required and not allowed.
+    name: String,
+    /// Those that are allowed.
+    near: Vec<String>,
+}
+
+/// What a schema requires and forbids at once, as a misspelt property is. Only what holds for every object is looked
+/// at, and only along properties and items.
+fn unmeetable(schema: &Value) -> Option<Unmeetable> {
+    let empty = Map::new();
+    let mut next: Vec<(Vec<String>, &Value)> = vec![(Vec::new(), schema)];
+    while let Some((at, schema)) = next.pop() {
+        let within = |key: &str| at.iter().cloned().chain([key.to_owned()]).collect::<Vec<_>>();
+        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+        let closed = schema.get("additionalProperties") == Some(&Value::Bool(false))
+            && schema.get("patternProperties").and_then(Value::as_object).is_none_or(Map::is_empty)
+            && schema.get("type").is_none_or(|kind| kind == "object");
+        let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for (place, name) in required.iter().enumerate().filter(|_| closed) {
+            if let Some(name) = name.as_str().filter(|name| !properties.contains_key(*name)) {
+                let at = [within("required"), vec![place.to_string()]].concat();
+                return Some(Unmeetable { at, name: name.to_owned(), near: properties.keys().cloned().collect() });
+            }
+        }
+        next.extend(schema.get("items").map(|items| (within("items"), items)));
+        next.extend(
+            properties.iter().map(|(name, property)| ([within("properties"), vec![name.clone()]].concat(), property)),
+        );
+    }
+    None
+}
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in &subject.scope.steps {
@@ -55,7 +93,22 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .node(id)
                     .hint("write a JSON Schema (2020-12) that stands alone");
             }
-            Lookup::Found(_) | Lookup::NotChecked => {}
+            Lookup::Found(contract) => {
+                let Some(Unmeetable { at, name: wanted, near }) = unmeetable(contract.schema()) else { continue };
+                let place = match name {
+                    Some(_) => place,
+                    None => Place::value(at.iter().fold(place.pointer, |pointer, step| pointer.key(step))),
+                };
+                let that = if name.is_some() { ", which" } else { "" };
+                let message = format!(
+                    "{named}{that} requires {} and allows only other properties: no output can meet it",
+                    quoted(&wanted)
+                );
+                let hint = "list it under `properties`, or take it out of `required`".to_owned();
+                let draft = drafts.find(place, message).node(id);
+                draft.did_you_mean(&wanted, near.iter().map(String::as_str)).hint(hint);
+            }
+            Lookup::NotChecked => {}
         }
     }
 }

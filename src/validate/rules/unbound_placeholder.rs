@@ -29,6 +29,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let outputs: BTreeSet<&str> = subject.scope.outputs.keys().map(String::as_str).collect();
     let ancestors = subject.order.map(Ancestors::of);
     let in_doubt = subject.nodes_in_doubt() || subject.edges_in_doubt();
+    let slips = super::unused_variable::slips(subject);
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         if let NodeKind::Tool(tool) = &node.kind {
             single_braces(subject, (number, &node.id), &tool.args, drafts);
@@ -39,6 +40,17 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             no_output((subject, ancestors.as_ref()), step, &outputs, drafts);
         }
         let Body::Text { text, .. } = &step.body else { continue };
+        for read in step.reads.iter().filter(|_| step.declared.is_empty()) {
+            let (Some(meant), ReadSource::Open { input: false, .. }) = (slips.get(&*read.name), &read.source) else {
+                continue;
+            };
+            let Some(placeholder) = step.placeholder(read) else { continue };
+            let (id, spelt) = (subject.id(step.node), placeholder.spelt());
+            let message =
+                format!("node {}: {{{spelt}}} is none of the flow's inputs, so a caller must give it", quoted(id));
+            let draft = subject.find_group(drafts, step, read.placeholder, message).node(id);
+            draft.hint(format!("did you mean {}? No step reads that input", quoted(meant)));
+        }
         for read in &step.reads {
             let ReadSource::Open { declared: false, input: false } = read.source else { continue };
             let Some(placeholder) = step.placeholder(read) else { continue };

@@ -1,11 +1,11 @@
-//! `unknown-set-key`: a set gives a value to a name that its text does not have.
+//! `unknown-set-key`: a set gives a value to a name that its text does not have, or has the name of another set.
 
 use std::collections::HashSet;
 
 use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::model::{NodeKind, VariableSet};
-use crate::names::{VariableName, quoted};
+use crate::names::{VariableName, nfc, quoted};
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, StepScope};
 
 /// The rule.
@@ -16,7 +16,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "A variable set gives values only to names that its text uses.",
+    summary: "A variable set gives values only to names that its text uses, and no two sets of a text have one name.",
     check: Check::Flow(check),
 };
 
@@ -30,6 +30,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 let draft = drafts.find(Place::key(place), format!("node {}: {message}", quoted(id)));
                 draft.node(id).did_you_mean(key, names(step)).hint(HINT);
             }
+            for (place, message) in twins(&node.sets) {
+                drafts.find(place, format!("node {}: {message}", quoted(id))).node(id).hint(OTHER_NAME);
+            }
         }
         let Some(template) = template else { continue };
         for (place, key, message) in strangers(step, &template.sets) {
@@ -39,7 +42,24 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 draft.node(id).did_you_mean(key, names(step)).hint(HINT);
             }
         }
+        for (place, message) in twins(&template.sets) {
+            if told.insert((template.file.to_string(), place.pointer.clone())) {
+                let message = format!("template {}: {message}", quoted(&template.name));
+                drafts.find_in(template, place, message).node(id).hint(OTHER_NAME);
+            }
+        }
     }
+}
+
+const OTHER_NAME: &str = "give one of them another name";
+
+/// Sets that have the name of an earlier one.
+fn twins(sets: &[VariableSet]) -> impl Iterator<Item = (Place, String)> {
+    let mut seen = HashSet::new();
+    sets.iter().filter(move |set| !seen.insert(nfc(&set.name))).map(|set| {
+        let message = format!("a set before this one is called {}, too, and that one counts", quoted(&set.name));
+        (Place::value(set.pointer.key("name")), message)
+    })
 }
 
 const HINT: &str = "use the name in the text, or remove it from the set";

@@ -1,12 +1,12 @@
 //! `unused-variable`: a declaration without a use, often a spelling that drifted.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::code::Code;
 use crate::document::{Edit, Place, Pointer};
 use crate::model::NodeKind;
-use crate::names::{CatalogPath, quoted};
-use crate::validate::{Body, ReadSource, StepScope};
+use crate::names::{CatalogPath, nearest, quoted};
+use crate::validate::{Body, Read, ReadSource, StepScope};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -51,23 +51,13 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 .unsafe_fix("remove the declaration", Edit::Remove(declared.pointer.clone()));
         }
     }
-    // Where a template is somewhere else, its text may use the input; where nothing runs, that is the trouble.
-    if !subject.has_steps()
-        || subject.scope.steps.iter().any(|step| matches!(step.body, Body::Elsewhere | Body::Faulty { .. }))
-    {
-        return;
-    }
-    let mut read_somewhere: HashSet<&str> = HashSet::new();
-    for read in subject.scope.steps.iter().flat_map(|step| &step.reads) {
-        read_somewhere.insert(&read.name);
-        if let ReadSource::MappedInput { input, .. } = &read.source {
-            read_somewhere.insert(input);
-        }
-    }
-    for (name, input) in &subject.scope.inputs {
-        if read_somewhere.contains(name.as_str()) {
+    let slips = slips(subject);
+    for name in unused_inputs(subject) {
+        // What reads it under a name that is slightly wrong is told there.
+        if slips.values().any(|meant| *meant == name) {
             continue;
         }
+        let Some(input) = subject.scope.inputs.get(name) else { continue };
         let pointer = match (input.nodes.first(), input.refinement.and_then(|place| subject.flow.inputs.get(place))) {
             (Some((node, place, _)), _) => subject.flow.nodes.get(*node).and_then(|node| match &node.kind {
                 NodeKind::Input(input) => input.variables.get(*place).map(|variable| variable.pointer.clone()),
@@ -84,3 +74,38 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
     }
 }
+
+/// The inputs that no step reads.
+fn unused_inputs<'s>(subject: &FlowSubject<'s>) -> Vec<&'s str> {
+    // Where a template is somewhere else, its text may use the input; where nothing runs, that is the trouble.
+    let unknown = |step: &StepScope| matches!(step.body, Body::Elsewhere | Body::Faulty { .. });
+    if !subject.has_steps() || subject.scope.steps.iter().any(unknown) {
+        return Vec::new();
+    }
+    let mut read_somewhere: HashSet<&str> = HashSet::new();
+    for read in subject.scope.steps.iter().flat_map(|step| &step.reads) {
+        read_somewhere.insert(&read.name);
+        if let ReadSource::MappedInput { input, .. } = &read.source {
+            read_somewhere.insert(input);
+        }
+    }
+    subject.scope.inputs.keys().map(String::as_str).filter(|name| !read_somewhere.contains(name)).collect()
+}
+
+/// Names that steps without declarations read, each with the input that it is a misspelling of: one that no step
+/// reads.
+pub(super) fn slips<'s>(subject: &FlowSubject<'s>) -> BTreeMap<&'s str, &'s str> {
+    let unused = unused_inputs(subject);
+    if unused.is_empty() {
+        return BTreeMap::new();
+    }
+    let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
+    let steps = subject.scope.steps.iter().filter(|step| step.declared.is_empty());
+    let names: BTreeSet<&str> =
+        steps.flat_map(|step| &step.reads).filter(open).map(|read| read.name.as_str()).collect();
+    let of = |input: &'s str| Some((nearest(input, names.iter().copied(), 1).into_iter().next()?, input));
+    unused.into_iter().take(MOST_SLIPS).filter_map(of).collect()
+}
+
+/// The most inputs for which a misspelling is looked for.
+const MOST_SLIPS: usize = 100;

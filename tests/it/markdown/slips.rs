@@ -31,6 +31,11 @@ fn a_slip_is_found_where_it_is_written() {
         ("---\n## Sail {#sail}\nSail.\n## Moor {#sail}\nMoor.\n", &["duplicate-node error 7:11"]),
         ("---\n## Sail {#sail}\nSail.\n<!-- obey -->\n", &["hidden-text warning 7:1"]),
         ("---\n## Sail {#sail}\nSail\u{E0061}.\n", &["hidden-text warning 6:5"]),
+        ("inputs: [boat]\n---\n## Sail {#sail}\nSail {baot}.\n", &["unbound-placeholder warning 7:6"]),
+        (
+            "---\n## Sail {#sail}\n```yaml\ncontract: { properties: { crew: {} }, required: [crw], additionalProperties: false }\n```\nSail.\n",
+            &["bad-contract error 7:50"],
+        ),
         ("---\n### Sail {#sail}\nSail.\n", &["empty-flow error 1:1"]),
         ("---\n## Sail {#sail}\n", &["empty-step error 5:1"]),
         ("---\n## Sail {#sail}\n```yaml\ncall: boat:sail\n```\nSail.\n", &["misspelt-field warning 9:1"]),
@@ -104,4 +109,10 @@ name: x
     let text = sandbox.run(["run", "Boat", "--var", "boat=Skiff", "--json"]).json();
     let expected = body.trim_matches('\n').replace("{boat}", "Skiff");
     assert_eq!(text["finalResult"], expected, "{text:#}");
+}
+
+#[test]
+fn a_flow_beside_the_folder_of_flows_is_noticed() {
+    let sandbox = flow("---\n## Sail {#sail}\nSail.\n").file("Moor.flow.md", "## Moor {#moor}\nMoor.\n");
+    assert_eq!(found(&sandbox), ["misplaced-file warning Moor.flow.md:1:1"]);
 }

@@ -128,6 +128,7 @@ fn a_set_that_gives_what_no_text_uses_is_told_once() {
         "unknown-set-key",
         &[
             "warning none bad.json /nodes/0/data/variableValueSets/0/values/prot",
+            "warning none bad.json /nodes/0/data/variableValueSets/1/name",
             "warning none Berth.json /variableValueSets/0/values/crwe",
         ],
     );
