@@ -63,9 +63,9 @@ pub(crate) use crate::catalog::in_sets;
 pub use crate::code::Code;
 pub use changes::{Change, Changes};
 pub use check::{
-    BASELINE_FILE, BaselineMode, BaselineNote, ChangedFile, CheckRequest, CheckedFile, Checkup, FormatReport,
-    KeptTools, Overlay, SinceNote, TypedFile, add_to_file, check_paths, fingerprints, fix_paths, format_paths,
-    name_of_text, write_changed,
+    BASELINE_FILE, BaselineMode, BaselineNote, ChangedFile, CheckRequest, CheckedDraft, CheckedFile, Checkup,
+    DraftFlow, DraftRequest, FormatReport, KeptTools, Overlay, SinceNote, TypedFile, add_to_file, check_paths,
+    fingerprints, fix_paths, format_paths, name_of_text, write_changed,
 };
 pub use complete::{Completing, Completion};
 pub use convert::{Conversion, ConvertRequest, ConvertedPart, ForeignKind, Form, ImportRequest, convert, import};

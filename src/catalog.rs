@@ -229,6 +229,11 @@ impl<K: Send + Sync> Catalog<K> {
         &self.origin
     }
 
+    /// The files that it is of.
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
     /// Where a flow comes from that was asked for by a name.
     pub fn origin_of(&self, flow: &Prepared, asked: &str) -> Origin {
         let entry = &flow.entry;

@@ -86,6 +86,11 @@ impl Step {
         if let Work::Call(call) = &self.work { Some(call) } else { None }
     }
 
+    /// Whether files say that a model answers its text.
+    pub fn asks_model(&self) -> bool {
+        matches!(&self.work, Work::Render(rendering) if matches!(rendering.asks.wish, Some(ModelWish::Model(_))))
+    }
+
     /// The flow within the flow whose result it takes over.
     pub fn gathers(&self) -> Option<&Gather> {
         if let Work::Gather(gather) = &self.work { Some(gather) } else { None }

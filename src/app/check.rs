@@ -1,6 +1,7 @@
 //! Checking files of a catalog, or a file alone: what `flowy validate` does.
 
 mod alone;
+mod draft;
 mod fingerprint;
 mod fixing;
 mod since;
@@ -24,6 +25,7 @@ use crate::validate::{Finding, Severity, Suppressed};
 pub(super) use alone::is_template;
 pub use alone::name_of_text;
 use alone::{AloneFile, check_alone};
+pub use draft::{CheckedDraft, DraftFlow, DraftRequest};
 pub use fingerprint::fingerprints;
 pub use fixing::{ChangedFile, FormatReport, fix_paths, format_paths, write_changed};
 pub use since::SinceNote;

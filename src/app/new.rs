@@ -254,9 +254,8 @@ async fn test_of(
     let inputs = samples(plan);
     let given: Map<String, Value> = inputs.iter().cloned().collect();
     let unfolded = plan.clone().unfolded();
-    let calls = unfolded.steps().iter().filter(|step| matches!(step.work, Work::Call(_)));
-    let mocks: Map<String, Value> =
-        calls.map(|step| (step.id.clone(), json!({"text": "What the tool answers."}))).collect();
+    let calls = unfolded.steps().iter().filter(|step| matches!(step.work, Work::Call(_)) || step.asks_model());
+    let mocks: Map<String, Value> = calls.map(|step| (step.id.clone(), json!({"text": "What is answered."}))).collect();
     let mut test = json!({
         "$schema": "urn:flowy:schema:flowtest:1",
         "flow": name, "inputs": given, "mocks": mocks,

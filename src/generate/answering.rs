@@ -108,7 +108,7 @@ pub(super) async fn answer(ask: StepAsk<'_>) -> Worked {
 }
 
 /// What becomes of a step: where its node goes on after failures, a failure is an output.
-pub(super) fn ended(rendering: &Rendering, id: &str, result: Result<Output, StepError>) -> Worked {
+pub fn ended(rendering: &Rendering, id: &str, result: Result<Output, StepError>) -> Worked {
     match result {
         Err(error) if rendering.asks.goes_on => {
             let message = format!("{}; the flow goes on, as the node says", error.message);

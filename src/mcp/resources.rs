@@ -17,7 +17,7 @@ use super::{TTL_AT_MOST_MS, prompts};
 use crate::app::{
     App, Code, Error, ExecutionEntry, GraphRequest, Outcome, Section, StatusAnswer, StatusRequest, state_of,
 };
-use crate::report::{draw, wire};
+use crate::report::{draw, files, wire};
 
 /// How many resources a page of the list holds.
 const PAGE: usize = 100;
@@ -27,6 +27,7 @@ const CURSOR: &str = "after_";
 const TEXT_PAGE: i64 = 100_000;
 const JSON: &str = "application/json";
 const PLAIN: &str = "text/plain";
+const MARKDOWN: &str = "text/markdown";
 const MERMAID: &str = "text/vnd.mermaid";
 
 /// One kind of resource, for lists and documents.
@@ -46,6 +47,14 @@ pub struct ResourceRow {
     pub tool: &'static str,
 }
 
+const FORMAT: ResourceRow = ResourceRow {
+    address: "flow://format",
+    name: "flow_format",
+    title: "The format of flows",
+    description: "How a flow is written, in short.",
+    media_type: MARKDOWN,
+    tool: "flows_check without flow",
+};
 const LIST: ResourceRow = ResourceRow {
     address: "flow://list{?tags}",
     name: "flows",
@@ -117,10 +126,11 @@ const FILE: ResourceRow = ResourceRow {
 };
 
 /// Every kind of resource.
-pub const RESOURCES: [ResourceRow; 8] = [LIST, METADATA, SCHEMA, GRAPH, TEMPLATE, EXECUTION, STEP, FILE];
+pub const RESOURCES: [ResourceRow; 9] = [FORMAT, LIST, METADATA, SCHEMA, GRAPH, TEMPLATE, EXECUTION, STEP, FILE];
 
 const fn row_of(address: &ResourceAddress) -> ResourceRow {
     match address {
+        ResourceAddress::Format => FORMAT,
         ResourceAddress::List { .. } => LIST,
         ResourceAddress::Metadata(_) => METADATA,
         ResourceAddress::Schema(_) => SCHEMA,
@@ -139,7 +149,7 @@ fn of_execution(row: &ResourceRow) -> bool {
 
 /// The patterns; those of executions where flows that are tools are all that is offered.
 pub(super) fn templates(alone: bool) -> ListResourceTemplatesResult {
-    let offered = RESOURCES.iter().filter(|row| !alone || of_execution(row));
+    let offered = RESOURCES.iter().filter(|row| row.address.contains('{') && (!alone || of_execution(row)));
     let templates = offered.map(|row| {
         ResourceTemplate::new(row.address, row.name)
             .with_title(row.title)
@@ -169,11 +179,13 @@ pub(super) async fn list(
         return Ok(ListResourcesResult::with_all_items(resources).with_ttl_ms(0).with_cache_scope(CacheScope::Private));
     }
     let after = cursor.map(name_in).transpose()?;
-    // The list itself takes a place on the first page.
-    let room = if after.is_none() { PAGE - 1 } else { PAGE };
+    // The format and the list itself take places on the first page.
+    let room = if after.is_none() { PAGE - 2 } else { PAGE };
     let page = app.resource_page(after.as_deref(), room).await?;
     let mut resources = Vec::new();
     if after.is_none() {
+        let format = Resource::new(ResourceAddress::Format.write(), FORMAT.name).with_title(FORMAT.title);
+        resources.push(format.with_mime_type(FORMAT.media_type).with_description(FORMAT.description));
         let address = ResourceAddress::List { tags: Vec::new() }.write();
         let names = Resource::new(address, "flows").with_title("Names of flows").with_mime_type(JSON);
         resources.push(names.with_description("The names of all flows; ?tags=a,b for those that have these tags."));
@@ -245,6 +257,7 @@ pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResour
     let graph = |name: &String| GraphRequest { name: name.clone(), git_ref: None, refresh: false };
     let row = row_of(&address);
     let (text, fresh_ms) = match &address {
+        ResourceAddress::Format => (files::FORMAT.to_owned(), TTL_AT_MOST_MS),
         ResourceAddress::List { tags } => {
             let names = app.flow_names(tags.clone()).await?;
             let answer = wire::flow_names(&names, &|answer| wire::text_fits(&wire::json_of(answer)));

@@ -2,6 +2,7 @@
 
 mod begin;
 mod cancel;
+mod check;
 mod complete_step;
 mod escalate;
 mod execute;
@@ -16,9 +17,10 @@ use super::definition::Definition;
 pub(super) static EXECUTE: Definition = execute::TOOL;
 
 /// Every tool.
-pub(super) const ALL: [Definition; 9] = [
+pub(super) const ALL: [Definition; 10] = [
     begin::TOOL,
     cancel::TOOL,
+    check::TOOL,
     complete_step::TOOL,
     escalate::TOOL,
     execute::TOOL,

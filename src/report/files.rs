@@ -7,6 +7,9 @@ const TEMPLATE: &str = include_str!("../../schemas/template.schema.json");
 /// The schema of a file of tests.
 const TESTS: &str = include_str!("../../schemas/flowtest.schema.json");
 
+/// The format of flows in short, for a model that writes one.
+pub const FORMAT: &str = include_str!("../../docs/FORMAT.md");
+
 /// The schema of a kind of file: `flow`, `template` or `flowtest`.
 pub fn file_schema(kind: &str) -> Option<&'static str> {
     match kind {

@@ -7,6 +7,7 @@ mod changes;
 mod common;
 mod convert;
 mod difference;
+mod draft;
 mod error;
 mod execution;
 mod files;
@@ -38,6 +39,7 @@ pub use changes::format_report;
 pub use common::{WarningAnswer, written_text};
 pub use convert::conversion;
 pub use difference::difference;
+pub use draft::draft;
 pub use error::ErrorAnswer;
 #[cfg(feature = "internals")]
 pub use execution::STATUSES;

@@ -13,6 +13,7 @@ use crate::app::{Code, Error, Prepared};
 use crate::clock::Clock;
 use crate::document::value_as_written;
 use crate::execute::{self, Calling, OnToolProgress, Options, StepTask, ToolFailure, Tools, Worker, Workers, Working};
+use crate::generate::ended;
 use crate::model::{Contract, FlowTest, Mock, ToolAnswer, ToolCall, Toolbox};
 use crate::names::{few, quoted};
 use crate::plan::{Step, Work};
@@ -99,7 +100,7 @@ impl Answers<'_> {
     fn answer(&self, step: &Step, mock: &Mock) -> Result<Output, StepError> {
         let terms = if let Work::Render(rendering) = &step.work { rendering.terms.clone() } else { None };
         let value = match (mock, &terms) {
-            (Mock::Error(said), _) => return Err(StepError::new(Code::ExecutionError, said.clone())),
+            (Mock::Error(said), _) => return Err(StepError::new(Code::ModelError, said.clone())),
             (Mock::Text(text), None) => return Ok(Output::text(text.as_str())),
             (Mock::Text(text), Some(_)) => value_as_written(text).unwrap_or_else(|| Value::String(text.clone())),
             (Mock::Json(value), _) => value.clone(),
@@ -128,10 +129,14 @@ impl Worker for Answers<'_> {
         self.noted().prompts.insert(step.id.clone(), text.clone());
         let answer = match mock {
             Some(mock) => self.answer(step, mock),
-            None if self.test.guided => Err(StepError::new(Code::ExecutionError, self.lacks(&step.id, "a model"))),
+            None if self.test.guided || step.asks_model() => {
+                Err(StepError::new(Code::ExecutionError, self.lacks(&step.id, "a model")))
+            }
             None => return Err(text),
         };
-        Ok(Box::pin(std::future::ready(answer.into())))
+        let worked =
+            if let Work::Render(rendering) = &step.work { ended(rendering, &step.id, answer) } else { answer.into() };
+        Ok(Box::pin(std::future::ready(worked)))
     }
 }
 

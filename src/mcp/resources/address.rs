@@ -11,6 +11,8 @@ use crate::names::{quoted, segment, step_address};
 /// One address, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::mcp) enum ResourceAddress {
+    /// How flows are written.
+    Format,
     /// The flows' names.
     List {
         /// Only flows that have all of these.
@@ -82,6 +84,9 @@ impl ResourceAddress {
                 _ => Err(unknown()),
             };
         }
+        if rest.trim_end_matches('/') == "format" {
+            return Ok(Self::Format);
+        }
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         if path.trim_end_matches('/') == "list" { Ok(Self::List { tags: tags(query)? }) } else { Err(unknown()) }
     }
@@ -89,6 +94,7 @@ impl ResourceAddress {
     /// The address as it is written.
     pub(in crate::mcp) fn write(&self) -> String {
         match self {
+            Self::Format => "flow://format".to_owned(),
             Self::List { tags } if tags.is_empty() => "flow://list".to_owned(),
             Self::List { tags } => {
                 let tags: Vec<String> = tags.iter().map(|tag| segment(tag)).collect();
@@ -148,6 +154,7 @@ mod tests {
     fn an_address_is_read_and_decoded_once() {
         let tags = |tags: &[&str]| ResourceAddress::List { tags: tags.iter().map(|tag| (*tag).to_owned()).collect() };
         for (uri, meant) in [
+            ("flow://format", ResourceAddress::Format),
             ("flow://list", tags(&[])),
             ("flow://list/", tags(&[])),
             ("flow://list?tags=a,b%2Cc,R%26D", tags(&["a", "b,c", "R&D"])),

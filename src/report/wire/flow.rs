@@ -316,7 +316,7 @@ impl InputAnswer {
         }
     }
 
-    fn of(input: &Input, plan: &Plan, in_sets: &HashSet<String>) -> Self {
+    pub(super) fn of(input: &Input, plan: &Plan, in_sets: &HashSet<String>) -> Self {
         let readers = input.used_by.iter().filter_map(|step| plan.step(*step));
         Self {
             name: input.name.clone(),

@@ -4,6 +4,7 @@ mod aliases;
 mod arguments;
 mod cancelling;
 mod completion;
+mod drafts;
 mod ending;
 mod eras;
 mod executing;

@@ -103,3 +103,31 @@ fn an_answer_that_breaks_the_contract_fails_the_step() {
         "expect": {"finalResult": "Check T"}}));
     assert_eq!(ends(&said)[0].1, "passed", "{}", said.out);
 }
+
+#[test]
+fn a_step_that_asks_for_a_model_needs_an_answer_and_goes_on_after_a_failure_where_its_node_says_so() {
+    let flow = |on_error: &str| {
+        format!(
+            r#"{{"metadata": {{"name": "Asks", "version": "1.0.0"}}, "nodes": [
+            {{"id": "ask", "type": "template", "data": {{"label": "Ask", "template": "Tea?", "model": "fast"{on_error}}}}},
+            {{"id": "say", "type": "template", "data": {{"label": "Say", "template": "So: {{ask_result}}"}}}}],
+            "edges": [{{"source": "ask", "target": "say"}}]}}"#
+        )
+    };
+    let run = |on_error: &str, test: &Value| {
+        let catalog = Sandbox::new().file("flows/Asks.json", flow(on_error));
+        catalog.file("tests/Asks.flowtest.json", test.to_string()).run(["test", "--json"])
+    };
+    let test = |mocks: Value, expect: Value| json!({"flow": "Asks", "mocks": mocks, "expect": expect});
+    let said = run("", &test(json!({}), json!({"prompts": {"ask": "Tea?"}})));
+    assert_eq!(mismatches(&said)[0].0, "mocks.ask", "{}", said.out);
+    let said =
+        run("", &test(json!({"ask": {"text": "Yes"}}), json!({"finalResult": "So: Yes", "prompts": {"ask": "Tea?"}})));
+    assert_eq!(ends(&said)[0].1, "passed", "{}", said.out);
+    let failing = json!({"ask": {"error": "busy"}});
+    let said = run("", &test(failing.clone(), json!({"steps": {"ask": {"error": "MODEL_ERROR"}, "say": null}})));
+    assert_eq!(ends(&said)[0].1, "passed", "{}", said.out);
+    let said =
+        run(", \"onError\": \"continue\"", &test(failing, json!({"finalResult": "So: busy", "status": "success"})));
+    assert_eq!(ends(&said)[0].1, "passed", "{}", said.out);
+}

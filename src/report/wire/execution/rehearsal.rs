@@ -219,6 +219,14 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> RehearsedA
     fit(whole, &limit, "texts were cut to fit; a larger maxTokens shows more of them")
 }
 
+impl RehearsedAnswer {
+    /// The same of a flow that no catalog holds yet.
+    pub fn of_draft(self) -> Self {
+        let next_step = "nothing was executed: texts stand as far as they can be filled without values and answers";
+        Self { next_step: Some(next_step.to_owned()), ..self }
+    }
+}
+
 impl Cuttable for RehearsedAnswer {
     fn cut(&mut self) -> &mut Cut {
         &mut self.cut

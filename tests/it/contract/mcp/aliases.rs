@@ -13,7 +13,8 @@ async fn the_tools_answer_to_the_contracts_names_without_listing_them() {
     let mut session = Bench::examples().session().await;
     let tools = session.request("tools/list", json!({})).await["result"]["tools"].clone();
     let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    let verbs = ["begin", "cancel", "complete_step", "escalate", "execute", "list", "resume", "show", "status"];
+    let verbs =
+        ["begin", "cancel", "check", "complete_step", "escalate", "execute", "list", "resume", "show", "status"];
     assert_eq!(names, verbs.map(|verb| format!("flows_{verb}")));
     for name in ["flows/show", "flows.show"] {
         assert_eq!(session.ok(name, json!({"name": "Blog_Article"})).await["name"], json!("Blog_Article"));

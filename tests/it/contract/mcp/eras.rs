@@ -21,7 +21,7 @@ fn handshake_clients_are_served() {
         assert_eq!(program.request(1, "ping", &json!({}))["result"], json!({}));
         let tools = program.request(2, "tools/list", &json!({}))["result"].clone();
         assert!(tools.get("_meta").is_none(), "the handshake said it");
-        assert!(tools.get("resultType").is_none() && tools["tools"].as_array().unwrap().len() == 9);
+        assert!(tools.get("resultType").is_none() && tools["tools"].as_array().unwrap().len() == 10);
         let done = program.request(3, "tools/call", &json!({"name": "flows_execute", "arguments": run()}));
         assert_eq!(done["result"]["structuredContent"]["status"], json!("success"), "{done}");
         program.close_input();
@@ -105,6 +105,6 @@ fn rough_lines_and_early_notifications_end_nothing() {
 async fn a_real_client_in_both_eras_gets_the_same_answers() {
     let answers = in_both_eras(&Bench::examples().app, CallToolRequestParams::new("flows_list")).await;
     let [first, second] = answers.map(|(tools, result)| (tools, result.structured_content.unwrap()));
-    assert_eq!(first.0.as_array().unwrap().len(), 9);
+    assert_eq!(first.0.as_array().unwrap().len(), 10);
     assert_eq!(first, second);
 }

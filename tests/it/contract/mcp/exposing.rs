@@ -44,11 +44,11 @@ fn only_all(settings: &mut Settings) {
     settings.only_exposed = true;
 }
 
-/// The names behind the nine fixed tools.
+/// The names behind the ten fixed tools.
 async fn exposed(session: &mut Session) -> Vec<String> {
     let listed = session.request("tools/list", json!({})).await["result"]["tools"].clone();
     let mut names = names(&listed);
-    let rest = names.split_off(9);
+    let rest = names.split_off(10);
     assert!(names.iter().all(|name| name.starts_with("flows_")) && names.is_sorted() && rest.is_sorted(), "{listed}");
     rest
 }

@@ -69,7 +69,7 @@ async fn inputs_go_by_the_schemas_names_and_by_their_own_and_lists_may_be_texts(
     });
     let mut session = Bench::folder([("flows/Plan.json", file.to_string())]).with(all).session().await;
     let listed = session.request("tools/list", json!({})).await["result"]["tools"].clone();
-    let properties = listed[9]["inputSchema"]["properties"].as_object().unwrap();
+    let properties = listed[10]["inputSchema"]["properties"].as_object().unwrap();
     let key = properties.iter().find(|(_, property)| property["title"] == json!("회사")).unwrap().0.clone();
     assert!(key.is_ascii() && properties.contains_key("tags"), "{listed}");
     for (sent, text) in [
@@ -94,7 +94,7 @@ async fn a_variable_set_is_an_argument_and_what_it_gives_is_not_insisted_on() {
         "variableValueSets": [{"name": "tea", "values": {"place": "home"}}]}});
     let file = json!({"metadata": {"name": "Card", "version": "1.0.0"}, "nodes": [node], "edges": []});
     let mut session = Bench::folder([("flows/Card.json", file.to_string())]).with(all).session().await;
-    let schema = session.request("tools/list", json!({})).await["result"]["tools"][9]["inputSchema"].clone();
+    let schema = session.request("tools/list", json!({})).await["result"]["tools"][10]["inputSchema"].clone();
     assert_eq!(
         (&schema["required"], &schema["properties"]["_variableSet"]["enum"]),
         (&json!(["who"]), &json!(["tea"]))
@@ -161,7 +161,7 @@ async fn a_real_client_in_both_eras_lists_and_calls_the_same() {
         assert_eq!(result.is_error, Some(false));
         (tools, timeless(result.structured_content.unwrap()))
     });
-    assert!(first.0.as_array().unwrap().len() > 9);
+    assert!(first.0.as_array().unwrap().len() > 10);
     assert_eq!(first, second);
 }
 
@@ -174,6 +174,6 @@ async fn a_flow_that_calls_tools_is_announced_as_what_they_are_and_calls_them() 
     let hints = |tool: &Value| {
         ["readOnlyHint", "destructiveHint", "openWorldHint"].map(|hint| tool["annotations"][hint].as_bool().unwrap())
     };
-    assert_eq!((hints(&listed[9]), hints(&listed[10])), ([true, false, true], [false, true, true]), "{listed}");
+    assert_eq!((hints(&listed[10]), hints(&listed[11])), ([true, false, true], [false, true, true]), "{listed}");
     assert_eq!(session.ok("flow_Press", json!({})).await["finalResult"], json!("page:press"));
 }
