@@ -20,6 +20,7 @@ mod graph;
 mod guide;
 mod list;
 mod memory;
+mod models;
 mod new;
 mod prompts;
 mod resources;
@@ -83,6 +84,7 @@ pub use graph::{GraphRequest, InputsRequest};
 pub use guide::{BeginRequest, Begun, CompleteRequest, EscalateRequest, PruneRequest, Pruned, ResumeRequest};
 pub use list::{ListRequest, Listing, UNASKED_EXAMPLES};
 pub use memory::{CallNews, Finished, Memory, Outcome, Pending, Recorded, StepDone};
+pub use models::{ModelRow, ModelTrial, check_model, list_models};
 pub use new::{Created, NewRequest, new_catalog, new_flow};
 pub use prompts::{PromptArgument, PromptEntry, PromptKind, PromptRequest, Prompts, Script, Written, WrittenBody};
 pub use resources::{FlowEntry, FlowNames, ResourcePage};
@@ -161,7 +163,9 @@ impl App {
         let memory = Arc::new(Memory::new(clock.clone()));
         let tools = Arc::new(NoTools);
         let providers = Arc::new(Providers::new(clock.clone()));
-        let models = Arc::new(Models::of(&settings, providers, clock.clone()));
+        let kept = Arc::new(models::KeptModels::of(&settings, clock.clone()));
+        let models = Models::of(&settings, providers, clock.clone()).within(kept.clone()).remembering(kept);
+        let models = Arc::new(models);
         let unasked_examples = false;
         Ok(Self {
             settings,
@@ -201,12 +205,6 @@ impl App {
     pub fn with_tools(self, tools: Arc<dyn Tools>) -> Self {
         let guide = self.guide.calling(tools.clone());
         Self { guide, tools, ..self }
-    }
-
-    /// The models that may answer steps.
-    #[cfg(feature = "internals")]
-    pub fn models(&self) -> &Arc<Models> {
-        &self.models
     }
 
     /// The same with others to ask: answers of a script instead of a model's.

@@ -29,7 +29,7 @@ mod reading;
 mod scripted;
 mod trying;
 
-pub use answering::ended;
+pub use answering::{ended, of_trouble};
 pub use budget::DayBook;
 pub use choosing::{Answerer, ModelChoice, who};
 pub use models::{ModelWorker, Models, OnPiece, Priced, StreamPiece};

@@ -7,6 +7,7 @@
 //! not decided here.
 
 mod error;
+mod models;
 mod opening;
 mod presence;
 mod reserve;
@@ -25,6 +26,7 @@ use rusqlite::{Connection, OptionalExtension as _, ToSql, params, params_from_it
 use crate::run::{Entry, ExecutionId, Guided, GuidedState};
 
 pub use error::StoreError;
+pub use models::{ModelBook, NotReserved};
 use opening::OpenedStore;
 pub use presence::Presence;
 pub use rows::{decoded, encoded};

@@ -4,6 +4,7 @@
 //! [`config`](crate::config), so a flag, a variable and a line of `flowy.toml` are understood alike.
 
 mod checking;
+mod outside;
 mod writing;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ pub(super) use checking::{
     BaselineChoice, CheckFormat, DiffArgs, DiffFormat, ExplainArgs, FailOn, FixChoice, FmtArgs, TestArgs, TestFormat,
     ValidateArgs,
 };
+pub(super) use outside::{ModelsCommand, ServersCommand};
 pub(super) use writing::{ConvertArgs, ImportArgs, InitArgs, NewArgs};
 
 use super::settings::SettingFlags;
@@ -220,6 +222,9 @@ pub(super) enum Command {
         after_help = "Examples:\n  flowy servers list\n  flowy servers tools browser --schema"
     )]
     Servers(ServersCommand),
+    /// Show the models that may answer steps, and whether one answers
+    #[command(subcommand, after_help = "Examples:\n  flowy models list\n  flowy models check writer")]
+    Models(ModelsCommand),
     /// Show how often flows are used, how often they succeed, and what listings cost
     #[command(
         long_about = "Show how often the catalog's flows are used, how often they succeed, how long they take, and what \
@@ -264,6 +269,7 @@ impl Command {
             Self::Serve(_) => "flows/serve",
             Self::Executions(_) => "flows/executions",
             Self::Servers(_) => "flows/servers",
+            Self::Models(_) => "flows/models",
             Self::Stats(_) => "flows/stats",
             Self::Config(_) => "flows/config",
             Self::Completions(_) => "flows/completions",
@@ -501,27 +507,6 @@ pub(super) struct ServeArgs {
     /// Connect to all external servers first; refuse to start if one can't be reached or a flow's call can't work
     #[arg(long)]
     pub(super) strict: bool,
-}
-
-/// What can be asked of external servers.
-#[derive(Debug, Subcommand)]
-pub(super) enum ServersCommand {
-    /// List configured servers and their cached status without contacting them
-    List,
-    /// Contact one server, and show its tools and which of them flows may call
-    #[command(after_help = "Example:\n  flowy servers tools browser --schema --json")]
-    Tools(ServerToolsArgs),
-}
-
-/// Arguments of `servers tools`.
-#[derive(Debug, Args)]
-pub(super) struct ServerToolsArgs {
-    /// The server's name in the servers file
-    #[arg(value_name = "ALIAS")]
-    pub(super) alias: String,
-    /// Also show the JSON Schema of each tool's arguments
-    #[arg(long)]
-    pub(super) schema: bool,
 }
 
 /// Arguments of `stats`.

@@ -9,6 +9,7 @@ mod explain;
 mod fmt;
 mod graph;
 mod list;
+mod models;
 mod new;
 mod run;
 mod schema;
@@ -126,6 +127,7 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::Serve(args) => serve::serve(&args, world),
         Command::Executions(command) => executions::executions(&command, world),
         Command::Servers(command) => servers::servers(&command, world),
+        Command::Models(command) => models::models(&command, world),
         Command::Stats(args) => stats::stats(&args, world),
         Command::Config(args) => config::config(&args, world),
         Command::Completions(args) => completions::completions(&args, world),

@@ -71,6 +71,7 @@ const RELEVANT: &[Relevant] = &[
     Relevant { command: "serve", settings: EVERY_SETTING, flags: &[] },
     Relevant { command: "executions", settings: &[StateFolder, All], flags: ANSWERING },
     Relevant { command: "executions export", settings: &[StateFolder, All], flags: &["quiet", "color"] },
+    Relevant { command: "models", settings: &[Models, All], flags: ANSWERING },
     Relevant { command: "servers", settings: &[Servers, CacheFolder, All], flags: ANSWERING },
     Relevant { command: "stats", settings: &[Source, StateFolder, Counts, All], flags: ANSWERING },
     // What is set here becomes part of the entry.

@@ -117,6 +117,8 @@ pub struct ServerSpec {
     pub idle_stop: Duration,
     /// The largest answer, in bytes as they arrive (4 MiB).
     pub max_result_bytes: usize,
+    /// Whether tools that change things may be handed what a model of the operator wrote (false).
+    pub from_models: bool,
     /// How many calls it gets at once (4).
     pub max_parallel: usize,
     /// Whether the operator switched it off.

@@ -31,6 +31,8 @@ struct CallStanding<'a> {
     of: usize,
     /// How what the step gave is named: `execution://…/<step>`.
     place: &'a str,
+    /// Whether its arguments hold what a model wrote.
+    generated: bool,
 }
 
 /// Told of each step's number how its call goes.
@@ -63,8 +65,9 @@ pub(super) fn make<'a>(
 ) -> impl Future<Output = Worked> + Send + use<'a> {
     let place = step_address(execution, &step.id);
     let (at, of) = run.place_of(number);
+    let generated = run.reads_generated(number);
     async move {
-        let standing = CallStanding { step: number, id: &step.id, number: at, of, place: &place };
+        let standing = CallStanding { step: number, id: &step.id, number: at, of, place: &place, generated };
         let worked = AssertUnwindSafe(work(tools, call, arguments, standing, told)).catch_unwind().await;
         worked.unwrap_or_else(|_| {
             let id = error_id(&SystemClock);
@@ -87,7 +90,7 @@ pub(super) fn rehearse(
         return Worked { result: Ok(Output::pending()), ..Worked::default() };
     };
     let (at, of) = run.place_of(number);
-    let standing = CallStanding { step: number, id: &step.id, number: at, of, place: "" };
+    let standing = CallStanding { step: number, id: &step.id, number: at, of, place: "", generated: false };
     ended(&failure, call, standing, Tries::default(), Worked::default())
 }
 
@@ -150,6 +153,7 @@ async fn work(
             address: call.address.clone(),
             arguments: arguments.clone(),
             timeout: call.timeout,
+            generated: standing.generated,
         };
         let step = standing.step;
         let progress: Option<OnToolProgress> =

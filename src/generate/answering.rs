@@ -302,7 +302,7 @@ fn in_words(spec: &ModelSpec, fault: &Fault) -> (Code, String) {
 }
 
 /// The code of a call's trouble, and the fact in words.
-pub(super) fn of_trouble(trouble: &Trouble) -> (Code, String) {
+pub fn of_trouble(trouble: &Trouble) -> (Code, String) {
     let said = &trouble.said;
     match trouble.kind {
         TroubleKind::Unauthorized => (Code::ModelUnauthorized, format!("it does not accept the key: {said}")),

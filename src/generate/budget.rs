@@ -9,15 +9,15 @@ use crate::names::{grouped, quoted};
 
 /// Where the tokens of a day are counted, for all processes of this machine.
 pub trait DayBook: Send + Sync {
-    /// Adds tokens to what a model took today, unless that would be more than `most`; the tokens that it took
-    /// before.
+    /// Adds tokens to what a model took today, unless that would be more than `most`; the day on which they
+    /// count.
     ///
     /// # Errors
     /// How many it took, where that leaves too few; nothing is added then. `None` where nobody can tell.
-    fn reserve(&self, model: &str, tokens: u64, most: Option<u64>) -> Result<(), Option<u64>>;
+    fn reserve(&self, model: &str, tokens: u64, most: u64) -> Result<i64, Option<u64>>;
 
-    /// Replaces what was reserved by what was taken.
-    fn settle(&self, model: &str, reserved: u64, taken: u64);
+    /// Replaces what was reserved on a day by what was taken.
+    fn settle(&self, model: &str, day: i64, reserved: u64, taken: u64);
 }
 
 /// What one execution took of each model.
@@ -30,7 +30,7 @@ pub(super) struct Purse {
 /// them as taken: nobody knows what a call took that was given up.
 pub(super) struct Reserved<'a> {
     purse: &'a Purse,
-    day: Option<Arc<dyn DayBook>>,
+    day: Option<(Arc<dyn DayBook>, i64)>,
     model: &'a str,
     tokens: u64,
     taken: u64,
@@ -66,7 +66,9 @@ impl Purse {
         let mut reserved = Reserved { purse: self, day: None, model: &spec.name, tokens, taken: tokens };
         // What a day takes is kept wherever a budget asks for it.
         if let (Some(day), Some(most)) = (day, spec.per_day_tokens) {
-            day.reserve(&spec.name, tokens, Some(most)).map_err(|before| {
+            let today = day.reserve(&spec.name, tokens, most).map_err(|before| {
+                // Nothing was asked: the execution gets its share back.
+                reserved.taken = 0;
                 let spent = before.map_or_else(
                     || "and how many are spent can't be read".to_owned(),
                     |before| format!("and {} of them are spent or set aside", number(before)),
@@ -78,7 +80,7 @@ impl Purse {
                     number(most),
                 )
             })?;
-            reserved.day = Some(day.clone());
+            reserved.day = Some((day.clone(), today));
         }
         Ok(reserved)
     }
@@ -98,8 +100,8 @@ impl Drop for Reserved<'_> {
             *sum = sum.saturating_sub(self.tokens).saturating_add(self.taken);
         }
         drop(all);
-        if let Some(day) = &self.day {
-            day.settle(self.model, self.tokens, self.taken);
+        if let Some((day, today)) = &self.day {
+            day.settle(self.model, *today, self.tokens, self.taken);
         }
     }
 }

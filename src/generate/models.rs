@@ -77,14 +77,12 @@ impl Models {
         }
     }
 
-    #[cfg(feature = "internals")]
     /// The same, which keep within what a day may take.
     #[must_use]
     pub fn within(self, day: Arc<dyn DayBook>) -> Self {
         Self { day: Some(day), ..self }
     }
 
-    #[cfg(feature = "internals")]
     /// The same, which may take answers that are stored.
     #[must_use]
     pub fn remembering(self, answers: Arc<dyn AnswerBook>) -> Self {
@@ -94,18 +92,6 @@ impl Models {
     /// Whether there are any.
     pub fn any(&self) -> bool {
         !self.specs.is_empty()
-    }
-
-    #[cfg(feature = "internals")]
-    /// All of them, by name.
-    pub fn all(&self) -> impl Iterator<Item = &Arc<ModelSpec>> {
-        self.specs.values()
-    }
-
-    #[cfg(feature = "internals")]
-    /// The one that answers where nobody names one.
-    pub fn usual(&self) -> Option<&str> {
-        self.usual.as_deref()
     }
 
     /// One of them.

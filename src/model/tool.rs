@@ -225,4 +225,6 @@ pub struct ToolCall {
     pub arguments: Map<String, Value>,
     /// The longest it may take; none for what the operator set.
     pub timeout: Option<Duration>,
+    /// Whether the arguments hold what one of the operator's models wrote.
+    pub generated: bool,
 }

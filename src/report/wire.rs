@@ -16,6 +16,7 @@ mod flow;
 mod guided;
 mod limit;
 mod listing;
+mod models;
 mod resource;
 mod rules;
 #[cfg(feature = "internals")]
@@ -57,6 +58,7 @@ pub use guided::{
 };
 pub use limit::{FAILURE_CHARACTERS, LARGEST_FRAME, MAX_TOKENS, Travels, frame_fits, json_of, text_fits};
 pub use listing::{listing, listing_with_tools, written_listing};
+pub use models::{model_trial, models};
 pub use resource::{flow_entry, flow_names};
 pub use rules::{rule, rules};
 #[cfg(feature = "internals")]

@@ -1,6 +1,6 @@
 //! What steps that are still to come read of a step, and an output of it does not have.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::plan::{Open, OutputPart, Passing, Source, Step, Work};
 use crate::render::Walked;
@@ -71,6 +71,35 @@ impl Run {
             }
         }
         fields
+    }
+
+    /// Whether a step reads what a model gave, directly or through other steps.
+    pub fn reads_generated(&self, step: usize) -> bool {
+        let mut known = HashSet::new();
+        let mut open = vec![step];
+        while let Some(number) = open.pop() {
+            if !known.insert(number) {
+                continue;
+            }
+            if number != step && self.output_of(number).is_some_and(|output| output.generated.is_some()) {
+                return true;
+            }
+            let Some(spec) = self.plan().step(number) else { continue };
+            for slot in spec.work.slots() {
+                sources_of(&slot.source, &mut open);
+            }
+            if let Work::Gather(gather) = &spec.work {
+                open.push(gather.last);
+                open.extend(gather.results.iter().map(|(_, from)| *from));
+            }
+            // What a flow within is handed comes from what the step that it is reads.
+            if let Some(Work::Gather(gather)) =
+                spec.within.and_then(|within| self.plan().step(within)).map(|outer| &outer.work)
+            {
+                gather.slots.iter().for_each(|slot| sources_of(&slot.source, &mut open));
+            }
+        }
+        false
     }
 
     /// The steps by whose outputs this one's is read (itself, and those that gather it), each with the path that
@@ -191,6 +220,25 @@ impl Run {
         if let Some(parent) = open.auto {
             found.push(PathRead::of(spelt, parent, tail));
         }
+    }
+}
+
+/// The steps that a value may come from.
+fn sources_of(source: &Source, steps: &mut Vec<usize>) {
+    let of_open = |open: &Open, steps: &mut Vec<usize>| steps.extend(open.places().filter_map(|place| place.auto));
+    match source {
+        Source::Step { step, otherwise, .. } => {
+            steps.push(*step);
+            if let Some(open) = otherwise {
+                of_open(open, steps);
+            }
+        }
+        Source::Open(open) => of_open(open, steps),
+        Source::Passed(passed) => match &passed.value {
+            Passing::Auto { step } => steps.push(*step),
+            Passing::Text { slots, .. } => slots.iter().for_each(|slot| sources_of(&slot.source, steps)),
+            Passing::Default { .. } | Passing::Nothing { .. } => {}
+        },
     }
 }
 

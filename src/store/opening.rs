@@ -158,7 +158,7 @@ fn patiently<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Store
 }
 
 /// An empty file is an empty database; SQLite's own files beside it take over who may read it.
-fn make(file: &Path) -> io::Result<()> {
+pub(super) fn make(file: &Path) -> io::Result<()> {
     if file.is_file() {
         return Ok(());
     }

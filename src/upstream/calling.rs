@@ -52,7 +52,7 @@ impl Server {
         call: ToolCall,
         progress: Option<OnToolProgress>,
     ) -> Result<ToolAnswer, ToolFailure> {
-        let ToolCall { step: _, address, arguments, timeout } = call;
+        let ToolCall { step: _, address, arguments, timeout, generated } = call;
         if self.spec.disabled {
             return Err(failure(Code::ToolUnavailable, &address, "the operator switched its server off"));
         }
@@ -74,6 +74,11 @@ impl Server {
         let list = self.list();
         let tool = found(list.as_deref(), &address)?;
         allowed(&tool, &address)?;
+        if generated && !tool.read_only && !self.spec.from_models {
+            let why =
+                "its arguments hold what a model wrote, and its server has no `fromModels: true` in the servers file";
+            return Err(failure(Code::ToolNotAllowed, &address, why));
+        }
         let arguments = self.fitting(&tool, &address, arguments)?;
         let answer = ask(&busy.connection, &address, arguments.clone(), limit, progress.clone()).await;
         let lost = match answer {

@@ -23,7 +23,7 @@ const LONGEST_WAIT: Duration = Duration::from_hours(1);
 const LONGEST_IDLE: Duration = Duration::from_hours(24);
 
 /// Every key of an entry.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "type",
     "command",
     "args",
@@ -32,6 +32,7 @@ const KEYS: [&str; 15] = [
     "url",
     "headers",
     "allow",
+    "fromModels",
     "timeout",
     "connectTimeout",
     "idleStop",
@@ -129,6 +130,7 @@ impl ServerEntry<'_> {
         let connect_timeout = outcome.of(self.time(object, "connectTimeout", LONGEST_WAIT)).flatten();
         let idle_stop = outcome.of(self.time(object, "idleStop", LONGEST_IDLE)).flatten();
         let max_result_bytes = outcome.of(self.number(object, "maxResultBytes", "bytes", 1..=LARGEST_RESULT)).flatten();
+        let from_models = outcome.of(self.switch(object, "fromModels")).flatten().unwrap_or(false);
         let max_parallel = outcome.of(self.number(object, "maxParallel", "calls", 1..=100)).flatten();
         let era = outcome.of(self.era(object)).flatten();
         outcome.unset = filling.unset;
@@ -143,6 +145,7 @@ impl ServerEntry<'_> {
                 connect_timeout: connect_timeout.unwrap_or(Duration::from_secs(10)),
                 idle_stop: idle_stop.unwrap_or(Duration::from_mins(5)),
                 max_result_bytes: max_result_bytes.unwrap_or(4 << 20),
+                from_models,
                 max_parallel: max_parallel.unwrap_or(4),
                 disabled,
                 unset: None,

@@ -343,7 +343,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
         }
     }
     if let Some(line) = price(rehearsal) {
-        let _ = writeln!(text, "{line}");
+        text.push_str(&hanging("", &line, 2, look));
     }
     for (number, step) in plan.steps().iter().enumerate() {
         if matches!(step.work, Work::Gather(_)) {

@@ -12,6 +12,7 @@ use super::execution::{ExecuteAnswer, FailedAnswer};
 use super::finding::CheckupAnswer;
 use super::flow::ShownAnswer;
 use super::listing::ListAnswer;
+use super::models::ModelsAnswer;
 use super::servers::ServersAnswer;
 use super::testing::TestAnswer;
 use super::usage::StatsAnswer;
@@ -29,6 +30,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("flows-list.response", of::<ListAnswer>()),
         ("flows-show.response", of::<ShownAnswer>()),
         ("flows-status.response", of::<StatusReply>()),
+        ("models.response", of::<ModelsAnswer>()),
         ("servers.response", of::<ServersAnswer>()),
         ("stats.response", of::<StatsAnswer>()),
         ("test.response", of::<TestAnswer>()),

@@ -2,6 +2,7 @@
 
 mod answers;
 mod failing;
+mod kept;
 mod settings;
 
 use serde_json::{Value, json};

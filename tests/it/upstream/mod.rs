@@ -92,7 +92,13 @@ fn manual() -> Arc<ManualClock> {
 
 fn call_of(call: &str, arguments: Value) -> ToolCall {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-    ToolCall { step: "call".to_owned(), address: ToolAddress::read(call).unwrap(), arguments, timeout: None }
+    ToolCall {
+        step: "call".to_owned(),
+        address: ToolAddress::read(call).unwrap(),
+        arguments,
+        timeout: None,
+        generated: false,
+    }
 }
 
 async fn call(registry: &Registry, call: &str, arguments: Value) -> Result<ToolAnswer, ToolFailure> {

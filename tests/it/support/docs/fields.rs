@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Every shape of an answer: the name of its block, its schema, and where in the schema it stands.
-const SHAPES: [(&str, &str, &str); 13] = [
+const SHAPES: [(&str, &str, &str); 15] = [
     ("result-list", "flows-list.response", ""),
     ("result-show-flow", "flows-show.response", "/$defs/ShownFlow"),
     ("result-show-template", "flows-show.response", "/$defs/ShownText"),
@@ -15,6 +15,8 @@ const SHAPES: [(&str, &str, &str); 13] = [
     ("result-status-list", "flows-status.response", "/$defs/ExecutionList"),
     ("result-status-text", "flows-status.response", "/$defs/TextAnswer"),
     ("result-stats", "stats.response", ""),
+    ("result-models", "models.response", "/$defs/ModelListAnswer"),
+    ("result-model-check", "models.response", "/$defs/ModelTrialAnswer"),
     ("result-servers", "servers.response", "/$defs/ServerListAnswer"),
     ("result-server-tools", "servers.response", "/$defs/ServerToolsAnswer"),
 ];

@@ -1,0 +1,215 @@
+//! The operator's models: what is configured, trying one, and what is kept of them on this machine.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use sha1::{Digest as _, Sha1};
+
+use crate::app::execute::no_such_model;
+use crate::app::{Code, Error};
+use crate::clock::Clock;
+use crate::config::{ModelKey, ModelSpec, Settings};
+use crate::generate::{
+    AnswerBook, DayBook, Generator, ModelChoice, Models, Prompt, Reply, Shape, Speaker, TroubleKind, Turn, of_trouble,
+};
+use crate::model::{Finish, TokenUsage};
+use crate::provider::Providers;
+use crate::store::{ModelBook, NotReserved, day_of};
+
+/// The most tokens of the answer by which a model is tried: some spend a few before they say anything.
+const TRIAL_TOKENS: u32 = 16;
+
+/// A model as it is configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelRow {
+    /// Its settings.
+    pub spec: Arc<ModelSpec>,
+    /// Whether it answers where nobody names one.
+    pub usual: bool,
+}
+
+impl ModelRow {
+    /// Why it has no key although one is configured.
+    pub fn lacks_key(&self) -> Option<&str> {
+        match &self.spec.key {
+            ModelKey::Missing(why) => Some(why),
+            ModelKey::None | ModelKey::Known(_) => None,
+        }
+    }
+}
+
+/// What became of trying a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelTrial {
+    /// The operator's name for it.
+    pub model: String,
+    /// What its server counted.
+    pub usage: TokenUsage,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// The models that are configured, by name.
+pub fn list_models(settings: &Settings) -> Vec<ModelRow> {
+    let usual = |spec: &ModelSpec| settings.default_model.as_ref() == Some(&spec.name);
+    settings.models.iter().map(|spec| ModelRow { usual: usual(spec), spec: spec.clone() }).collect()
+}
+
+/// Asks a model for a word.
+///
+/// # Errors
+/// When there is no such model, or it gives no answer.
+pub async fn check_model(settings: &Settings, clock: Arc<dyn Clock>, name: &str) -> Result<ModelTrial, Error> {
+    let providers = Arc::new(Providers::new(clock.clone()));
+    let models = Models::of(settings, providers.clone(), clock.clone());
+    let mut choice = ModelChoice { usual: Some(name.to_owned()), ..ModelChoice::default() };
+    if let Some((name, near)) = models.lack(&choice) {
+        return Err(no_such_model(name, &near, models.any()));
+    }
+    let Some(spec) = choice.usual.take().and_then(|name| models.get(&name).cloned()) else {
+        return Err(no_such_model(name, &[], models.any()));
+    };
+    let turns = vec![Turn { speaker: Speaker::User, text: Arc::from("Say OK.") }];
+    let prompt = Prompt {
+        estimate: Prompt::estimated(&[], &turns),
+        system: Vec::new(),
+        turns,
+        shape: Shape::Text,
+        contract: None,
+        max_output_tokens: spec.max_output_tokens.min(TRIAL_TOKENS),
+        temperature: spec.temperature,
+        model: spec.clone(),
+    };
+    let begun = clock.reading();
+    let asked = tokio::time::timeout(spec.timeout, providers.generate(&prompt, &|_| {})).await;
+    let took = clock.reading().saturating_sub(begun);
+    match asked {
+        Ok(Ok(Reply { usage, .. })) => Ok(ModelTrial { model: spec.name.clone(), usage, took }),
+        Ok(Err(trouble)) => {
+            let (code, fact) = of_trouble(&trouble);
+            let message = format!("model {} gives no answer: {fact}", crate::names::quoted(&spec.name));
+            Err(Error::new(code, message).next(what_helps(trouble.kind, &spec)))
+        }
+        Err(_) => {
+            let ms = spec.timeout.as_millis();
+            let message = format!("model {} gives no answer within {ms} ms", crate::names::quoted(&spec.name));
+            Err(Error::new(Code::Timeout, message).next("look whether its server runs, or raise timeout_ms"))
+        }
+    }
+}
+
+fn what_helps(kind: TroubleKind, spec: &ModelSpec) -> String {
+    match kind {
+        TroubleKind::Unauthorized => {
+            let place = spec.key_place.as_deref().unwrap_or("key_env or key_file of its section in flowy.toml");
+            format!("put the provider's key into {place}")
+        }
+        TroubleKind::NoModel => format!("write the provider's name for the model in models.{}.model", spec.name),
+        TroubleKind::NoQuota => "top up the account at the provider".to_owned(),
+        TroubleKind::Limited | TroubleKind::Overloaded | TroubleKind::Server | TroubleKind::Broken => {
+            "try again later".to_owned()
+        }
+        TroubleKind::TooLong
+        | TroubleKind::Filtered
+        | TroubleKind::Format
+        | TroubleKind::Refused
+        | TroubleKind::Transport
+        | TroubleKind::TimedOut
+        | TroubleKind::Odd => format!("look at models.{}.base_url, and whether its server runs", spec.name),
+    }
+}
+
+/// What is kept of models in the state folder.
+pub(super) struct KeptModels {
+    book: ModelBook,
+    clock: Arc<dyn Clock>,
+}
+
+/// A stored answer as it is written.
+#[derive(Serialize, Deserialize)]
+struct StoredAnswer {
+    text: String,
+    usage: TokenUsage,
+    finish: Finish,
+}
+
+impl KeptModels {
+    pub(super) fn of(settings: &Settings, clock: Arc<dyn Clock>) -> Self {
+        Self { book: ModelBook::at(&settings.state_dir), clock }
+    }
+
+    fn today(&self) -> i64 {
+        day_of(self.now())
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+}
+
+impl DayBook for KeptModels {
+    fn reserve(&self, model: &str, tokens: u64, most: u64) -> Result<i64, Option<u64>> {
+        let day = self.today();
+        self.book.reserve(model, day, tokens, most).map(|()| day).map_err(|why| match why {
+            NotReserved::TooFew(before) => Some(before),
+            NotReserved::Unknown(error) => {
+                tracing::warn!(%error, "what models took today can't be read");
+                None
+            }
+        })
+    }
+
+    fn settle(&self, model: &str, day: i64, reserved: u64, taken: u64) {
+        if let Err(error) = self.book.settle(model, day, reserved, taken) {
+            tracing::warn!(%error, "what a model took can't be written; what was set aside counts as taken");
+        }
+    }
+}
+
+impl AnswerBook for KeptModels {
+    fn find(&self, prompt: &Prompt) -> Option<Reply> {
+        let body = self.book.answer(&key_of(prompt), self.today()).unwrap_or_else(|error| {
+            tracing::warn!(%error, "stored answers can't be read");
+            None
+        })?;
+        let StoredAnswer { text, usage, finish } = serde_json::from_str(&body).ok()?;
+        Some(Reply { text, usage, finish })
+    }
+
+    fn keep(&self, prompt: &Prompt, reply: &Reply) {
+        let answer = StoredAnswer { text: reply.text.clone(), usage: reply.usage, finish: reply.finish };
+        let Ok(body) = serde_json::to_string(&answer) else { return };
+        if let Err(error) = self.book.keep_answer(&key_of(prompt), &body, self.today()) {
+            tracing::warn!(%error, "an answer can't be stored");
+        }
+    }
+}
+
+/// What tells a call from every other: address, model, every parameter, every text, the schema.
+fn key_of(prompt: &Prompt) -> String {
+    let turns: Vec<(bool, &str)> =
+        prompt.turns.iter().map(|turn| (turn.speaker == Speaker::User, &*turn.text)).collect();
+    let system: Vec<&str> = prompt.system.iter().map(|part| &**part).collect();
+    let schema = prompt.contract.as_ref().map(|contract| contract.schema());
+    let spec = &prompt.model;
+    let whole = serde_json::json!([
+        spec.provider.word(),
+        spec.base_url,
+        spec.model,
+        prompt.max_output_tokens,
+        prompt.temperature,
+        prompt.shape as u8,
+        system,
+        turns,
+        schema,
+    ]);
+    let whole = whole.to_string();
+    let mut key = String::new();
+    for byte in Sha1::digest(&whole) {
+        let _ = write!(key, "{byte:02x}");
+    }
+    format!("{key}-{}", whole.len())
+}

@@ -1,0 +1,134 @@
+//! What is kept of models on this machine, what they may do, and the commands about them.
+
+use serde_json::{Value, json};
+
+use super::{model, run, sandbox, two_steps};
+use crate::support::model::{Act, Speaks, StandIn};
+use crate::support::peer::entry;
+
+fn first_only() -> String {
+    two_steps(&json!({}), &json!({"model": false}))
+}
+
+#[test]
+fn a_day_has_a_budget_that_all_processes_share() {
+    let stand_in = StandIn::echoing(Speaks::OpenAi);
+    let more = "max_output_tokens = 100\nper_day_tokens = 140";
+    let sandbox = sandbox(&model("openai-compatible", &stand_in.url, more), &first_only());
+    // A call takes 18 tokens, and about 107 are set aside for it.
+    for _ in 0..2 {
+        let (answer, said) = run(&sandbox, &["--model", "writer"]);
+        assert_eq!(answer["status"], "success", "{said:?}");
+    }
+    let (answer, _) = run(&sandbox, &["--model", "writer"]);
+    assert_eq!(answer["code"], "BUDGET_EXCEEDED", "{answer}");
+    assert!(answer["message"].as_str().unwrap().contains("36 of them"), "{answer}");
+    assert_eq!(stand_in.asked().len(), 2);
+}
+
+#[test]
+fn an_answer_is_stored_where_the_model_always_says_the_same_or_somebody_wants_it() {
+    for (more, flags, calls) in [
+        ("", &[][..], 3),
+        ("temperature = 0", &[], 1),
+        ("temperature = 0", &["--answers", "off"], 3),
+        ("", &["--answers", "reuse"], 1),
+        ("", &["--answers", "fresh"], 3),
+        ("answers = \"reuse\"", &[], 1),
+    ] {
+        let stand_in = StandIn::by(Speaks::OpenAi, |number, _| Act::Answer(format!("answer {number}")));
+        let sandbox = sandbox(&model("openai-compatible", &stand_in.url, more), &first_only());
+        let flags: Vec<&str> = ["--model", "writer"].iter().chain(flags).copied().collect();
+        let answers: Vec<Value> = (0..3).map(|_| run(&sandbox, &flags).0).collect();
+        assert_eq!(stand_in.asked().len(), calls, "{more} {flags:?}");
+        let stored = &answers[2]["intermediateResults"][0]["generated"];
+        assert_eq!(stored["fromStore"], json!(calls == 1), "{more} {flags:?}");
+        if calls == 1 {
+            assert_eq!(answers[2]["finalResult"], "Write by: answer 0");
+            assert_eq!((&stored["inputTokens"], &stored["attempts"]), (&json!(7), &json!(0)), "what it took once");
+            assert!(answers[2].get("usage").is_none(), "nothing was spent");
+        }
+        let (other, _) = {
+            let arguments = ["run", "Two", "--var", "topic=coffee", "--json"].iter().chain(&flags);
+            let said = sandbox.run(arguments.collect::<Vec<_>>());
+            (serde_json::from_str::<Value>(&said.out).unwrap(), said)
+        };
+        assert_eq!(other["intermediateResults"][0]["generated"]["fromStore"], false, "another text is another call");
+    }
+}
+
+#[test]
+fn an_answer_that_was_cut_off_is_not_stored() {
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![Act::Ended("half".to_owned(), "length", 7)]);
+    let flow = two_steps(&json!({"model": {"onLength": "keep"}}), &json!({"model": false}));
+    let sandbox = sandbox(&model("openai-compatible", &stand_in.url, "answers = \"reuse\""), &flow);
+    for _ in 0..2 {
+        run(&sandbox, &["--model", "writer"]);
+    }
+    assert_eq!(stand_in.asked().len(), 2);
+}
+
+#[test]
+fn a_tool_that_changes_things_is_handed_what_a_model_wrote_only_where_the_operator_says_so() {
+    let stand_in = StandIn::echoing(Speaks::OpenAi);
+    let flow = |tool: &str, name: &str| {
+        json!({
+            "metadata": {"name": "Two", "version": "1.0.0"},
+            "nodes": [
+                {"id": "plan", "type": "template", "data": {"template": "Plan {topic}."}},
+                {"id": "join", "type": "template", "data": {"template": "= {plan_result}", "model": false}},
+                {"id": "act", "type": "tool", "data": {"call": tool, "args": {"text": format!("{{{{ {name} }}}}")}}},
+            ],
+            "edges": [{"source": "plan", "target": "join"}, {"source": "join", "target": "act"}],
+        })
+        .to_string()
+    };
+    for (tool, name, more, fine) in [
+        ("p:touch", "join_result", json!({}), false),
+        ("p:touch", "join_result", json!({"fromModels": true}), true),
+        ("p:look", "join_result", json!({}), true),
+        ("p:touch", "topic", json!({}), true),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut server = entry("steady", &folder.path().join("notes"));
+        server.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let sandbox = sandbox(&model("openai-compatible", &stand_in.url, ""), &flow(tool, name))
+            .file("servers.json", json!({"mcpServers": {"p": server}}).to_string());
+        let (answer, said) = run(&sandbox, &["--model", "writer", "--servers", "servers.json"]);
+        assert_eq!(said.code, i32::from(!fine), "{tool} {name} {more}: {said:?}");
+        if !fine {
+            assert_eq!(answer["code"], "TOOL_NOT_ALLOWED");
+            assert!(answer["message"].as_str().unwrap().contains("fromModels"));
+        }
+    }
+}
+
+#[test]
+fn models_are_listed_as_they_are_configured_and_one_is_tried() {
+    let stand_in = StandIn::doing(Speaks::Ollama, vec![Act::Ended("OK".to_owned(), "length", 9)]);
+    let settings = format!(
+        "default_model = \"writer\"\n{}[models.far]\nprovider = \"anthropic\"\nmodel = \"m-2\"\nkey_env = \"FAR_KEY\"\n",
+        model("ollama", &stand_in.url, "")
+    );
+    let sandbox = sandbox(&settings, &first_only());
+    let listed = sandbox.run(["models", "list"]);
+    assert_eq!(listed.code, 0, "{listed:?}");
+    let lines: Vec<Vec<&str>> = listed.out.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(
+        lines[0],
+        ["far", "anthropic", "m-2", "https://api.anthropic.com", "no key: the variable FAR_KEY is not set"]
+    );
+    assert_eq!((lines[1][0], lines[1][4]), ("writer", "no key needed"));
+    let json = sandbox.run(["models", "list", "--json"]).json();
+    assert_eq!((&json["models"][1]["default"], &json["models"][0]["default"]), (&json!(true), &json!(false)));
+    assert!(stand_in.asked().is_empty());
+    let tried = sandbox.run(["models", "check", "writer"]);
+    assert_eq!(tried.code, 0, "{tried:?}");
+    assert!(tried.out.starts_with("writer answers"), "{}", tried.out);
+    assert!(stand_in.asked()[0].body["options"]["num_predict"].as_u64().unwrap() <= 16);
+    let tried = sandbox.run(["models", "check", "far", "--json"]);
+    assert_eq!(tried.code, 1, "{tried:?}");
+    assert!(tried.err.contains("FAR_KEY") || tried.out.contains("FAR_KEY"), "{tried:?}");
+    let unknown = sandbox.run(["models", "check", "writr"]);
+    assert!(unknown.code == 1 && unknown.err.contains("writer"), "{unknown:?}");
+}
