@@ -150,6 +150,16 @@ impl Reading<'_> {
         Ok(())
     }
 
+    /// The key of the line before, where no blank stands behind its colon.
+    fn line_without_blank(&self, begin: usize) -> Option<Range<usize>> {
+        let above = self.source.get(..begin)?.trim_end();
+        let start = above.rfind('\n').map_or(0, |end| end + 1);
+        let line = above.get(start..)?;
+        let (key, value) = line.trim_start().split_once(':')?;
+        let word = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+        (word && value.starts_with(|c: char| c.is_alphanumeric())).then_some(start..above.len())
+    }
+
     /// The line in which a byte stands, from there on.
     fn line(&self, at: usize) -> Range<usize> {
         let length = self.source.get(at..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
@@ -250,8 +260,23 @@ impl Reading<'_> {
             );
             return self.problem(from..line.end, message, "put the whole value in quotation marks");
         }
+        if let Some(line) = self.line_without_blank(begin) {
+            return self.problem(line, "there is no blank behind the colon", "write `key: value`");
+        }
         let message = error.to_string();
         let message = message.split(" at char ").next().unwrap_or(&message);
+        if let Some(brackets) = ["{ and }", "[ and ]"].into_iter().find(|brackets| {
+            let close = brackets.get(brackets.len() - 1..).unwrap_or_default();
+            message.contains(&format!("',' or '{close}'"))
+        }) {
+            let message = format!("what stands between {brackets} can't be read");
+            let hint = "part values by commas, and quote a value that holds a comma, `: ` or ` #`";
+            return self.problem(at..at + 1, message, hint);
+        }
+        if message.contains("quote") {
+            let hint = "close the quotation mark where the value ends; within '…' an apostrophe is written ''";
+            return self.problem(at..at + 1, message, hint);
+        }
         self.problem(at..at + 1, message, "each line is `key: value`, lines that belong together begin in one column")
     }
 }

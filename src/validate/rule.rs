@@ -150,7 +150,8 @@ impl FlowSubject<'_> {
     /// Whether a node could not be read, or an id stands for several: what edges name may be one of these.
     pub(in crate::validate) fn nodes_in_doubt(&self) -> bool {
         let mut seen = HashSet::new();
-        self.some_nodes_unread() || !self.flow.nodes.iter().all(|node| seen.insert(node.id.as_str()))
+        let lost = self.document.notes.iter().any(|note| note.kind == NoteKind::LostStep);
+        lost || self.some_nodes_unread() || !self.flow.nodes.iter().all(|node| seen.insert(node.id.as_str()))
     }
 
     /// Whether an edge leads nowhere or could not be read, so that nothing follows from where no edge is.

@@ -2,6 +2,7 @@
 //! would give, with places in the Markdown. Everything after reading is the same for both.
 
 mod flow;
+mod nearly;
 mod scan;
 mod step;
 mod template;
@@ -245,6 +246,44 @@ fn cut_off(text: &str, member: &Member) -> Option<Note> {
     let span = Span { start, end: start + comment.trim_end().len() };
     let hint = "quote the value if it belongs to the text";
     Some(Note::new(crate::document::NoteKind::FrontMatter, span, message, hint.to_owned()))
+}
+
+/// What was meant otherwise between braces: a comma cuts off a text, a blank is missing behind a colon. `told` says
+/// that a name alone means nothing there.
+fn slips_in_braces(text: &str, tree: &Tree, told: bool, notes: &mut Vec<Note>) {
+    let members = match &tree.kind {
+        TreeKind::Map(members) => members,
+        TreeKind::List(items) => return items.iter().for_each(|item| slips_in_braces(text, item, told, notes)),
+        TreeKind::Scalar(..) => return,
+    };
+    let braces = text.get(tree.span.start..).is_some_and(|raw| raw.starts_with('{'));
+    let mut before: Option<&Member> = None;
+    for member in members {
+        slips_in_braces(text, &member.tree, told, notes);
+        if !braces || !member.tree.is_empty() {
+            before = Some(member);
+            continue;
+        }
+        let plain = |member: &&Member| {
+            let style = &member.tree.kind;
+            matches!(style, TreeKind::Scalar(Value::String(_), crate::document::Style::Plain))
+        };
+        let words = member.key.contains(' ') || told;
+        let slip = match (member.key.split_once(':'), before.filter(plain)) {
+            (Some((key, _)), _) => {
+                let message = format!("there is no blank behind the colon of {}", quoted(&member.key));
+                Some((message, format!("write `{key}: …`")))
+            }
+            (None, Some(before)) if words => {
+                let message = format!("the comma ends `{}`: {} is no part of it", before.key, quoted(&member.key));
+                Some((message, "put the whole value in quotation marks".to_owned()))
+            }
+            _ => None,
+        };
+        if let Some((message, hint)) = slip {
+            notes.push(Note::new(crate::document::NoteKind::FrontMatter, member.at, message, hint));
+        }
+    }
 }
 
 /// Characters that nobody sees, one note for each line that holds some.

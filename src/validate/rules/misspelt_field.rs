@@ -15,7 +15,10 @@ pub(in crate::validate) const RULE: Rule = Rule {
     reach: Reach::None,
     code: Code::ValidationError,
     warning: None,
-    also: &[Verdict { severity: Severity::Error, reach: Reach::Step, when: "a step in Markdown loses a setting" }],
+    also: &[
+        Verdict { severity: Severity::Error, reach: Reach::Step, when: "a step in Markdown loses a setting" },
+        Verdict { severity: Severity::Error, reach: Reach::Flow, when: "a heading that was to begin a step" },
+    ],
     summary: "Fields that have an effect are spelt correctly and stand where flowy reads them.",
     check: Check::File(check),
 };
@@ -36,6 +39,9 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
         if note.stops {
             draft.error(Reach::Step);
         }
+    }
+    for note in subject.notes(|kind| matches!(kind, NoteKind::LostStep)) {
+        drafts.note(note).error(Reach::Flow);
     }
     let value = &subject.document.value;
     if subject.flows == 0 {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::graph::Ancestors;
-use crate::model::{NodeKind, Syntax};
+use crate::model::{NodeKind, Shape, Syntax};
 use crate::names::quoted;
 use crate::render::placeholders;
 use crate::validate::{Body, ReadSource, StepScope};
@@ -91,7 +91,12 @@ fn no_output(
         let Some(placeholder) = step.placeholder(read) else { continue };
         let name = read.name.as_str();
         // The name of a step that does not come before is a name like any other.
-        let earlier = |number: usize| ancestors.is_some_and(|ancestors| ancestors.reaches(number, step.node));
+        let earlier = |number: usize| match (ancestors, subject.flow.shape) {
+            // There, what a text reads makes the edge, so that a step that is not read may stand anywhere before.
+            (Some(ancestors), Shape::Markdown) => number != step.node && !ancestors.reaches(step.node, number),
+            (Some(ancestors), _) => ancestors.reaches(number, step.node),
+            (None, _) => false,
+        };
         let mut nodes = subject.flow.nodes.iter().enumerate();
         let of_step = nodes.any(|(number, node)| node.runnable() && node.id == name && earlier(number));
         if !of_step && !["_result", "_template"].iter().any(|end| name.to_lowercase().ends_with(end)) {
@@ -112,9 +117,11 @@ fn no_output(
         if of_step && outputs.contains(whole.as_str()) {
             draft.hint(format!("did you mean {}?", quoted(&whole)));
         } else {
-            draft
-                .did_you_mean(name, outputs.iter().copied())
-                .hint(format!("where a caller is to give it, declare {} in `variables`", quoted(name)));
+            draft.did_you_mean(name, outputs.iter().copied()).hint(format!(
+                "where a caller is to give it, declare {} {}",
+                quoted(name),
+                subject.in_form("in `variables`", "under `inputs` of the front matter")
+            ));
         }
     }
 }

@@ -21,7 +21,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     // Once the edges lead somewhere, one may lead to the reader.
-    if subject.edges_in_doubt() {
+    if subject.edges_in_doubt() || subject.nodes_in_doubt() {
         return;
     }
     if subject.lacks_edges() && subject.reads_without_edges() {

@@ -79,7 +79,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
 fn unused_inputs<'s>(subject: &FlowSubject<'s>) -> Vec<&'s str> {
     // Where a template is somewhere else, its text may use the input; where nothing runs, that is the trouble.
     let unknown = |step: &StepScope| matches!(step.body, Body::Elsewhere | Body::Faulty { .. });
-    if !subject.has_steps() || subject.scope.steps.iter().any(unknown) {
+    if !subject.has_steps() || subject.nodes_in_doubt() || subject.scope.steps.iter().any(unknown) {
         return Vec::new();
     }
     let mut read_somewhere: HashSet<&str> = HashSet::new();

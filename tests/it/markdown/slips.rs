@@ -116,3 +116,58 @@ fn a_flow_beside_the_folder_of_flows_is_noticed() {
     let sandbox = flow("---\n## Sail {#sail}\nSail.\n").file("Moor.flow.md", "## Moor {#moor}\nMoor.\n");
     assert_eq!(found(&sandbox), ["misplaced-file warning Moor.flow.md:1:1"]);
 }
+
+#[test]
+fn a_heading_that_was_to_begin_a_step_is_the_only_thing_that_is_told() {
+    for heading in
+        ["## Report", "## Report {report}", "## Report {#report} - draft", "### Report {#report}", "##Report {#report}"]
+    {
+        let rest = format!(
+            "inputs: [notes]\n---\n{heading}\n\nWrite {{notes}}\n\n## Gaps {{#gaps}}\n\nFind {{report_result}}\n"
+        );
+        assert_eq!(found(&flow(&rest)), ["misspelt-field error flows/Boat.flow.md:6:1"], "{heading}");
+        let rest = format!(
+            "inputs: [notes]\n---\n## First {{#first}}\n\nWrite {{notes}}\n\n{heading}\n\nFind {{first_result}}\n"
+        );
+        assert_eq!(found(&flow(&rest)), ["misspelt-field error flows/Boat.flow.md:10:1"], "{heading}");
+    }
+    // Headings of a prompt are text.
+    let text = "---\n## Sail {#sail}\n# Report\n### Part {#part}\n## Crew\nSail.\n\n```\n## Moor {#moor}\n```\n";
+    assert_eq!(found(&flow(text)), [""; 0]);
+}
+
+#[test]
+fn what_yaml_reads_otherwise_than_it_looks_is_told_where_it_stands() {
+    for (rest, expected) in [
+        (
+            "inputs:\n  crew: { description: Who sails, and when }\n---\n## S {#s}\n{crew}\n",
+            &["front-matter warning 5:35"][..],
+        ),
+        ("inputs:\n  crew: { type: number, default:8 }\n---\n## S {#s}\n{crew}\n", &["front-matter warning 5:25"]),
+        ("inputs:\n  - crew: Who sails\n---\n## S {#s}\n{crew}\n", &["misspelt-field warning 5:5"]),
+        ("inputs:\ncrew:\n  description: x\n---\n## S {#s}\n{crew}\n", &["misspelt-field warning 5:1"]),
+        ("inputs:\n  crew: { description: Who: all }\n---\n## S {#s}\n{crew}\n", &["front-matter error 5:27"]),
+        ("author:Ann\ntags: [a]\n---\n## S {#s}\nSail.\n", &["front-matter error 4:1"]),
+        ("author: 'it's me'\n---\n## S {#s}\nSail.\n", &["front-matter error 4:13"]),
+        ("---\n## S {#s}\n```\noptional: true\npersona: p\n```\nSail.\n", &["misspelt-field warning 6:1"]),
+        ("---\n## S {#s}\nSail.\n\n```yaml\noptional: true\n```\n", &["misspelt-field warning 8:1"]),
+        ("---\n## S {#s}\n```yaml\noptional: true\nSail.\n", &["syntax error 6:1"]),
+        (
+            "inputs: [crew]\n---\n## S {#s}\n{crew}\n\n## T {#t}\nAsk {s}.\n",
+            &["unconnected-node warning 9:8", "unbound-placeholder warning 10:5"],
+        ),
+    ] {
+        let told: Vec<String> = found(&flow(rest)).iter().map(|told| told.replace("flows/Boat.flow.md:", "")).collect();
+        assert_eq!(told, expected, "{rest}");
+    }
+    let late = Sandbox::new().file("flows/Boat.flow.md", format!("\n{HEAD}---\n## S {{#s}}\nSail.\n"));
+    assert_eq!(found(&late), ["front-matter error flows/Boat.flow.md:2:1"]);
+    let within = "inputs: [crew]\n---\n## S {#s}\n```yaml\nflow: Moor\nvariables: { who: {crew} }\n```\n";
+    let within = flow(within)
+        .file("flows/Moor.flow.md", "---\nname: Moor\nversion: 1.0.0\ninputs: [who]\n---\n## M {#m}\nMoor {who}.\n");
+    assert!(
+        found(&within).contains(&"misspelt-field error flows/Boat.flow.md:9:19".to_owned()),
+        "{:?}",
+        found(&within)
+    );
+}

@@ -1,7 +1,7 @@
 //! `flows/*.flow.md`: front matter, steps under headings, and the edges that their blocks name.
 
 use super::step::{self, StepEdges};
-use super::{BadYaml, Written, as_text, as_texts, cut_off, mapping, misspelt, pruned, scan};
+use super::{BadYaml, Written, as_text, as_texts, cut_off, mapping, misspelt, nearly, pruned, scan, slips_in_braces};
 use crate::document::{Duplicate, Member, Note, Span, SyntaxKind, Tree, TreeKind};
 use crate::names::hidden;
 
@@ -44,6 +44,9 @@ struct Front {
 /// Reads a flow.
 pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
     let (front, from) = scan::front_matter(text)?;
+    if front.is_none() {
+        nearly::front_matter(text)?;
+    }
     let whole = Span { start: 0, end: text.len() };
     let front_at = front.clone().map_or(Span::default(), |_| Span { start: 0, end: 3 });
     let mut duplicates: Vec<Duplicate> = Vec::new();
@@ -75,6 +78,12 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
         }
         name
     };
+    let named = front.results.iter().flat_map(|member| match &member.tree.kind {
+        TreeKind::List(items) => items.iter().filter_map(Tree::as_text).collect::<Vec<_>>(),
+        _ => member.tree.as_text().into_iter().collect(),
+    });
+    let sections: Vec<_> = body.sections.iter().zip(&ids).map(|(section, id)| (&**id, section.text.clone())).collect();
+    notes.extend(nearly::steps(text, &body.headings, &sections, named));
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     let inputs_id = free("inputs", &ids);
     if !front.inputs.is_empty() {
@@ -120,9 +129,14 @@ pub(super) fn node(at: Span, id: Tree, kind: &str, data: Tree) -> Tree {
 
 fn read_front(text: &str, members: Vec<Member>) -> Front {
     let mut front = Front::default();
+    let mut empty: Option<String> = None;
     for Member { key, at, tree } in members {
         if tree.is_empty() {
+            empty = Some(key);
             continue;
+        }
+        if !matches!(key.as_str(), "inputs" | "x-flowy-ignore") {
+            slips_in_braces(text, &tree, false, &mut front.notes);
         }
         let new = |tree: Tree| Member::new(&key, at, tree);
         match key.as_str() {
@@ -138,7 +152,7 @@ fn read_front(text: &str, members: Vec<Member>) -> Front {
             "outputs" => front.meta.push(new(described(text, tree))),
             "inputs" => {
                 front.inputs_at = at;
-                let refined = inputs(text, tree, &mut front.inputs);
+                let refined = inputs(text, tree, &mut front.inputs, &mut front.notes);
                 front.meta.push(new(refined));
             }
             "results" => match tree.kind {
@@ -152,7 +166,13 @@ fn read_front(text: &str, members: Vec<Member>) -> Front {
             },
             "x-flowy-ignore" => front.beside.push(new(described(text, tree))),
             "$schema" => {}
-            _ => front.notes.push(misspelt(&new(tree), &KEYS, "")),
+            _ => {
+                let mut note = misspelt(&new(tree), &KEYS, "");
+                if let Some(above) = empty.take().filter(|above| KEYS.contains(&above.as_str())) {
+                    note.hint = format!("indent it by two blanks if it belongs to `{above}`");
+                }
+                front.notes.push(note);
+            }
         }
     }
     front
@@ -170,13 +190,14 @@ fn described(text: &str, tree: Tree) -> Tree {
 }
 
 /// The names that `inputs` declares go to the list; what it says of them is the object that is left.
-fn inputs(text: &str, tree: Tree, names: &mut Vec<(String, Span)>) -> Tree {
+fn inputs(text: &str, tree: Tree, names: &mut Vec<(String, Span)>, notes: &mut Vec<Note>) -> Tree {
     let span = tree.span;
     match tree.kind {
         TreeKind::Map(members) => {
             let mut refined = Vec::new();
             for member in members {
                 names.push((member.key.clone(), member.at));
+                slips_in_braces(text, &member.tree, true, notes);
                 if let TreeKind::Map(said) = member.tree.kind {
                     let said = said.into_iter().filter(|said| !said.tree.is_empty()).map(|said| {
                         let is_text = matches!(said.key.as_str(), "description" | "type");
@@ -194,6 +215,11 @@ fn inputs(text: &str, tree: Tree, names: &mut Vec<(String, Span)>) -> Tree {
             Tree::map(span, refined)
         }
         TreeKind::List(items) => {
+            for item in items.iter().filter(|item| matches!(item.kind, TreeKind::Map(_))) {
+                let message = "an item of `inputs` is a name, and this one is a mapping".to_owned();
+                let hint = "leave the hyphens out where something is said of the inputs".to_owned();
+                notes.push(Note::new(crate::document::NoteKind::Misspelt, item.span, message, hint));
+            }
             let items = items.into_iter().map(|item| as_text(text, item));
             names.extend(items.filter_map(|item| Some((item.as_text()?.to_owned(), item.span))));
             Tree::map(span, Vec::new())

@@ -26,13 +26,19 @@ pub(super) struct Section<'t> {
 pub(super) struct Block<'t> {
     /// The first word behind the fence.
     pub(super) language: &'t str,
+    /// The line that it begins with.
+    pub(super) fence: Span,
     /// What stands between its fences.
     pub(super) inside: Range<usize>,
+    /// Whether it ends before its part does.
+    pub(super) closed: bool,
 }
 
 /// A file without its front matter.
 pub(super) struct Body<'t> {
     pub(super) sections: Vec<Section<'t>>,
+    /// Headings that begin no step.
+    pub(super) headings: Vec<Span>,
     /// Comments of HTML, in which a reader of the page sees nothing.
     pub(super) comments: Vec<Span>,
     pub(super) notes: Vec<Note>,
@@ -95,7 +101,7 @@ impl Fence {
 
 /// The steps of a text from a byte on.
 pub(super) fn body(text: &str, from: usize) -> Body<'_> {
-    let mut body = Body { sections: Vec::new(), comments: Vec::new(), notes: Vec::new() };
+    let mut body = Body { sections: Vec::new(), headings: Vec::new(), comments: Vec::new(), notes: Vec::new() };
     let mut headings: Vec<(Span, Span, Span, usize)> = Vec::new();
     let (mut fence, mut hides): (Option<Fence>, Option<Span>) = (None, None);
     let mut comment = false;
@@ -111,6 +117,8 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
         } else if let Some((heading, label, id)) = heading(start, line) {
             headings.push((heading, label, id, start + line.len()));
             comment = false;
+        } else if line.starts_with('#') {
+            body.headings.push(Span { start, end: start + line.trim_end().len() });
         } else if comment {
             comment = !line.contains("-->");
         } else if let Some(at) = comment_in(line) {
@@ -190,10 +198,26 @@ fn first_block(text: &str, part: Range<usize>) -> Option<(Block<'_>, usize)> {
     let (fence, info) = Fence::opened(start, first)?;
     let language = info.split(|c: char| c.is_whitespace() || c == '{').next().unwrap_or_default();
     let begin = start + first.len();
-    let (end, after) = lines
-        .find(|(_, line)| fence.closed_by(line))
-        .map_or((part.end, part.end), |(start, line)| (start, start + line.len()));
-    Some((Block { language, inside: begin..end }, after))
+    let end = lines.find(|(_, line)| fence.closed_by(line));
+    let closed = end.is_some();
+    let (end, after) = end.map_or((part.end, part.end), |(start, line)| (start, start + line.len()));
+    Some((Block { language, fence: fence.at, inside: begin..end, closed }, after))
+}
+
+/// The fenced blocks of a part that are marked as YAML.
+pub(super) fn yaml_blocks(text: &str, part: Range<usize>) -> Vec<Block<'_>> {
+    let (mut found, mut at) = (Vec::new(), part.start);
+    while at < part.end {
+        let length = text.get(at..part.end).map_or(0, |rest| rest.split_inclusive('\n').next().map_or(0, str::len));
+        match first_block(text, at..part.end) {
+            Some((block, after)) => {
+                found.extend(Some(block).filter(|block| block.language == "yaml"));
+                at = after.max(at + 1);
+            }
+            None => at += length.max(1),
+        }
+    }
+    found
 }
 
 /// A part of a text without the blank lines at its beginning and its end, and without its last line end.

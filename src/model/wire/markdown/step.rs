@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::scan::Section;
+use super::scan::{self, Section};
 use super::template::read_as;
-use super::{BadYaml, as_text, as_texts, cut_off, flow, mapping, misspelt, pruned, sets, variables};
-use crate::document::{Duplicate, Member, Note, NoteKind, Span, Style, SyntaxKind, Tree, TreeKind, Yaml};
+use super::{BadYaml, as_text, as_texts, cut_off, flow, mapping, misspelt, pruned, sets, slips_in_braces, variables};
+use crate::document::{Duplicate, Member, Note, NoteKind, Span, Style, SyntaxKind, Tree, TreeKind, Yaml, YamlProblem};
 use crate::names::quoted;
 
 /// The keys of every step's block.
@@ -119,18 +119,22 @@ pub(super) fn read(
     let mut members = Vec::new();
     let (mut at, mut content) = (section.heading, section.all.clone());
     match &section.block {
+        Some(block) if block.language == "yaml" && !block.closed => return Err(never_closed(block)),
         Some(block) if block.language == "yaml" => {
             members = mapping(SyntaxKind::Yaml, text, block.inside.clone(), duplicates)?;
             at = Span { start: block.inside.start, end: block.inside.end };
             content = section.text.clone();
         }
-        Some(block) if matches!(block.language, "yml" | "json") && only_known(text, block.inside.clone()) => {
+        Some(block) if matches!(block.language, "" | "yml" | "json") && only_known(text, block.inside.clone()) => {
             let span = Span { start: content.start, end: block.inside.start.saturating_sub(1).max(content.start) };
-            let message = format!("{of}a block marked {} is text, not the step's settings", quoted(block.language));
+            let marked = if block.language.is_empty() { "without a mark" } else { "marked " };
+            let mark = if block.language.is_empty() { String::new() } else { quoted(block.language) };
+            let message = format!("{of}a block {marked}{mark} is text, not the step's settings");
             notes.push(Note::new(NoteKind::Misspelt, span, message, "mark it `yaml`".to_owned()).of_step(&id));
         }
         _ => {}
     }
+    notes.extend(late_blocks(text, content.clone(), &of).map(|note| note.of_step(&id)));
     let has = |key: &str| members.iter().any(|member| member.key == key && !member.tree.is_empty());
     let (kind, own): (_, &[&str]) = match () {
         () if has("call") => ("tool", &OF_CALLS),
@@ -152,7 +156,11 @@ pub(super) fn read(
             notes.push(unknown(&member, own, kind, &of).stops_step(&id));
             continue;
         }
+        slips_in_braces(text, &member.tree, false, &mut notes);
         let Member { key, at, tree } = member;
+        if key == "args" || key == "variables" && kind == "flow" {
+            notes.extend(unquoted(text, &tree, &of).into_iter().map(|note| note.stops_step(&id)));
+        }
         let mut push = |key: &str, tree: Tree| data.push(Member::new(key, at, tree));
         match key.as_str() {
             "label" => {
@@ -200,6 +208,38 @@ pub(super) fn read(
         members.extend(beside);
     }
     Ok(ReadStep { id, node, edges, notes, text: used })
+}
+
+fn never_closed(block: &scan::Block<'_>) -> BadYaml {
+    let message = "the block of settings that begins here is never closed".to_owned();
+    let hint = "write ``` alone on the line where it ends";
+    (SyntaxKind::Yaml, YamlProblem { message, hint, span: block.fence })
+}
+
+/// Blocks of settings that are text, because something stands before them.
+fn late_blocks<'t>(text: &'t str, content: Range<usize>, of: &str) -> impl Iterator<Item = Note> + use<'t> {
+    let message = format!("{of}a block of settings counts right after the heading only; this one is text");
+    let known = |block: &scan::Block<'_>| only_known(text, block.inside.clone());
+    scan::yaml_blocks(text, content).into_iter().filter(known).map(move |block| {
+        let hint = "move it to the line after the heading, or mark it otherwise than `yaml`".to_owned();
+        Note::new(NoteKind::Misspelt, block.fence, message.clone(), hint)
+    })
+}
+
+/// Placeholders that stand in no quotation marks: YAML makes objects of them.
+fn unquoted(text: &str, tree: &Tree, of: &str) -> Vec<Note> {
+    match &tree.kind {
+        TreeKind::Map(members) => match members.as_slice() {
+            [one] if one.tree.is_empty() && text.get(tree.span.start..).is_some_and(|raw| raw.starts_with('{')) => {
+                let written = quoted(&format!("{{{}}}", one.key));
+                let message = format!("{of}{{{}}} without quotation marks is an object, not a placeholder", one.key);
+                vec![Note::new(NoteKind::Misspelt, tree.span, message, format!("write {written}"))]
+            }
+            several => several.iter().flat_map(|member| unquoted(text, &member.tree, of)).collect(),
+        },
+        TreeKind::List(items) => items.iter().flat_map(|item| unquoted(text, item, of)).collect(),
+        TreeKind::Scalar(..) => Vec::new(),
+    }
 }
 
 /// A text that a step does not read, because its block says otherwise what it does.
