@@ -13,7 +13,7 @@ use super::{
     wrapped,
 };
 use crate::app::{Origin, Prepared, Shown, ShownTemplate};
-use crate::model::Toolbox;
+use crate::model::{ModelWish, Toolbox};
 use crate::names::{few, shown as safe};
 use crate::plan::{Input, Intent, Plan, Slot, Step, Work};
 use crate::report::wire;
@@ -254,6 +254,11 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
             }
             if let Some(persona) = &rendering.persona {
                 let _ = writeln!(text, "     persona {}", one(persona));
+            }
+            if let Some(ModelWish::Model(model)) = &rendering.asks.wish
+                && let Some(name) = &model.name
+            {
+                let _ = writeln!(text, "     model {}", one(name));
             }
             if let Some(contract) = &rendering.contract {
                 let _ =

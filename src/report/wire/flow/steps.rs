@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::SetAnswer;
-use crate::model::Toolbox;
+use crate::model::{ModelWish, Toolbox};
 use crate::names::shown as safe;
 use crate::plan::{Call, Intent, Plan, Rendering, Slot, Source, Step, Work};
 use crate::report::wire::common::{Fault, MendingAnswer};
@@ -47,6 +47,10 @@ enum ShownWork {
         /// Persona that whoever does the step in a guided execution takes on.
         #[serde(skip_serializing_if = "Option::is_none")]
         persona: Option<String>,
+        /// Model that the node, its flow or the flow around it names for the step, where the operator has models; false
+        /// for none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<Value>,
         /// Contract that the output has to meet in a guided execution; `inline` stands for a schema.
         #[serde(skip_serializing_if = "Option::is_none")]
         contract: Option<Value>,
@@ -160,12 +164,21 @@ fn kind(work: &Work) -> &'static str {
     }
 }
 
+/// Who is to answer a step, as files say.
+fn model_of(rendering: &Rendering) -> Option<Value> {
+    match rendering.asks.wish.as_ref()? {
+        ModelWish::Nobody => Some(Value::Bool(false)),
+        ModelWish::Model(model) => model.name.as_deref().map(Value::from),
+    }
+}
+
 impl ShownWork {
     fn of(work: &Work, plan: &Plan, tools: &Toolbox, full: bool) -> Self {
         match work {
             Work::Render(rendering) => Self::Render {
                 template: rendering.template_name.clone(),
                 persona: rendering.persona.clone(),
+                model: model_of(rendering),
                 contract: rendering.contract.as_ref().map(|contract| named(contract, full)),
                 reads: reads(rendering, plan),
                 text: full.then(|| rendering.text.to_string()),
