@@ -5,6 +5,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod carry;
 mod changes;
 mod check;
 pub mod clients;
@@ -62,6 +63,7 @@ pub use crate::validate::{REGISTRY as RULES, Rule, Severity, SuppressedBy};
 
 pub(crate) use crate::catalog::in_sets;
 pub use crate::code::Code;
+pub use carry::Resumed;
 pub use changes::{Change, Changes};
 pub use check::{
     BASELINE_FILE, BaselineMode, BaselineNote, ChangedFile, CheckRequest, CheckedDraft, CheckedFile, Checkup,

@@ -123,6 +123,8 @@ codes! {
     WentOn = "WENT_ON", "flows_execute", "A call of an external tool failed, or a model gave no answer, and the node says `onError: continue`.";
     PromptCutOff = "PROMPT_CUT_OFF", "flows_execute", "A model's server counted far fewer tokens than the prompt has.";
     AnswerCutOff = "ANSWER_CUT_OFF", "flows_execute", "A model's answer was cut off, and the node says `onLength: keep`.";
+    CalledAgain = "CALLED_AGAIN", "flows_resume", "A step had begun when the execution was interrupted, and was begun again.";
+    NotKept = "NOT_KEPT", "flows_execute", "The execution can't be stored: it can't be gone on with if it is interrupted.";
     LeftOut = "LEFT_OUT", "flows_execute", "A part of what an external tool gave can't be handed on; the rest of it was used.";
     UnknownNodeKind = "UNKNOWN_NODE_KIND", "flows_execute", "Nothing ran at a node, because its type is not known.";
 }

@@ -95,6 +95,10 @@ pub struct Settings {
     pub retry_attempts: u32,
     /// `MAX_CONCURRENT_REQUESTS`: how many tool calls are handled at once (20).
     pub max_concurrent_requests: usize,
+    /// `FLOWY_EXECUTIONS_KEPT`: how many direct executions stay stored, the newest (1,000).
+    pub executions_kept: usize,
+    /// `FLOWY_EXECUTIONS_KEPT_DAYS`: how many days they stay, at most (30).
+    pub executions_kept_days: u32,
     /// `FLOWY_MAX_PROMPTS`: how many prompts clients are shown (100).
     pub max_prompts: usize,
     /// `FLOWY_PROMPT_TEMPLATES`: whether templates are among them (false).

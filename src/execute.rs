@@ -7,6 +7,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod calls;
+mod keeper;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use crate::plan::{Call, Plan, Step, Work};
 use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, State, Status, StepError, Timing, Warning};
 
 pub use calls::{OnCall, call_step};
+pub use keeper::{Carried, Happening, Keeper, Keeping};
 pub use tools::{Calling, NoTools, OnToolProgress, ToolFailure, ToolProgress, Tools};
 
 /// A future that a worker hands out.
@@ -78,12 +80,14 @@ pub struct Workers<'a> {
     pub execution: &'a str,
     /// Told how calls go.
     pub told: Option<&'a OnCall>,
+    /// Keeps what happens, where the run is to outlive this process.
+    pub keeper: Option<&'a dyn Keeper>,
 }
 
 impl<'a> Workers<'a> {
     /// Steps are rendered, and no tool is called.
     pub fn of_texts(texts: &'a dyn Worker) -> Self {
-        Self { texts, tools: None, known: None, execution: "", told: None }
+        Self { texts, tools: None, known: None, execution: "", told: None, keeper: None }
     }
 
     /// The same, where it is known what would be called.
@@ -207,8 +211,9 @@ impl Default for Worked {
     }
 }
 
-/// A step that is being worked on: its number, when it began, and what becomes of it.
-type StepsUnderWay<'a> = Pin<Box<dyn Future<Output = (usize, Duration, Worked)> + Send + 'a>>;
+/// A step that is being worked on: its number, when it began, and what becomes of it, or why the run
+/// must not go on.
+type StepsUnderWay<'a> = Pin<Box<dyn Future<Output = (usize, Duration, Result<Worked, StepError>)> + Send + 'a>>;
 
 /// How many rendered steps go by before other work gets a turn and a cancellation is looked for.
 const STEPS_A_TURN: usize = 64;
@@ -234,12 +239,13 @@ where
     P: FnMut(&Run, Progress<'_>) + Send,
 {
     let run = Run::begin(plan, given, options.limits, options.on_failure)?;
-    Ok(drive(run, options, workers, clock, cancel, progress).await)
+    Ok(drive((run, Carried::default()), options, workers, clock, cancel, progress).await)
 }
 
-/// Drives a run that has begun to its end, as [`execute`] does.
+/// Drives a run that has begun to its end, as [`execute`] does. Where there is a keeper, what a step gave
+/// is kept before a step that waits for it begins, unless both are done over without a trace.
 pub async fn drive<P>(
-    mut run: Run,
+    (mut run, carried): (Run, Carried),
     options: &Options,
     workers: Workers<'_>,
     clock: &dyn Clock,
@@ -253,29 +259,33 @@ where
     let plan = run.plan().clone();
     let mut warnings = run.warnings_about_given();
     // Told in the order of the steps, whichever ended first: two executions must agree.
-    let mut noticed: BTreeMap<usize, Vec<Warning>> = BTreeMap::new();
+    let mut noticed = carried.noticed;
     let ends = options.deadline.map(|deadline| begun.saturating_add(deadline));
     let mut under_way: FuturesUnordered<StepsUnderWay<'_>> = FuturesUnordered::new();
-    let (mut in_turn, mut calls, mut retries) = (0, 0, 0);
+    let (mut in_turn, mut calls, mut retries) = (0, carried.calls, carried.retries);
+    let note = |happening: Happening<'_>| workers.keeper.inspect(|keeper| keeper.note(happening));
     while !run.ended() {
         let next = if under_way.len() < options.side_by_side.max(1) { run.ready().next() } else { None };
-        let (step, started, worked) = match next {
+        let (step, started, worked, outside) = match next {
             Some(number) => {
                 if let Some(error) = over(clock, ends, cancel) {
-                    run.apply(Event::Stopped { error, at: clock.now() });
+                    stop(&mut run, error, workers, clock);
                     break;
                 }
                 let started = clock.reading();
                 run.apply(Event::Started { step: number });
                 match begin(&run, &plan, number, workers, &mut noticed) {
-                    StepStart::Ended(result) => (number, started, Worked { result, ..Worked::default() }),
+                    StepStart::Ended(result) => (number, started, Worked { result, ..Worked::default() }, false),
                     StepStart::LeftOut(why) => {
+                        note(Happening::LeftOut { step: number, why: &why });
                         run.apply(Event::Omitted { step: number, why });
                         tell(&run, &plan, number, &mut progress);
                         continue;
                     }
                     StepStart::Working(future) => {
-                        under_way.push(Box::pin(async move { (number, started, future.await) }));
+                        note(Happening::Started { step: number });
+                        under_way
+                            .push(Box::pin(async move { (number, started, worked(workers.keeper, future).await) }));
                         continue;
                     }
                 }
@@ -289,11 +299,15 @@ where
                     ended = under_way.next() => ended,
                 };
                 match ended {
-                    Some(ended) => ended,
+                    Some((step, started, Ok(worked))) => (step, started, worked, true),
+                    Some((_, _, Err(error))) => {
+                        stop(&mut run, error, workers, clock);
+                        break;
+                    }
                     None => {
                         let error = over(clock, ends, cancel)
                             .unwrap_or_else(|| StepError::new(Code::Timeout, "the time is up"));
-                        run.apply(Event::Stopped { error, at: clock.now() });
+                        stop(&mut run, error, workers, clock);
                         break;
                     }
                 }
@@ -305,10 +319,27 @@ where
         if !worked.warnings.is_empty() {
             noticed.entry(step).or_default().extend(worked.warnings);
         }
-        run.apply(match worked.result {
+        let mut result = worked.result;
+        if let Some(keeper) = workers.keeper {
+            let refused = |output: &Output| run.unkeepable(step, output).or_else(|| keeper.unkeepable(output));
+            if let Some(error) = result.as_ref().ok().and_then(refused) {
+                result = Err(error);
+            }
+            let (took, calls, retries) = (timing.took, worked.calls, worked.retries);
+            let warnings = noticed.get(&step).map(Vec::as_slice).unwrap_or_default();
+            keeper.note(Happening::Ended { step, result: &result, warnings, took, calls, retries });
+        }
+        run.apply(match result {
             Ok(output) => Event::Done { step, output, timing },
             Err(error) => Event::Failed { step, error, timing },
         });
+        // What is only rendered is the same when it is done over.
+        if let Some(keeper) = workers.keeper.filter(|_| outside)
+            && let Err(error) = keeper.kept().await
+        {
+            stop(&mut run, error, workers, clock);
+            break;
+        }
         tell(&run, &plan, step, &mut progress);
         in_turn += 1;
         if in_turn % STEPS_A_TURN == 0 {
@@ -317,7 +348,24 @@ where
     }
     drop(under_way);
     warnings.extend(noticed.into_values().flatten());
-    Executed { run, warnings, took: clock.reading().saturating_sub(begun), calls, retries }
+    let took = carried.took.saturating_add(clock.reading().saturating_sub(begun));
+    Executed { run, warnings, took, calls, retries }
+}
+
+/// Works on a step, once it is kept that this begins.
+async fn worked(keeper: Option<&dyn Keeper>, future: impl Future<Output = Worked>) -> Result<Worked, StepError> {
+    if let Some(keeper) = keeper {
+        keeper.kept().await?;
+    }
+    Ok(future.await)
+}
+
+/// Stops a run before its end.
+fn stop(run: &mut Run, error: StepError, workers: Workers<'_>, clock: &dyn Clock) {
+    if let Some(keeper) = workers.keeper {
+        keeper.note(Happening::Stopped { error: &error });
+    }
+    run.apply(Event::Stopped { error, at: clock.now() });
 }
 
 fn tell<P>(run: &Run, plan: &Plan, step: usize, progress: &mut P)

@@ -10,6 +10,7 @@
 
 mod asking;
 mod calls;
+mod direct;
 mod error;
 mod handing;
 mod known;
@@ -26,10 +27,12 @@ use crate::clock::Clock;
 use crate::execute::{ToolProgress, Tools};
 use crate::plan::Plan;
 use crate::run::{
-    Beginning, Entry, Escalation, EscalationId, ExecutionId, Given, Guided, Limits, Moment, Outcome, Rules, Ticket,
+    Beginning, Entry, Escalation, EscalationId, ExecutionId, Given, Guided, Limits, Moment, Outcome, Rules, Ticket, Way,
 };
-use crate::store::{Appended, Store};
+use crate::store::{Appended, Store, Summary};
 
+use direct::Driven;
+pub use direct::{DirectLog, DirectOrder, Resumption, TakenUp};
 pub use error::GuideError;
 use handing::hand_out;
 use known::KnownExecutions;
@@ -125,7 +128,12 @@ impl Turn {
     pub fn asked(&self) -> Option<Asked> {
         match &self.done {
             Deed::Asked(id) => Asked::of(&self.guided, id),
-            Deed::Began | Deed::Closed { .. } | Deed::Answered(_) | Deed::Cancelled | Deed::Called { .. } => None,
+            Deed::Began
+            | Deed::Closed { .. }
+            | Deed::Answered(_)
+            | Deed::Cancelled
+            | Deed::Called { .. }
+            | Deed::Taken { .. } => None,
         }
     }
 }
@@ -150,6 +158,11 @@ pub enum Deed {
     Called {
         /// The step.
         step: usize,
+    },
+    /// This process does the steps of a direct execution from now on.
+    Taken {
+        /// Steps that were begun before, did not end, and are begun again.
+        again: Vec<usize>,
     },
 }
 
@@ -180,6 +193,7 @@ pub struct Guide {
     on_end: Option<OnEnd>,
     on_news: Option<OnNews>,
     calling: ToolCaller,
+    driven: Driven,
 }
 
 /// Told of each execution that comes to its end, once, by the process that brings it there.
@@ -205,7 +219,16 @@ impl Guide {
     /// Over a store.
     pub fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
         let calling = ToolCaller::of(&store, &*clock);
-        Self { store, clock, patience: PATIENCE, known: Arc::default(), on_end: None, on_news: None, calling }
+        Self {
+            store,
+            clock,
+            patience: PATIENCE,
+            known: Arc::default(),
+            on_end: None,
+            on_news: None,
+            calling,
+            driven: Driven::default(),
+        }
     }
 
     /// The same, waiting for a person or a tool within a call as long as this.
@@ -233,10 +256,11 @@ impl Guide {
         Self { calling: self.calling.by(tools), ..self }
     }
 
-    /// Calls no tool any more, and lets go of what is being called: whoever goes on with those
-    /// executions sees to them.
+    /// Calls no tool any more, and lets go of what is being called, by guided and by direct executions: whoever
+    /// goes on with those executions sees to them.
     pub fn stop_calling(&self) {
         self.calling.stop();
+        self.driven.stop();
     }
 
     /// Where executions are kept.
@@ -257,6 +281,7 @@ impl Guide {
         for _ in 0..TRIES {
             let beginning = Beginning {
                 id: name(),
+                way: Way::Guided,
                 rules: Rules::NEWEST,
                 // Walked over as it is stored: with every flow within it unfolded.
                 plan: order.plan.clone().unfolded(),
@@ -265,6 +290,8 @@ impl Guide {
                 limits: Limits::default(),
                 git_ref: order.git_ref.clone(),
                 commit: order.commit.clone(),
+                models: Vec::new(),
+                answers: None,
             };
             let id = beginning.id.clone();
             let first = Entry::new(self.clock.now(), Moment::Begun(Arc::new(beginning)));
@@ -274,7 +301,7 @@ impl Guide {
                 self.live(&mut guided, &mut entries, moment)?;
             }
             self.calling.be_there(&guided)?;
-            if self.store.begin(entries.clone(), &guided).await? == Appended::Kept {
+            if self.store.begin(entries.clone(), Summary::of(&guided)).await? == Appended::Kept {
                 self.known.keep(Story { entries, guided: guided.clone() });
                 self.known.tell(&id);
                 let begun = Turn::of(guided, Deed::Began);
@@ -350,6 +377,7 @@ impl Guide {
     pub async fn cancel(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Turn, GuideError> {
         let turn = self.change(id, |story| calls::cancel(story, reason)).await?;
         self.calling.cancel(id);
+        self.driven.cancel(id);
         Ok(turn)
     }
 
@@ -360,7 +388,7 @@ impl Guide {
     pub async fn story(&self, id: &ExecutionId) -> Result<Story, GuideError> {
         let story = self.read(id).await?;
         self.known.keep(story.clone());
-        Ok(story)
+        Ok(self.as_seen(story))
     }
 
     /// The same, by somebody who goes on with it: where the process that called a tool is gone, the
@@ -454,7 +482,7 @@ impl Guide {
             }
             self.calling.be_there(&story.guided)?;
             let added = story.entries.iter().skip(after).cloned().collect();
-            if self.store.append((after, last), added, &story.guided).await? == Appended::Kept {
+            if self.store.append((after, last), added, Summary::of(&story.guided)).await? == Appended::Kept {
                 let guided = story.guided.clone();
                 self.known.keep(story);
                 if let Some(on_end) = self.on_end.as_ref().filter(|_| !had_ended && guided.state().ended()) {

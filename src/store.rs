@@ -1,4 +1,4 @@
-//! Guided executions in one SQLite file: their logs, and a table of how each stands; and beside
+//! Stored executions in one SQLite file: their logs, and a table of how each stands; and beside
 //! them, counts of how much flows are used and what listings cost.
 //!
 //! The log is the truth and only ever grows; the table is what a replay of it says, kept so that
@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params, params_from_iter};
 
-use crate::run::{Entry, ExecutionId, Guided, GuidedState};
+use crate::run::{Entry, ExecutionId, GuidedState};
 
 pub use error::StoreError;
 pub use models::{ModelBook, NotReserved};
@@ -77,6 +77,15 @@ pub struct StoredPage {
     pub total: usize,
 }
 
+/// How many direct executions are kept, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// So many, the newest.
+    pub most: usize,
+    /// So long after they began.
+    pub longest: Duration,
+}
+
 /// What became of forgetting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forgotten {
@@ -128,8 +137,7 @@ impl Store {
     ///
     /// # Errors
     /// When it can't be kept, or (`Outrun`) the id is taken.
-    pub async fn begin(&self, entries: Vec<Entry>, guided: &Guided) -> Result<Appended, StoreError> {
-        let summary = Summary::of(guided);
+    pub async fn begin(&self, entries: Vec<Entry>, summary: Summary) -> Result<Appended, StoreError> {
         self.write(move |opened| {
             let transaction = opened.writing()?;
             let taken = transaction
@@ -156,12 +164,11 @@ impl Store {
         &self,
         (after, last): (usize, Entry),
         entries: Vec<Entry>,
-        guided: &Guided,
+        summary: Summary,
     ) -> Result<Appended, StoreError> {
         if !self.is_there()? {
             return Ok(Appended::Outrun);
         }
-        let summary = Summary::of(guided);
         self.write(move |opened| {
             let transaction = opened.writing()?;
             if !ends_with(&transaction, &summary.id, after, &last)? || !summary.update(&transaction, after)? {
@@ -227,15 +234,17 @@ impl Store {
     /// # Errors
     /// When they can't be read.
     pub async fn page(&self, filter: Filter, limit: usize) -> Result<StoredPage, StoreError> {
+        let folder = self.file.parent().unwrap_or(&self.file).to_owned();
         let read = self.read(move |opened| {
             let connection = &opened.connection;
             let mut page = StoredPage::default();
-            let whole = Filter { after: None, ..filter.clone() }.conditions();
+            let gone = gone(connection, &folder)?;
+            let whole = Filter { after: None, ..filter.clone() }.conditions(&gone);
             let sql = format!("SELECT count(*) FROM executions{}", whole.sql());
             let total: i64 =
                 connection.prepare_cached(&sql)?.query_row(params_from_iter(whole.values()), |row| row.get(0))?;
             page.total = usize::try_from(total).unwrap_or(0);
-            let wanted = filter.conditions();
+            let wanted = filter.conditions(&gone);
             let columns = summary::COLUMNS;
             let sql = format!(
                 "SELECT {columns} FROM executions{} ORDER BY begun_at DESC, id DESC LIMIT {limit}",
@@ -245,7 +254,7 @@ impl Store {
             let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query(params_from_iter(wanted.values()))?;
             while let Some(row) = rows.next()? {
-                page.executions.push(Summary::read(row)?);
+                page.executions.push(Summary::read(row)?.without_driver_of(&gone));
             }
             Ok(page)
         });
@@ -300,6 +309,32 @@ impl Store {
                 tracing::warn!(%error, "the file could not be made smaller");
             }
             Ok(Forgotten { executions, compact: compact.is_ok() })
+        })
+        .await
+    }
+
+    /// Forgets direct executions that are too old or too many, but for those that a process is at. Their room
+    /// in the file is used again.
+    ///
+    /// # Errors
+    /// When they can't be deleted; then all are still there.
+    pub async fn retain(&self, keep: Retention, now: DateTime<Utc>) -> Result<usize, StoreError> {
+        let longest = TimeDelta::from_std(keep.longest).unwrap_or(TimeDelta::MAX);
+        let oldest = now.checked_sub_signed(longest).map_or(i64::MIN, micros);
+        let most = number(keep.most);
+        self.write(move |opened| {
+            let due = "SELECT id FROM executions WHERE direct AND (begun_at < ?1 OR (begun_at, id) <= (
+                           SELECT begun_at, id FROM executions WHERE direct ORDER BY begun_at DESC, id DESC
+                           LIMIT 1 OFFSET ?2)) AND (driver IS NULL OR begun_at < ?1)";
+            let any = opened.connection.prepare_cached(&format!("{due} LIMIT 1"))?.exists(params![oldest, most])?;
+            if !any {
+                return Ok(0);
+            }
+            let transaction = opened.writing()?;
+            let sql = format!("DELETE FROM executions WHERE id IN ({due})");
+            let gone = transaction.prepare_cached(&sql)?.execute(params![oldest, most])?;
+            transaction.commit()?;
+            Ok(gone)
         })
         .await
     }
@@ -404,6 +439,13 @@ fn insert(connection: &Connection, id: &str, after: usize, entries: &[Entry]) ->
     Ok(())
 }
 
+/// The processes that are gone and had not come to the end of executions whose steps they did.
+fn gone(connection: &Connection, state: &Path) -> Result<Vec<String>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT DISTINCT driver FROM executions WHERE driver IS NOT NULL")?;
+    let drivers = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    Ok(drivers.into_iter().filter(|driver| !presence::is_there(state, driver)).collect())
+}
+
 /// The `WHERE` of a filter, with its values.
 struct Conditions {
     terms: Vec<&'static str>,
@@ -421,17 +463,21 @@ impl Conditions {
 }
 
 impl Filter {
-    fn conditions(&self) -> Conditions {
+    /// What it says in SQL; of an execution whose steps one of these processes did, `gone` ones, nobody is left
+    /// to change the state.
+    fn conditions(&self, gone: &[String]) -> Conditions {
         let mut made = Conditions { terms: Vec::new(), values: Vec::new() };
         if let Some(flow) = &self.flow {
             made.terms.push("flow = ?");
             made.values.push(Box::new(flow.clone()));
         }
         if !self.states.is_empty() {
-            // There are five states; a list of them is as good as a mask.
-            made.terms.push("instr(?, ',' || state || ',') > 0");
+            // There are few states; a list of them is as good as a mask.
+            made.terms
+                .push("instr(?, ',' || iif(instr(?, ',' || driver || ',') > 0, 'interrupted', state) || ',') > 0");
             let words: Vec<&str> = self.states.iter().map(|state| state.word()).collect();
             made.values.push(Box::new(format!(",{},", words.join(","))));
+            made.values.push(Box::new(format!(",{},", gone.join(","))));
         }
         if let Some((at, id)) = &self.after {
             made.terms.push("(begun_at, id) < (?, ?)");

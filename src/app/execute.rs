@@ -1,19 +1,16 @@
 //! Executing a flow, and rehearsing it.
 
 use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
 use serde_json::{Map, Value, json};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::memory::{CallNews, Finished, Kept, Outcome, Recorded, StepDone};
+use crate::app::carry::Undertaking;
+use crate::app::memory::{CallNews, Outcome, StepDone};
 use crate::app::{App, Code, Error, Origin};
-use crate::execute::{self, Executed, OnCall, Options, Rendered, StepEnd, ToolProgress, Worker, Workers};
+use crate::execute::{self, Carried, Executed, Options, ToolProgress, Workers};
 use crate::generate::{ModelChoice, ModelWorker, OnPiece, Priced};
 use crate::model::{ValueType, text_or_json};
 use crate::names::{ItemName, few};
@@ -154,93 +151,19 @@ impl App {
         })?;
         let id = self.execution_id(&request.flow);
         let flow = request.flow.clone();
-        let wait = request.wait;
-        let (tell_end, mut finished) = watch::channel(None);
-        let (tell_progress, progress) = watch::channel(None);
         let begun = self.clock.now();
-
-        // What is cancelled is the work itself, and only while somebody waits for it.
-        let cancel = CancellationToken::new();
         let prepared = self.ready(&request, &caller.cancel);
-        let deadline = wait.map(|wait| self.clock.reading().saturating_add(wait));
+        let deadline = request.wait.map(|wait| self.clock.reading().saturating_add(wait));
         let (plan, origin, findings) = prepared.await?;
         let given = Given::read(&request.variables).map_err(|refusal| refused(&flow, &refusal))?;
         let answering = self.models.answer_any(&plan, &request.models);
-        let usual = Options { on_failure: request.on_failure, ..Options::default() };
-        let options = if answering {
-            Options { side_by_side: SIDE_BY_SIDE, deadline: Some(WITH_MODELS), ..usual }
-        } else {
-            usual
-        };
-        let options = Options { deadline: self.settings.execution_timeout.or(options.deadline), ..options };
+        let options = self.timed(Options { on_failure: request.on_failure, ..Options::default() }, answering);
         let run =
             Run::begin(plan, given, options.limits, options.on_failure).map_err(|refusal| refused(&flow, &refusal))?;
-        let steps = run.counts().steps;
-        let kept = Kept { id: id.clone(), flow, begun, finished: finished.clone(), steps, progress };
-        self.memory.keep(kept.clone());
-
-        let (clock, work_cancel, on_step) = (self.clock.clone(), cancel.clone(), caller.progress.clone());
-        let (counting, on_end) = (self.counting.clone(), caller.ended.clone());
-        let (tools, execution) = (self.tools.clone(), id.clone());
-        let stream = caller.pieces.clone().and_then(|on_piece| Some((last_text(run.plan())?, on_piece)));
-        let ends = options.deadline.map(|deadline| self.clock.reading().saturating_add(deadline));
-        let worker =
-            answering.then(|| ModelWorker::new(self.models.clone(), request.models.clone(), ends).telling(stream));
-        let mut work = tokio::spawn(async move {
-            let far = Arc::new(Far::default());
-            let told = on_step.clone().map(|on_step| telling(&run, far.clone(), on_step));
-            let workers = Workers {
-                texts: worker.as_ref().map_or(&Rendered, |worker| worker as &dyn Worker),
-                tools: Some(&*tools),
-                known: None,
-                execution: &execution,
-                told: told.as_ref(),
-            };
-            let driven = execute::drive(run, &options, workers, &*clock, &work_cancel, |run, step| {
-                if let Some(on_end) = &on_end {
-                    on_end(run, step.step);
-                }
-                let done = StepDone {
-                    ended: step.ended,
-                    steps: step.steps,
-                    label: step.label.to_owned(),
-                    end: step.end,
-                    skipped: step.skipped,
-                    call: None,
-                };
-                far.reach(&done);
-                if let Some(on_step) = &on_step {
-                    on_step(&done);
-                }
-                tell_progress.send_replace(Some(done));
-            });
-            // Whoever asks later is told of a bug, too, instead of waiting for ever.
-            let finished = match AssertUnwindSafe(driven).catch_unwind().await {
-                Ok(executed) => {
-                    if let Some(counting) = counting {
-                        counting.executed(&executed, work_cancel.is_cancelled());
-                    }
-                    Finished::Ran(Arc::new(Recorded { executed, origin, findings }))
-                }
-                Err(panic) => Finished::Broke(Arc::new(Error::of_panic(&*clock, &execution, &*panic))),
-            };
-            tell_end.send_replace(Some(finished));
-        });
-        let patience = deadline.map(|deadline| deadline.saturating_sub(self.clock.reading()));
-        // What `wait_for` gives is a lock on the channel, which must not be held while waiting.
-        let end = async { drop(finished.wait_for(Option::is_some).await) };
-        tokio::select! {
-            biased;
-            () = end => {}
-            () = caller.cancel.cancelled() => {
-                cancel.cancel();
-                // The work looks for cancellation at every step, so its end is near.
-                drop((&mut work).await);
-            }
-            () = patience_ends(patience) => {}
-        }
-        self.memory.tidy();
-        Ok(kept.outcome())
+        let models = answering.then_some(request.models);
+        let work = Undertaking { id, flow, begun, origin, findings, options, models };
+        let (stored, notices) = self.stored(&work, &run).await;
+        Ok(self.carry_out(work, stored.ok_or(run), notices, deadline, caller).await)
     }
 
     /// Renders a flow without executing it: missing values are listed and left in the texts.
@@ -256,7 +179,7 @@ impl App {
         let known = self.tools.toolbox();
         let worker = ModelWorker::rehearsing(self.models.clone(), request.models.clone());
         let executed = execute::drive(
-            run,
+            (run, Carried::default()),
             &Options::default(),
             Workers::rehearsing(&worker, &known),
             &*self.clock,
@@ -272,6 +195,16 @@ impl App {
         });
         let priced = priced.collect();
         Ok(Rehearsal { flow: flow.to_owned(), executed, missing, origin, findings, priced })
+    }
+
+    /// How long an execution may take, and how much is done at once, where models answer steps or not.
+    pub(super) fn timed(&self, usual: Options, answering: bool) -> Options {
+        let options = if answering {
+            Options { side_by_side: SIDE_BY_SIDE, deadline: Some(WITH_MODELS), ..usual }
+        } else {
+            usual
+        };
+        Options { deadline: self.settings.execution_timeout.or(options.deadline), ..options }
     }
 
     /// The values that a flow needs and that the request does not give.
@@ -327,7 +260,7 @@ impl App {
 }
 
 /// The step whose text is the final result, also where it is a step of a flow within.
-fn last_text(plan: &Plan) -> Option<usize> {
+pub(super) fn last_text(plan: &Plan) -> Option<usize> {
     let mut step = plan.last()?;
     while let Work::Gather(gather) = &plan.step(step)?.work {
         step = gather.last;
@@ -346,32 +279,6 @@ pub(super) fn no_such_model(name: &str, near: &[String], any: bool) -> Error {
     Error::new(Code::ModelNotFound, format!("there is no model {}{what}", crate::names::quoted(name))).next(next)
 }
 
-/// How far an execution is, for news that come from within a step.
-#[derive(Default)]
-struct Far {
-    ended: AtomicUsize,
-    skipped: AtomicUsize,
-}
-
-impl Far {
-    fn reach(&self, done: &StepDone) {
-        self.ended.store(done.ended, Ordering::Relaxed);
-        self.skipped.store(done.skipped, Ordering::Relaxed);
-    }
-}
-
-/// Passes on what calls say of themselves, with how far the whole is.
-fn telling(run: &Run, far: Arc<Far>, on_step: OnStep) -> OnCall {
-    let labels: Vec<String> = run.plan().steps().iter().map(|step| step.label.clone()).collect();
-    let steps = run.counts().steps;
-    Arc::new(move |step, progress: ToolProgress| {
-        let label = labels.get(step).cloned().unwrap_or_default();
-        let call = call_news(label.clone(), progress);
-        let (ended, skipped) = (far.ended.load(Ordering::Relaxed), far.skipped.load(Ordering::Relaxed));
-        on_step(&StepDone { ended, steps, label, end: StepEnd::Done, skipped, call: Some(call) });
-    })
-}
-
 /// What a call of a step with this label says of itself.
 pub(super) fn call_news(label: String, progress: ToolProgress) -> CallNews {
     let part = progress.total.filter(|total| *total > 0.0).map(|total| progress.progress / total);
@@ -382,13 +289,6 @@ fn thousandths(part: f64) -> u16 {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1000")]
     let thousandths = (part.clamp(0.0, 1.0) * 1000.0) as u16;
     thousandths
-}
-
-async fn patience_ends(patience: Option<Duration>) {
-    match patience {
-        Some(patience) => tokio::time::sleep(patience).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// What is known of a missing value: `{name, type, description?, enum?}`.
@@ -478,6 +378,7 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::execute::StepEnd;
 
     #[test]
     fn progress_says_how_the_last_step_ended_and_what_was_skipped() {

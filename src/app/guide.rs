@@ -11,7 +11,7 @@ use crate::catalog::code_of;
 use crate::guide::{Asker, Closure, Guide, GuideError, News, OnNews, Order, Question, Story, Turn};
 use crate::model::Contract;
 use crate::names::{ItemName, quoted};
-use crate::run::{EscalationId, ExecutionId, Given, GuidedState, Outcome, Run, Ticket, Warning};
+use crate::run::{ExecutionId, Given, GuidedState, Outcome, Run, Ticket, Warning};
 use crate::source::remove_kept;
 use crate::store::{Filter, StoreError, Summary, Tally};
 use crate::validate::{Finding, Severity};
@@ -79,8 +79,8 @@ pub struct ResumeRequest {
     pub execution: String,
     /// What is answered; none for whatever is being asked.
     pub escalation: Option<String>,
-    /// The answers.
-    pub answers: Value,
+    /// The answers; none where a direct execution is only to go on.
+    pub answers: Option<Value>,
 }
 
 /// Which executions are to be forgotten.
@@ -214,20 +214,7 @@ impl App {
         self.guide.escalate(&id, &question, asker).await.map_err(|error| self.told(id.as_str(), &error))
     }
 
-    /// Brings a person's answers. `told` hears how tool steps go that are done then.
-    ///
-    /// # Errors
-    /// When nobody is awaited under that id, or the store fails.
-    pub async fn resume(&self, request: &ResumeRequest, told: Option<&OnStep>) -> Result<Turn, Error> {
-        let id = ExecutionId::named(&self.execution_named(&request.execution).await?);
-        let escalation = request.escalation.as_deref().map(EscalationId::named);
-        self.guide_telling(told)
-            .resume(&id, escalation.as_ref(), &request.answers)
-            .await
-            .map_err(|error| self.told(id.as_str(), &error))
-    }
-
-    /// Cancels a guided execution.
+    /// Cancels a stored execution.
     ///
     /// # Errors
     /// When it has ended otherwise, or the store fails.
@@ -238,7 +225,7 @@ impl App {
                 Code::InvalidRequest,
                 format!("execution {} is a direct one: it ends by itself", quoted(execution)),
             )
-            .next("flows_cancel is for executions that flows_begin began"));
+            .next("flows_cancel is for executions that are stored: those of flows_begin, and those with steps that call tools"));
         }
         let id = ExecutionId::named(execution);
         self.guide.cancel(&id, reason).await.map_err(|error| self.told(execution, &error))
@@ -250,7 +237,7 @@ impl App {
         self.guide.stop_calling();
     }
 
-    fn guide_telling(&self, told: Option<&OnStep>) -> Guide {
+    pub(super) fn guide_telling(&self, told: Option<&OnStep>) -> Guide {
         let on_news = told.cloned().map(|on_step| -> OnNews {
             Arc::new(move |news: &News| {
                 let step = StepDone {
@@ -286,7 +273,7 @@ impl App {
     /// # Errors
     /// When the store fails, or an id is not known.
     pub async fn prune(&self, request: &PruneRequest) -> Result<Pruned, Error> {
-        let ended = [GuidedState::Completed, GuidedState::Failed, GuidedState::Cancelled];
+        let ended = [GuidedState::Completed, GuidedState::Partial, GuidedState::Failed, GuidedState::Cancelled];
         let states = match (request.states.is_empty(), request.ids.is_empty()) {
             (false, _) => request.states.clone(),
             (true, true) => ended.to_vec(),
@@ -390,9 +377,12 @@ impl App {
                 ))
                 .detail("escalationId", json!(id.as_str()))
                 .detail("questions", json!(questions)),
-            GuideError::Cancelled => {
-                made(Code::Cancelled).next("begin anew with flows_begin if it should be done after all")
-            }
+            GuideError::Cancelled => made(Code::Cancelled)
+                .next("begin anew, with flows_begin or flows_execute, if it should be done after all"),
+            GuideError::BeingDone { .. } => made(Code::InvalidRequest).next(format!(
+                "one process at a time does the steps: flows_status with executionId {about} shows how it goes; if it is \
+                 interrupted, call flows_resume again"
+            )),
             GuideError::Ended { state } => made(Code::InvalidRequest)
                 .next(format!("flows_status with executionId {about} shows its result"))
                 .detail("state", json!(state.word())),
@@ -469,8 +459,9 @@ fn shape(error: Error, terms: &Arc<Contract>) -> Error {
 
 pub(super) fn not_found(id: &str) -> Error {
     Error::new(Code::ExecutionNotFound, format!("there is no execution {}", quoted(id))).next(
-        "flows_status without executionId lists the executions there are. Those of flows_execute are kept for an hour, \
-         the newest 100, in the process that did them; those of flows_begin until they are pruned",
+        "flows_status without executionId lists the executions there are. Those of flows_execute \
+         that call tools are stored, as a rule for 30 days, and others are kept for an hour, the newest 100, in the \
+         process that did them; those of flows_begin are stored until they are pruned",
     )
 }
 

@@ -133,6 +133,8 @@ pub struct Recorded {
     pub origin: Origin,
     /// What was noticed about the flow itself.
     pub findings: Vec<crate::validate::Finding>,
+    /// Whether it stopped before its end, is stored, and can be gone on with.
+    pub resumable: bool,
 }
 
 /// One execution in memory.
@@ -150,12 +152,14 @@ pub struct Kept {
     pub steps: usize,
     /// The last step that ended.
     pub progress: watch::Receiver<Option<StepDone>>,
+    /// Until when it can be asked for, where it is stored; else it is in memory alone.
+    pub stored_until: Option<DateTime<Utc>>,
 }
 
 impl Kept {
     /// Until when it can be asked for.
     pub fn kept_until(&self) -> DateTime<Utc> {
-        self.begun + TimeDelta::minutes(KEPT_MINUTES)
+        self.stored_until.unwrap_or(self.begun + TimeDelta::minutes(KEPT_MINUTES))
     }
 
     /// How it ended, or that it goes on.

@@ -67,7 +67,8 @@ impl Section {
 }
 
 /// The states an execution can be in, as they are written.
-pub const STATES: [&str; 5] = ["running", "awaiting_human", "completed", "failed", "cancelled"];
+pub const STATES: [&str; 7] =
+    ["running", "interrupted", "awaiting_human", "completed", "partial", "failed", "cancelled"];
 
 /// The answer.
 #[derive(Debug, Clone)]
@@ -328,7 +329,8 @@ pub fn state_of(outcome: &Outcome) -> &'static str {
         }
         Outcome::Finished { finished: Finished::Ran(recorded), .. } => match recorded.executed.run.status() {
             crate::run::Status::Failed => "failed",
-            crate::run::Status::Running | crate::run::Status::Success | crate::run::Status::Partial => "completed",
+            crate::run::Status::Partial => "partial",
+            crate::run::Status::Running | crate::run::Status::Success => "completed",
         },
     }
 }

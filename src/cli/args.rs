@@ -108,12 +108,14 @@ pub(super) enum Command {
         long_about = "Execute a flow: fill in all its steps, in the order of its edges.\n\nThe final result goes to \
                       stdout, byte for byte and with nothing around it, so `flowy run NAME > out.md` saves exactly that. \
                       A line for each step goes to stderr; --steps adds the texts of the steps. If a step fails, \
-                      the finished parts are printed, and the exit code is 1.\n\nNo model is called: the result of a \
+                      the finished parts are printed, and the exit code is 1.\n\nAn execution that calls tools or models is \
+                      stored; if it is interrupted, --resume goes on with it.\n\nNo model is called: the result of a \
                       flow of texts is a prompt for you to give to a model.\n\nOn a terminal, flowy asks for required \
                       values that are not given.",
         after_help = "Examples:\n  flowy run Marketing_Strategy --var company=TechCorp --var market=AI --var budget=100K\n  \
                       flowy run Meeting_Follow_Up --var-file meeting_notes=notes.txt --var participants=Kim > follow-up.md\n  \
-                      echo '{\"company\": \"TechCorp\"}' | flowy run Marketing_Strategy --vars - --dry-run"
+                      echo '{\"company\": \"TechCorp\"}' | flowy run Marketing_Strategy --vars - --dry-run\n  \
+                      flowy run --resume ID"
     )]
     Run(RunArgs),
     /// Check flow and template files, and show each finding at its place
@@ -203,11 +205,13 @@ pub(super) enum Command {
         after_help = "Example:\n  flowy serve --source your-name/your-flows"
     )]
     Serve(ServeArgs),
-    /// List, show, export, cancel and delete guided executions
+    /// List, show, export, cancel and delete stored executions
     #[command(
         subcommand,
-        long_about = "List, show, export, cancel and delete guided executions. An MCP client's model does their steps, \
-                      and this machine stores them. Only `prune` deletes them.",
+        long_about = "List, show, export, cancel and delete stored executions, with their inputs and outputs.\n\nAn MCP \
+                      client's model does the steps of guided ones; only `prune` deletes them. Direct ones are stored if \
+                      they call tools: the newest 1,000, for 30 days (settings executions_kept, executions_kept_days); \
+                      `flowy run --resume ID` goes on with one that was interrupted.",
         after_help = "Examples:\n  flowy executions list --state awaiting_human\n  flowy executions show ID\n  \
                       flowy executions prune --older-than 90 --dry-run"
     )]
@@ -330,7 +334,15 @@ pub(super) struct ShowArgs {
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
     /// The name of the flow
-    pub(super) name: String,
+    #[arg(required_unless_present = "resume")]
+    pub(super) name: Option<String>,
+    /// Go on with an interrupted execution, by its id
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new(),
+          conflicts_with_all = ["name", "vars", "json_vars", "file_vars", "files", "set", "dry_run", "models", "answers"])]
+    pub(super) resume: Option<String>,
+    /// What becomes of a call that was cut off: repeat, fail or {"result": …}
+    #[arg(long, value_name = "ANSWER", requires = "resume", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) answer: Option<String>,
     /// A value, as text
     #[arg(long = "var", value_name = "NAME=TEXT")]
     pub(super) vars: Vec<String>,
@@ -402,7 +414,7 @@ pub(super) struct SchemaArgs {
 /// What can be done with guided executions.
 #[derive(Debug, Subcommand)]
 pub(super) enum ExecutionsCommand {
-    /// List guided executions, newest first
+    /// List stored executions, newest first
     List(ListExecutionsArgs),
     /// Show one execution: its steps, outputs, questions and answers
     #[command(after_help = "Example:\n  flowy executions show ID --html > execution.html")]

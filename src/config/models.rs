@@ -133,6 +133,15 @@ pub enum Answers {
 }
 
 impl Answers {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Reuse => "reuse",
+            Self::Fresh => "fresh",
+            Self::Off => "off",
+        }
+    }
+
     /// Every word for it.
     pub const WORDS: &'static [&'static str] = &["reuse", "fresh", "off"];
 

@@ -39,6 +39,8 @@ pub(super) enum SettingUnit {
     Bytes,
     Tries,
     Calls,
+    Executions,
+    Days,
     Prompts,
     Tools,
 }
@@ -50,6 +52,8 @@ impl SettingUnit {
             Self::Bytes => "bytes",
             Self::Tries => "tries",
             Self::Calls => "calls",
+            Self::Executions => "executions",
+            Self::Days => "days",
             Self::Prompts => "prompts",
             Self::Tools => "tools",
         }

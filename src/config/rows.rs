@@ -192,6 +192,33 @@ pub const SETTINGS: &[SettingRow] = &[
         ..PLAIN
     },
     SettingRow {
+        variables: &["FLOWY_EXECUTIONS_KEPT"],
+        key: Some("executions_kept"),
+        default: Fallback::Value("1000"),
+        meaning: "number of direct executions that stay stored, the newest; their inputs and outputs are on this machine's disk",
+        own_file_only: true,
+        concern: Concern::StateFolder,
+        put: |settings, given| {
+            reading::number(given, SettingUnit::Executions, 1..=1_000_000)
+                .map(|number| settings.executions_kept = number)
+        },
+        written: |settings| Some(settings.executions_kept.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
+        variables: &["FLOWY_EXECUTIONS_KEPT_DAYS"],
+        key: Some("executions_kept_days"),
+        default: Fallback::Value("30"),
+        meaning: "number of days that direct executions stay stored, at most",
+        own_file_only: true,
+        concern: Concern::StateFolder,
+        put: |settings, given| {
+            reading::number(given, SettingUnit::Days, 1..=3_650).map(|number| settings.executions_kept_days = number)
+        },
+        written: |settings| Some(settings.executions_kept_days.to_string()),
+        ..PLAIN
+    },
+    SettingRow {
         variables: &["FLOWY_MAX_PROMPTS"],
         key: Some("max_prompts"),
         default: Fallback::Value("100"),

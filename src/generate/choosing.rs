@@ -39,6 +39,14 @@ impl ModelChoice {
         Ok(())
     }
 
+    /// The same as values of `--model`, which [`ModelChoice::take`] takes in again, and of `--answers`.
+    pub fn words(&self) -> (Vec<String>, Option<String>) {
+        let mut words: Vec<String> = self.instead.iter().map(|(old, new)| format!("{old}={new}")).collect();
+        words.extend(self.usual.clone());
+        words.extend(self.nobody.then(|| NO_MODEL.to_owned()));
+        (words, self.answers.map(|answers| answers.word().to_owned()))
+    }
+
     /// The names of models that have to be there for it to make sense.
     pub fn named(&self) -> impl Iterator<Item = &str> {
         let new = self.instead.iter().map(|(_, new)| new.as_str()).filter(|new| *new != NO_MODEL);

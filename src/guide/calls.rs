@@ -7,8 +7,8 @@ use super::{Closure, Decision, Deed, GuideError, Question, Story, Turn};
 use crate::clock::Clock;
 use crate::code::Code;
 use crate::run::{
-    Entry, Escalation, EscalationId, Fate, Guided, Handed, Moment, Outcome, Output, StepError, Ticket, ToolAtWork,
-    gives_reason, read_output,
+    Entry, Escalation, EscalationId, Fate, Guided, Handed, Moment, Outcome, Output, StepError, StoredEnd, Ticket,
+    ToolAtWork, gives_reason, read_output,
 };
 
 /// The most questions to a person at once.
@@ -52,6 +52,10 @@ impl Story {
                 | Moment::Escalated { .. }
                 | Moment::Answered { .. }
                 | Moment::ToolDecided { .. }
+                | Moment::Taken { .. }
+                | Moment::StepStarted { .. }
+                | Moment::StepEnded { .. }
+                | Moment::Interrupted { .. }
                 | Moment::Cancelled { .. } => return end,
             }
             calls = starts(moment);
@@ -259,7 +263,7 @@ pub(super) fn resume(
         }
         Some(_) => Err(unknown(true)),
         None if story.guided.cancelled().is_some() => Err(GuideError::Cancelled),
-        None if story.guided.tool_at_work().is_some_and(|at_work| at_work.asks.as_ref() == Some(id)) => {
+        None if story.guided.unfinished().iter().any(|begun| begun.asks.as_ref() == Some(id)) => {
             decide(story, id, answers, owner, clock)
         }
         None => {
@@ -278,11 +282,25 @@ fn decide(
     owner: &str,
     clock: &dyn Clock,
 ) -> Result<Decision, GuideError> {
-    let Some(at_work) = story.guided.tool_at_work() else { return Err(GuideError::UnknownDecision) };
+    let mut unfinished = story.guided.unfinished().iter();
+    let Some(at_work) = unfinished.find(|begun| begun.asks.as_ref() == Some(id)) else {
+        return Err(GuideError::UnknownDecision);
+    };
+    let direct = story.guided.is_direct();
     let (step, next) = (at_work.step, at_work.next);
     let mut moments = vec![Moment::ToolDecided { id: id.clone(), answers: answers.clone() }];
-    let ended = |result| Moment::ToolEnded { step, result, took: std::time::Duration::ZERO, calls: 0, retries: 0 };
+    let took = std::time::Duration::ZERO;
+    let ended = |result| {
+        if direct {
+            let end = StoredEnd { result, warnings: Vec::new(), took, calls: 0, retries: 0 };
+            Moment::StepEnded { step, end }
+        } else {
+            Moment::ToolEnded { step, result, took, calls: 0, retries: 0 }
+        }
+    };
     match Decided::read(answers).ok_or(GuideError::UnknownDecision)? {
+        // Whoever goes on with a direct execution begins its steps.
+        Decided::Repeat if direct => {}
         Decided::Repeat => moments.push(Moment::ToolStarted { step, owner: owner.to_owned(), next }),
         Decided::Fail => {
             let error = StepError::new(Code::ExecutionError, "a person decided that the call counts as failed");
@@ -298,7 +316,7 @@ fn decide(
             moments.push(ended(Ok(output)));
         }
     }
-    if !matches!(moments.last(), Some(Moment::ToolStarted { .. })) {
+    if !direct && !matches!(moments.last(), Some(Moment::ToolStarted { .. })) {
         let after = after(&story.guided, &moments)?;
         moments.extend(hand_out(&after, next, owner, clock));
     }
@@ -396,20 +414,25 @@ pub(super) fn take_over(
     let moment = if harmless {
         Moment::ToolStarted { step, owner: owner.to_owned(), next: gone.next }
     } else {
-        let call = story.guided.run().plan().called(step);
-        let id = story.step_id(step);
-        Moment::ToolAsked {
-            id: fresh.clone(),
-            step,
-            reason: format!(
-                "The program ended while it called {call} for step {id}: nobody knows whether the call did its work."
-            ),
-            questions: vec![format!(
-                "Shall {call} be called again (repeat), shall the step count as failed (fail), or do you know its result?"
-            )],
-        }
+        unknown(story, step, fresh.clone())
     };
     Ok(Decision::Now(vec![moment], Ok(Deed::Called { step })))
+}
+
+/// Nobody knows what became of a call: a person is asked.
+pub(super) fn unknown(story: &Story, step: usize, fresh: EscalationId) -> Moment {
+    let call = story.guided.run().plan().called(step);
+    let id = story.step_id(step);
+    Moment::ToolAsked {
+        id: fresh,
+        step,
+        reason: format!(
+            "The program ended while it called {call} for step {id}: nobody knows whether the call did its work."
+        ),
+        questions: vec![format!(
+            "Shall {call} be called again (repeat), shall the step count as failed (fail), or do you know its result?"
+        )],
+    }
 }
 
 pub(super) fn cancel(story: &Story, reason: Option<&str>) -> Result<Decision, GuideError> {

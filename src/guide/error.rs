@@ -115,6 +115,12 @@ pub enum GuideError {
     /// A person's answer about a call that can't be understood.
     #[error("the answers don't say what is to become of the call")]
     UnknownDecision,
+    /// A process does the steps of this direct execution.
+    #[error("{} does the steps of this execution", if *here { "this process" } else { "another process" })]
+    BeingDone {
+        /// Whether it is this one.
+        here: bool,
+    },
     /// Nobody is awaited under that id.
     #[error("{}{}", no_escalation(id.as_ref(), *answered), over(*state))]
     NoEscalation {

@@ -136,7 +136,7 @@ pub(super) fn unmet(guided: &Guided, step: usize, output: &Value, usual: bool) -
     told.collect()
 }
 
-fn deeper_than(value: &Value, levels: usize) -> bool {
+pub(super) fn deeper_than(value: &Value, levels: usize) -> bool {
     let Some(left) = levels.checked_sub(1) else { return matches!(value, Value::Array(_) | Value::Object(_)) };
     match value {
         Value::Array(items) => items.iter().any(|item| deeper_than(item, left)),

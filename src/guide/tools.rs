@@ -88,7 +88,8 @@ impl ToolCaller {
 
     /// Lets others see that this process is there, where a log is about to say that it calls.
     pub(super) fn be_there(&self, guided: &Guided) -> Result<(), GuideError> {
-        if guided.tool_at_work().is_some_and(|at_work| at_work.owner == self.owner()) {
+        let calls = guided.tool_at_work().is_some_and(|at_work| at_work.owner == self.owner());
+        if calls || guided.driver() == Some(self.owner()) {
             self.presence.claim()?;
         }
         Ok(())
@@ -118,9 +119,15 @@ impl ToolCaller {
         guided.tool_at_work().filter(|at_work| at_work.owner == self.owner() && at_work.asks.is_none())
     }
 
+    /// Whether the process of that name is there.
+    pub(super) fn is_there(&self, name: &str) -> bool {
+        self.presence.is_there(name)
+    }
+
     /// Whether a tool says that calling it again does no harm.
-    fn harmless(&self, guided: &Guided, step: usize) -> bool {
-        let Some(call) = guided.run().plan().step(step).and_then(Step::calls) else { return false };
+    pub(super) fn harmless(&self, guided: &Guided, step: usize) -> bool {
+        // Where no tool is called, a model is asked: its answer changes nothing outside.
+        let Some(call) = guided.run().plan().step(step).and_then(Step::calls) else { return true };
         let toolbox = self.tools.toolbox();
         matches!(toolbox.find(&call.address), ToolLookup::Found(tool) if tool.read_only || tool.idempotent)
     }
@@ -177,9 +184,9 @@ impl Guide {
     /// Sees to a call whose process is gone, or that ours has not begun; says whether the log has
     /// grown by that.
     pub(super) async fn take_over(&self, story: &Story) -> Result<bool, GuideError> {
-        let Some(at_work) = story.guided.tool_at_work().filter(|at_work| at_work.asks.is_none()) else {
-            return Ok(false);
-        };
+        let at_work = story.guided.tool_at_work().filter(|at_work| at_work.asks.is_none());
+        // Nobody goes on with a direct execution unless he is told to.
+        let Some(at_work) = at_work.filter(|_| !story.guided.is_direct()) else { return Ok(false) };
         let id = &story.guided.beginning().id;
         if at_work.owner == self.calling.owner() {
             drop(self.call_in_background(id));

@@ -39,7 +39,7 @@ pub use execution::{StepTexts, Told, Wish, execution, rehearsal, step_line, succ
 pub use files::{GivenFile, about_file, files_notes, given_files};
 pub use findings::{checkup, checkup_lines};
 pub use flow::shown;
-pub use guided::{executions, executions_notes, guided, pruned, tallies};
+pub use guided::{asking, executions, executions_notes, guided, pruned, tallies};
 pub use listing::{exposed, listing, listing_notes, origin_notes};
 pub use missing::missing;
 pub use models::{model_trial, models, models_notes};
@@ -193,10 +193,10 @@ fn cut_to(text: &str, columns: usize) -> String {
 fn for_commands(step: &str) -> String {
     const WORDS: [(&str, &str); 18] = [
         (
-            "Those of flows_execute are kept for an hour, the newest 100, in the process that did them; those of \
-             flows_begin until they are pruned",
-            "Guided ones can be shown here until they are pruned; direct ones only in the client that began them, for \
-             an hour, and `flowy run` keeps none",
+            "Those of flows_execute that call tools are stored, as a rule for 30 days, and others are kept for an hour, \
+             the newest 100, in the process that did them; those of flows_begin are stored until they are pruned",
+            "Guided ones are stored until they are pruned, direct ones that call tools for 30 days; others can be \
+             shown only by the client that began them, for an hour",
         ),
         ("flows_status without executionId lists the executions there are", "`flowy executions list` lists them"),
         ("call flows_list to", "run `flowy list` to"),

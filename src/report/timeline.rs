@@ -164,6 +164,7 @@ fn card_of(story: &Story, wanted: usize) -> Option<usize> {
         Moment::Opened { step, .. }
         | Moment::Broke { step, .. }
         | Moment::ToolEnded { step, .. }
+        | Moment::StepEnded { step, .. }
         | Moment::ToolAsked { step, .. }
         | Moment::LeftOut { step, .. } => *step == wanted,
         Moment::Closed { ticket, .. } | Moment::Breached { ticket, .. } | Moment::Escalated { ticket, .. } => {
@@ -171,6 +172,9 @@ fn card_of(story: &Story, wanted: usize) -> Option<usize> {
         }
         Moment::Begun(_)
         | Moment::ToolStarted { .. }
+        | Moment::Taken { .. }
+        | Moment::StepStarted { .. }
+        | Moment::Interrupted { .. }
         | Moment::Answered { .. }
         | Moment::ToolDecided { .. }
         | Moment::Cancelled { .. } => false,

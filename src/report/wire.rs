@@ -171,10 +171,16 @@ fn after_list(executions: &[ExecutionEntry]) -> &'static str {
     let any = |wanted: GuidedState| {
         executions.iter().any(|listed| matches!(listed, ExecutionEntry::Guided(summary) if summary.state == wanted))
     };
+    let open = executions.iter().any(|listed| {
+        matches!(listed, ExecutionEntry::Guided(summary) if summary.state == GuidedState::Running && !summary.direct)
+    });
     if any(GuidedState::AwaitingHuman) {
         "where the state is awaiting_human, ask your user the questions of escalation, then call flows_resume with that \
          executionId and answers; flows_status with an executionId shows how one stands"
-    } else if any(GuidedState::Running) {
+    } else if any(GuidedState::Interrupted) {
+        "flows_resume with the executionId of an interrupted one lets the server go on with it; flows_status with an \
+         executionId shows how one stands"
+    } else if open {
         "to go on with one, call flows_status with its executionId: it shows the open step and its stepToken"
     } else if executions.is_empty() {
         "flows_begin begins an execution whose steps you do, flows_execute one that the server does"

@@ -193,6 +193,11 @@ pub enum Event {
         /// The step.
         step: usize,
     },
+    /// A driver laid a step down unfinished: it may begin again.
+    LaidDown {
+        /// The step.
+        step: usize,
+    },
     /// A step gave its output.
     Done {
         /// The step.

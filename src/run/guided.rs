@@ -1,9 +1,10 @@
-//! A run that a person's model carries out: one step handed out at a time, breaches counted, people
-//! asked, and everything that happened as entries of a log.
+//! A run that is stored: everything that happened in it as entries of a log. A person's model carries
+//! it out, one step handed out at a time, breaches counted, people asked; or the server does, side by side.
 //!
 //! [`Guided`] is what the log says: replaying the entries gives the same value as having lived
 //! through them. It takes entries in and decides nothing; who may do what is its driver's business.
 
+mod direct;
 mod log;
 mod output;
 mod parts;
@@ -11,6 +12,7 @@ mod tools;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -18,14 +20,14 @@ use serde_json::Value;
 use crate::code::Code;
 use crate::model::{Contract, Persona};
 use crate::plan::{Rendering, Work};
-use crate::run::{EscalationId, Event, OnFailure, Run, Status, StepError, Ticket, Timing};
+use crate::run::{EscalationId, Event, OnFailure, Run, Status, StepError, Ticket, Timing, Warning};
 
-pub use log::{Beginning, Entry, Misfit, Moment, Outcome, Rules};
+pub use log::{Beginning, Entry, Misfit, Moment, Outcome, Rules, StoredEnd, Way};
 use output::reason_of;
 pub use output::{gives_reason, read_output};
 pub use parts::{Cancelled, Closing, Escalation, Fate, GuidedState, Handed, ToolAtWork};
 
-/// A guided execution, as its log says.
+/// A stored execution, as its log says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guided {
     beginning: Arc<Beginning>,
@@ -34,7 +36,14 @@ pub struct Guided {
     run: Run,
     entries: usize,
     handed: Option<Handed>,
-    at_work: Option<ToolAtWork>,
+    /// What the server has begun: at most one call of a guided execution, more of a direct one.
+    at_work: Vec<ToolAtWork>,
+    /// The process that does the steps of a direct execution.
+    driver: Option<String>,
+    /// How long processes were at a direct execution.
+    driven: Duration,
+    /// What was noticed at steps of a direct execution.
+    noticed: BTreeMap<usize, Vec<Warning>>,
     /// Steps that the server did since the model last closed one.
     auto: Vec<usize>,
     /// Calls of tools and, of these, new tries.
@@ -62,14 +71,21 @@ impl Guided {
         };
         let plan = beginning.plan.clone();
         let steps = plan.steps().len();
+        let on_failure = match beginning.way {
+            Way::Guided => OnFailure::Continue,
+            Way::Direct { on_failure } => on_failure,
+        };
         Ok(Self {
-            run: Run::unchecked(plan, beginning.given.clone(), beginning.limits, OnFailure::Continue),
+            run: Run::unchecked(plan, beginning.given.clone(), beginning.limits, on_failure),
             beginning: beginning.clone(),
             begun_at: entry.at,
             updated_at: entry.at,
             entries: 1,
             handed: None,
-            at_work: None,
+            at_work: Vec::new(),
+            driver: None,
+            driven: Duration::ZERO,
+            noticed: BTreeMap::new(),
             auto: Vec::new(),
             called: (0, 0),
             tools_ended: 0,
@@ -187,6 +203,10 @@ impl Guided {
             | Moment::LeftOut { .. }
             | Moment::ToolAsked { .. }
             | Moment::ToolDecided { .. } => self.apply_tool(entry, number).map_err(misfit)?,
+            Moment::Taken { .. }
+            | Moment::StepStarted { .. }
+            | Moment::StepEnded { .. }
+            | Moment::Interrupted { .. } => self.apply_direct(entry).map_err(misfit)?,
             Moment::Cancelled { .. } if self.state().ended() => return Err(misfit("the execution had ended")),
             Moment::Cancelled { reason } => self.cancel(reason.clone(), entry.at),
         }
@@ -196,7 +216,8 @@ impl Guided {
     }
 
     fn cancel(&mut self, reason: Option<String>, at: DateTime<Utc>) {
-        self.at_work = None;
+        self.at_work.clear();
+        self.driver = None;
         if let Some(handed) = self.handed.take() {
             self.tickets.insert(handed.ticket, Fate::Void);
         }
@@ -229,8 +250,9 @@ impl Guided {
     /// Whether no step is open and this one may be handed out.
     fn next_may_be(&self, step: usize) -> bool {
         self.handed.is_none()
-            && self.at_work.is_none()
+            && self.at_work.is_empty()
             && self.cancelled.is_none()
+            && !self.is_direct()
             && self.run.ready().any(|ready| ready == step)
     }
 
@@ -273,9 +295,10 @@ impl Guided {
         self.handed.as_ref()
     }
 
-    /// The tool that is being called.
+    /// The tool that is being called; of a direct execution, the first that a person is asked about, else
+    /// the first that has begun.
     pub fn tool_at_work(&self) -> Option<&ToolAtWork> {
-        self.at_work.as_ref()
+        self.at_work.iter().find(|at_work| at_work.asks.is_some()).or_else(|| self.at_work.first())
     }
 
     /// The steps that the server did since the model last closed one, in order.
@@ -291,7 +314,7 @@ impl Guided {
     /// What is asked of a person now.
     pub fn asked(&self) -> Option<&EscalationId> {
         let handed = self.handed.as_ref().and_then(|handed| handed.asks.as_ref());
-        handed.or_else(|| self.at_work.as_ref()?.asks.as_ref())
+        handed.or_else(|| self.at_work.iter().find_map(|at_work| at_work.asks.as_ref()))
     }
 
     /// What became of a ticket; none where there never was such a one.
@@ -343,6 +366,8 @@ impl Guided {
             GuidedState::Cancelled
         } else if self.asked().is_some() {
             GuidedState::AwaitingHuman
+        } else if self.is_direct() {
+            self.direct_state()
         } else {
             match (self.run.status(), self.beginning.rules) {
                 (Status::Running, _) => GuidedState::Running,

@@ -277,6 +277,12 @@ impl Run {
                     self.set(step, State::Running);
                 }
             }
+            Event::LaidDown { step } => {
+                if self.state(step) == Some(&State::Running) {
+                    self.set(step, State::Ready);
+                    self.ready.insert((self.place(step), step));
+                }
+            }
             Event::Done { step, output, timing } => {
                 if self.open(step) {
                     let (bytes, files) = (output.text.len(), output.file_bytes());
@@ -332,14 +338,17 @@ impl Run {
 
     fn make_ready(&mut self, step: usize) {
         self.enter(step);
-        let place = self.plan.step(step).map_or(step, |step| step.node);
         self.set(step, State::Ready);
-        self.ready.insert((place, step));
+        self.ready.insert((self.place(step), step));
+    }
+
+    /// Where a step stands in the file.
+    fn place(&self, step: usize) -> usize {
+        self.plan.step(step).map_or(step, |step| step.node)
     }
 
     pub(super) fn unready(&mut self, step: usize) {
-        let place = self.plan.step(step).map_or(step, |step| step.node);
-        self.ready.remove(&(place, step));
+        self.ready.remove(&(self.place(step), step));
     }
 
     pub(super) fn release(&mut self, step: usize, at: Option<DateTime<Utc>>) {

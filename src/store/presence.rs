@@ -79,27 +79,37 @@ impl Presence {
     /// Whether the process of that name is there. One of which that can't be told counts as there: what
     /// it does must not be done twice.
     pub fn is_there(&self, name: &str) -> bool {
-        if name == self.name {
-            return true;
-        }
-        let path = self.path(name);
-        let file = match OpenOptions::new().write(true).open(&path) {
-            Ok(file) => file,
-            Err(error) => return error.kind() != std::io::ErrorKind::NotFound,
-        };
-        match file.try_lock() {
-            Ok(()) => {
-                // Nobody will ask for it again but for those who find it gone.
-                drop(std::fs::remove_file(&path));
-                false
-            }
-            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
-        }
+        name == self.name || there(&self.path(name))
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-        self.folder.join(format!("{plain}.lock"))
+        place(&self.folder, name)
+    }
+}
+
+/// Whether the process of that name is there, as [`Presence::is_there`] says it, seen by somebody who may
+/// have no name himself.
+pub(super) fn is_there(state: &Path, name: &str) -> bool {
+    there(&place(&state.join(FOLDER), name))
+}
+
+fn place(folder: &Path, name: &str) -> PathBuf {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    folder.join(format!("{plain}.lock"))
+}
+
+fn there(path: &Path) -> bool {
+    let file = match OpenOptions::new().write(true).open(path) {
+        Ok(file) => file,
+        Err(error) => return error.kind() != std::io::ErrorKind::NotFound,
+    };
+    match file.try_lock() {
+        Ok(()) => {
+            // Nobody will ask for it again but for those who find it gone.
+            drop(std::fs::remove_file(path));
+            false
+        }
+        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
     }
 }
 

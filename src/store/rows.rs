@@ -3,6 +3,8 @@
 //! The stored forms are types of their own: a change of the domain types is no change of what is
 //! stored. No form is tagged from within or flattened, because numbers would lose their digits.
 
+mod direct;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::code::Code;
-use crate::model::{Breach, ToolFile};
+use crate::model::{Breach, Generated, ToolFile};
 use crate::plan::PlanRecord;
 use crate::run::{
-    Beginning, Entry, EscalationId, ExecutionId, Given, Limits, Moment, Outcome, Output, Rules, StepError, Ticket,
+    Beginning, Entry, EscalationId, ExecutionId, Given, Limits, Moment, Outcome, Output, Rules, StepError, Ticket, Way,
 };
 
 /// Microseconds since 1970, which is what times are kept in.
@@ -32,6 +34,9 @@ pub(super) fn time(micros: i64) -> DateTime<Utc> {
 #[derive(Serialize, Deserialize)]
 struct BegunForm {
     id: String,
+    /// Missing in a guided one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    direct: Option<direct::DirectForm>,
     /// Missing where it began before there were any but the first.
     #[serde(default)]
     rules: u32,
@@ -43,6 +48,10 @@ struct BegunForm {
     whole_limit: usize,
     git_ref: Option<String>,
     commit: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    models: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answers: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -119,6 +128,8 @@ struct OutputForm {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
     of_tool: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    generated: Option<Arc<Generated>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -210,6 +221,9 @@ pub fn encoded(moment: &Moment) -> Result<(&'static str, String), String> {
         Moment::ToolDecided { id, answers } => {
             written("tool_decided", &ToolDecidedForm { id: id.to_string(), answers: answers.clone() })
         }
+        Moment::Taken { .. } | Moment::StepStarted { .. } | Moment::StepEnded { .. } | Moment::Interrupted { .. } => {
+            direct::encoded(moment).unwrap_or_else(|| Err("it has no form".to_owned()))
+        }
         Moment::Cancelled { reason } => written("cancelled", &CancelledForm { reason: reason.clone() }),
     }
 }
@@ -289,7 +303,8 @@ pub fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> {
             Moment::ToolDecided { id: EscalationId::named(&form.id), answers: form.answers }
         }
         "cancelled" => Moment::Cancelled { reason: read::<CancelledForm>(body)?.reason },
-        other => return Err(format!("{} is no kind of entry that this program knows", crate::names::quoted(other))),
+        other => direct::decoded(other, body)?
+            .ok_or_else(|| format!("{} is no kind of entry that this program knows", crate::names::quoted(other)))?,
     };
     Ok(Entry { at: time(at), moment })
 }
@@ -306,6 +321,7 @@ fn output_form(output: &Output) -> OutputForm {
         files: output.files.iter().map(file).collect(),
         left_out: output.left_out.clone(),
         of_tool: output.of_tool,
+        generated: output.generated.clone(),
     }
 }
 
@@ -319,6 +335,7 @@ fn output_back(form: OutputForm) -> Result<Output, String> {
         files: form.files.into_iter().map(file).collect::<Result<_, _>>()?,
         left_out: form.left_out,
         of_tool: form.of_tool,
+        generated: form.generated,
         ..Output::text(form.text)
     })
 }
@@ -353,6 +370,7 @@ pub(super) fn is_too_deep(json: &str) -> bool {
 fn begun(beginning: &Beginning) -> Result<BegunForm, String> {
     Ok(BegunForm {
         id: beginning.id.to_string(),
+        direct: direct::DirectForm::of(beginning.way),
         plan: PlanRecord::of(&beginning.plan).map_err(|error| error.to_string())?,
         rules: beginning.rules.number(),
         values: beginning.given.values.clone(),
@@ -362,12 +380,15 @@ fn begun(beginning: &Beginning) -> Result<BegunForm, String> {
         whole_limit: beginning.limits.whole,
         git_ref: beginning.git_ref.clone(),
         commit: beginning.commit.clone(),
+        models: beginning.models.clone(),
+        answers: beginning.answers.clone(),
     })
 }
 
 fn begun_back(form: BegunForm) -> Result<Beginning, String> {
     Ok(Beginning {
         id: ExecutionId::named(&form.id),
+        way: form.direct.map_or(Ok(Way::Guided), direct::DirectForm::back)?,
         rules: Rules::numbered(form.rules)
             .ok_or_else(|| format!("it goes by rules of version {}, which this program does not know", form.rules))?,
         plan: Arc::new(form.plan.plan().map_err(|error| error.to_string())?),
@@ -376,6 +397,8 @@ fn begun_back(form: BegunForm) -> Result<Beginning, String> {
         limits: Limits { step: form.step_limit, whole: form.whole_limit },
         git_ref: form.git_ref,
         commit: form.commit,
+        models: form.models,
+        answers: form.answers,
     })
 }
 

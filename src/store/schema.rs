@@ -15,7 +15,7 @@ use super::StoreError;
 pub(super) const OWNER: i32 = 0x464C_4F57;
 
 /// What makes each version of the one before; the first makes the tables of an empty file.
-pub(super) const VERSIONS: [&str; 2] = [
+pub(super) const VERSIONS: [&str; 3] = [
     // 1: logs of guided executions, and how each stands. Times are microseconds since 1970.
     "
     CREATE TABLE executions (
@@ -81,6 +81,13 @@ pub(super) const VERSIONS: [&str; 2] = [
         deprecated INTEGER NOT NULL,
         UNIQUE (source, mode, day)
     ) STRICT;
+    ",
+    // 3: direct executions, in the same tables. Of one that goes on it is known which process does its steps.
+    "
+    ALTER TABLE executions ADD COLUMN direct INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE executions ADD COLUMN driver TEXT;
+    CREATE INDEX executions_direct ON executions (begun_at, id) WHERE direct;
+    CREATE INDEX executions_driven ON executions (driver) WHERE driver IS NOT NULL;
     ",
 ];
 

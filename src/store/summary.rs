@@ -19,6 +19,10 @@ pub struct Summary {
     pub flow: String,
     /// The beginning of what it is for.
     pub task: Option<String>,
+    /// Whether the server does all its steps.
+    pub direct: bool,
+    /// The process that does them; none where nobody does.
+    pub driver: Option<String>,
     /// How it stands.
     pub state: GuidedState,
     /// The id of the open step.
@@ -45,7 +49,7 @@ pub struct Summary {
 
 /// The columns, in the order in which they are read and written.
 pub(super) const COLUMNS: &str = "id, flow, task, state, current, begun_at, updated_at, steps, ended, done, closed, \
-                                  breaches, escalations, last_seq";
+                                  breaches, escalations, last_seq, direct, driver";
 
 impl Summary {
     /// What a replayed execution says.
@@ -57,6 +61,8 @@ impl Summary {
             id: beginning.id.to_string(),
             flow: beginning.plan.name().to_owned(),
             task: beginning.task.as_ref().map(|task| task.chars().take(TASK).collect()),
+            direct: guided.is_direct(),
+            driver: guided.driver().map(str::to_owned),
             state: guided.state(),
             current: guided
                 .handed()
@@ -78,8 +84,8 @@ impl Summary {
     pub(super) fn insert(&self, connection: &Connection) -> Result<(), StoreError> {
         let mut statement = connection.prepare_cached(
             "INSERT INTO executions (id, flow, task, state, current, begun_at, updated_at, steps, ended, done, closed,
-                                     breaches, escalations, last_seq)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                                     breaches, escalations, last_seq, direct, driver)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
         )?;
         statement.execute(params![
             self.id,
@@ -96,6 +102,8 @@ impl Summary {
             number(self.breaches),
             number(self.escalations),
             number(self.entries),
+            self.direct,
+            self.driver,
         ])?;
         Ok(())
     }
@@ -104,8 +112,8 @@ impl Summary {
     pub(super) fn update(&self, connection: &Connection, after: usize) -> Result<bool, StoreError> {
         let mut statement = connection.prepare_cached(
             "UPDATE executions SET state = ?2, current = ?3, updated_at = ?4, ended = ?5, done = ?6, closed = ?7,
-                                   breaches = ?8, escalations = ?9, last_seq = ?10
-             WHERE id = ?1 AND last_seq = ?11",
+                                   breaches = ?8, escalations = ?9, last_seq = ?10, driver = ?11
+             WHERE id = ?1 AND last_seq = ?12",
         )?;
         let changed = statement.execute(params![
             self.id,
@@ -118,9 +126,18 @@ impl Summary {
             number(self.breaches),
             number(self.escalations),
             number(self.entries),
+            self.driver,
             number(after),
         ])?;
         Ok(changed == 1)
+    }
+
+    /// The same, where it is known which processes are gone: nobody does the steps that one of them did.
+    pub(super) fn without_driver_of(self, gone: &[String]) -> Self {
+        if !self.driver.as_ref().is_some_and(|driver| gone.contains(driver)) {
+            return self;
+        }
+        Self { driver: None, state: GuidedState::Interrupted, ..self }
     }
 
     pub(super) fn read(row: &Row<'_>) -> Result<Self, StoreError> {
@@ -142,6 +159,8 @@ impl Summary {
             breaches: count(row, 11)?,
             escalations: count(row, 12)?,
             entries: count(row, 13)?,
+            direct: row.get(14)?,
+            driver: row.get(15)?,
         })
     }
 }
@@ -190,7 +209,7 @@ impl Tally {
                     sum(state = 'awaiting_human'), sum(state = 'running'), sum(state = 'running' AND updated_at < ?1),
                     sum(breaches > 0), sum(escalations > 0), sum(breaches), sum(escalations), sum(closed),
                     avg(CASE WHEN state = 'completed' THEN (updated_at - begun_at) / 1000000.0 END)
-             FROM executions GROUP BY flow ORDER BY flow",
+             FROM executions WHERE NOT direct GROUP BY flow ORDER BY flow",
         )?;
         let mut rows = statement.query([micros(idle_since)])?;
         let mut all = Vec::new();

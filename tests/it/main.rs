@@ -12,6 +12,7 @@
 mod architecture;
 mod check;
 mod contract;
+mod direct;
 mod fuzzed;
 mod guide;
 mod guided;

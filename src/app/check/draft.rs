@@ -137,7 +137,9 @@ impl App {
         let known = self.tools.toolbox();
         let workers = Workers::rehearsing(&Rendered, &known);
         let (cancel, options) = (CancellationToken::new(), Options::default());
-        let executed = execute::drive(run, &options, workers, &*self.clock, &cancel, |_, _| {}).await;
+        let executed =
+            execute::drive((run, execute::Carried::default()), &options, workers, &*self.clock, &cancel, |_, _| {})
+                .await;
         let (flow, origin, findings) = (name.to_owned(), catalog.origin().clone(), findings.to_vec());
         Ok(Rehearsal { flow, executed, missing, origin, findings, priced: std::collections::BTreeMap::new() })
     }

@@ -12,7 +12,9 @@ use crate::app::execute::refused as told;
 use crate::app::{Code, Error, Prepared};
 use crate::clock::Clock;
 use crate::document::value_as_written;
-use crate::execute::{self, Calling, OnToolProgress, Options, StepTask, ToolFailure, Tools, Worker, Workers, Working};
+use crate::execute::{
+    self, Calling, Carried, OnToolProgress, Options, StepTask, ToolFailure, Tools, Worker, Workers, Working,
+};
 use crate::generate::ended;
 use crate::model::{Contract, FlowTest, Mock, ToolAnswer, ToolCall, Toolbox};
 use crate::names::{few, quoted};
@@ -59,9 +61,11 @@ pub(super) async fn walk(test: &FlowTest, prepared: &Prepared, clock: &dyn Clock
         }
     };
     let answers = Answers { test, noted: Mutex::default() };
-    let workers = Workers { texts: &answers, tools: Some(&answers), known: None, execution: "test", told: None };
+    let workers =
+        Workers { texts: &answers, tools: Some(&answers), known: None, execution: "test", told: None, keeper: None };
     let cancel = CancellationToken::new();
-    let executed = execute::drive(run, &Options::default(), workers, clock, &cancel, |_, _| {}).await;
+    let executed =
+        execute::drive((run, Carried::default()), &Options::default(), workers, clock, &cancel, |_, _| {}).await;
     let noted = answers.noted.into_inner().unwrap_or_else(PoisonError::into_inner);
     for (step, what) in &noted.undeclared {
         compared.mismatches.push(says(&format!("mocks.{step}"), what.clone()));

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Done, ENDING, Stop, World, wait_with};
 use crate::app::{
     App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, ModelChoice, OnEnd, OnFailure, Outcome,
-    Servers,
+    ResumeRequest, Resumed, Servers, Story, read_values,
 };
 use crate::cli::args::RunArgs;
 use crate::cli::progress::ProgressLine;
@@ -19,11 +19,14 @@ use crate::report::{human, wire};
 
 /// Executes the flow, or shows what would be executed.
 pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
+    if let Some(id) = &args.resume {
+        return resume(id, args, world);
+    }
     let variables = values::read(args, world.environment)?;
     let models = models(args)?;
     let (app, servers) = crate::cli::open_with_servers(world)?;
     let mut request = ExecuteRequest {
-        flow: args.name.clone(),
+        flow: args.name.clone().unwrap_or_default(),
         variables,
         git_ref: None,
         refresh: world.everywhere.refresh,
@@ -34,8 +37,11 @@ pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
     if !args.dry_run && !world.everywhere.json && world.printer.can_ask() {
         ask_for_missing(&app, &mut request, world)?;
     }
-    let done =
-        if args.dry_run { rehearse(&app, &request, world) } else { execute((&app, &servers), &request, args, world) };
+    let done = if args.dry_run {
+        rehearse(&app, &request, world)
+    } else {
+        carry_out((&app, &servers), Wanted::New(&request), args, world)
+    };
     super::finish_counting(&app);
     done.or_else(|stop| refuse(stop, &app, &request, world))
 }
@@ -76,7 +82,34 @@ fn models(args: &RunArgs) -> Result<ModelChoice, Stop> {
     Ok(choice)
 }
 
-fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &RunArgs, world: &World<'_>) -> Done {
+/// What is to be carried out.
+#[derive(Clone, Copy)]
+enum Wanted<'a> {
+    /// A flow, from its beginning.
+    New(&'a ExecuteRequest),
+    /// An execution that was interrupted.
+    Again(&'a ResumeRequest),
+}
+
+/// Goes on with a direct execution that was interrupted.
+fn resume(id: &str, args: &RunArgs, world: &World<'_>) -> Done {
+    let (app, servers) = crate::cli::open_with_servers(world)?;
+    let story = super::wait(world, "reading the execution", app.story(id))??;
+    let id = story.guided.beginning().id.to_string();
+    if !story.guided.is_direct() {
+        return Err(Stop::usage(
+            format!("execution {id} is a guided one: a client's model does its steps"),
+            format!("go on with it in your client; `flowy executions show {id}` shows how it stands"),
+        ));
+    }
+    let answers = args.answer.as_ref().map(|answer| read_values(answer).unwrap_or_else(|_| answer.clone().into()));
+    let request = ResumeRequest { execution: id, escalation: None, answers };
+    let done = carry_out((&app, &servers), Wanted::Again(&request), args, world);
+    super::finish_counting(&app);
+    done
+}
+
+fn carry_out((app, servers): (&App, &Servers), wanted: Wanted<'_>, args: &RunArgs, world: &World<'_>) -> Done {
     let printer = world.printer;
     let progress = ProgressLine::of(printer, &format!("reading {}", app.describe()));
     let line = progress.line();
@@ -104,8 +137,13 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
         ended,
         ..Caller::default()
     };
-    let outcome = wait_with(&progress, async {
-        let execution = app.execute(request.clone(), &caller);
+    let resumed = wait_with(&progress, async {
+        let execution = async {
+            match wanted {
+                Wanted::New(request) => app.execute(request.clone(), &caller).await.map(Resumed::Direct),
+                Wanted::Again(request) => app.resume(request, None, &caller).await,
+            }
+        };
         tokio::pin!(execution);
         let outcome = tokio::select! {
             outcome = &mut execution => outcome,
@@ -120,9 +158,24 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
     })??;
     let seen = above.is_some_and(|above| above.seen());
     drop(progress);
+    let outcome = match resumed {
+        Resumed::Direct(outcome) => outcome,
+        Resumed::Asking(story) => return asking(&story, world),
+        Resumed::Guided(turn) => {
+            let error =
+                Error::new(Code::InternalError, format!("execution {} is a guided one", turn.guided.beginning().id));
+            return Err(error.into());
+        }
+    };
     let told =
         if seen { std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner)) } else { BTreeSet::new() };
-    let (id, flow, recorded) = match &outcome {
+    tell(&outcome, servers, &told, args, world)
+}
+
+/// Prints what came of an execution, but for the lines of steps that were told before.
+fn tell(outcome: &Outcome, servers: &Servers, told: &BTreeSet<usize>, args: &RunArgs, world: &World<'_>) -> Done {
+    let printer = world.printer;
+    let (id, flow, recorded) = match outcome {
         Outcome::Finished { id, flow, finished: Finished::Ran(recorded), .. } => (id, flow, recorded),
         Outcome::Finished { finished: Finished::Broke(error), .. } => return Err(Error::clone(error).into()),
         Outcome::Running(pending) => {
@@ -142,7 +195,7 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
         return Ok(u8::from(!human::succeeded(recorded)));
     }
     let texts = if args.steps { StepTexts::Shown } else { StepTexts::Left };
-    let wish = Wish { result: args.result.as_deref(), texts, told: &told };
+    let wish = Wish { result: args.result.as_deref(), texts, told };
     let told = match human::execution((id, flow), recorded, &wish, printer.err_look()) {
         Ok(told) => told,
         Err(labels) => {
@@ -175,6 +228,16 @@ fn execute((app, servers): (&App, &Servers), request: &ExecuteRequest, args: &Ru
         printer.note(&format!("kept {place}"));
     }
     Ok(u8::from(!human::succeeded(recorded)))
+}
+
+/// Tells what a person has to decide before an execution goes on.
+fn asking(story: &Story, world: &World<'_>) -> Done {
+    if world.everywhere.json {
+        world.printer.json(&wire::guided_status(story, &[]));
+    } else {
+        world.printer.note(&human::asking(story, world.printer.err_look()));
+    }
+    Err(Stop::Printed(1))
 }
 
 fn rehearse(app: &App, request: &ExecuteRequest, world: &World<'_>) -> Done {

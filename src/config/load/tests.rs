@@ -43,7 +43,12 @@ fn sample(row: &SettingRow) -> &'static str {
         | "max_file_size_bytes"
         | "fetch_deadline_ms"
         | "request_timeout_ms" => "7000",
-        "retry_attempts" | "max_concurrent_requests" | "max_prompts" | "max_exposed" => "7",
+        "retry_attempts"
+        | "max_concurrent_requests"
+        | "max_prompts"
+        | "max_exposed"
+        | "executions_kept"
+        | "executions_kept_days" => "7",
         other => panic!("give {other} a sample"),
     }
 }

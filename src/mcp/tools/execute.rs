@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::REF;
-use crate::app::{Caller, Code, Detail, Error, ExecuteRequest, ModelChoice, OnFailure};
+use crate::app::{Caller, Code, Detail, Error, ExecuteRequest, ModelChoice, OnFailure, Outcome};
 use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
@@ -82,12 +82,17 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
         let usual = if call.contract { Detail::Full } else { Detail::Final };
         let detail = arguments.text("detail").and_then(Detail::named).unwrap_or(usual);
         let outcome = call.app.execute(request, &caller).await?;
-        let reply = match wire::outcome(&outcome, detail, most) {
-            OutcomeAnswer::Fine(answer) => Reply::of(&answer),
-            OutcomeAnswer::Failed(answer) => Reply::failure(wire::value(&answer)),
-        };
-        let files = wire::attached(&outcome, detail, &reply.value);
-        Ok(reply.with_files(&files))
+        Ok(executed(&outcome, detail, most))
     }
     .boxed()
+}
+
+/// How a direct execution stands, for whoever waited for it.
+pub(super) fn executed(outcome: &Outcome, detail: Detail, most: Option<usize>) -> Reply {
+    let reply = match wire::outcome(outcome, detail, most) {
+        OutcomeAnswer::Fine(answer) => Reply::of(&answer),
+        OutcomeAnswer::Failed(answer) => Reply::failure(wire::value(&answer)),
+    };
+    let files = wire::attached(outcome, detail, &reply.value);
+    reply.with_files(&files)
 }

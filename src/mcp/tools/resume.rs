@@ -3,19 +3,26 @@
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
+use std::time::Duration;
+
 use super::EXECUTION;
-use crate::app::{Error, ResumeRequest};
+use super::execute::executed;
+use crate::app::{Caller, Detail, Error, ResumeRequest, Resumed};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
+/// How long a call waits for the end of a direct execution.
+const WAIT: Duration = Duration::from_secs(45);
+
 pub(super) const TOOL: Definition = Definition {
     name: "flows_resume",
     source: "flows/resume",
-    title: "Bring a person's answers",
-    description: "Brings the answers to flows_escalate, and hands you the same step again with a new stepToken. Use it \
-                  when your user has answered. Next: do the step, then flows_complete_step.",
+    title: "Go on with an execution",
+    description: "Brings the answers to flows_escalate and hands you the same step with a new stepToken; or, for a state \
+                  interrupted, lets the server go on. Use it when your user has answered or wants the result. Next: as \
+                  nextStep says.",
     open_world: true,
     idempotent: true,
     read_only: false,
@@ -24,7 +31,7 @@ pub(super) const TOOL: Definition = Definition {
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("escalationId", Kind::Text, "Id of the question."),
-        Parameter::new("answers", Kind::Anything, "What your user said.").required().also(&["humanInput"]),
+        Parameter::new("answers", Kind::Anything, "What your user said.").also(&["humanInput"]),
     ],
     failure: FailureShape::Error,
     run,
@@ -35,10 +42,15 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
         let request = ResumeRequest {
             execution: arguments.owned("executionId").unwrap_or_default(),
             escalation: arguments.owned("escalationId"),
-            answers: arguments.anything("answers").unwrap_or_default(),
+            answers: arguments.anything("answers"),
         };
-        let turn = call.unless_cancelled(call.app.resume(&request, call.progress.as_ref()).boxed()).await?;
-        Ok(Reply::of_guided(&wire::turn(&turn), &turn.guided))
+        // App itself stops what it has begun when the call is cancelled.
+        let caller = Caller { cancel: call.cancel.clone(), progress: call.progress.clone(), ..Caller::default() };
+        Ok(match call.app.resume(&request, Some(WAIT), &caller).await? {
+            Resumed::Guided(turn) => Reply::of_guided(&wire::turn(&turn), &turn.guided),
+            Resumed::Direct(outcome) => executed(&outcome, Detail::Final, None),
+            Resumed::Asking(story) => Reply::of(&wire::guided_status(&story, &[])),
+        })
     }
     .boxed()
 }

@@ -36,8 +36,10 @@ pub fn executions(answer: &StatusAnswer, now: DateTime<Utc>, look: Look) -> Stri
 fn told(state: GuidedState) -> (&'static str, Style, &'static str) {
     match state {
         GuidedState::Running => ("▸", NAME, "running"),
+        GuidedState::Interrupted => ("‖", DOUBTFUL, "interrupted"),
         GuidedState::AwaitingHuman => ("?", DOUBTFUL, "waits for you"),
         GuidedState::Completed => ("✓", GOOD, "completed"),
+        GuidedState::Partial => ("!", DOUBTFUL, "partial"),
         GuidedState::Failed => ("✗", BAD, "failed"),
         GuidedState::Cancelled => ("–", FAINT, "cancelled"),
     }
@@ -56,6 +58,7 @@ fn line(summary: &Summary, now: DateTime<Utc>) -> Vec<Cell> {
         Cell::painted(mark, style),
         match summary.task.as_deref() {
             Some(task) if !task.trim().is_empty() => Cell::plain(shown(task, LINE)),
+            _ if summary.direct => Cell::painted("done by the server", FAINT),
             _ => Cell::painted("no task given", FAINT),
         },
         Cell::painted(shown(&summary.flow, LINE), NAME),
@@ -66,8 +69,28 @@ fn line(summary: &Summary, now: DateTime<Utc>) -> Vec<Cell> {
     ]
 }
 
-/// Where a question is answered: no command does that.
-fn where_answered(flow: &str, id: &str) -> String {
+/// What a person has to decide before a direct execution goes on.
+pub fn asking(story: &Story, look: Look) -> String {
+    let guided = &story.guided;
+    let asked = guided.asked().and_then(|id| guided.escalations().iter().find(|asked| asked.id == *id));
+    let Some(asked) = asked else { return String::new() };
+    let mut text = wrapped(&shown(&asked.reason, LINE), 0, look);
+    for question in &asked.questions {
+        text.push_str(&wrapped(&shown(question, LINE), 0, look));
+    }
+    let id = shown(guided.beginning().id.as_str(), LINE);
+    text + &wrapped(
+        &format!("answer it: flowy run --resume {id} --answer repeat (or fail, or '{{\"result\": …}}')"),
+        0,
+        look,
+    )
+}
+
+/// Where a question is answered: of a guided execution, no command does that.
+fn where_answered(flow: &str, id: &str, direct: bool) -> String {
+    if direct {
+        return format!("answer it: flowy run --resume …{} --answer repeat (or fail)", short(id));
+    }
     format!("answer it in your client: \"resume {} …{}\"", shown(flow, LINE), short(id))
 }
 
@@ -87,14 +110,17 @@ pub fn executions_notes(answer: &StatusAnswer) -> String {
     let StatusAnswer::List { executions, total, next_cursor, .. } = answer else { return String::new() };
     match next_cursor {
         Some(cursor) => format!("{} of {total} shown; go on with --cursor {cursor}", executions.len()),
-        None if *total == 0 => "no guided executions; an MCP client begins one with flows_begin".to_owned(),
+        None if *total == 0 => {
+            "no stored executions; an MCP client begins one with flows_begin, and those that call tools are stored"
+                .to_owned()
+        }
         None => {
             let mut guided = executions.iter().filter_map(|listed| match listed {
                 ExecutionEntry::Guided(summary) => Some(summary),
                 ExecutionEntry::Direct { .. } => None,
             });
             let waiting = guided.find(|summary| summary.state == GuidedState::AwaitingHuman);
-            waiting.map(|summary| where_answered(&summary.flow, &summary.id)).unwrap_or_default()
+            waiting.map(|summary| where_answered(&summary.flow, &summary.id, summary.direct)).unwrap_or_default()
         }
     }
 }
@@ -127,7 +153,15 @@ pub fn guided(story: &Story, look: Look) -> String {
     let facts: Vec<_> = facts.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
     text.push_str(&table(&[whole(""), prose("")], &facts, 2, look));
     if open {
-        text.push_str(&wrapped(&where_answered(beginning.plan.name(), beginning.id.as_str()), 2, look));
+        text.push_str(&wrapped(
+            &where_answered(beginning.plan.name(), beginning.id.as_str(), guided.is_direct()),
+            2,
+            look,
+        ));
+    }
+    if state == GuidedState::Interrupted {
+        let id = shown(beginning.id.as_str(), LINE);
+        text.push_str(&wrapped(&format!("go on with it: flowy run --resume {id}"), 2, look));
     }
     for number in 0..beginning.plan.steps().len() {
         text.push_str(&step(guided, number, look));
@@ -145,12 +179,14 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         return String::new();
     }
     let (place, all) = guided.run().place_of(number);
+    let state = guided.state();
     let open = guided.handed().filter(|handed| handed.step == number);
-    let at_work = guided.tool_at_work().filter(|at_work| at_work.step == number);
+    let at_work = guided.unfinished().iter().find(|begun| begun.step == number);
     let (mark, style, word) = match guided.run().state(number) {
         _ if open.is_some_and(|handed| handed.asks.is_some()) => ("?", NAME, "waits for a person"),
         _ if open.is_some() => ("▸", NAME, "open"),
         _ if at_work.is_some_and(|at_work| at_work.asks.is_some()) => ("?", NAME, "waits for a person"),
+        _ if at_work.is_some() && state == GuidedState::Interrupted => ("‖", DOUBTFUL, "begun, not ended"),
         _ if at_work.is_some() => ("▸", NAME, "being called"),
         Some(State::Done { output, .. }) if output.failure().is_some() => {
             ("!", DOUBTFUL, "failed, and the flow went on")

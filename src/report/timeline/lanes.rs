@@ -1,5 +1,6 @@
 //! The steps of an execution as lanes: what happened in each, in the order in which it happened.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::html::{HtmlText, label};
@@ -63,6 +64,8 @@ pub(super) fn drawing(page: &mut String, story: &Story) {
         );
     }
     let mut open: Option<(usize, usize, &'static str)> = None;
+    // Of a direct execution, steps are under way side by side.
+    let mut side_by_side: BTreeMap<usize, usize> = BTreeMap::new();
     // Drawn last, so that no bar covers them.
     let mut marks = String::new();
     for (place, entry) in story.entries.iter().take(drawn).enumerate() {
@@ -97,10 +100,22 @@ pub(super) fn drawing(page: &mut String, story: &Story) {
                     );
                 }
             }
+            Moment::StepStarted { step } => drop(side_by_side.insert(*step, place)),
+            Moment::StepEnded { step, end } => {
+                let begun = side_by_side.remove(step).unwrap_or(place);
+                let word = if end.result.is_ok() { "done" } else { "failed" };
+                ended(page, &mut marks, Some((*step, begun, "work")), place, word);
+            }
+            Moment::Interrupted { .. } | Moment::Taken { .. } => {
+                for (step, begun) in std::mem::take(&mut side_by_side) {
+                    bar(page, (step, begun, "work"), place);
+                }
+            }
             Moment::Begun(_) | Moment::Broke { .. } | Moment::LeftOut { .. } | Moment::Cancelled { .. } => {}
         }
     }
-    if let Some(begun) = open {
+    let left = side_by_side.into_iter().map(|(step, begun)| (step, begun, "work"));
+    for begun in open.into_iter().chain(left) {
         bar(page, begun, drawn);
     }
     page.push_str(&marks);

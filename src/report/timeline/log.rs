@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::html::{HtmlText, call_of, label, time};
 use crate::model::ToolFile;
 use crate::report::human;
-use crate::run::{Entry, Guided, Moment};
+use crate::run::{Entry, Guided, Moment, Output, StepError, StoredEnd};
 
 /// A text longer than this is folded away, in characters.
 const FOLDED: usize = 700;
@@ -91,7 +91,11 @@ pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Ent
         | Moment::ToolEnded { .. }
         | Moment::LeftOut { .. }
         | Moment::ToolAsked { .. }
-        | Moment::ToolDecided { .. } => told_of_tool(page, guided, place, entry),
+        | Moment::ToolDecided { .. }
+        | Moment::Taken { .. }
+        | Moment::StepStarted { .. }
+        | Moment::StepEnded { .. }
+        | Moment::Interrupted { .. } => told_of_server(page, guided, place, entry),
         Moment::Cancelled { reason } => {
             begin(page, (place, entry), "cancelled", "The execution was cancelled");
             if let Some(reason) = reason {
@@ -107,9 +111,21 @@ fn begin(page: &mut String, (place, entry): (usize, &Entry), class: &str, title:
     let _ = writeln!(page, "<li class=\"{class}\" id=\"e{}\">\n<h3>{}</h3>{}", place, HtmlText(title), time(entry.at));
 }
 
-fn told_of_tool(page: &mut String, guided: &Guided, place: usize, entry: &Entry) {
+fn told_of_server(page: &mut String, guided: &Guided, place: usize, entry: &Entry) {
     match &entry.moment {
-        Moment::ToolStarted { step, .. } => {
+        Moment::Taken { .. } => begin(page, (place, entry), "opened", "A process does the steps"),
+        Moment::Interrupted { error } => {
+            begin(page, (place, entry), "cancelled", "The execution was interrupted");
+            let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, HtmlText(&error.message));
+        }
+        Moment::StepEnded { step, end }
+            if guided.run().plan().step(*step).is_some_and(|step| step.calls().is_none()) =>
+        {
+            let (class, how) = if end.result.is_ok() { ("done", "done") } else { ("failed", "failed") };
+            begin(page, (place, entry), class, &format!("{}: {how}", label(guided, *step)));
+            gave(page, &end.result);
+        }
+        Moment::ToolStarted { step, .. } | Moment::StepStarted { step } => {
             begin(
                 page,
                 (place, entry),
@@ -117,23 +133,14 @@ fn told_of_tool(page: &mut String, guided: &Guided, place: usize, entry: &Entry)
                 &format!("{}: {} is called", label(guided, *step), call_of(guided, *step)),
             );
         }
-        Moment::ToolEnded { step, result, took, calls, .. } => {
+        Moment::ToolEnded { step, result, took, calls, .. }
+        | Moment::StepEnded { step, end: StoredEnd { result, took, calls, .. } } => {
             let class = if result.is_ok() { "done" } else { "failed" };
             let how = if result.is_ok() { "answered" } else { "failed" };
             begin(page, (place, entry), class, &format!("{}: {} {how}", label(guided, *step), call_of(guided, *step)));
             let tries = if *calls > 1 { format!(", {calls} calls") } else { String::new() };
             let _ = writeln!(page, "<p>{}{tries}</p>", human::time(*took));
-            match result {
-                Ok(output) => {
-                    long(page, "Output", &output.text);
-                    for file in &output.files {
-                        given(page, file);
-                    }
-                }
-                Err(error) => {
-                    let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, HtmlText(&error.message));
-                }
-            }
+            gave(page, result);
         }
         Moment::LeftOut { step, why } => {
             begin(page, (place, entry), "skipped", &format!("{} was skipped", label(guided, *step)));
@@ -159,6 +166,21 @@ fn told_of_tool(page: &mut String, guided: &Guided, place: usize, entry: &Entry)
         | Moment::Escalated { .. }
         | Moment::Answered { .. }
         | Moment::Cancelled { .. } => {}
+    }
+}
+
+/// What a step gave, or why it failed.
+fn gave(page: &mut String, result: &Result<Output, StepError>) {
+    match result {
+        Ok(output) => {
+            long(page, "Output", &output.text);
+            for file in &output.files {
+                given(page, file);
+            }
+        }
+        Err(error) => {
+            let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, HtmlText(&error.message));
+        }
     }
 }
 

@@ -328,7 +328,7 @@ fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> FailedA
         message: advice::message(run, &failures),
         source: SOURCE.to_owned(),
         status: run.status().word(),
-        next_step: Some(advice::next_step(run, cause)),
+        next_step: Some(if recorded.resumable { advice::resuming(id) } else { advice::next_step(run, cause) }),
         failed_at: first.map(|(step, error)| steps::failed(run, step, error)),
         failures: steps::failures(run),
         skipped: skipped(run),

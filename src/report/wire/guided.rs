@@ -110,6 +110,14 @@ enum Now {
         /// Steps that the server did by itself since the call before: it calls tools between your steps.
         auto_steps: Vec<AutoStep>,
     },
+    /// The server does the steps, or did so until it was interrupted.
+    Direct {
+        /// Id of the question to a person, which has to be answered first.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        escalation_id: Option<String>,
+        /// Steps that reach outside the program, were begun, and have not ended.
+        begun_steps: Vec<ToolStep>,
+    },
     /// It has ended.
     Ended {
         /// Steps that the server did by itself since the call before: it calls tools between your steps.
@@ -125,6 +133,12 @@ enum Now {
 
 impl Now {
     fn of(guided: &Guided, whole_persona: bool) -> Self {
+        if guided.is_direct() && !guided.state().ended() {
+            return Self::Direct {
+                escalation_id: guided.asked().map(ToString::to_string),
+                begun_steps: guided.unfinished().iter().map(|begun| ToolStep::of(guided, begun)).collect(),
+            };
+        }
         let auto_steps = AutoStep::all(guided);
         if let Some((handed, step)) =
             guided.handed().and_then(|handed| Some((handed, OpenStep::of(guided, handed, whole_persona)?)))
@@ -172,7 +186,7 @@ impl Standing {
     fn open(&mut self) -> Option<&mut OpenStep> {
         match &mut self.now {
             Now::Open { step, .. } => Some(step),
-            Now::Calling { .. } | Now::Ended { .. } => None,
+            Now::Calling { .. } | Now::Direct { .. } | Now::Ended { .. } => None,
         }
     }
 
@@ -180,7 +194,7 @@ impl Standing {
     fn results(&mut self) -> Option<&mut Results> {
         match &mut self.now {
             Now::Ended { results, .. } => Some(results),
-            Now::Open { .. } | Now::Calling { .. } => None,
+            Now::Open { .. } | Now::Calling { .. } | Now::Direct { .. } => None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the log of a guided execution is made of: entries, each a moment and its time.
+//! What the log of an execution is made of: entries, each a moment and its time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,16 @@ use serde_json::Value;
 
 use crate::model::Breach;
 use crate::plan::Plan;
-use crate::run::{EscalationId, ExecutionId, Given, Limits, Output, StepError, Ticket};
+use crate::run::{EscalationId, ExecutionId, Given, Limits, OnFailure, Output, StepError, Ticket, Warning};
 
 /// Everything an execution needs to be finished, however the catalog changes: its first entry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beginning {
     /// The execution's id.
     pub id: ExecutionId,
-    /// By which rules it comes to its end.
+    /// Who does its steps.
+    pub way: Way,
+    /// By which rules a guided one comes to its end.
     pub rules: Rules,
     /// The plan that is followed, with its texts, personas and contracts.
     pub plan: Arc<Plan>,
@@ -29,6 +31,23 @@ pub struct Beginning {
     pub git_ref: Option<String>,
     /// The commit; none for a folder.
     pub commit: Option<String>,
+    /// What the caller said of models, each as it is said: `NAME`, `none` or `OLD=NEW`.
+    pub models: Vec<String>,
+    /// What he said of stored answers.
+    pub answers: Option<String>,
+}
+
+/// Who does the steps of an execution.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// The client's model, one at a time; the server does those that call tools.
+    #[default]
+    Guided,
+    /// The server, side by side.
+    Direct {
+        /// What a failure does to the rest.
+        on_failure: OnFailure,
+    },
 }
 
 /// By which rules an execution comes to its end. Those of its beginning hold, whatever is ruled later.
@@ -206,11 +225,49 @@ pub enum Moment {
         /// The answers.
         answers: Value,
     },
+    /// A process does the steps from now on; what the one before had begun may begin again.
+    Taken {
+        /// Which process.
+        driver: String,
+    },
+    /// Work on a step begins that reaches outside the program. Kept before it begins, so that after a
+    /// crash it is known that it may have been done.
+    StepStarted {
+        /// The step.
+        step: usize,
+    },
+    /// A step that the server does came to its end.
+    StepEnded {
+        /// The step.
+        step: usize,
+        /// How.
+        end: StoredEnd,
+    },
+    /// The process that did the steps stopped before the end: somebody may go on.
+    Interrupted {
+        /// Why.
+        error: StepError,
+    },
     /// The execution was cancelled.
     Cancelled {
         /// Why, where it was said.
         reason: Option<String>,
     },
+}
+
+/// How a step ended that the server did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredEnd {
+    /// What it gave, or why it failed.
+    pub result: Result<Output, StepError>,
+    /// What was noticed on the way.
+    pub warnings: Vec<Warning>,
+    /// How long it took, in whole microseconds.
+    pub took: Duration,
+    /// How many calls it were, new tries included.
+    pub calls: u32,
+    /// How many of them were new tries.
+    pub retries: u32,
 }
 
 /// Why an entry can't be part of a log.

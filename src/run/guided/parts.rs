@@ -42,6 +42,8 @@ pub struct ToolAtWork {
     pub next: Option<usize>,
     /// The escalation that waits for a person, because nobody knows what became of the call.
     pub asks: Option<EscalationId>,
+    /// Whether a person wants it to be called again.
+    pub again: bool,
 }
 
 /// A step that was handed to a person.
@@ -108,15 +110,19 @@ pub struct Cancelled {
     pub reason: Option<String>,
 }
 
-/// How a guided execution stands.
+/// How a stored execution stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GuidedState {
-    /// A step is open.
+    /// A step is open, or the server does the steps.
     Running,
+    /// The server did the steps and stopped before the end; somebody may go on.
+    Interrupted,
     /// A person is awaited.
     AwaitingHuman,
-    /// Everything has ended and the final result is there.
+    /// Everything has ended and the final result is there; of a direct one, no step failed.
     Completed,
+    /// Of a direct one: steps failed, and others gave their output.
+    Partial,
     /// Everything has ended and the final result is not there.
     Failed,
     /// It was cancelled.
@@ -125,10 +131,12 @@ pub enum GuidedState {
 
 impl GuidedState {
     /// Every state, by its word.
-    pub const ALL: [(Self, &'static str); 5] = [
+    pub const ALL: [(Self, &'static str); 7] = [
         (Self::Running, "running"),
+        (Self::Interrupted, "interrupted"),
         (Self::AwaitingHuman, "awaiting_human"),
         (Self::Completed, "completed"),
+        (Self::Partial, "partial"),
         (Self::Failed, "failed"),
         (Self::Cancelled, "cancelled"),
     ];
@@ -145,6 +153,6 @@ impl GuidedState {
 
     /// Whether nothing more will happen.
     pub fn ended(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+        matches!(self, Self::Completed | Self::Partial | Self::Failed | Self::Cancelled)
     }
 }

@@ -12,8 +12,7 @@ impl Guided {
         match &entry.moment {
             Moment::ToolStarted { step, owner, next } => self.start_tool(*step, owner, *next, entry.at)?,
             Moment::ToolEnded { step, result, took, calls, retries } => {
-                let ends = |at_work: &mut ToolAtWork| at_work.step == *step && at_work.asks.is_none();
-                self.at_work.take_if(ends).ok_or("no tool is called for the step")?;
+                self.end_work(*step)?;
                 let timing = Timing { at: entry.at, took: *took };
                 self.run.apply(match result {
                     Ok(output) => Event::Done { step: *step, output: output.clone(), timing },
@@ -24,19 +23,22 @@ impl Guided {
                 self.auto.push(*step);
             }
             Moment::LeftOut { step, why } => {
-                if !self.next_may_be(*step) {
+                if !self.next_may_be(*step) && !self.direct_may(*step) {
                     return Err("the step is not ready");
                 }
                 self.run.apply(Event::Omitted { step: *step, why: why.clone() });
-                self.auto.push(*step);
+                if !self.is_direct() {
+                    self.auto.push(*step);
+                }
             }
             Moment::ToolAsked { id, step, reason, questions } => {
                 let fresh = self.escalations.iter().all(|other| other.id != *id);
-                let at_work = self.at_work.as_mut().filter(|at_work| at_work.step == *step && at_work.asks.is_none());
+                let at_work = self.at_work.iter_mut().find(|at_work| at_work.step == *step && at_work.asks.is_none());
                 let (Some(at_work), true) = (at_work, fresh) else {
                     return Err("no tool is called for the step");
                 };
                 at_work.asks = Some(id.clone());
+                self.driver = None;
                 self.escalations.push(Escalation {
                     id: id.clone(),
                     step: *step,
@@ -50,12 +52,13 @@ impl Guided {
                 });
             }
             Moment::ToolDecided { id, answers } => {
-                let at_work = self.at_work.as_mut().filter(|at_work| at_work.asks.as_ref() == Some(id));
+                let at_work = self.at_work.iter_mut().find(|at_work| at_work.asks.as_ref() == Some(id));
                 let escalation = self.escalations.iter_mut().find(|escalation| escalation.id == *id);
                 let (Some(at_work), Some(escalation)) = (at_work, escalation) else {
                     return Err("nobody waits for that answer");
                 };
                 at_work.asks = None;
+                at_work.again = true;
                 escalation.answer = Some((answers.clone(), entry.at, number));
             }
             Moment::Begun(_)
@@ -65,6 +68,10 @@ impl Guided {
             | Moment::Breached { .. }
             | Moment::Escalated { .. }
             | Moment::Answered { .. }
+            | Moment::Taken { .. }
+            | Moment::StepStarted { .. }
+            | Moment::StepEnded { .. }
+            | Moment::Interrupted { .. }
             | Moment::Cancelled { .. } => return Err("this is no moment of a tool step"),
         }
         Ok(())
@@ -79,13 +86,13 @@ impl Guided {
         next: Option<usize>,
         at: DateTime<Utc>,
     ) -> Result<(), &'static str> {
-        let again = self.at_work.as_ref().is_some_and(|at_work| at_work.step == step && at_work.asks.is_none());
+        let again = !self.is_direct() && self.begun(step).is_some_and(|at_work| at_work.asks.is_none());
         let calls = self.run.plan().step(step).is_some_and(|step| matches!(step.work, Work::Call(_)));
         if !calls || !(again || self.next_may_be(step)) {
             return Err("no tool can be called for the step now");
         }
         self.run.apply(Event::Started { step });
-        self.at_work = Some(ToolAtWork { step, owner: owner.to_owned(), since: at, next, asks: None });
+        self.at_work = vec![ToolAtWork { step, owner: owner.to_owned(), since: at, next, asks: None, again: false }];
         Ok(())
     }
 }

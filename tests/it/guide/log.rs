@@ -7,7 +7,7 @@ use flowy::internals::clock::Clock;
 use flowy::internals::plan::Plan;
 use flowy::internals::run::{
     Beginning, Entry, EscalationId, ExecutionId, Fate, Guided, GuidedState, Limits, Moment, Outcome, Rules, State,
-    Ticket,
+    Ticket, Way,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -28,12 +28,15 @@ impl Life {
         let beginning = Beginning {
             rules: Rules::NEWEST,
             id: ExecutionId::named("x"),
+            way: Way::Guided,
             plan,
             given: given(variables),
             task: None,
             limits: Limits::default(),
             git_ref: None,
             commit: None,
+            models: Vec::new(),
+            answers: None,
         };
         let entry = Entry { at: clock.now(), moment: Moment::Begun(Arc::new(beginning)) };
         Self { guided: Guided::begin(&entry).unwrap(), log: vec![entry], clock }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flowy::internals::guide::{Closure, Guide, GuideError, Order};
 use flowy::internals::run::{Entry, ExecutionId, Moment, Outcome};
-use flowy::internals::store::{Appended, FILE, Store, StoreError};
+use flowy::internals::store::{Appended, FILE, Store, StoreError, Summary};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -86,14 +86,14 @@ async fn who_is_outrun_writes_nothing() {
     let entry = Entry::new(late.updated_at(), Moment::Closed { ticket, outcome: Outcome::Done, output: json!("late") });
     late.apply(&entry).unwrap();
     let seen = before[known - 1].clone();
-    let outrun = store.append((known, seen.clone()), vec![entry.clone()], &late).await.unwrap();
+    let outrun = store.append((known, seen.clone()), vec![entry.clone()], Summary::of(&late)).await.unwrap();
     assert_eq!(outrun, Appended::Outrun);
     // A log that is as long, and ends differently.
-    let outrun = store.append((before.len(), seen), vec![entry], &late).await.unwrap();
+    let outrun = store.append((before.len(), seen), vec![entry], Summary::of(&late)).await.unwrap();
     assert_eq!(outrun, Appended::Outrun);
     assert_eq!(store.log(&id).await.unwrap().unwrap(), before);
     // An id is taken once.
-    assert_eq!(store.begin(vec![], &begun.guided).await.unwrap(), Appended::Outrun);
+    assert_eq!(store.begin(vec![], Summary::of(&begun.guided)).await.unwrap(), Appended::Outrun);
 }
 
 /// What a process remembers of an execution counts only as far as the file says the same.

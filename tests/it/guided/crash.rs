@@ -9,8 +9,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::killed::{Home, settled};
 use super::{FEATURE, catalog, output};
+use crate::support::home::{Home, settled};
 use crate::support::mcp::Program;
 use crate::support::peer::notes_of;
 

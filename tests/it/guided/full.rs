@@ -6,8 +6,8 @@ use std::process::Command;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 
-use super::killed::Home;
 use super::{catalog, completing, output};
+use crate::support::home::Home;
 use crate::support::mcp::Program;
 
 /// The program; a file that may not grow is an error to it, as a full disk is, and not its end.

@@ -4,6 +4,7 @@ pub(crate) mod checking;
 pub(crate) mod docs;
 pub(crate) mod drawing;
 pub(crate) mod github;
+pub(crate) mod home;
 pub(crate) mod mcp;
 pub(crate) mod model;
 pub(crate) mod peer;

@@ -57,7 +57,8 @@ fn failed(code: Code, message: &str) -> Answer {
 }
 
 fn run(drawing: &Drawing, values: Value, tools: &Listed) -> Walked {
-    let workers = Workers { texts: &Rendered, tools: Some(tools), known: None, execution: "x_1", told: None };
+    let workers =
+        Workers { texts: &Rendered, tools: Some(tools), known: None, execution: "x_1", told: None, keeper: None };
     walk_with(drawing.plan(), given(&values), &Options::default(), workers).unwrap()
 }
 

@@ -28,6 +28,14 @@ pub(super) fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
     )
 }
 
+/// What helps where the execution was interrupted.
+pub(super) fn resuming(id: &str) -> String {
+    format!(
+        "the execution was interrupted, and what finished is stored: flows_resume with executionId {id} goes on where it \
+         stopped (flowy run --resume {id})"
+    )
+}
+
 /// What helps against the first failure.
 pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
     let work = first.and_then(|(step, _)| run.plan().step(step)).map(|step| &step.work);

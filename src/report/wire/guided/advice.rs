@@ -28,9 +28,42 @@ fn begin_anew(guided: &Guided) -> String {
     format!("It has ended and can't go on: when the cause is gone, flows_begin with flowName {flow} begins anew.")
 }
 
+/// The call that comes next where the server does the steps.
+fn after_direct(guided: &Guided) -> String {
+    let id = &guided.beginning().id;
+    match guided.state() {
+        GuidedState::Running => {
+            format!("the server does the steps; call flows_status with executionId {id} in a moment")
+        }
+        GuidedState::Interrupted | GuidedState::AwaitingHuman => format!(
+            "call flows_resume with executionId {id}: the server goes on where it stopped, and what is done is not done \
+             again"
+        ),
+        GuidedState::Completed if guided.run().final_output().is_some() => {
+            "the flow is done: give your user finalResult".to_owned()
+        }
+        GuidedState::Completed => {
+            format!(
+                "the flow gave no final result; flows_status with executionId {id} and include [\"steps\"] shows what was done"
+            )
+        }
+        GuidedState::Partial | GuidedState::Failed => format!(
+            "tell your user what failures says. It has ended and can't go on: when the cause is gone, flows_execute with \
+             flowName {} begins anew",
+            quoted(guided.beginning().plan.name())
+        ),
+        GuidedState::Cancelled => {
+            format!("it was cancelled; flows_status with executionId {id} and include [\"steps\"] shows what was done")
+        }
+    }
+}
+
 /// The call that comes next.
 pub(super) fn next_step(guided: &Guided) -> String {
     let id = &guided.beginning().id;
+    if guided.is_direct() && guided.asked().is_none() {
+        return after_direct(guided);
+    }
     if let Some(at_work) = guided.tool_at_work() {
         let call = call_of(guided, at_work.step);
         return match &at_work.asks {
@@ -73,7 +106,15 @@ pub(super) fn next_step(guided: &Guided) -> String {
         (GuidedState::Cancelled, _) => {
             format!("it was cancelled; flows_status with executionId {id} and include [\"steps\"] shows what was done")
         }
-        (GuidedState::Running | GuidedState::AwaitingHuman | GuidedState::Completed | GuidedState::Failed, _) => {
+        (
+            GuidedState::Running
+            | GuidedState::Interrupted
+            | GuidedState::AwaitingHuman
+            | GuidedState::Completed
+            | GuidedState::Partial
+            | GuidedState::Failed,
+            _,
+        ) => {
             format!(
                 "nothing came of it: tell your user what failures says. {} flows_status with executionId {id} and include \
                  [\"steps\"] shows all",

@@ -98,6 +98,38 @@ enum What {
         /// The tool, as alias:tool.
         call: String,
     },
+    /// A process of the server does the steps from now on.
+    Taken,
+    /// The server began a step that reaches outside the program.
+    StepStarted {
+        /// Id of the node.
+        node_id: String,
+        /// The tool that it calls, as alias:tool.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+    },
+    /// A step that the server does came to its end.
+    StepEnded {
+        /// Id of the node.
+        node_id: String,
+        /// What it gave, its beginning.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+        /// What went wrong.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Fault>,
+        /// How long it took, in milliseconds.
+        execution_time_ms: f64,
+        /// How many calls of tools it took, new tries included.
+        tool_calls: u32,
+        /// How many of these were new tries.
+        retries: u32,
+    },
+    /// The server stopped before the end.
+    Interrupted {
+        /// Why.
+        error: Fault,
+    },
     /// A tool answered or failed.
     ToolEnded {
         /// Id of the node.
@@ -182,6 +214,20 @@ impl What {
                 tool_calls: *calls,
                 retries: *retries,
             },
+            Moment::Taken { .. } => Self::Taken,
+            Moment::StepStarted { step } => Self::StepStarted {
+                node_id: id_of(guided, *step),
+                call: Some(call_of(guided, *step)).filter(|call| !call.is_empty()),
+            },
+            Moment::StepEnded { step, end } => Self::StepEnded {
+                node_id: id_of(guided, *step),
+                summary: end.result.as_ref().ok().map(|output| cut(&output.text, SHOWN)),
+                error: end.result.as_ref().err().map(Fault::from),
+                execution_time_ms: millis(end.took),
+                tool_calls: end.calls,
+                retries: end.retries,
+            },
+            Moment::Interrupted { error } => Self::Interrupted { error: error.into() },
             Moment::LeftOut { step, why } => Self::LeftOut { node_id: id_of(guided, *step), reason: why.clone() },
             Moment::ToolAsked { id, step, reason, questions } => Self::Escalated {
                 node_id: Some(id_of(guided, *step)),

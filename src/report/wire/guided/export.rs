@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::events::{EventAnswer, IssueAnswer, events, issues};
-use super::status::state_word;
+use super::status::{kind, state_word};
 use super::step::{PersonsAnswer, answers};
 use super::{Head, HowFar, call_of, id_of};
 use crate::app::Story;
@@ -23,6 +23,9 @@ use crate::run::{Escalation, Guided, Moment, Output, State};
 pub struct ExportedExecution {
     #[serde(flatten)]
     head: Head,
+    /// Who does the steps: the client's model, or the server.
+    #[schemars(extend("enum" = ["guided", "direct"]))]
+    kind: &'static str,
     /// What the whole is for.
     task: Option<String>,
     /// Branch, tag or commit that was read; null for a folder.
@@ -200,6 +203,7 @@ pub fn exported(story: &Story) -> ExportedExecution {
     let beginning = guided.beginning();
     ExportedExecution {
         head: Head::of(guided),
+        kind: kind(guided.is_direct()),
         task: beginning.task.clone(),
         git_ref: beginning.git_ref.clone(),
         commit: beginning.commit.clone(),

@@ -25,8 +25,8 @@ use crate::run::{Escalation, Guided, State};
 pub struct GuidedStatus {
     #[serde(flatten)]
     head: Head,
-    /// That the client's model does the steps.
-    #[schemars(extend("const" = "guided"))]
+    /// Who does the steps: the client's model, or the server.
+    #[schemars(extend("enum" = ["guided", "direct"]))]
     kind: &'static str,
     /// Id of the open step, or of the one whose tool is being called.
     current_step: Option<String>,
@@ -195,8 +195,8 @@ pub struct GuidedSummary {
     execution_id: String,
     /// Name of the flow.
     flow_name: String,
-    /// That the client's model does the steps.
-    #[schemars(extend("const" = "guided"))]
+    /// Who does the steps: the client's model, or the server.
+    #[schemars(extend("enum" = ["guided", "direct"]))]
     kind: &'static str,
     /// Where it stands.
     #[schemars(schema_with = "guided_state")]
@@ -231,7 +231,7 @@ pub fn guided_status(story: &Story, include: &[Section]) -> GuidedStatus {
     let with = |section: Section| include.contains(&section);
     let whole = GuidedStatus {
         head: Head::of(guided),
-        kind: "guided",
+        kind: kind(guided.is_direct()),
         current_step: current.map(|step| id_of(guided, step)),
         progress: HowFar::of(guided),
         started_at: Stamp::millis(guided.begun_at()),
@@ -240,7 +240,7 @@ pub fn guided_status(story: &Story, include: &[Section]) -> GuidedStatus {
         escalation: open.map(OpenQuestion::from),
         reason: guided.cancelled().and_then(|cancelled| cancelled.reason.clone()),
         standing: Standing::of(guided, true),
-        rules: (!guided.state().ended()).then_some(RULES),
+        rules: (!guided.state().ended() && !guided.is_direct()).then_some(RULES),
         steps: with(Section::Steps).then(|| StepStatus::all(guided)),
         artifacts: with(Section::Artifacts).then(|| ArtifactAnswer::all(guided)),
         findings: with(Section::Findings).then(|| NoticedAnswer::all(guided)),
@@ -274,12 +274,17 @@ impl From<&Escalation> for OpenQuestion {
     }
 }
 
+/// Who does the steps.
+pub(super) fn kind(direct: bool) -> &'static str {
+    if direct { "direct" } else { "guided" }
+}
+
 /// One line of a list.
 pub fn guided_summary(summary: &Summary, asked: Option<&Escalation>) -> GuidedSummary {
     GuidedSummary {
         execution_id: summary.id.clone(),
         flow_name: summary.flow.clone(),
-        kind: "guided",
+        kind: kind(summary.direct),
         state: summary.state.word(),
         task: summary.task.clone(),
         current_step: summary.current.clone(),

@@ -161,7 +161,7 @@ pub fn begun(begun: &Begun) -> GuidedAnswer {
 pub fn turn(turn: &Turn) -> GuidedAnswer {
     let guided = &turn.guided;
     let done = match &turn.done {
-        Deed::Began | Deed::Called { .. } => None,
+        Deed::Began | Deed::Called { .. } | Deed::Taken { .. } => None,
         Deed::Closed { step } => {
             let outcome = guided.closing(*step).map(|closing| closing.outcome);
             Some(DoneNow::Closed {

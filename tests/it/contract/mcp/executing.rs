@@ -275,7 +275,7 @@ async fn what_is_not_waited_for_goes_on_and_is_found_again() {
 }
 
 #[tokio::test]
-async fn an_execution_on_its_way_says_how_many_steps_it_has_and_one_that_was_cancelled_says_so() {
+async fn an_execution_on_its_way_says_how_many_steps_it_has_and_one_whose_call_was_taken_back_says_so() {
     let stuck = r#"{"metadata":{"name":"Stuck","version":"1.0.0"},"nodes":[{"id":"a","type":"tool","data":{"call":"web:stuck"}},
       {"id":"b","type":"template","data":{"template":"{a_result}"}}],"edges":[{"source":"a","target":"b"}]}"#;
     let web = std::sync::Arc::new(Web::default());
@@ -300,7 +300,7 @@ async fn an_execution_on_its_way_says_how_many_steps_it_has_and_one_that_was_can
             }
         }
     });
-    assert_eq!(states.await, [json!("cancelled"), json!("completed")]);
+    assert_eq!(states.await, [json!("interrupted"), json!("completed")]);
 }
 
 #[tokio::test]
