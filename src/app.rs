@@ -12,6 +12,7 @@ pub mod clients;
 mod complete;
 mod convert;
 mod diff;
+mod editing;
 mod examples;
 mod execute;
 mod expose;
@@ -59,7 +60,7 @@ pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as Step
 pub use crate::source::READING;
 pub use crate::store::{ListingTotals, Summary, Tally};
 pub use crate::upstream::{ServerRow, TOLD};
-pub use crate::validate::{REGISTRY as RULES, Rule, Severity, SuppressedBy};
+pub use crate::validate::{Finding, REGISTRY as RULES, Rule, Severity, SuppressedBy};
 
 pub(crate) use crate::catalog::in_sets;
 pub use crate::code::Code;
@@ -76,6 +77,7 @@ pub use diff::{
     DiffRequest, Difference, DifferenceKind, FlowDifference, InputChange, InputChangeKind, StepChange, StepChangeKind,
     diff,
 };
+pub use editing::{Explanation, Offer, OfferKind, QuickFix, Replacement, Spot, Troubles, Workbench};
 pub use examples::EXAMPLES;
 pub use execute::{Caller, Detail, ExecuteRequest, MissingInput, OnEnd, OnStep, Rehearsal};
 pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};

@@ -3,6 +3,7 @@
 mod build;
 mod calls;
 mod check;
+mod desk;
 mod entry;
 mod error;
 mod findable;
@@ -27,6 +28,7 @@ use crate::source::{Snapshot, View};
 
 pub use calls::calls_of;
 pub use check::{CatalogCheck, CheckOptions, ReportedFile, check, in_order, sifted, texts};
+pub use desk::{Desk, FlowReading};
 pub use error::{Candidate, CatalogError, ItemKind, code_of, is_passing};
 pub use inputs::{Variable, in_sets, named_in, normal, taken_by, variables};
 pub use names::near;

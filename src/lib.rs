@@ -57,6 +57,7 @@ mod catalog;
 mod app;
 mod report;
 
+mod lsp;
 mod mcp;
 
 mod cli;
@@ -73,5 +74,5 @@ pub mod internals {
     macro_rules! open {
         ($($room:ident)*) => { $(pub mod $room { pub use crate::$room::*; })* };
     }
-    open!(code names document model graph render validate plan run discover tokens clock config cache web rpc source store execute generate guide provider guard upstream catalog app report mcp cli);
+    open!(code names document model graph render validate plan run discover tokens clock config cache web rpc source store execute generate guide provider guard upstream catalog app report lsp mcp cli);
 }

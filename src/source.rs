@@ -23,7 +23,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 pub use self::failure::{ProblemKind, SourceError};
-pub use self::files::{CATALOG_FOLDERS, FileEntry, Files, Problem};
+pub use self::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, is_read};
 pub use self::git::{GitError, GitFiles, files_at};
 pub use self::github::{Pace, remove_kept};
 pub use self::reading::{Reading, Text};

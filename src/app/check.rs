@@ -14,7 +14,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::app::{App, Code, Error, Origin, ServerList, ServerRow};
-use crate::catalog::{CatalogError, CheckOptions, check, origin};
+use crate::catalog::{CatalogCheck, CatalogError, CheckOptions, check, origin};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
 use crate::model::{Flow, NodeKind, ToolAddress, Toolbox};
@@ -22,6 +22,7 @@ use crate::names::CatalogPath;
 use crate::source::{Ask, Source, SourceSpec, View};
 use crate::validate::{Finding, Severity, Suppressed};
 
+pub(super) use alone::check_text_alone;
 pub(super) use alone::is_template;
 pub use alone::name_of_text;
 use alone::{AloneFile, check_alone};
@@ -30,7 +31,7 @@ pub use fingerprint::fingerprints;
 pub use fixing::{ChangedFile, FormatReport, fix_paths, format_paths, write_changed};
 pub use since::SinceNote;
 use since::only_since;
-use suppressing::suppress;
+pub(super) use suppressing::suppress;
 pub use suppressing::{BASELINE_FILE, BaselineNote};
 
 /// What is to be checked.
@@ -451,20 +452,31 @@ async fn check_view(
 ) -> Result<Checkup, Error> {
     let AskedFiles { wanted, shown, whole, root, instead, unreadable } = asked;
     let found = check(&view.snapshot, CheckOptions { wanted, whole, lenient, tools, instead }).await?;
-    let mut checkup = Checkup::default();
-    for file in found.files {
-        checkup.flows += file.flows.len();
-        checkup.templates += file.templates.len();
-        checkup.tests += file.tests;
-        checkup.note_calls(file.flows.iter(), tools.is_some());
-        let unreadable = file.unusable.map(|unusable| CatalogError::Unusable(unusable).into());
-        let (shown, path) = (shown(&file.file), root.map(|root| root.join(&file.file)));
-        let (findings, suppressed) = (file.findings, file.suppressed);
-        checkup.files.push(CheckedFile { shown, path, findings, suppressed, alone: false, unreadable });
-    }
+    let mut checkup = checkup_of(found, shown, root, tools.is_some());
     for (file, error) in unreadable.into_iter().filter(|(file, _)| wanted(file)) {
         let (shown, path) = (shown(file.as_str()), root.map(|root| root.join(file.as_str())));
         checkup.files.push(CheckedFile { shown, path, unreadable: Some(error), ..CheckedFile::default() });
     }
     Ok(checkup)
+}
+
+/// What checking a catalog found, file by file; `root`: the catalog's folder, where it is one.
+pub(super) fn checkup_of(
+    found: CatalogCheck,
+    shown: &dyn Fn(&str) -> String,
+    root: Option<&Path>,
+    looked_up: bool,
+) -> Checkup {
+    let mut checkup = Checkup::default();
+    for file in found.files {
+        checkup.flows += file.flows.len();
+        checkup.templates += file.templates.len();
+        checkup.tests += file.tests;
+        checkup.note_calls(file.flows.iter(), looked_up);
+        let unreadable = file.unusable.map(|unusable| CatalogError::Unusable(unusable).into());
+        let (shown, path) = (shown(&file.file), root.map(|root| root.join(&file.file)));
+        let (findings, suppressed) = (file.findings, file.suppressed);
+        checkup.files.push(CheckedFile { shown, path, findings, suppressed, alone: false, unreadable });
+    }
+    checkup
 }

@@ -3,22 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::build::not_among;
-use super::findable::stray_examples;
-use super::names::FlowNames;
-use super::nested::Nesting;
-use super::problems::{left_out, unreadable};
-use super::stock::{Judge, JudgedFlow, Manner, Stock};
-use super::{CatalogError, in_folder, is_category};
+use super::desk::{Desk, FlowFiles};
+use super::stock::{JudgedFlow, Stock};
+use super::{CatalogError, is_category};
 use crate::document::Document;
-use crate::model::wire::is_among_tests;
-use crate::model::{Flow, Lookup, NodeKind, Template, Toolbox, Unusable};
+use crate::model::{Flow, NodeKind, Template, Toolbox, Unusable};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
-use crate::source::{Problem, ProblemKind, Snapshot};
-use crate::validate::{
-    Finding, Guidance, LookedAt, ParsedFlows, Suppressed, misplaced_files, sift, test_file, twin_files, unusable_file,
-};
+use crate::source::Snapshot;
+use crate::validate::{Finding, LookedAt, ParsedFlows, Suppressed, sift};
 
 /// Which files are checked, and how.
 #[derive(Clone, Copy)]
@@ -58,7 +51,7 @@ pub struct ReportedFile {
 
 impl ReportedFile {
     /// One without flows and templates.
-    fn alone(file: String, unusable: Option<Unusable>) -> Self {
+    pub(super) fn alone(file: String, unusable: Option<Unusable>) -> Self {
         let (flows, plans, templates) = (Vec::new(), Vec::new(), Vec::new());
         Self { file, findings: Vec::new(), suppressed: Vec::new(), flows, plans, templates, tests: 0, unusable }
     }
@@ -74,11 +67,8 @@ pub struct CatalogCheck {
 /// How many flows may be one within the other; more are refused.
 const MOST_WITHIN: usize = 8;
 
-/// The flow files of a catalog, by number.
-type FlowFiles = Vec<(CatalogPath, Result<ParsedFlows, Unusable>)>;
-
 /// What is wrong with files that findings in other files name.
-type Causes = BTreeMap<String, Arc<Finding>>;
+pub(super) type Causes = BTreeMap<String, Arc<Finding>>;
 
 /// The bytes of every file of a revision by its path, or why they can't be had; last what is not among its files.
 ///
@@ -99,125 +89,18 @@ pub async fn texts(snapshot: &Snapshot) -> Result<Vec<(String, Result<Arc<[u8]>,
 /// # Errors
 /// When the source does not answer.
 pub async fn check(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<CatalogCheck, CatalogError> {
-    let mut texts = snapshot.read_all().await?;
-    for (path, bytes) in options.instead.iter().filter(|(path, _)| !is_among_tests(path.as_str())) {
-        texts.retain(|(other, _)| other != path);
-        let place = texts.partition_point(|(other, _)| other < path);
-        texts.insert(place, (path.clone(), Ok(bytes.clone())));
-    }
-    let (files, problems) = (snapshot.files().await?, snapshot.problems().await?);
-    let (mut stock, mut names, mut flow_files) = (Stock::default(), FlowNames::default(), FlowFiles::new());
-    let left_out: Vec<Unusable> = not_among(&files, &problems).map(left_out).collect();
-    for unusable in &left_out {
-        match CatalogPath::new(&unusable.file) {
-            Ok(path) if !in_folder(path.as_str(), "flows") => stock.take(&path, Err(unusable.clone())),
-            _ => names.note_unusable(unusable),
-        }
-    }
-    for (path, bytes) in &texts {
-        let bytes = bytes.as_deref().map_err(|error| unreadable(path.as_str(), error));
-        if in_folder(path.as_str(), "flows") {
-            flow_files.push((path.clone(), bytes.map(|bytes| ParsedFlows::read(path, bytes))));
-        } else {
-            stock.take(path, bytes);
-        }
-    }
-    note_names(&mut names, &flow_files);
-    let twins = names.twins();
-    let directory = stock.directory();
-    let manner = Manner { lenient: options.lenient, unchecked_calls: true, tools: options.tools, twins: Some(&twins) };
-    let judged = judge(&flow_files, &names, Judge { directory: &directory, stock: &stock, manner }, options.whole);
-    let mut of_files = misplaced_files(&overlooked(&problems));
-    of_files.extend(twin_files(files.iter().map(|(path, _)| path)));
-    let named: BTreeSet<&str> = findings(&judged).flat_map(|found| &found.files).map(String::as_str).collect();
-    let guidance = texts.iter().filter(|(path, _)| Guidance::is_guidance(path));
-    let unusable = guidance.filter_map(|(path, bytes)| unusable_file(path, bytes.as_ref().ok()?));
-    // What a flow names is told with the flow, once.
-    let (causes, alone): (Vec<_>, Vec<_>) = unusable.partition(|found| named.contains(found.file.as_str()));
-    let causes: Causes = causes.into_iter().map(|found| (found.file.to_string(), Arc::new(found))).collect();
-    of_files.extend(alone);
-    let of_tests = check_tests(&judged, &names, options);
-    let mut checked = report(flow_files, &judged, &stock, left_out, (of_files, &causes), options);
-    checked.files.extend(of_tests);
-    Ok(checked)
+    Ok(Desk::read(snapshot, options.instead).await?.check(options))
 }
 
-/// The files of tests that are asked about.
-fn check_tests(judged: &[Vec<Arc<JudgedFlow>>], names: &FlowNames, options: CheckOptions<'_>) -> Vec<ReportedFile> {
-    let find = |name: &str| {
-        let (file, place) = names.find(name)?;
-        let flow = judged.get(file).and_then(|flows| flows.get(place)).map(|judged| judged.flow.clone());
-        flow.ok_or(Lookup::Missing { nearest: Vec::new() })
-    };
-    let asked_about =
-        options.instead.iter().filter(|(path, _)| is_among_tests(path.as_str()) && (options.wanted)(path));
-    asked_about
-        .map(|(path, bytes)| {
-            let check = test_file(path, bytes, Some(&find));
-            let findings = in_order(check.findings);
-            ReportedFile { findings, tests: check.tests.len(), ..ReportedFile::alone(path.to_string(), None) }
-        })
-        .collect()
-}
-
-/// The files that are not read for where they lie or how they end, each with the path under which it would be.
-fn overlooked(problems: &[Problem]) -> Vec<(String, String)> {
-    let meant = |problem: &Problem| match &problem.kind {
-        ProblemKind::Overlooked { meant } => Some((problem.path.clone(), meant.clone())),
-        _ => None,
-    };
-    problems.iter().filter_map(meant).collect()
-}
-
-fn findings(judged: &[Vec<Arc<JudgedFlow>>]) -> impl Iterator<Item = &Finding> {
+pub(super) fn findings(judged: &[Vec<Arc<JudgedFlow>>]) -> impl Iterator<Item = &Finding> {
     judged.iter().flatten().flat_map(|judged| &judged.findings)
 }
 
-fn note_names(names: &mut FlowNames, files: &FlowFiles) {
-    for (number, (path, file)) in files.iter().enumerate().filter(|(_, (path, _))| !is_category(path)) {
-        match file {
-            Err(unusable) => names.note_unusable(unusable),
-            Ok(file) => {
-                for (flow, _) in file.flows() {
-                    let (name, stem) = (Some(flow.name.as_str()), Some(path.stem()));
-                    let names_of = [name, stem, flow.given_name.as_deref(), flow.id.as_deref()];
-                    names.note((number, flow.place_in_file), path.as_str(), names_of);
-                }
-                if let Some(unusable) = file.unusable() {
-                    names.note_unusable(&unusable);
-                }
-            }
-        }
-    }
-}
-
-/// Checks the flows of every file, each after the flows within it.
-fn judge(files: &FlowFiles, names: &FlowNames, judge: Judge<'_>, whole: bool) -> Vec<Vec<Arc<JudgedFlow>>> {
-    let (by_number, find) = (|file: usize| files.get(file).map(|(_, file)| file), |name: &str| names.find(name));
-    let nesting = Nesting::new(&by_number, &find, judge);
-    let flows = |(number, (path, _)): (usize, &(CatalogPath, _))| {
-        if is_category(path) { Vec::new() } else { nesting.flows(number) }
-    };
-    let mut judged: Vec<Vec<Arc<JudgedFlow>>> = files.iter().enumerate().map(flows).collect();
-    if whole {
-        // What an example finds is known when every flow is; the few flows with one that strays are checked again.
-        for ((number, place), strays) in stray_examples(&judged) {
-            let Some((_, Ok(file))) = files.get(number) else { continue };
-            let within = nesting.within((number, place));
-            let again = judge.flow(file, &file.checker(), place, &within, &strays);
-            if let (Some(flow), Some(again)) = (judged.get_mut(number).and_then(|flows| flows.get_mut(place)), again) {
-                *flow = Arc::new(again);
-            }
-        }
-    }
-    judged
-}
-
-fn report(
-    flow_files: FlowFiles,
+pub(super) fn report(
+    flow_files: &FlowFiles,
     judged: &[Vec<Arc<JudgedFlow>>],
     stock: &Stock,
-    left_out: Vec<Unusable>,
+    left_out: &[Unusable],
     (of_files, causes): (Vec<Finding>, &Causes),
     options: CheckOptions<'_>,
 ) -> CatalogCheck {
@@ -227,10 +110,13 @@ fn report(
     let mut suppressed: BTreeMap<String, Vec<Suppressed>> = BTreeMap::new();
     let looked_at = LookedAt { references: true, whole: options.whole, tools: options.tools.is_some() };
     for ((path, file), flows) in flow_files.iter().zip(judged) {
+        let asked_about = (options.wanted)(path);
+        if !asked_about && flows.is_empty() {
+            continue;
+        }
         // Whatever JSON a folder's description holds, it is no flow.
         let read = file.as_ref().ok().filter(|file| !is_category(path) || file.document().is_none());
         let of_file = read.map(ParsedFlows::all_findings).unwrap_or_default();
-        let asked_about = (options.wanted)(path);
         let told = |finding: &Finding| asked_about || finding.file != *path && (options.wanted)(&finding.file);
         let of_flows = flows.iter().map(|judged| (&*judged.flow, &*judged.findings));
         let (findings, left_unsaid) = sifted(of_file, &of_flows, read.and_then(ParsedFlows::document), looked_at);
@@ -247,10 +133,10 @@ fn report(
     }
     let left: BTreeSet<String> = left_out.iter().map(|unusable| unusable.file.clone()).collect();
     let mut files: BTreeMap<String, ReportedFile> = BTreeMap::new();
-    for ((path, file), flows) in flow_files.into_iter().zip(judged) {
+    for ((path, file), flows) in flow_files.iter().zip(judged) {
         let plans = flows.iter().map(|judged| judged.plan.clone()).collect();
         let flows = flows.iter().map(|judged| judged.flow.clone()).collect();
-        let unusable = file.err();
+        let unusable = file.as_ref().err().cloned();
         let file = path.to_string();
         files.insert(file.clone(), ReportedFile { flows, plans, ..ReportedFile::alone(file, unusable) });
     }
@@ -282,8 +168,8 @@ fn report(
     for file in files.iter_mut().filter(|file| !wanted(&file.file)) {
         (file.flows, file.plans, file.templates) = (Vec::new(), Vec::new(), Vec::new());
     }
-    let of_left = |unusable: Unusable| ReportedFile::alone(unusable.file.clone(), Some(unusable));
-    files.extend(left_out.into_iter().filter(|unusable| wanted(&unusable.file)).map(of_left));
+    let of_left = |unusable: &Unusable| ReportedFile::alone(unusable.file.clone(), Some(unusable.clone()));
+    files.extend(left_out.iter().filter(|unusable| wanted(&unusable.file)).map(of_left));
     causes_first(&mut files);
     CatalogCheck { files }
 }

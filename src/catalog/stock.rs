@@ -9,7 +9,7 @@ use crate::model::{Directory, Flow, KnownFlow, Listed, Lookup, Shelf, Template, 
 use crate::names::{CatalogPath, file_stem};
 use crate::plan::{FlowPlan, Plan};
 use crate::validate::{
-    self, Finding, FlowChecker, Guidance, Known, Options, ParsedFlows, References, Severity, StrayExample, Twins,
+    self, Finding, FlowChecker, Guidance, Known, Options, ParsedFlows, References, Scope, Severity, StrayExample, Twins,
 };
 
 /// How flows are checked.
@@ -121,6 +121,17 @@ impl Stock {
         self.guidance.take(path, bytes);
     }
 
+    /// Takes a file out.
+    pub(super) fn forget(&mut self, path: &CatalogPath) {
+        self.templates.remove(path.as_str());
+        self.guidance.forget(path);
+    }
+
+    /// The personas and contracts.
+    pub(super) fn guidance(&self) -> &Guidance {
+        &self.guidance
+    }
+
     /// The templates by what they go by, where all of them were taken in.
     pub(super) fn directory(&self) -> Directory {
         Directory::new(self.templates.iter().map(|(file, templates)| templates.listed(file)).collect())
@@ -152,7 +163,29 @@ pub(super) struct Judge<'a> {
     pub(super) manner: Manner<'a>,
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    /// What a flow's names mean, whatever is wrong with it; none where the file holds no such flow.
+    pub(super) fn names(&self, file: &ParsedFlows, place: usize, within: &Within) -> Option<(Arc<Flow>, Scope)> {
+        let shelf = self.shelf(file, place, within)?;
+        file.names(place, self.known(&shelf, &[]))
+    }
+
+    fn shelf(&self, file: &ParsedFlows, place: usize, within: &Within) -> Option<Shelf> {
+        let (_, names) = file.flows().get(place)?;
+        let mut shelf = self.stock.shelf(self.directory, names);
+        within.put_on(&mut shelf, place);
+        Some(shelf)
+    }
+
+    fn known<'k>(&self, shelf: &'k Shelf, strays: &'k [StrayExample]) -> Known<'k>
+    where
+        'a: 'k,
+    {
+        let Manner { lenient, unchecked_calls, tools, twins } = self.manner;
+        let options = Options { lenient, unchecked_calls, ..Options::default() };
+        Known { shelf, twins, strays, tools, options }
+    }
+
     /// Checks and plans one flow of a file, told of the flows within it and of examples that stray; none
     /// where the file holds no such flow.
     pub(super) fn flow(
@@ -163,12 +196,8 @@ impl Judge<'_> {
         within: &Within,
         strays: &[StrayExample],
     ) -> Option<JudgedFlow> {
-        let (_, names) = file.flows().get(place)?;
-        let mut shelf = self.stock.shelf(self.directory, names);
-        within.put_on(&mut shelf, place);
-        let Manner { lenient, unchecked_calls, tools, twins } = self.manner;
-        let options = Options { lenient, unchecked_calls, ..Options::default() };
-        let check = checker.check(place, Known { shelf: &shelf, twins, strays, tools, options })?;
+        let shelf = self.shelf(file, place, within)?;
+        let check = checker.check(place, self.known(&shelf, strays))?;
         let plan = check.checked.map(|checked| Arc::new(Plan::of(&checked, &within.plans)));
         Some(JudgedFlow { flow: check.flow, findings: check.findings, plan })
     }

@@ -195,6 +195,14 @@ pub(super) enum Command {
     /// Draw a flow's graph, as Mermaid or Graphviz text
     #[command(after_help = "Example:\n  flowy graph Launch_Brief --format dot | dot -Tsvg > launch.svg")]
     Graph(GraphArgs),
+    /// Serve an editor: findings, completion, renaming and more while you write
+    #[command(
+        long_about = "Serve an editor over stdin and stdout, by the Language Server Protocol.\n\nAn editor starts this \
+                      itself; docs/EDITORS.md has settings for VS Code, Neovim, Helix and Zed. Findings appear while \
+                      you write, also in files that are not saved and in flows that no catalog holds.",
+        after_help = "Example (Helix, languages.toml):\n  [language-server.flowy]\n  command = \"flowy\"\n  args = [\"lsp\"]"
+    )]
+    Lsp,
     /// Print the JSON Schema of a flow's inputs, or of a kind of file
     #[command(after_help = "Example:\n  flowy schema Marketing_Strategy > inputs.schema.json")]
     Schema(SchemaArgs),
@@ -269,6 +277,7 @@ impl Command {
             Self::Convert(_) => "flows/convert",
             Self::Import(_) => "flows/import",
             Self::Graph(_) => "flows/graph",
+            Self::Lsp => "flows/lsp",
             Self::Schema(_) => "flows/schema",
             Self::Serve(_) => "flows/serve",
             Self::Executions(_) => "flows/executions",

@@ -9,6 +9,7 @@ mod explain;
 mod fmt;
 mod graph;
 mod list;
+mod lsp;
 mod models;
 mod new;
 mod run;
@@ -123,6 +124,7 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::Convert(args) => convert::convert(&args, world),
         Command::Import(args) => convert::import(&args, world),
         Command::Graph(args) => graph::graph(&args, world),
+        Command::Lsp => lsp::lsp(world),
         Command::Schema(args) => schema::schema(&args, world),
         Command::Serve(args) => serve::serve(&args, world),
         Command::Executions(command) => executions::executions(&command, world),

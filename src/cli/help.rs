@@ -67,6 +67,8 @@ const RELEVANT: &[Relevant] = &[
         settings: &[Source, Catalog, Reading, CacheFolder, All],
         flags: &["refresh", "quiet", "color"],
     },
+    // What it prints is the protocol's, and its catalogs are those around the files.
+    Relevant { command: "lsp", settings: &[Reading, All], flags: &[] },
     // What it prints is the protocol's, and its callers say when to refresh.
     Relevant { command: "serve", settings: EVERY_SETTING, flags: &[] },
     Relevant { command: "executions", settings: &[StateFolder, All], flags: ANSWERING },

@@ -1,5 +1,6 @@
 //! Byte ranges, lines and columns: the one place where a symbolic place becomes a range.
 
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,7 +10,7 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
 use super::tree::{Style, Tree, pieces};
-use super::{Part, Place};
+use super::{Part, Place, Pointer};
 use crate::names::{hidden, legible};
 
 /// JSON as it is defined, none of the parser's extensions.
@@ -216,8 +217,7 @@ impl<'a> Locator<'a> {
         Position { line, column: counted + 1 }
     }
 
-    /// The bytes of a place; a member that is not there gives its nearest parent that is.
-    pub fn span(&self, place: &Place) -> Span {
+    fn root(&self) -> Option<&SpanNode> {
         let root = self.root.get_or_init(|| {
             if let Some(read) = self.read {
                 return read(self.text).map(Tree::into_spans);
@@ -228,7 +228,12 @@ impl<'a> Locator<'a> {
                 .as_ref()
                 .map(SpanNode::of)
         });
-        let Some(root) = root else { return Span::default() };
+        root.as_ref()
+    }
+
+    /// The bytes of a place; a member that is not there gives its nearest parent that is.
+    pub fn span(&self, place: &Place) -> Span {
+        let Some(root) = self.root() else { return Span::default() };
         let mut here = root;
         let mut key: Option<Span> = None;
         let mut whole = true;
@@ -272,6 +277,14 @@ impl<'a> Locator<'a> {
         here.span
     }
 
+    /// What is written at a byte: the innermost value around it, or the key of one. None outside everything.
+    pub fn at(&self, offset: usize) -> Option<(Pointer, Part)> {
+        let mut found = None;
+        // What is written otherwise than as JSON may have its parts beside it, not within.
+        innermost(self.root()?, offset, self.read.is_some(), &mut Vec::new(), &mut found);
+        found.map(|(_, pointer, part)| (pointer, part))
+    }
+
     /// The place in a text that is not written as JSON's are.
     fn within_written(&self, Span { start, end }: Span, (text, style): (&str, Style), within: (usize, usize)) -> Span {
         let mut last = self.pieces.borrow_mut();
@@ -310,6 +323,48 @@ impl<'a> Locator<'a> {
     }
 }
 
+/// A place with the length of what is written there.
+type Found = (usize, Pointer, Part);
+
+/// Looks for the shortest thing around a byte; of two as short, the deeper one.
+fn innermost<'n>(
+    node: &'n SpanNode,
+    offset: usize,
+    anywhere: bool,
+    steps: &mut Vec<Cow<'n, str>>,
+    found: &mut Option<Found>,
+) {
+    let around = |span: Span| span.start <= offset && offset <= span.end;
+    let mut note = |span: Span, part: Part, steps: &[Cow<'n, str>]| {
+        let length = span.end - span.start;
+        if around(span) && found.as_ref().is_none_or(|(least, ..)| length <= *least) {
+            let pointer = steps.iter().fold(Pointer::root(), |pointer, step| pointer.key(step));
+            *found = Some((length, pointer, part));
+        }
+    };
+    note(node.span, Part::Value, steps);
+    let mut below: Vec<(Cow<'n, str>, &'n SpanNode)> = Vec::new();
+    match &node.kind {
+        SpanNodeKind::Object(members) => {
+            for (key, (at, value)) in members {
+                steps.push(Cow::Borrowed(key));
+                note(*at, Part::Key, steps);
+                steps.pop();
+                below.push((Cow::Borrowed(key), value));
+            }
+        }
+        SpanNodeKind::Array(items) => {
+            below.extend(items.iter().enumerate().map(|(place, value)| (Cow::Owned(place.to_string()), value)));
+        }
+        SpanNodeKind::Text | SpanNodeKind::Written(..) | SpanNodeKind::Other => {}
+    }
+    for (step, value) in below.into_iter().filter(|(_, value)| anywhere || around(value.span)) {
+        steps.push(step);
+        innermost(value, offset, anywhere, steps, found);
+        steps.pop();
+    }
+}
+
 /// Where byte `wanted` of the decoded text stands in the raw literal (quotation mark included), and
 /// how many decoded bytes are before that; `known` is such a pair from which to go on.
 fn raw_offset(raw: &str, wanted: usize, known: (usize, usize)) -> (usize, usize) {
@@ -343,7 +398,6 @@ fn unicode_escape(raw: &str, at: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Pointer;
     use super::*;
 
     fn cut(text: &str, place: &Place) -> String {
@@ -362,6 +416,18 @@ mod tests {
             let at = decoded.find(bit).expect("there");
             assert_eq!(cut(text, &Place::within(b.clone(), at..at + bit.len())), bit);
         }
+    }
+
+    #[test]
+    fn the_innermost_thing_around_a_byte_is_found() {
+        let text = r#"{"a": [1, {"bc": "x{y}"}], "d": 2}"#;
+        let at = |bit: &str| Locator::new(text).at(text.find(bit).expect("there") + 1).expect("something");
+        let item = Pointer::root().key("a").item(1);
+        assert_eq!(at("x{y}"), (item.key("bc"), Part::Value));
+        assert_eq!(at("bc"), (item.key("bc"), Part::Key));
+        assert_eq!(at("1, "), (Pointer::root().key("a").item(0), Part::Value));
+        assert_eq!(at(", {"), (Pointer::root().key("a"), Part::Value));
+        assert_eq!(Locator::new("nothing").at(3), None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ const ABOUT: [&str; 7] = ["readme", "changelog", "contributing", "license", "cod
 /// Whether a file of that path is one that a catalog consists of: `.json` below flows, templates and
 /// contracts, `.md` below personas and templates, `.flow.md` below flows. A README or a picture beside them
 /// is none of its business.
-pub(super) fn is_read(path: &str) -> bool {
+pub fn is_read(path: &str) -> bool {
     if !in_catalog(path) || is_hidden(path) {
         return false;
     }

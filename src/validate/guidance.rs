@@ -37,19 +37,51 @@ impl Guidance {
         }
     }
 
+    /// Takes a file out.
+    pub fn forget(&mut self, path: &CatalogPath) {
+        self.personas.retain(|(other, _)| other != path);
+        self.contracts.retain(|(other, _)| other != path);
+    }
+
+    /// The files of personas.
+    pub fn personas(&self) -> impl Iterator<Item = &CatalogPath> {
+        self.personas.iter().map(|(path, _)| path)
+    }
+
+    /// The files of contracts.
+    pub fn contracts(&self) -> impl Iterator<Item = &CatalogPath> {
+        self.contracts.iter().map(|(path, _)| path)
+    }
+
+    /// The file of the persona that a name means.
+    pub fn persona(&self, name: &str) -> Option<&CatalogPath> {
+        let place = by_name::<Persona>(name, &self.named_personas()).ok()?;
+        self.personas.get(place).map(|(path, _)| path)
+    }
+
+    /// The file of the contract that a name means.
+    pub fn contract(&self, name: &str) -> Option<&CatalogPath> {
+        let contracts: Vec<_> = self.contracts().map(|path| (path, None)).collect();
+        let place = by_name::<Contract>(name, &contracts).ok()?;
+        self.contracts.get(place).map(|(path, _)| path)
+    }
+
+    /// The personas by what they go by.
+    fn named_personas(&self) -> Vec<(&CatalogPath, Option<&str>)> {
+        let mut named = Vec::with_capacity(self.personas.len());
+        for (path, lookup) in &self.personas {
+            let other = if let Lookup::Found(persona) = lookup { Some(persona.name.as_str()) } else { None };
+            named.push((path, other.filter(|name| *name != path.stem())));
+        }
+        named
+    }
+
     /// Puts what these names mean on the shelf.
     pub fn put_on(&self, shelf: &mut Shelf, names: &References) {
         if !names.has_guidance() {
             return;
         }
-        let personas: Vec<(&CatalogPath, Option<&str>)> = self
-            .personas
-            .iter()
-            .map(|(path, lookup)| {
-                let other = if let Lookup::Found(persona) = lookup { Some(persona.name.as_str()) } else { None };
-                (path, other.filter(|name| *name != path.stem()))
-            })
-            .collect();
+        let personas = self.named_personas();
         for name in &names.personas {
             shelf.put_persona(name, found(by_name(name, &personas), &self.personas));
         }

@@ -5,8 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use super::checked::CheckedView;
 use super::finding::{self, Drafts, Finding};
-use super::{FlowCheck, Known, Reach, rules};
+use super::{FlowCheck, Known, Reach, Scope, rules};
 use crate::document::{Document, Locator, Place, SyntaxProblem};
 use crate::model::wire::{self, Unread};
 use crate::model::{Flow, NodeKind, Shelf, Unusable};
@@ -104,10 +105,7 @@ impl ParsedFlows {
     /// looked up.
     pub fn all_findings(&self) -> Vec<Finding> {
         let mut findings = self.findings();
-        if let Err(problem) = &self.contents
-            && let Some(document) = Document::lax(self.path.clone(), &problem.text)
-        {
-            let lax = Self { path: self.path.clone(), contents: Ok(Arc::new(Contents::of(Arc::new(document)))) };
+        if let Some(lax) = self.lax() {
             let shelf = Shelf::unchecked();
             let known =
                 Known { shelf: &shelf, twins: None, strays: &[], tools: None, options: super::Options::default() };
@@ -118,6 +116,29 @@ impl ParsedFlows {
             findings.dedup_by(|a, b| (a.rule, a.span, &a.message) == (b.rule, b.span, &b.message));
         }
         findings
+    }
+
+    /// What can be read of it, where it is no JSON.
+    pub fn lax(&self) -> Option<Self> {
+        let problem = self.contents.as_ref().err()?;
+        let document = Document::lax(self.path.clone(), &problem.text)?;
+        Some(Self { path: self.path.clone(), contents: Ok(Arc::new(Contents::of(Arc::new(document)))) })
+    }
+
+    /// Its text, without a byte-order mark.
+    pub fn text(&self) -> &Arc<str> {
+        match &self.contents {
+            Ok(contents) => &contents.document.text,
+            Err(problem) => &problem.text,
+        }
+    }
+
+    /// What the names of a flow mean, whatever is wrong with it: the flow, in Markdown with the edges that its
+    /// texts make, and who declares, reads and provides which name. None where there is no flow at that place.
+    pub fn names(&self, place: usize, known: Known<'_>) -> Option<(Arc<Flow>, Scope)> {
+        let (flow, _) = self.flows().get(place)?;
+        let view = CheckedView::of(flow, known);
+        Some((view.flow, view.scope))
     }
 
     /// Why it holds no flow, where it holds none and should.

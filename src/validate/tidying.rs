@@ -3,6 +3,7 @@
 //! What is safe changes neither plan nor inputs nor outputs of a flow that ran before.
 
 use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -63,6 +64,24 @@ fn with_quotes(problem: &SyntaxProblem, text: &str) -> Option<String> {
     let line = text.get(begin..)?.lines().next()?.trim_end();
     let quoted = Value::from(line).to_string();
     spliced(text, vec![(begin..begin + line.len(), quoted)])
+}
+
+/// What takes one finding out of its file's text: the bytes that go, and what comes in their place.
+pub fn fix_of(finding: &Finding) -> Option<(Range<usize>, String)> {
+    let (path, text) = (&finding.file, &*finding.text);
+    let after = match &finding.fix {
+        Some(fix) => edited(path, text, std::slice::from_ref(&fix.edit))?,
+        // Slips for which a file can't be read have no edit of their own.
+        None if parse(path, text.as_bytes()).is_err() => mended(path, text.as_bytes(), &[], false)?,
+        None => return None,
+    };
+    let same = |a: &mut dyn Iterator<Item = (char, char)>| -> usize {
+        a.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
+    };
+    let start = same(&mut text.chars().zip(after.chars()));
+    let (left, new) = (text.get(start..)?, after.get(start..)?);
+    let end = same(&mut left.chars().rev().zip(new.chars().rev()));
+    Some((start..text.len() - end, new.get(..new.len() - end)?.to_owned()))
 }
 
 /// Edges that say nothing new go, and edges without an id get one.

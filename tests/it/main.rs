@@ -13,6 +13,7 @@ mod architecture;
 mod check;
 mod contract;
 mod direct;
+mod editor;
 mod fuzzed;
 mod guide;
 mod guided;

@@ -39,6 +39,13 @@ pub(super) fn check_alone(checkup: &mut Checkup, alone: &AloneFile<'_>, settings
     checkup.files.push(file);
 }
 
+/// Checks a text that stands in the place of a file which no catalog holds.
+pub(in crate::app) fn check_text_alone(path: &Path, text: &[u8], settings: &Settings) -> Checkup {
+    let mut checkup = Checkup::default();
+    check_alone(&mut checkup, &AloneFile { given: path, path, typed: Some(text) }, settings, None);
+    checkup
+}
+
 /// The bytes of the file, and the path that it would have in a catalog.
 fn read(alone: &AloneFile<'_>, settings: &Settings) -> Result<(CatalogPath, Vec<u8>), Error> {
     let unreadable = |error: std::io::Error| Error::new(Code::InvalidRequest, system_says(&error));

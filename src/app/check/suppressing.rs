@@ -53,7 +53,7 @@ pub struct BaselineNote {
 ///
 /// # Errors
 /// When settings or baseline can't be read, or the baseline can't be written.
-pub(super) fn suppress(
+pub(in crate::app) fn suppress(
     checkup: &mut Checkup,
     root: &Path,
     shown: &dyn Fn(&str) -> String,

@@ -3,6 +3,7 @@
 pub(crate) mod checking;
 pub(crate) mod docs;
 pub(crate) mod drawing;
+pub(crate) mod editor;
 pub(crate) mod github;
 pub(crate) mod home;
 pub(crate) mod mcp;

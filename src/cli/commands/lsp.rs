@@ -1,0 +1,15 @@
+//! `flowy lsp`: flows and templates in an editor.
+
+use super::{Done, Stop, World, runtime};
+use crate::app::{Code, Error, Workbench};
+use crate::lsp;
+
+/// Serves one editor. From here on stdout belongs to the protocol.
+pub(super) fn lsp(world: &World<'_>) -> Done {
+    let workbench = Workbench::new(world.settings()?, world.clock.clone());
+    if world.printer.err_is_terminal() {
+        world.printer.note("flowy serves an editor over stdin and stdout; Ctrl-C ends it.");
+    }
+    let served = runtime()?.block_on(lsp::serve_stdio(workbench));
+    served.map(|()| 0).map_err(|error| Stop::failed(Error::new(Code::InternalError, error.to_string()), 1))
+}
