@@ -197,12 +197,12 @@ impl Workbench {
         findings.into_iter().filter_map(fix).collect()
     }
 
-    /// A file's text with everything mended that can be mended safely; none where nothing can.
+    /// A file's text with everything fixed that can be fixed safely; none where nothing can.
     pub fn mended(&self, path: &Path) -> Option<String> {
         let place = catalog_path(path, self.place(path))?;
         let (text, findings) = (self.text(path)?, self.troubles(path)?.findings);
         let first = mended(&place, text.as_bytes(), &findings, false)?;
-        // What no finding speaks of is mended in rounds of its own.
+        // What no finding speaks of is fixed in a round of its own.
         Some(mended(&place, first.as_bytes(), &[], false).unwrap_or(first))
     }
 

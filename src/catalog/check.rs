@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::build::not_among;
 use super::desk::{Desk, FlowFiles};
+use super::problems::{left_out, unreadable};
 use super::stock::{JudgedFlow, Stock};
 use super::{CatalogError, is_category};
 use crate::document::Document;

@@ -100,13 +100,13 @@ impl Shaper<'_> {
         }
     }
 
-    /// Everything that can be mended safely, at once.
+    /// Everything that can be fixed safely, at once.
     pub(super) fn fix_all(&self, path: &Path, after: String) -> CodeAction {
         let edits = HashMap::from([(self.uri(path), vec![self.whole(path, after)])]);
         CodeAction {
             kind: Some(CodeActionKind::SourceFixAll),
             edit: Some(WorkspaceEdit { changes: Some(edits), document_changes: None, change_annotations: None }),
-            ..named("Mend everything that flowy can mend safely".to_owned())
+            ..named("Fix everything that flowy can fix safely".to_owned())
         }
     }
 
