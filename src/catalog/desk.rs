@@ -175,8 +175,7 @@ impl Desk {
         let (causes, alone): (Vec<_>, Vec<_>) = unusable.partition(|found| named.contains(found.file.as_str()));
         let causes: Causes = causes.into_iter().map(|found| (found.file.to_string(), Arc::new(found))).collect();
         of_files.extend(alone);
-        let mut checked =
-            report(&self.flow_files, &judged, &self.stock, &self.left_out, (of_files, &causes), options);
+        let mut checked = report(&self.flow_files, &judged, &self.stock, &self.left_out, (of_files, &causes), options);
         checked.files.extend(self.check_tests(options));
         checked
     }

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::mentions::{Mention, Pointed, Subject, of_flow, of_template};
 use super::{Place as FilePlace, Replacement, Workbench};
+use crate::app::testing::test_files;
 use crate::app::{Code, Error};
 use crate::catalog::FlowReading;
 use crate::document::{Document, Locator, Place, Pointer};
-use crate::model::wire::is_among_tests;
 use crate::model::{NodeKind, Template};
 use crate::names::{CatalogPath, VariableName, few, nfc, quoted};
 use crate::validate::Body;
@@ -276,17 +276,13 @@ impl Workbench {
 
     /// The files of a catalog's tests that can be read, in order.
     pub(super) fn tests(&self, root: &Path) -> Vec<(PathBuf, Document)> {
-        const FOLDER: &str = "tests";
-        let entries = std::fs::read_dir(root.join(FOLDER)).map(|entries| entries.flatten().collect());
-        let mut paths: Vec<PathBuf> =
-            entries.unwrap_or_else(|_| Vec::new()).into_iter().map(|entry| entry.path()).collect();
-        paths.sort();
-        let read = |path: PathBuf| {
-            let place = CatalogPath::new(&format!("{FOLDER}/{}", path.file_name()?.to_string_lossy())).ok()?;
-            let text = is_among_tests(place.as_str()).then(|| self.text(&path)).flatten()?;
-            Some((path, Document::parse(place, text.as_bytes()).ok()?))
+        let read = |(place, bytes): (CatalogPath, Result<Arc<[u8]>, Error>)| {
+            let path = root.join(place.as_str());
+            let held = self.open.get(&path).map(|text| Arc::from(text.as_bytes()));
+            let bytes: Arc<[u8]> = held.or(bytes.ok())?;
+            Some((path, Document::parse(place, &bytes).ok()?))
         };
-        paths.into_iter().filter_map(read).collect()
+        test_files(root, self.settings.max_file_size).into_iter().filter_map(read).collect()
     }
 }
 

@@ -15,7 +15,7 @@ const OUTER: &str = r#"{"metadata": {"name": "Outer", "version": "1.0.0"}, "node
   {"id": "inner", "type": "flow", "data": {"flow": "Harbour", "variables": {"ship": "{vessel}"}}}],
   "edges": [{"id": "e", "source": "i", "target": "inner"}]}
 "#;
-const TEST: &str = r#"{"flow": "Harbour", "inputs": {"ship": "Aurora"}}
+const TEST: &str = r#"{"flow": "Harbour", "inputs": {"ship": "Aurora"}, "expect": {"missing": []}}
 "#;
 
 fn catalog() -> Sandbox {
