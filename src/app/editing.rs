@@ -5,6 +5,7 @@
 
 mod completing;
 mod explaining;
+mod leading;
 mod mentions;
 mod renaming;
 
@@ -25,7 +26,7 @@ use crate::validate::{Finding, fix_of, formatted, mended};
 
 pub use completing::{Offer, OfferKind};
 pub use explaining::Explanation;
-pub use mentions::Spot;
+pub use leading::Spot;
 
 /// The files that somebody edits, with the catalogs around them.
 pub struct Workbench {
@@ -251,13 +252,10 @@ fn looks_like_ours(path: &Path, text: &str) -> bool {
     if name.len() > FLOW_ENDING.len() && name.ends_with(FLOW_ENDING) {
         return true;
     }
-    let Some(document) =
-        name.ends_with(".json").then(|| CatalogPath::new("flows/x.json").ok()).flatten().and_then(|path| {
-            Document::parse(path.clone(), text.as_bytes()).ok().or_else(|| Document::lax(path, &Arc::from(text)))
-        })
-    else {
-        return false;
-    };
+    let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let (true, Ok(as_if)) = (is_json, CatalogPath::new("flows/x.json")) else { return false };
+    let strict = Document::parse(as_if.clone(), text.as_bytes()).ok();
+    let Some(document) = strict.or_else(|| Document::lax(as_if, &Arc::from(text))) else { return false };
     let value = &document.value;
     let within = |list: &str, member: &str| value.get(list).and_then(|list| list.get(0)?.get(member)).is_some();
     let graph = value.get("nodes").is_some_and(serde_json::Value::is_array) && value.get("edges").is_some();

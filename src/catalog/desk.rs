@@ -11,7 +11,7 @@ use super::findable::stray_examples;
 use super::names::FlowNames;
 use super::nested::{FlowPlace, Nesting};
 use super::problems::{left_out, unreadable};
-use super::stock::{Judge, JudgedFlow, Manner, Stock};
+use super::stock::{Judge, JudgedFlow, Manner, Stock, TemplatesOfFile};
 use super::{CatalogCheck, CatalogError, CheckOptions, ReportedFile, in_folder, in_order, is_category};
 use crate::document::Document;
 use crate::model::wire::is_among_tests;
@@ -265,7 +265,7 @@ impl Desk {
 
     /// The templates of all files.
     pub fn templates(&self) -> impl Iterator<Item = &Arc<Template>> {
-        self.stock.templates.values().flat_map(|file| file.all())
+        self.stock.templates.values().flat_map(TemplatesOfFile::all)
     }
 
     /// The template that a name means.

@@ -23,12 +23,7 @@ pub(super) struct Session {
     /// Sends a message; an editor that is gone hears nothing, and that it is gone is seen where it is read.
     send: Box<dyn Fn(Message)>,
     encoding: Encoding,
-    /// Whether the editor asks for what is wrong, instead of being told.
-    pulls: bool,
-    /// Whether it can be told to ask again.
-    refreshes: bool,
-    /// Whether it says which files change on the disk.
-    watches: bool,
+    can: Abilities,
     /// The files that it holds: its address and version of each, and the text as it has it.
     open: HashMap<PathBuf, OpenFile>,
     uris: HashMap<PathBuf, Uri>,
@@ -45,6 +40,16 @@ struct OpenFile {
     text: String,
 }
 
+/// What the editor can do.
+struct Abilities {
+    /// It asks for what is wrong, instead of being told.
+    pulls: bool,
+    /// It can be told to ask again.
+    refreshes: bool,
+    /// It says which files change on the disk.
+    watches: bool,
+}
+
 /// A question that is not answered: the code and the message.
 type Refused = (ErrorCode, String);
 
@@ -58,9 +63,11 @@ impl Session {
             workbench,
             send,
             encoding: Encoding::among(&offered),
-            pulls: can("textDocument/diagnostic").is_some_and(Value::is_object),
-            refreshes: is("workspace/diagnostics/refreshSupport"),
-            watches: is("workspace/didChangeWatchedFiles/dynamicRegistration"),
+            can: Abilities {
+                pulls: can("textDocument/diagnostic").is_some_and(Value::is_object),
+                refreshes: is("workspace/diagnostics/refreshSupport"),
+                watches: is("workspace/didChangeWatchedFiles/dynamicRegistration"),
+            },
             open: HashMap::new(),
             uris: HashMap::new(),
             stale: false,
@@ -90,7 +97,7 @@ impl Session {
 
     /// Asks to be told of files that change on the disk.
     pub(super) fn begin(&mut self) {
-        if self.watches {
+        if self.can.watches {
             let watchers = [json!({"globPattern": "**/*.{json,md}"}), json!({"globPattern": "**/flowy.toml"})];
             let registration = json!({
                 "id": "files",
@@ -115,7 +122,7 @@ impl Session {
         if !std::mem::take(&mut self.stale) {
             return;
         }
-        if self.pulls {
+        if self.can.pulls {
             return;
         }
         let shaper = self.shaper();
@@ -162,7 +169,7 @@ impl Session {
                 self.open.remove(&path);
                 self.workbench.close(&path);
                 self.uris.remove(&path);
-                if !self.pulls {
+                if !self.can.pulls {
                     let params = json!({"uri": closed.uri, "diagnostics": []});
                     self.send(Notification::new("textDocument/publishDiagnostics".to_owned(), params).into());
                 }
@@ -170,7 +177,7 @@ impl Session {
             "textDocument/didSave" => {
                 let Some(DidSaveTextDocumentParams { text_document: saved, .. }) = read(params) else { return };
                 // Who does not say what changes on the disk has what changed looked for at every save.
-                if !self.watches
+                if !self.can.watches
                     && let Some(folder) = path_of(&saved.uri).and_then(|path| path.parent().map(Path::to_owned))
                 {
                     self.changed_on_disk(&[folder]).await;
@@ -192,7 +199,7 @@ impl Session {
         for path in open {
             self.read_around(&path).await;
         }
-        if self.pulls && self.refreshes {
+        if self.can.pulls && self.can.refreshes {
             self.ask("workspace/diagnostic/refresh", Value::Null);
         }
     }
@@ -254,7 +261,7 @@ impl Session {
                 let text = shaper.text(&path);
                 let lines = Lines::of(&text, self.encoding);
                 let offers = self.workbench.offers(&path, offset).into_iter();
-                written(&offers.map(|offer| shaper.completion(&lines, offer)).collect::<Vec<_>>())
+                written(&offers.map(|offer| Shaper::completion(&lines, offer)).collect::<Vec<_>>())
             }
             "textDocument/codeAction" => self.actions(&asked(params)?),
             "textDocument/prepareRename" => {

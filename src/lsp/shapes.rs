@@ -40,7 +40,7 @@ impl Shaper<'_> {
         let lines = Lines::of(&text, self.encoding);
         let mut all: Vec<Diagnostic> =
             troubles.findings.iter().map(|finding| self.diagnostic(path, finding, &lines)).collect();
-        all.extend(troubles.unchecked.as_ref().map(|error| unchecked(error)));
+        all.extend(troubles.unchecked.as_ref().map(unchecked));
         all
     }
 
@@ -116,7 +116,7 @@ impl Shaper<'_> {
         TextEdit { range: Lines::of(&text, self.encoding).range(&(0..text.len())), new_text: after }
     }
 
-    pub(super) fn completion(&self, lines: &Lines<'_>, offer: Offer) -> CompletionItem {
+    pub(super) fn completion(lines: &Lines<'_>, offer: Offer) -> CompletionItem {
         let kind = match offer.kind {
             OfferKind::File => CompletionItemKind::File,
             OfferKind::Flow => CompletionItemKind::Module,

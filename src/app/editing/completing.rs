@@ -67,7 +67,7 @@ impl Workbench {
         let contexts = self.contexts(place, path, text, to);
         if let Some((name, fields)) = written.split_once('.') {
             let steps: Vec<String> = fields.split('.').map(str::to_owned).collect();
-            let (last, above) = steps.split_last().map(|(last, above)| (last.len(), above)).unwrap_or((0, &[]));
+            let (last, above) = steps.split_last().map_or((0, &[][..]), |(last, above)| (last.len(), above));
             let bytes = to - last..to + rest;
             let fields = contexts.iter().flat_map(|(reading, _)| fields_of(reading, &nfc(name), above));
             let offer =
@@ -182,7 +182,7 @@ impl Workbench {
                 desk.templates().map(|template| of(OfferKind::File, &label(template), &detail(template))).collect()
             }
             "flow" if is_flow => {
-                let flows = desk.flow_files().flat_map(|file| file.flows());
+                let flows = desk.flow_files().flat_map(ParsedFlows::flows);
                 let others = flows.filter(|(flow, _)| flow.file != place.path);
                 let detail = |flow: &Flow| flow.description.clone().unwrap_or_default();
                 others.map(|(flow, _)| of(OfferKind::Flow, flow.name.as_str(), &detail(flow))).collect()
@@ -305,7 +305,7 @@ fn fields_of(reading: &FlowReading, name: &str, above: &[String]) -> Vec<String>
     match shape.leads(&path) {
         Leads::Maybe(part) | Leads::Unsaid(part) | Leads::Nowhere(part) if part.depth == above.len() => part.fields,
         Leads::Several { labels } => labels,
-        _ => Vec::new(),
+        Leads::Somewhere | Leads::Maybe(_) | Leads::Unsaid(_) | Leads::Nowhere(_) => Vec::new(),
     }
 }
 

@@ -1,11 +1,13 @@
 //! What a name means, in words: where the value of a placeholder comes from, and what it is in a test.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::mentions::{Pointed, Subject};
+use super::leading::Pointed;
+use super::mentions::Subject;
 use super::renaming::{is_of, tests_in};
 use super::{Place, Workbench};
 use crate::catalog::FlowReading;
@@ -66,7 +68,7 @@ impl Workbench {
             (Subject::Template(name), _) => of_template(place.desk.template(name)?),
             (Subject::Flow(name), _) => {
                 let flow = place.desk.flow(name)?;
-                let about = flow.description.as_deref().map(|text| line(text)).unwrap_or_default();
+                let about = flow.description.as_deref().map(line).unwrap_or_default();
                 format!("Flow **{}**\n\n{about}\n\n`{}`", line(flow.name.as_str()), shown(flow.file.as_str(), 200))
             }
             (Subject::Persona(name), _) => format!("Persona `{}`", place.desk.guidance().persona(name)?),
@@ -188,11 +190,11 @@ impl Workbench {
                 let Some(read) = step.read(name) else { continue };
                 let of = self.of_read(place, reading, step, read);
                 let (flow, step) = (line(reading.flow.name.as_str()), step_named(reading, *node));
-                text.push_str(&format!("\n\nIn flow **{flow}**, {step}:\n\n{of}"));
+                let _ = write!(text, "\n\nIn flow **{flow}**, {step}:\n\n{of}");
             }
         }
         if users.len() > MOST_FLOWS {
-            text.push_str(&format!("\n\nand in {}", counted(users.len() - MOST_FLOWS, "more flow", "more flows")));
+            let _ = write!(text, "\n\nand in {}", counted(users.len() - MOST_FLOWS, "more flow", "more flows"));
         }
         text
     }
@@ -207,14 +209,14 @@ fn of_template(template: &Template) -> String {
     let mut text = format!("Template **{}**", line(&template.name));
     for said in [template.title.as_ref(), template.description.as_ref()].into_iter().flatten() {
         if *said != template.name {
-            text.push_str(&format!("\n\n{}", line(said)));
+            let _ = write!(text, "\n\n{}", line(said));
         }
     }
     let names: Vec<String> = template.variables.iter().map(|variable| code(&variable.name)).collect();
     if !names.is_empty() {
-        text.push_str(&format!("\n\nVariables: {}", names.join(", ")));
+        let _ = write!(text, "\n\nVariables: {}", names.join(", "));
     }
-    text.push_str(&format!("\n\n`{}`", shown(template.file.as_str(), 200)));
+    let _ = write!(text, "\n\n`{}`", shown(template.file.as_str(), 200));
     text
 }
 

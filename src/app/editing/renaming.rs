@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::mentions::{Mention, Pointed, Subject, of_flow, of_template};
+use super::leading::Pointed;
+use super::mentions::{Mention, Subject, of_flow, of_template};
 use super::{Place as FilePlace, Replacement, Workbench};
 use crate::app::testing::test_files;
 use crate::app::{Code, Error};
@@ -49,7 +50,7 @@ impl Workbench {
         let mentions = self.mentions_of(&renaming);
         for (file, found) in &mentions {
             if found.iter().any(|mention| mention.subject == Subject::Variable(name.as_str().to_owned())) {
-                let message = format!("{} is said already in {}", quoted(new), self.shown(&renaming, file));
+                let message = format!("{} is said already in {}", quoted(new), Self::shown(&renaming, file));
                 return Err(refused(message, "give it a name that neither the flow nor its templates have"));
             }
         }
@@ -62,7 +63,7 @@ impl Workbench {
         let mut changes = Vec::new();
         for (file, found) in mentions {
             self.refuse_broken(&renaming, &file)?;
-            let wanted = |mention: &Mention| self.says(&renaming, &mention.subject);
+            let wanted = |mention: &Mention| Self::says(&renaming, &mention.subject);
             let mut ranges: Vec<_> = found.into_iter().filter(wanted).map(|mention| mention.bytes).collect();
             ranges.sort_by_key(|bytes| bytes.start);
             ranges.dedup();
@@ -86,7 +87,7 @@ impl Workbench {
             all.extend(self.place(path).map(|place| Renaming { place, name: name.clone(), reading: Some(reading) }));
         }
         let of_one = |renaming: &Renaming<'_>| {
-            let wanted = |mention: &Mention| self.says(renaming, &mention.subject);
+            let wanted = |mention: &Mention| Self::says(renaming, &mention.subject);
             let files = self.mentions_of(renaming).into_iter();
             files
                 .flat_map(|(file, found)| found.into_iter().filter(wanted).map(move |mention| (file.clone(), mention)))
@@ -139,7 +140,11 @@ impl Workbench {
             let users = self.users(&path).into_iter().filter(|(reading, steps)| {
                 let uses = |step: &crate::validate::StepScope| match &step.body {
                     Body::Text { template: Some(used), .. } => used.text_pointer == template.text_pointer,
-                    _ => false,
+                    Body::Text { template: None, .. }
+                    | Body::Call { .. }
+                    | Body::Link { .. }
+                    | Body::Faulty { .. }
+                    | Body::Elsewhere => false,
                 };
                 let steps = reading.scope.steps.iter().filter(|step| steps.contains(&step.node)).any(uses);
                 steps && Some((&reading.flow.file, reading.flow.place_in_file)) != own
@@ -165,16 +170,16 @@ impl Workbench {
         if whole {
             return Ok(());
         }
-        let message = format!("{} has errors in its syntax, or repeats a key", self.shown(renaming, file));
+        let message = format!("{} has errors in its syntax, or repeats a key", Self::shown(renaming, file));
         Err(refused(message, "mend the file first"))
     }
 
-    fn shown(&self, renaming: &Renaming<'_>, file: &Path) -> String {
+    fn shown(renaming: &Renaming<'_>, file: &Path) -> String {
         file.strip_prefix(renaming.place.root).unwrap_or(file).display().to_string()
     }
 
     /// Whether a mention is one of the variable.
-    fn says(&self, renaming: &Renaming<'_>, subject: &Subject) -> bool {
+    fn says(renaming: &Renaming<'_>, subject: &Subject) -> bool {
         match subject {
             Subject::Variable(name) => *name == renaming.name,
             Subject::InputOf { flow, input } => {
@@ -185,7 +190,12 @@ impl Workbench {
                 });
                 same && *input == renaming.name
             }
-            _ => false,
+            Subject::Output(_)
+            | Subject::Template(_)
+            | Subject::Flow(_)
+            | Subject::Persona(_)
+            | Subject::Contract(_)
+            | Subject::Node(_) => false,
         }
     }
 
@@ -235,10 +245,9 @@ impl Workbench {
         let mut found = Vec::new();
         for file in desk.flow_files() {
             let calls = |flow: &crate::model::Flow| {
-                flow.nodes.iter().any(|node| match &node.kind {
-                    NodeKind::Flow(link) => link.flow.as_deref().is_some_and(is_meant),
-                    _ => false,
-                })
+                flow.nodes.iter().any(
+                    |node| matches!(&node.kind, NodeKind::Flow(link) if link.flow.as_deref().is_some_and(is_meant)),
+                )
             };
             if !file.flows().iter().any(|(flow, _)| calls(flow)) {
                 continue;
@@ -288,10 +297,9 @@ impl Workbench {
 
 /// The tests of a file, each with where it stands.
 pub(super) fn tests_in(document: &Document) -> Vec<(Pointer, &Value)> {
-    match &document.value {
-        Value::Array(tests) => tests.iter().enumerate().map(|(at, test)| (Pointer::root().item(at), test)).collect(),
-        test => vec![(Pointer::root(), test)],
-    }
+    let test = &document.value;
+    let Some(tests) = test.as_array() else { return vec![(Pointer::root(), test)] };
+    tests.iter().enumerate().map(|(at, test)| (Pointer::root().item(at), test)).collect()
 }
 
 /// Whether a test is one of a flow.
