@@ -1,5 +1,7 @@
 //! What is wrong, while somebody writes.
 
+#![allow(clippy::needless_pass_by_value, reason = "`json!` makes a value, and tests read better without `&`")]
+
 use serde_json::{Value, json};
 
 use super::{GREETING, HARBOUR};

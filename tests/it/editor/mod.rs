@@ -1,5 +1,7 @@
 //! `flowy lsp`, as an editor drives it.
 
+#![allow(clippy::needless_pass_by_value, reason = "`json!` makes a value, and tests read better without `&`")]
+
 mod checking;
 mod naming;
 

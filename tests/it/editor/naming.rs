@@ -1,5 +1,7 @@
 //! What names mean: definitions, references, completion and renaming.
 
+#![allow(clippy::needless_pass_by_value, reason = "`json!` makes a value, and tests read better without `&`")]
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};

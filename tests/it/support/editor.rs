@@ -1,5 +1,7 @@
 //! An editor: a client of the Language Server Protocol that drives the spawned program.
 
+#![allow(clippy::needless_pass_by_value, reason = "`json!` makes a value, and tests read better without `&`")]
+
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
