@@ -74,7 +74,7 @@ fn every_markdown_example_is_a_file_that_passes_and_prints_what_the_page_says() 
             count += 1;
         }
     }
-    assert_eq!(count, 5);
+    assert_eq!(count, 6);
     let check = sandbox.run(["validate", "--strict"]);
     assert_eq!(check.code, 0, "{}", check.out);
     let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
