@@ -136,7 +136,7 @@ mod tests {
                 assert_eq!(lines.offset(lines.position(offset)), offset, "{offset}");
             }
             let at = |line, character| lines.offset(Position { line, character });
-            assert_eq!((at(1, 0), at(2, 0), at(3, 0), at(9, 9)), (13, 20, 26, text.len()));
+            assert_eq!((at(1, 0), at(2, 0), at(3, 0), at(9, 9)), (12, 19, 25, text.len()));
             assert_eq!(at(0, 99), text.find('\r').expect("there"));
         }
         assert_eq!(Lines::of(text, Encoding::Utf16).offset(Position { line: 0, character: 2 }), 1);
