@@ -108,10 +108,10 @@ pub(super) enum Command {
         long_about = "Execute a flow: fill in all its steps, in the order of its edges.\n\nThe final result goes to \
                       stdout, byte for byte and with nothing around it, so `flowy run NAME > out.md` saves exactly that. \
                       A line for each step goes to stderr; --steps adds the texts of the steps. If a step fails, \
-                      the finished parts are printed, and the exit code is 1.\n\nAn execution that calls tools or models is \
-                      stored; if it is interrupted, --resume goes on with it.\n\nNo model is called: the result of a \
-                      flow of texts is a prompt for you to give to a model.\n\nOn a terminal, flowy asks for required \
-                      values that are not given.",
+                      the finished parts are printed, and the exit code is 1.\n\nThe result of a flow of texts is a prompt, \
+                      unless --model or your settings name a model that answers its steps. An execution that calls tools \
+                      or models is stored; if it is interrupted, --resume goes on with it. On a terminal, flowy asks for \
+                      required values that are not given.",
         after_help = "Examples:\n  flowy run Marketing_Strategy --var company=TechCorp --var market=AI --var budget=100K\n  \
                       flowy run Meeting_Follow_Up --var-file meeting_notes=notes.txt --var participants=Kim > follow-up.md\n  \
                       echo '{\"company\": \"TechCorp\"}' | flowy run Marketing_Strategy --vars - --dry-run\n  \
@@ -370,7 +370,7 @@ pub(super) struct RunArgs {
     /// Show what would run and which values are missing; execute nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// The model that answers steps; none: nobody; OLD=NEW: another one instead. May be repeated
+    /// The model that answers steps, none, or OLD=NEW; may be repeated
     #[arg(long = "model", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) models: Vec<String>,
     /// What is done with answers of models that are stored on this machine
