@@ -409,6 +409,24 @@ impl Guide {
         }
     }
 
+    /// The same, and waits a while for what the server does in it, here or in another process.
+    ///
+    /// # Errors
+    /// As [`Guide::story`].
+    pub async fn awaited(&self, id: &ExecutionId) -> Result<Turn, GuideError> {
+        let story = self.attended(id).await?;
+        if story.guided.handed().is_some() || story.guided.asked().is_some() || story.guided.state().ended() {
+            return Ok(Turn::of(story.guided, Deed::Began));
+        }
+        let turn = self.carry_on(Turn::of(story.guided.clone(), Deed::Began)).await?;
+        if turn.guided.entries() == story.guided.entries() {
+            // Another process is at it, or has not seen to it yet.
+            tokio::time::sleep(tools::LOOK).await;
+            return Ok(Turn::of(self.story(id).await?.guided, Deed::Began));
+        }
+        Ok(turn)
+    }
+
     /// An execution as its log says it now; of one that is known, only what is new is read.
     async fn read(&self, id: &ExecutionId) -> Result<Story, GuideError> {
         if let Some(known) = self.known.take(id)

@@ -27,6 +27,8 @@ pub struct BeginRequest {
     pub variables: Map<String, Value>,
     /// Branch, tag or commit; none for the source's own.
     pub git_ref: Option<String>,
+    /// Ask for the newest state even while a copy is fresh.
+    pub refresh: bool,
 }
 
 /// An execution that has begun.
@@ -144,7 +146,7 @@ impl App {
             return Err(Error::new(Code::LimitExceeded, format!("`task` is longer than {LONGEST_TASK} bytes"))
                 .next("say in a few sentences what is to be done"));
         }
-        let catalog = self.catalog(request.git_ref.as_deref(), false).await?;
+        let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
         let prepared = catalog.prepare(&request.flow).await?;
         let plan = prepared.plan()?.clone();
         let errors: Vec<Finding> =
@@ -197,6 +199,16 @@ impl App {
         };
         let id = ExecutionId::named(&self.execution_named(&request.execution).await?);
         self.guide_telling(told).complete(&id, &closure).await.map_err(|error| self.told(id.as_str(), &error))
+    }
+
+    /// Waits a while for the steps of a guided execution that the server does, and takes over what a process left
+    /// that is gone. `told` hears how they go.
+    ///
+    /// # Errors
+    /// When there is none of that id, or its log can't be read.
+    pub async fn wait_for_server(&self, execution: &str, told: Option<&OnStep>) -> Result<Turn, Error> {
+        let id = ExecutionId::named(execution);
+        self.guide_telling(told).awaited(&id).await.map_err(|error| self.told(execution, &error))
     }
 
     /// Hands the open step to a person, who is asked at once where that is possible.

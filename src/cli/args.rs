@@ -4,6 +4,7 @@
 //! [`config`](crate::config), so a flag, a variable and a line of `flowy.toml` are understood alike.
 
 mod checking;
+mod guiding;
 mod outside;
 mod writing;
 
@@ -16,6 +17,7 @@ pub(super) use checking::{
     BaselineChoice, CheckFormat, DiffArgs, DiffFormat, ExplainArgs, FailOn, FixChoice, FmtArgs, TestArgs, TestFormat,
     ValidateArgs,
 };
+pub(super) use guiding::{GuideArgs, ValueArgs};
 pub(super) use outside::{ModelsCommand, ServersCommand};
 pub(super) use writing::{ConvertArgs, ImportArgs, InitArgs, NewArgs};
 
@@ -118,6 +120,20 @@ pub(super) enum Command {
                       flowy run --resume ID"
     )]
     Run(RunArgs),
+    /// Carry out a flow step by step: you or a program answer each step
+    #[command(
+        long_about = "Carry out a flow step by step, as a client's model does in a guided execution: each step's text is \
+                      shown with its persona and its contract, its answer is checked and kept, and the next step reads it. \
+                      The final result goes to stdout.\n\nYou answer on the terminal, in your editor if VISUAL or EDITOR \
+                      names one. --with names a program that answers instead; it is started without a shell. Otherwise \
+                      answers come from stdin, each ended by a line with a single dot. An answer that breaks the contract \
+                      is refused, and the step is asked again. If the answers end before the steps do, the exit code \
+                      is 1, and --resume goes on.",
+        after_help = "Examples:\n  flowy guide Feature_Development --var feature='dark mode' --var codebase=web/\n  \
+                      flowy guide Marketing_Strategy --with 'ollama run llama3.2' --vars values.json\n  \
+                      cat answer.txt | flowy guide --resume ID"
+    )]
+    Guide(GuideArgs),
     /// Check flow and template files, and show each finding at its place
     #[command(
         long_about = "Check flow and template files, and show each finding at its place.\n\nWithout paths, flowy checks the \
@@ -267,6 +283,7 @@ impl Command {
             Self::List(_) => "flows/list",
             Self::Show(_) => "flows/show",
             Self::Run(_) => "flows/execute",
+            Self::Guide(_) => "flows/guide",
             Self::Validate(_) => "flows/validate",
             Self::New(_) => "flows/new",
             Self::Init(_) => "flows/init",
@@ -352,21 +369,9 @@ pub(super) struct RunArgs {
     /// What becomes of a call that was cut off: repeat, fail or {"result": …}
     #[arg(long, value_name = "ANSWER", requires = "resume", value_parser = NonEmptyStringValueParser::new())]
     pub(super) answer: Option<String>,
-    /// A value, as text
-    #[arg(long = "var", value_name = "NAME=TEXT")]
-    pub(super) vars: Vec<String>,
-    /// A value, as JSON: a number, true, a list, an object
-    #[arg(long = "var-json", value_name = "NAME=JSON")]
-    pub(super) json_vars: Vec<String>,
-    /// A value, read from a file as text
-    #[arg(long = "var-file", value_name = "NAME=FILE")]
-    pub(super) file_vars: Vec<String>,
-    /// Read values from a JSON object in a file, or from stdin with -; other flags override them
-    #[arg(long = "vars", value_name = "FILE")]
-    pub(super) files: Vec<PathBuf>,
-    /// Start from a variable set; `flowy show NAME` lists the sets
-    #[arg(long, value_name = "SET", value_parser = NonEmptyStringValueParser::new())]
-    pub(super) set: Option<String>,
+    /// The values.
+    #[command(flatten)]
+    pub(super) values: ValueArgs,
     /// Show what would run and which values are missing; execute nothing
     #[arg(long)]
     pub(super) dry_run: bool,

@@ -8,6 +8,7 @@ mod executions;
 mod explain;
 mod fmt;
 mod graph;
+mod guide;
 mod list;
 mod lsp;
 mod models;
@@ -114,6 +115,7 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::List(args) => list::list(args, world),
         Command::Show(args) => show::show(&args, world),
         Command::Run(args) => run::run(&args, world),
+        Command::Guide(args) => guide::guide(&args, world),
         Command::Validate(args) => validate::validate(&args, world),
         Command::New(args) => new::new(&args, world),
         Command::Init(args) => new::init(&args, world),
@@ -160,14 +162,18 @@ fn wait<F: Future>(world: &World<'_>, what: &str, answer: F) -> Result<F::Output
 
 /// Waits for an answer beside a sign of life that the caller has.
 fn wait_with<F: Future>(progress: &ProgressLine, answer: F) -> Result<F::Output, Stop> {
-    let runtime = runtime()?;
-    Ok(runtime.block_on(async {
+    Ok(wait_on(&runtime()?, progress, answer))
+}
+
+/// The same on a runtime that the caller has, on which work goes on between two answers.
+fn wait_on<F: Future>(runtime: &tokio::runtime::Runtime, progress: &ProgressLine, answer: F) -> F::Output {
+    runtime.block_on(async {
         tokio::select! {
             biased;
             answer = answer => answer,
             never = progress.run() => match never {},
         }
-    }))
+    })
 }
 
 /// A file that may not grow any more is an error of whoever writes it, and not the end of all.

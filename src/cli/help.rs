@@ -49,6 +49,11 @@ const RELEVANT: &[Relevant] = &[
         settings: &[Source, Catalog, Reading, Servers, CacheFolder, StateFolder, Counts, All],
         flags: READING,
     },
+    Relevant {
+        command: "guide",
+        settings: &[Source, Catalog, Reading, Servers, CacheFolder, StateFolder, Counts, All],
+        flags: READING,
+    },
     Relevant { command: "validate", settings: &[Source, Catalog, Reading, Servers, CacheFolder, All], flags: READING },
     // Here --json is the form of the files, which the page says.
     Relevant { command: "new", settings: &[Source, All], flags: &["quiet", "color"] },

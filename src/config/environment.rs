@@ -19,6 +19,8 @@ pub const SURROUNDINGS: &[(&str, &str)] = &[
     ("APPDATA", "where flowy\\flowy.toml and Claude Desktop's file are looked for (Windows)"),
     ("LOCALAPPDATA", "where the cache and state folders are made (Windows)"),
     ("TMPDIR", "where a folder is made when there is no user's folder"),
+    ("VISUAL", "the editor in which flowy guide takes answers, with its arguments"),
+    ("EDITOR", "the same, where VISUAL is not set"),
     ("GITHUB_ACTIONS", "true: GITHUB_REF is the workflow's own, see there"),
     ("GITHUB_STEP_SUMMARY", "the file to which flowy validate --format github adds all findings"),
     (
@@ -143,6 +145,17 @@ impl Environment {
     pub fn on(mut self, platform: Platform) -> Self {
         self.platform = platform;
         self
+    }
+
+    /// The person's editor with its arguments: `VISUAL`, else `EDITOR`.
+    pub fn editor(&self) -> Option<String> {
+        let named = |name: &str| self.variable(name)?.to_str().map(str::to_owned);
+        ["VISUAL", "EDITOR"].into_iter().filter_map(named).find(|editor| !editor.trim().is_empty())
+    }
+
+    /// Where temporary files go.
+    pub fn temporary(&self) -> &Path {
+        &self.temporary
     }
 
     /// The folder that relative paths are relative to.

@@ -52,6 +52,7 @@ pub use files::{Attached, attached, attached_to};
 pub use finding::checkup;
 pub(super) use flow::from;
 pub use flow::{input_schema, shown};
+pub(in crate::report) use guided::asked_of;
 pub(super) use guided::state_word;
 pub use guided::{
     GuidedAnswer, GuidedStatus, GuidedSummary, begun, exported, guided_status, guided_summary, pruned, tallies, turn,

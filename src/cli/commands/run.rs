@@ -1,10 +1,12 @@
 //! `flowy run`: one execution, its final result on stdout and everything else on stderr.
 
 mod files;
-mod values;
+pub(super) mod values;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Map, Value};
 
 use super::{Done, ENDING, Stop, World, wait_with};
 use crate::app::{
@@ -22,7 +24,7 @@ pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
     if let Some(id) = &args.resume {
         return resume(id, args, world);
     }
-    let variables = values::read(args, world.environment)?;
+    let variables = values::read(&args.values, world.environment)?;
     let models = models(args)?;
     let (app, servers) = crate::cli::open_with_servers(world)?;
     let mut request = ExecuteRequest {
@@ -48,7 +50,7 @@ pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
 
 /// Asks the person at the terminal for required values that are not given. What is wrong with the flow is told by
 /// executing it.
-fn ask_for_missing(app: &App, request: &mut ExecuteRequest, world: &World<'_>) -> Result<(), Stop> {
+pub(super) fn ask_for_missing(app: &App, request: &mut ExecuteRequest, world: &World<'_>) -> Result<(), Stop> {
     let progress = ProgressLine::of(world.printer, &format!("reading {}", app.describe()));
     let missing = wait_with(&progress, app.missing_inputs(request))?;
     drop(progress);
@@ -99,7 +101,7 @@ fn resume(id: &str, args: &RunArgs, world: &World<'_>) -> Done {
     if !story.guided.is_direct() {
         return Err(Stop::usage(
             format!("execution {id} is a guided one: a client's model does its steps"),
-            format!("go on with it in your client; `flowy executions show {id}` shows how it stands"),
+            format!("go on with it in your client, or with flowy guide --resume {id}"),
         ));
     }
     let answers = args.answer.as_ref().map(|answer| read_values(answer).unwrap_or_else(|_| answer.clone().into()));
@@ -261,18 +263,25 @@ fn refuse(stop: Stop, app: &App, request: &ExecuteRequest, world: &World<'_>) ->
     if world.everywhere.json {
         world.printer.json(&wire::refusal(&error, Some(&request.flow), "flows/execute"));
     }
-    if error.code != Code::MissingVariables {
-        world.printer.error(&error);
-        return Err(Stop::Printed(exit));
-    }
-    let inputs = InputsRequest { name: request.flow.clone(), git_ref: None, refresh: false };
-    let prepared = super::runtime()?.block_on(app.inputs(&inputs)).map(|(prepared, _)| prepared);
-    match prepared.as_ref().ok().and_then(|prepared| prepared.plan.as_ref()) {
+    tell_why(&error, app, ("run", &request.flow, &request.variables), world);
+    Err(Stop::Printed(exit))
+}
+
+/// Tells why nothing began; of missing values it says what they are for and what to type.
+pub(super) fn tell_why(
+    error: &Error,
+    app: &App,
+    (command, flow, variables): (&str, &str, &Map<String, Value>),
+    world: &World<'_>,
+) {
+    let inputs = InputsRequest { name: flow.to_owned(), git_ref: None, refresh: false };
+    let prepared = (error.code == Code::MissingVariables).then(|| super::runtime().ok()).flatten();
+    let prepared = prepared.and_then(|runtime| runtime.block_on(app.inputs(&inputs)).ok());
+    match prepared.as_ref().and_then(|(prepared, _)| prepared.plan.as_ref()) {
         Some(plan) => {
             let source = world.everywhere.settings.0.value("--source");
-            world.printer.missing(|look| human::missing(&error, plan, &request.variables, source, look));
+            world.printer.missing(|look| human::missing(error, plan, (command, variables, source), look));
         }
-        None => world.printer.error(&error),
+        None => world.printer.error(error),
     }
-    Err(Stop::Printed(exit))
 }

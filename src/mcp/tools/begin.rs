@@ -38,6 +38,7 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
             task: arguments.owned("task"),
             variables: arguments.values("initialVariables"),
             git_ref: arguments.owned("ref"),
+            refresh: false,
         };
         let begun = call.unless_cancelled(call.app.begin(&request, call.progress.as_ref()).boxed()).await?;
         Ok(Reply::of_guided(&wire::begun(&begun), &begun.turn.guided))

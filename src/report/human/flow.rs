@@ -31,7 +31,7 @@ pub fn shown(shown: &Shown, full: bool, source: Option<&str>, look: Look) -> Str
             if let Some(plan) = prepared.plan.as_deref() {
                 let needed = plan.inputs().iter().filter(|input| input.required && input.default.is_none());
                 let needed: Vec<&str> = needed.map(|input| input.name.as_str()).collect();
-                let command = command(plan.name(), &needed, &Map::new(), source);
+                let command = command("run", plan.name(), &needed, (&Map::new(), source));
                 let _ = writeln!(text, "{}  {command}", section("Execute it", look));
             }
             text

@@ -86,12 +86,13 @@ pub fn asking(story: &Story, look: Look) -> String {
     )
 }
 
-/// Where a question is answered: of a guided execution, no command does that.
+/// Where a question is answered.
 fn where_answered(flow: &str, id: &str, direct: bool) -> String {
+    let id = short(id);
     if direct {
-        return format!("answer it: flowy run --resume …{} --answer repeat (or fail)", short(id));
+        return format!("answer it: flowy run --resume …{id} --answer repeat (or fail)");
     }
-    format!("answer it in your client: \"resume {} …{}\"", shown(flow, LINE), short(id))
+    format!("answer it in your client (\"resume {} …{id}\"), or here: flowy guide --resume {id}", shown(flow, LINE))
 }
 
 fn row(summary: &Summary) -> Vec<String> {

@@ -16,7 +16,12 @@ use crate::run::{Given, Refusal};
 const LONGEST_REPEATED: usize = 60;
 
 /// The missing values with their descriptions, and the command line that gives them.
-pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: Option<&str>, look: Look) -> String {
+pub fn missing(
+    error: &Error,
+    plan: &Plan,
+    (verb, given, source): (&str, &Map<String, Value>, Option<&str>),
+    look: Look,
+) -> String {
     let refusal = Given::read(given).and_then(|given| given.check(plan.terms()));
     let Err(Refusal::Missing { missing, misspelt, wanted, .. }) = refusal else { return super::error(error, look) };
     let missing: Vec<&str> = missing.iter().map(|(name, _)| name.as_str()).collect();
@@ -44,7 +49,7 @@ pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: O
     // A name that nothing reads is most likely a misspelt one, and not to be typed again.
     let known = given.iter().filter(|(name, _)| *name == "_variableSet" || inputs.contains_key(name.as_str()));
     let known: Map<String, Value> = known.map(|(name, value)| (name.clone(), value.clone())).collect();
-    let _ = writeln!(text, "\n{}\n  {}", look.paint(HEADING, "Type:"), command(flow, &missing, &known, source));
+    let _ = writeln!(text, "\n{}\n  {}", look.paint(HEADING, "Type:"), command(verb, flow, &missing, (&known, source)));
     if !wanted.sets.is_empty() {
         let sets: Vec<String> = wanted.sets.iter().map(|set| shown(set, 100)).collect();
         text.push_str(&hint(&format!("a variable set gives them, too: --set {}", sets.join(", --set ")), look));
@@ -57,9 +62,14 @@ pub fn missing(error: &Error, plan: &Plan, given: &Map<String, Value>, source: O
     text
 }
 
-/// The command that executes a flow, with what is given and what is still to be filled in.
-pub(super) fn command(flow: &str, missing: &[&str], given: &Map<String, Value>, source: Option<&str>) -> String {
-    let mut words = vec!["flowy run".to_owned(), word(flow)];
+/// The command that executes a flow, or guides through it, with what is given and what is still to be filled in.
+pub(super) fn command(
+    verb: &str,
+    flow: &str,
+    missing: &[&str],
+    (given, source): (&Map<String, Value>, Option<&str>),
+) -> String {
+    let mut words = vec![format!("flowy {verb}"), word(flow)];
     if let Some(source) = source {
         words.extend(["--source".to_owned(), word(source)]);
     }
@@ -95,7 +105,7 @@ mod tests {
         let given = serde_json::json!({"company": "Bob's \"Co\"", "count": 3, "_variableSet": "b"});
         let Value::Object(given) = given else { return };
         assert_eq!(
-            command("Two words", &["market"], &given, None),
+            command("run", "Two words", &["market"], (&given, None)),
             "flowy run 'Two words' --var 'company=Bob'\\''s \"Co\"' --var-json count=3 --set b --var market=…"
         );
     }

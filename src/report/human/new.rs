@@ -25,7 +25,7 @@ pub fn created(created: &Created, quiet: bool, look: Look) -> String {
     let source = folder.map(|folder| format!(" --source {}", word(folder))).unwrap_or_default();
     let values = created.inputs.iter().cloned().collect();
     let _ = writeln!(text, "\nNext, edit the texts, and try them:");
-    let _ = writeln!(text, "  {}", command(&created.flow, &[], &values, folder));
+    let _ = writeln!(text, "  {}", command("run", &created.flow, &[], (&values, folder)));
     let _ = writeln!(text, "  flowy test {}{source}", word(&created.flow));
     text
 }

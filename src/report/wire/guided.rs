@@ -21,6 +21,7 @@ use super::execution;
 use crate::run::{Guided, GuidedState, State};
 use auto::{AutoStep, ToolStep};
 use step::OpenStep;
+pub(in crate::report) use step::asked_of;
 
 pub use export::exported;
 pub use kept::{pruned, tallies};

@@ -11,6 +11,8 @@ mod outputs;
 mod people;
 mod repeats;
 mod storage;
+#[cfg(unix)]
+mod terminal;
 mod tools;
 mod walking;
 

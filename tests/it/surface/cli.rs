@@ -8,10 +8,11 @@ use flowy::internals::config::{Audience, Environment, Flags, SETTINGS, Settings}
 
 use crate::support::program::Sandbox;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "list",
     "show",
     "run",
+    "guide",
     "validate",
     "new",
     "init",
@@ -262,8 +263,8 @@ fn every_example_in_a_help_text_is_understood_and_names_one_flow_and_its_inputs(
             let parsed = <Cli as clap::Parser>::try_parse_from(words);
             assert!(parsed.is_ok(), "{line}: {}", parsed.err().unwrap());
             let name = match words[1].as_str() {
-                "run" if words[2].starts_with("--") => continue,
-                "run" | "show" | "graph" | "schema" => words[2].as_str(),
+                "run" | "guide" if words[2].starts_with("--") => continue,
+                "run" | "guide" | "show" | "graph" | "schema" => words[2].as_str(),
                 "stats" => match words.iter().position(|word| word == "--flow") {
                     Some(at) => words[at + 1].as_str(),
                     None => continue,

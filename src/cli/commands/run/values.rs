@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::Stop;
 use crate::app::{ValuesError, read_values};
-use crate::cli::args::RunArgs;
+use crate::cli::args::ValueArgs;
 use crate::config::{Environment, read_named, read_up_to, system_says};
 use crate::names::quoted;
 
@@ -20,7 +20,7 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 const KEEP_ONE: &str = "keep one of the two";
 
 /// Everything that was given.
-pub(super) fn read(args: &RunArgs, environment: &Environment) -> Result<Map<String, Value>, Stop> {
+pub(in crate::cli::commands) fn read(args: &ValueArgs, environment: &Environment) -> Result<Map<String, Value>, Stop> {
     let mut all = Map::new();
     let mut stdin_read = false;
     for file in &args.files {

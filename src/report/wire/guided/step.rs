@@ -153,7 +153,7 @@ impl OpenStep {
 }
 
 /// What the output must be, and one that is.
-fn asked_of(guided: &Guided, step: usize) -> (Value, Option<Value>) {
+pub(in crate::report) fn asked_of(guided: &Guided, step: usize) -> (Value, Option<Value>) {
     if guided.rendering(step).is_none_or(|rendering| rendering.terms.is_none()) {
         let fields = guided.run().fields_read(step);
         return (usual_contract(&fields), Some(usual_example(&fields)));
