@@ -12,6 +12,7 @@ mod names;
 mod nested;
 mod prepare;
 mod problems;
+mod side_by_side;
 mod stock;
 mod templates;
 
@@ -27,7 +28,7 @@ use crate::names::{CatalogPath, ItemName, MOST_NAMED, file_stem, quoted};
 use crate::source::{Snapshot, View};
 
 pub use calls::calls_of;
-pub use check::{CatalogCheck, CheckOptions, ReportedFile, check, in_order, sifted, texts};
+pub use check::{CatalogCheck, CheckOptions, FileFacts, ReportedFile, check, in_order, sifted, texts};
 pub use desk::{Desk, FlowReading};
 pub use error::{Candidate, CatalogError, ItemKind, code_of, is_passing};
 pub use inputs::{Variable, in_sets, named_in, normal, taken_by, variables};

@@ -25,7 +25,7 @@ use chrono::{DateTime, Utc};
 pub use self::failure::{ProblemKind, SourceError};
 pub use self::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, is_read};
 pub use self::git::{GitError, GitFiles, files_at};
-pub use self::github::{Pace, remove_kept};
+pub use self::github::Pace;
 pub use self::reading::{Reading, Text};
 pub use self::refusal::Refusal;
 
@@ -36,6 +36,17 @@ use crate::cache::RecordFile;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::names::{CatalogPath, ObjectId, RefName, RepoSlug};
+
+/// The version of everything below the cache folder: another format, another folder.
+const FORMAT: &str = "v2";
+
+/// Removes whatever is kept of sources below a cache folder; all of it can be read again.
+///
+/// # Errors
+/// When something can't be removed.
+pub fn remove_kept(cache: &std::path::Path) -> std::io::Result<()> {
+    std::fs::remove_dir_all(cache.join(FORMAT))
+}
 
 /// The target of the log lines that say how many `files` are being read, for whoever shows that.
 pub const READING: &str = "flowy::reading";
@@ -139,7 +150,7 @@ impl Source {
                 git_ref: git_ref.or_else(|| settings.git_ref.clone()),
             },
             SourceSpec::Folder(path) => {
-                Self { kind: SourceKind::Folder(FolderSource::open(path, settings.max_file_size)?), git_ref: None }
+                Self { kind: SourceKind::Folder(FolderSource::open(path, settings, clock)?), git_ref: None }
             }
             SourceSpec::Examples(files) => {
                 let snapshot = Arc::new(Snapshot::fixed(Examples::of(files), "examples"));
@@ -292,19 +303,21 @@ impl Snapshot {
     pub async fn derived(&self, name: &str) -> Option<RecordFile> {
         match &self.body {
             Body::Remote(remote) => remote.derived(name).await,
-            Body::Folder(_) | Body::Fixed(_) => None,
+            Body::Folder(walked) => walked.derived(&self.revision, name).await,
+            Body::Fixed(_) => None,
         }
     }
 
     /// Keeps records made from this revision under a name; what was kept is open then.
     ///
     /// # Errors
-    /// The records themselves, where nothing can be kept: the revision is no whole commit, or the disk
-    /// can't be written.
+    /// The records themselves, where nothing is kept: the revision is no whole commit, the folder is small or
+    /// was changed a moment ago, or the disk can't be written.
     pub async fn keep_derived(&self, name: &str, records: Vec<Vec<u8>>) -> Result<RecordFile, Vec<Vec<u8>>> {
         match &self.body {
             Body::Remote(remote) => remote.keep_derived(name, records).await,
-            Body::Folder(_) | Body::Fixed(_) => Err(records),
+            Body::Folder(walked) => walked.keep_derived(&self.revision, name, records).await,
+            Body::Fixed(_) => Err(records),
         }
     }
 }

@@ -313,7 +313,7 @@ impl Store {
         .await
     }
 
-    /// Forgets direct executions that are too old or too many, but for those that a process is at. Their room
+    /// Forgets direct executions that are too old, and those beyond a number that have ended. Their room
     /// in the file is used again.
     ///
     /// # Errors
@@ -325,7 +325,7 @@ impl Store {
         self.write(move |opened| {
             let due = "SELECT id FROM executions WHERE direct AND (begun_at < ?1 OR (begun_at, id) <= (
                            SELECT begun_at, id FROM executions WHERE direct ORDER BY begun_at DESC, id DESC
-                           LIMIT 1 OFFSET ?2)) AND (driver IS NULL OR begun_at < ?1)";
+                           LIMIT 1 OFFSET ?2)) AND (driver IS NULL AND state IN ('completed', 'partial', 'failed', 'cancelled') OR begun_at < ?1)";
             let any = opened.connection.prepare_cached(&format!("{due} LIMIT 1"))?.exists(params![oldest, most])?;
             if !any {
                 return Ok(0);

@@ -62,7 +62,8 @@ impl App {
         if work.models.is_none() && !run.plan().steps().iter().any(|step| matches!(step.work, Work::Call(_))) {
             return (None, Vec::new());
         }
-        let (models, answers) = work.models.as_ref().map(ModelChoice::words).unwrap_or_default();
+        // Whoever goes on with it goes on as it was begun, also where the operator has configured a model since.
+        let (models, answers) = work.models.clone().unwrap_or_else(ModelChoice::of_nobody).words();
         let order = DirectOrder {
             id: ExecutionId::named(&work.id),
             plan: run.plan().clone(),
@@ -127,7 +128,8 @@ impl App {
         let (tools, execution) = (self.tools.clone(), id);
         let stream = caller.pieces.clone().and_then(|on_piece| Some((last_text(run.plan())?, on_piece)));
         let ends = options.deadline.map(|deadline| self.clock.reading().saturating_add(deadline));
-        let worker = models.map(|models| ModelWorker::new(self.models.clone(), models, ends).telling(stream));
+        let worker =
+            models.map(|models| ModelWorker::new(self.models.clone(), models, ends).having_done(&run).telling(stream));
         let mut work = tokio::spawn(async move {
             let far = Arc::new(Far::default());
             let told = on_step.clone().map(|on_step| telling(&run, far.clone(), on_step));
@@ -276,8 +278,24 @@ async fn ended(log: Option<&DirectLog>, bug: Option<&Error>) -> bool {
     }
     if let Err(error) = log.end().await {
         tracing::warn!(%error, "the end of an execution could not be kept");
+        // Until it is, everybody else takes the execution for a running one.
+        tokio::spawn(keep_end(log.clone()));
     }
     log.is_interrupted()
+}
+
+/// Keeps the end of an execution as soon as the store takes it.
+async fn keep_end(log: DirectLog) {
+    for pause in [1, 2, 5, 10, 30].into_iter().chain(std::iter::repeat_n(60, 60)).map(Duration::from_secs) {
+        tokio::time::sleep(pause).await;
+        match log.end().await {
+            Ok(()) => return,
+            // Somebody else has ended it, or goes on with it.
+            Err(error) if error.code != Code::StoreError => return,
+            Err(_) => {}
+        }
+    }
+    tracing::error!("the end of an execution could not be kept for an hour, and is given up");
 }
 
 /// A step was begun, nobody knows what became of that, and it is begun again.

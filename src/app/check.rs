@@ -17,7 +17,7 @@ use crate::app::{App, Code, Error, Origin, ServerList, ServerRow};
 use crate::catalog::{CatalogCheck, CatalogError, CheckOptions, check, origin};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
-use crate::model::{Flow, NodeKind, ToolAddress, Toolbox};
+use crate::model::{ToolAddress, Toolbox};
 use crate::names::CatalogPath;
 use crate::source::{Ask, Source, SourceSpec, View};
 use crate::validate::{Finding, Severity, Suppressed};
@@ -197,10 +197,8 @@ impl Checkup {
     }
 
     /// Notes which servers flows call, and how many of their calls are looked up nowhere.
-    fn note_calls<'f>(&mut self, flows: impl Iterator<Item = &'f Arc<Flow>>, looked_up: bool) {
-        for node in flows.flat_map(|flow| &flow.nodes) {
-            let NodeKind::Tool(tool) = &node.kind else { continue };
-            let Some(address) = tool.call.as_deref().and_then(|call| ToolAddress::read(call).ok()) else { continue };
+    fn note_calls(&mut self, calls: &[String], looked_up: bool) {
+        for address in calls.iter().filter_map(|call| ToolAddress::read(call).ok()) {
             self.calls_left += usize::from(!looked_up);
             self.called.insert(address.server);
         }
@@ -224,7 +222,7 @@ impl App {
             root.map(|root| instead_of(root, &request.overlay, &self.settings)).unwrap_or_default();
         let asked =
             AskedFiles { wanted: &|_| true, shown: &str::to_owned, whole: true, root, instead: &instead, unreadable };
-        let mut checkup = check_view(&view, asked, (self.settings.lenient, request.tools.as_deref())).await?;
+        let mut checkup = check_view(&view, asked, (self.settings.lenient, request.tools.as_ref())).await?;
         checkup.belongs_to(self.describe(), true);
         match root {
             Some(root) => {
@@ -341,16 +339,14 @@ pub async fn check_paths(
         let root_folder = Some(root.as_path());
         let asked =
             AskedFiles { wanted: &chosen, shown: &shown, whole, root: root_folder, instead: &instead, unreadable };
-        let mut found = check_view(&view, asked, (settings.lenient, request.tools.as_deref())).await?;
+        let mut found = check_view(&view, asked, (settings.lenient, request.tools.as_ref())).await?;
         found.belongs_to(source.describe(), whole);
         suppress(&mut found, &root, &shown, whole, request.baseline)?;
         hold_against(&mut found, request, &view, &instead, &root, settings).await?;
         let before = checkup.files.len();
         checkup.add(found);
         for (given, path) in &wanted {
-            if !path.is_dir()
-                && !checkup.files.iter().skip(before).any(|file| file.shown == given.display().to_string())
-            {
+            if !path.is_dir() && !checkup.files.iter().skip(before).any(|file| file.path.as_ref() == Some(path)) {
                 // In a catalog, but not in one of its folders: checked on its own.
                 alone(given, path, &mut checkup);
             }
@@ -373,7 +369,7 @@ async fn hold_against(
     let texts = view.snapshot.read_all().await?;
     let mut now: Instead = texts.into_iter().filter_map(|(path, bytes)| Some((path, bytes.ok()?))).collect();
     now.extend(instead.clone());
-    let manner = (settings.lenient, request.tools.as_deref());
+    let manner = (settings.lenient, request.tools.as_ref());
     only_since(checkup, root, git_ref, &now, manner, settings.max_file_size).await
 }
 
@@ -448,10 +444,10 @@ fn instead_of(root: &Path, overlay: &Overlay, settings: &Settings) -> (Instead, 
 async fn check_view(
     view: &View,
     asked: AskedFiles<'_>,
-    (lenient, tools): (bool, Option<&Toolbox>),
+    (lenient, tools): (bool, Option<&Arc<Toolbox>>),
 ) -> Result<Checkup, Error> {
     let AskedFiles { wanted, shown, whole, root, instead, unreadable } = asked;
-    let found = check(&view.snapshot, CheckOptions { wanted, whole, lenient, tools, instead }).await?;
+    let found = check(&view.snapshot, CheckOptions { wanted, whole, contents: false, lenient, tools, instead }).await?;
     let mut checkup = checkup_of(found, shown, root, tools.is_some());
     for (file, error) in unreadable.into_iter().filter(|(file, _)| wanted(file)) {
         let (shown, path) = (shown(file.as_str()), root.map(|root| root.join(file.as_str())));
@@ -469,10 +465,10 @@ pub(super) fn checkup_of(
 ) -> Checkup {
     let mut checkup = Checkup::default();
     for file in found.files {
-        checkup.flows += file.flows.len();
-        checkup.templates += file.templates.len();
+        checkup.flows += file.facts.flows;
+        checkup.templates += file.facts.templates;
         checkup.tests += file.tests;
-        checkup.note_calls(file.flows.iter(), looked_up);
+        checkup.note_calls(&file.facts.calls, looked_up);
         let unreadable = file.unusable.map(|unusable| CatalogError::Unusable(unusable).into());
         let (shown, path) = (shown(&file.file), root.map(|root| root.join(&file.file)));
         let (findings, suppressed) = (file.findings, file.suppressed);

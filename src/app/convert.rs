@@ -262,7 +262,7 @@ pub(super) async fn check_contents(contents: &Contents, lenient: bool) -> Result
     let snapshot = Snapshot::of_texts(files);
     // Examples of flows are none of a conversion's business, so that the catalog is not looked at as a whole.
     let instead = &BTreeMap::new();
-    let options = CheckOptions { wanted: &|_| true, whole: false, lenient, tools: None, instead };
+    let options = CheckOptions { wanted: &|_| true, whole: false, contents: true, lenient, tools: None, instead };
     Ok(check(&snapshot, options).await?)
 }
 

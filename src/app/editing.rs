@@ -172,7 +172,8 @@ impl Workbench {
         let wanted = |other: &CatalogPath| *other == place.path;
         let lenient = self.settings.lenient;
         let instead = BTreeMap::from([(place.path.clone(), Arc::from(text.as_bytes()))]);
-        let options = CheckOptions { wanted: &wanted, whole: false, lenient, tools: None, instead: &instead };
+        let options =
+            CheckOptions { wanted: &wanted, whole: false, contents: false, lenient, tools: None, instead: &instead };
         let mut checkup = checkup_of(place.desk.check(options), &str::to_owned, Some(place.root), false);
         let baseline = place.root.join(BASELINE_FILE).is_file().then_some(BaselineMode::Use);
         let unsuppressed = suppress(&mut checkup, place.root, &str::to_owned, false, baseline).err();

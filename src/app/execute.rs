@@ -160,7 +160,7 @@ impl App {
         let options = self.timed(Options { on_failure: request.on_failure, ..Options::default() }, answering);
         let run =
             Run::begin(plan, given, options.limits, options.on_failure).map_err(|refusal| refused(&flow, &refusal))?;
-        let models = answering.then_some(request.models);
+        let models = answering.then(|| self.models.settled(request.models));
         let work = Undertaking { id, flow, begun, origin, findings, options, models };
         let (stored, notices) = self.stored(&work, &run).await;
         Ok(self.carry_out(work, stored.ok_or(run), notices, deadline, caller).await)

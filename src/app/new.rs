@@ -229,7 +229,8 @@ async fn in_form(files: Contents, form: Form, lenient: bool) -> Result<Contents,
 async fn refuse_findings(whole: &Contents, made: &Contents, lenient: bool) -> Result<(), Error> {
     let snapshot = Snapshot::of_texts(texts_of(whole));
     let wanted = |path: &CatalogPath| made.contains_key(path.as_str());
-    let options = CheckOptions { wanted: &wanted, whole: false, lenient, tools: None, instead: &BTreeMap::new() };
+    let options =
+        CheckOptions { wanted: &wanted, whole: false, contents: true, lenient, tools: None, instead: &BTreeMap::new() };
     let found = check(&snapshot, options).await?;
     let errors = found.files.iter().flat_map(|file| &file.findings).filter(|found| found.severity == Severity::Error);
     let said: Vec<String> = errors.map(|found| format!("{}: {}", found.file, found.message)).collect();

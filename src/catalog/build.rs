@@ -1,23 +1,29 @@
-//! Building the listing index of a revision: every file is read, and its flows are checked and planned.
+//! Reading every file of a revision, a few at a time, checking and planning its flows: for the listing index, and
+//! for a check of the whole catalog.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, Weak};
 
+use super::check::{FoundInFlows, beside_flows, check_tests, report};
+use super::desk::{FileText, overlooked, read_flows};
 use super::entry::{category, entry};
+use super::findable::stray_examples;
 use super::inputs::taken_by;
 use super::names::FlowNames;
-use super::nested::Nesting;
+use super::nested::{FlowPlace, Nesting};
 use super::problems::{Problems, left_out, unreadable};
+use super::side_by_side::side_by_side;
 use super::stock::{Judge, JudgedFlow, Manner, Stock, Within};
-use super::{CatalogError, INDEX, OpenedRevision, in_folder, is_category};
+use super::{CatalogCheck, CatalogError, CheckOptions, INDEX, OpenedRevision, in_folder, is_category};
 use crate::cache::RecordFile;
 use crate::code::Code;
 use crate::discover::{Category, FlowIndex, FlowRow, IndexRows, TemplateRow, TemplateTitle};
-use crate::model::{Directory, Unusable};
+use crate::model::wire::is_among_tests;
+use crate::model::{Directory, Lookup, Toolbox, Unusable};
 use crate::names::{CatalogPath, file_stem};
 use crate::source::{Files, Problem, ProblemKind, Snapshot, Text};
-use crate::validate::{Finding, ParsedFlows, Reach, Severity, Twins};
+use crate::validate::{Finding, Guidance, ParsedFlows, Reach, Severity, StrayExample, Twins, test_file};
 
 /// Files of flows that were read again, by number.
 type Again = BTreeMap<usize, Result<ParsedFlows, Unusable>>;
@@ -32,9 +38,9 @@ pub(super) async fn open<K: Default>(
     if let Some(index) = snapshot.derived(&name).await.and_then(on_disk) {
         return Ok(Arc::new(OpenedRevision::new(revision, index, None)));
     }
-    let building = build(&snapshot, lenient).await?;
+    let building = build(&snapshot, Building::new(snapshot.files().await?, lenient)).await?;
     let names = building.names();
-    let again = building.read_again(&snapshot, &names).await;
+    let again = building.read_again(&snapshot, &names, Vec::new()).await;
     let whole = building.whole && again.values().all(Result::is_ok);
     let built = tokio::task::spawn_blocking(move || building.finish(&again, &names).records()).await;
     let records = built.map_err(stopped)?;
@@ -49,11 +55,54 @@ fn stopped<E>(_: E) -> CatalogError {
     CatalogError::Stopped
 }
 
+/// Checks all flows of a revision, with few files in memory at a time. Of the contents nothing is kept.
+///
+/// # Errors
+/// When the source does not answer.
+pub(super) async fn whole(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<CatalogCheck, CatalogError> {
+    let files = snapshot.files().await?;
+    let checking = Checking { tools: options.tools.cloned(), found: BTreeMap::new(), guidance: BTreeMap::new() };
+    let building = Building { checking: Some(checking), ..Building::new(files.clone(), options.lenient) };
+    let building = build(snapshot, building).await?;
+    let names = building.names();
+    // What tests are about is looked at again.
+    let tests = options.instead.iter().filter(|(path, _)| is_among_tests(path.as_str()));
+    let tested = tests.flat_map(|(path, bytes)| test_file(path, bytes, None).tests);
+    let tested = tested.filter_map(|test| Some(names.find(&test.flow).ok()?.0)).collect();
+    let mut again = building.read_again(snapshot, &names, tested).await;
+    let settled = tokio::task::spawn_blocking(move || {
+        let mut building = building;
+        building.settle(&again, &names);
+        let strays = stray_examples(&building.file_of, &building.flows);
+        (building, again, names, strays)
+    });
+    let (mut building, names, strays);
+    (building, again, names, strays) = settled.await.map_err(stopped)?;
+    building.read_more(snapshot, strays.keys().map(|(number, _)| *number).collect(), &mut again).await;
+    let finished = tokio::task::spawn_blocking(move || {
+        building.note_strays(&again, &names, &strays);
+        (building, again, names)
+    });
+    let (building, again, names) = finished.await.map_err(stopped)?;
+    let overlooked = overlooked(&snapshot.problems().await?);
+    let Some(checking) = building.checking else { return Ok(CatalogCheck::default()) };
+    let in_flows: Vec<FoundInFlows> = checking.found.into_values().collect();
+    let beside = beside_flows(&overlooked, files.iter().map(|(path, _)| path), &checking.guidance, &in_flows);
+    let mut checked = report(in_flows, &building.stock, &building.left_out, beside, options);
+    let find = |name: &str| {
+        let (file, place) = names.find(name)?;
+        let file = again.get(&file).and_then(|file| file.as_ref().ok());
+        let flow = file.and_then(|file| file.flows().get(place)).map(|(flow, _)| flow.clone());
+        flow.ok_or(Lookup::Missing { nearest: Vec::new() })
+    };
+    checked.files.extend(check_tests(options, &find));
+    Ok(checked)
+}
+
 /// Reads every file once, a few at a time: while some are checked the next ones are read.
-async fn build(snapshot: &Snapshot, lenient: bool) -> Result<Building, CatalogError> {
+async fn build(snapshot: &Snapshot, mut building: Building) -> Result<Building, CatalogError> {
     // What flows name is known before the first of them is checked.
     let mut reading = snapshot.reading(|path| !in_folder(path.as_str(), "flows")).await?;
-    let mut building = Building::new(snapshot.files().await?, lenient);
     building.leave_out(&snapshot.problems().await?);
     let mut batch = reading.next().await?;
     while let Some(texts) = batch {
@@ -101,9 +150,33 @@ struct Building {
     flow_files: Vec<CatalogPath>,
     /// Files of flows that can't be used.
     unusable: Vec<Unusable>,
+    /// What is not among the files, and why.
+    left_out: Vec<Unusable>,
     categories: Vec<Category>,
     /// Files whose flows go through other flows, by number, each with its flows.
     nested: BTreeMap<usize, Range<usize>>,
+    /// What a check of the catalog finds, where that is wanted.
+    checking: Option<Checking>,
+}
+
+/// A check in the making.
+struct Checking {
+    tools: Option<Arc<Toolbox>>,
+    /// By the number of the file.
+    found: BTreeMap<usize, FoundInFlows>,
+    /// The texts of personas and contracts.
+    guidance: BTreeMap<CatalogPath, Arc<[u8]>>,
+}
+
+/// What was read of a file of flows.
+struct ReadFile {
+    entries: Vec<FlowRow>,
+    findings: Vec<Finding>,
+    unusable: Option<Unusable>,
+    category: Option<Category>,
+    /// Whether its flows go through others, so that they are checked when all names are known.
+    nests: bool,
+    found: Option<FoundInFlows>,
 }
 
 impl Building {
@@ -121,8 +194,10 @@ impl Building {
             file_of: Vec::with_capacity(flows),
             flow_files: Vec::with_capacity(flows),
             unusable: Vec::new(),
+            left_out: Vec::new(),
             categories: Vec::new(),
             nested: BTreeMap::new(),
+            checking: None,
         }
     }
 
@@ -132,13 +207,16 @@ impl Building {
         for unusable in not_among(&files, problems).map(left_out) {
             self.problems.note_unreadable(&unusable);
             match CatalogPath::new(&unusable.file) {
-                Ok(path) if !in_folder(path.as_str(), "flows") => self.stock.take(&path, Err(unusable)),
-                _ => self.unusable.push(unusable),
+                Ok(path) if !in_folder(path.as_str(), "flows") => self.stock.take(&path, Err(unusable.clone())),
+                _ => self.unusable.push(unusable.clone()),
             }
+            self.left_out.push(unusable);
         }
     }
 
     fn take(&mut self, texts: Vec<Text>) {
+        let mut of_flows: Vec<FileText> = Vec::new();
+        let mut others: Vec<FileText> = Vec::new();
         for (path, bytes) in texts {
             self.whole &= bytes.is_ok();
             let bytes = bytes.map_err(|error| unreadable(path.as_str(), &error));
@@ -147,64 +225,98 @@ impl Building {
             {
                 self.problems.note_unreadable(unusable);
             }
-            if in_folder(path.as_str(), "flows") {
-                self.take_flows(path, bytes.as_deref().map_err(Clone::clone));
-            } else {
-                self.stock.take(&path, bytes.as_deref().map_err(Clone::clone));
-                if let Some(templates) = self.stock.templates.get(path.as_str()) {
-                    self.problems.note_errors(&templates.findings);
-                }
+            if in_folder(path.as_str(), "flows") { of_flows.push((path, bytes)) } else { others.push((path, bytes)) }
+        }
+        self.stock.take_all(&others);
+        for (path, bytes) in others {
+            if let Some(templates) = self.stock.templates.get(path.as_str()) {
+                self.problems.note_errors(&templates.findings);
             }
+            if let (Some(checking), Ok(bytes), true) = (&mut self.checking, bytes, Guidance::is_guidance(&path)) {
+                checking.guidance.insert(path, bytes);
+            }
+        }
+        let read = side_by_side(&of_flows, |(path, bytes)| self.read(path, bytes));
+        for ((path, _), read) in of_flows.into_iter().zip(read) {
+            self.note(path, read);
         }
     }
 
-    fn take_flows(&mut self, path: CatalogPath, bytes: Result<&[u8], Unusable>) {
+    fn note(&mut self, path: CatalogPath, read: ReadFile) {
         let (number, begin) = (self.flow_files.len(), self.flows.len());
-        match bytes.map(|bytes| ParsedFlows::read(&path, bytes)) {
-            Err(unusable) => self.unusable.push(unusable),
-            Ok(file) if is_category(&path) => self.take_category(&file),
-            Ok(file) => {
-                let nests = file.flows().iter().any(|(_, names)| !names.flows.is_empty());
-                let (entries, findings) = if nests {
-                    // They are checked when all names are known; now their own are noted.
-                    let plain = |(flow, _): &(Arc<_>, _)| entry(flow, None, self.oid(&path));
-                    (file.flows().iter().map(plain).collect(), Vec::new())
-                } else {
-                    self.judged(&file)
-                };
-                self.unusable.extend(file.unusable());
-                self.flows.extend::<Vec<FlowRow>>(entries);
-                self.problems.note_errors(&findings);
-                if nests {
-                    self.nested.insert(number, begin..self.flows.len());
-                }
-            }
+        self.flows.extend(read.entries);
+        self.problems.note_errors(&read.findings);
+        self.unusable.extend(read.unusable);
+        self.categories.extend(read.category);
+        if read.nests {
+            self.nested.insert(number, begin..self.flows.len());
+        }
+        if let (Some(checking), Some(found)) = (&mut self.checking, read.found) {
+            checking.found.insert(number, found);
         }
         self.flow_files.push(path);
         self.file_of.resize(self.flows.len(), number);
     }
 
-    fn take_category(&mut self, file: &ParsedFlows) {
-        match file.document() {
-            Some(document) => self.categories.extend(category(file.path(), document)),
-            None => self.problems.note_errors(&file.findings()),
+    /// Reads a file of flows; checks these unless they go through others.
+    fn read(&self, path: &CatalogPath, bytes: &Result<Arc<[u8]>, Unusable>) -> ReadFile {
+        let read = read_flows(path, bytes);
+        let nothing = ReadFile {
+            entries: Vec::new(),
+            findings: Vec::new(),
+            unusable: None,
+            category: None,
+            nests: false,
+            found: None,
+        };
+        let file = match &read {
+            Err(unusable) => {
+                let found = self.found(path, &read, &[]);
+                return ReadFile { unusable: Some(unusable.clone()), found, ..nothing };
+            }
+            Ok(file) if is_category(path) => {
+                let category = file.document().and_then(|document| category(path, document));
+                let findings = if file.document().is_none() { file.findings() } else { Vec::new() };
+                return ReadFile { findings, category, found: self.found(path, &read, &[]), ..nothing };
+            }
+            Ok(file) => file,
+        };
+        let unusable = file.unusable();
+        if file.flows().iter().any(|(_, names)| !names.flows.is_empty()) {
+            // They are checked when all names are known; now their own are noted.
+            let plain = |(flow, _): &(Arc<_>, _)| entry(flow, None, self.oid(path));
+            return ReadFile { entries: file.flows().iter().map(plain).collect(), unusable, nests: true, ..nothing };
         }
-    }
-
-    /// The entries of a file whose flows go through no others, and what was found in them.
-    fn judged(&self, file: &ParsedFlows) -> (Vec<FlowRow>, Vec<Finding>) {
         let (judge, checker) = (self.judge(None), file.checker());
         let places = 0..file.flows().len();
-        let flows: Vec<JudgedFlow> =
-            places.filter_map(|place| judge.flow(file, &checker, place, &Within::default(), &[])).collect();
-        let entries = flows.iter().map(|judged| listed(judged, self.oid(file.path()))).collect();
-        let of_flows = flows.into_iter().flat_map(|judged| judged.findings);
-        (entries, file.findings().into_iter().chain(of_flows).collect())
+        let flows = places.filter_map(|place| judge.flow(file, &checker, place, &Within::default(), &[]));
+        let flows: Vec<Arc<JudgedFlow>> = flows.map(Arc::new).collect();
+        let entries = flows.iter().map(|judged| listed(judged, self.oid(path))).collect();
+        let found = self.found(path, &read, &flows);
+        let of_flows = flows.iter().flat_map(|judged| judged.findings.iter().cloned());
+        let findings = file.findings().into_iter().chain(of_flows).collect();
+        ReadFile { entries, findings, unusable, found, ..nothing }
+    }
+
+    /// What a check finds in a file, where one is made.
+    fn found(
+        &self,
+        path: &CatalogPath,
+        file: &Result<ParsedFlows, Unusable>,
+        flows: &[Arc<JudgedFlow>],
+    ) -> Option<FoundInFlows> {
+        let checking = self.checking.as_ref()?;
+        let (tools, instead) = (checking.tools.as_ref(), &BTreeMap::new());
+        let lenient = self.lenient;
+        let options = CheckOptions { wanted: &|_| true, whole: true, contents: false, lenient, tools, instead };
+        Some(FoundInFlows::of(path, file, flows, options))
     }
 
     fn judge<'a>(&'a self, twins: Option<&'a Twins>) -> Judge<'a> {
         let directory = self.directory.get_or_init(|| self.stock.directory());
-        let manner = Manner { lenient: self.lenient, twins, ..Manner::default() };
+        let tools = self.checking.as_ref().and_then(|checking| checking.tools.as_deref());
+        let unchecked_calls = self.checking.is_some();
+        let manner = Manner { lenient: self.lenient, unchecked_calls, tools, twins };
         Judge { directory, stock: &self.stock, manner }
     }
 
@@ -228,41 +340,53 @@ impl Building {
     }
 
     /// Reads the files again whose flows go through other flows, those of the flows that they go
-    /// through, and those whose flows share a name.
-    async fn read_again(&self, snapshot: &Snapshot, names: &FlowNames) -> Again {
+    /// through, those whose flows share a name, and some others.
+    async fn read_again(&self, snapshot: &Snapshot, names: &FlowNames, others: Vec<usize>) -> Again {
         let mut again = Again::new();
-        let mut files: Vec<usize> = self.nested.keys().copied().chain(names.files_of_twins()).collect();
+        let mut files: Vec<usize> = self.nested.keys().copied().chain(names.files_of_twins()).chain(others).collect();
         while let Some(number) = files.pop() {
-            let Some(path) = self.flow_files.get(number).filter(|_| !again.contains_key(&number)) else { continue };
-            let read = snapshot.read(path).await.map_err(|error| unreadable(path.as_str(), &error));
-            let file = read.map(|bytes| ParsedFlows::read(path, &bytes));
-            if let Ok(file) = &file {
+            if again.contains_key(&number) {
+                continue;
+            }
+            self.read_more(snapshot, vec![number], &mut again).await;
+            if let Some(Ok(file)) = again.get(&number) {
                 let uses = file.flows().iter().flat_map(|(_, names)| &names.flows);
                 files.extend(uses.filter_map(|name| names.find(name).ok()).map(|(file, _)| file));
             }
-            again.insert(number, file);
         }
         again
     }
 
-    /// The index, now that all flows are known.
-    fn finish(mut self, again: &Again, names: &FlowNames) -> IndexRows {
+    /// Reads files again that were not.
+    async fn read_more(&self, snapshot: &Snapshot, numbers: Vec<usize>, again: &mut Again) {
+        for number in numbers {
+            let Some(path) = self.flow_files.get(number).filter(|_| !again.contains_key(&number)) else { continue };
+            let read = snapshot.read(path).await.map_err(|error| unreadable(path.as_str(), &error));
+            again.insert(number, read_flows(path, &read));
+        }
+    }
+
+    /// Checks what was read again, now that all flows are known.
+    fn settle(&mut self, again: &Again, names: &FlowNames) {
         let twins = names.twins();
-        let (mut entries, mut findings) = (Vec::new(), Vec::new());
+        let (mut entries, mut findings, mut found) = (Vec::new(), Vec::new(), Vec::new());
         {
             let (files, find) = (|file: usize| again.get(&file), |name: &str| names.find(name));
             let nesting = Nesting::new(&files, &find, self.judge(Some(&twins)));
             let shared: BTreeSet<usize> = names.files_of_twins().collect();
-            for (number, file) in again.iter().filter_map(|(number, file)| Some((*number, file.as_ref().ok()?))) {
-                let nests = self.nested.get(&number);
-                if nests.is_none() && !shared.contains(&number) {
+            for (number, read) in again {
+                let nests = self.nested.get(number);
+                if nests.is_none() && !shared.contains(number) {
                     continue;
                 }
-                let flows = nesting.flows(number);
+                let Some(path) = self.flow_files.get(*number) else { continue };
+                let flows = nesting.flows(*number);
+                found.extend(self.found(path, read, &flows).map(|found| (*number, found)));
+                let Ok(file) = read else { continue };
                 findings.extend(file.findings());
                 findings.extend(flows.iter().flat_map(|judged| judged.findings.iter().cloned()));
                 if let Some(place) = nests {
-                    let now = flows.iter().map(|judged| listed(judged, self.oid(file.path())));
+                    let now = flows.iter().map(|judged| listed(judged, self.oid(path)));
                     entries.extend(place.clone().zip(now));
                 }
             }
@@ -273,6 +397,42 @@ impl Building {
                 *entry = now;
             }
         }
+        if let Some(checking) = &mut self.checking {
+            checking.found.extend(found);
+        }
+    }
+
+    /// Checks the flows again that have examples which find others; what those are is known when every flow is.
+    fn note_strays(&mut self, again: &Again, names: &FlowNames, strays: &BTreeMap<FlowPlace, Vec<StrayExample>>) {
+        let twins = names.twins();
+        let mut found = Vec::new();
+        {
+            let (files, find) = (|file: usize| again.get(&file), |name: &str| names.find(name));
+            let judge = self.judge(Some(&twins));
+            let nesting = Nesting::new(&files, &find, judge);
+            let numbers: BTreeSet<usize> = strays.keys().map(|(number, _)| *number).collect();
+            for number in numbers {
+                let (Some(path), Some(read @ Ok(file))) = (self.flow_files.get(number), again.get(&number)) else {
+                    continue;
+                };
+                let checker = file.checker();
+                let with_strays = |place: usize| {
+                    let within = nesting.within((number, place));
+                    let strays = strays.get(&(number, place)).map(Vec::as_slice).unwrap_or_default();
+                    judge.flow(file, &checker, place, &within, strays).map(Arc::new)
+                };
+                let flows: Vec<Arc<JudgedFlow>> = (0..file.flows().len()).filter_map(with_strays).collect();
+                found.extend(self.found(path, read, &flows).map(|found| (number, found)));
+            }
+        }
+        if let Some(checking) = &mut self.checking {
+            checking.found.extend(found);
+        }
+    }
+
+    /// The index, now that all flows are known.
+    fn finish(mut self, again: &Again, names: &FlowNames) -> IndexRows {
+        self.settle(again, names);
         let templates = self.template_entries();
         IndexRows::new(self.flows, templates, self.problems.all, self.categories)
     }

@@ -3,17 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::build::not_among;
-use super::desk::{Desk, FlowFiles};
+use super::build::{not_among, whole};
+use super::desk::Desk;
 use super::problems::{left_out, unreadable};
 use super::stock::{JudgedFlow, Stock};
 use super::{CatalogError, is_category};
 use crate::document::Document;
+use crate::model::wire::is_among_tests;
 use crate::model::{Flow, NodeKind, Template, Toolbox, Unusable};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
 use crate::source::Snapshot;
-use crate::validate::{Finding, LookedAt, ParsedFlows, Suppressed, sift};
+use crate::validate::{
+    FindFlow, Finding, LookedAt, ParsedFlows, Suppressed, misplaced_files, sift, test_file, twin_files, unusable_file,
+};
 
 /// Which files are checked, and how.
 #[derive(Clone, Copy)]
@@ -22,10 +25,12 @@ pub struct CheckOptions<'a> {
     pub wanted: &'a (dyn Fn(&CatalogPath) -> bool + Sync),
     /// Whether these are all flows of the catalog.
     pub whole: bool,
+    /// Whether the flows and templates themselves are wanted, too.
+    pub contents: bool,
     /// Whether edges to nodes that do not exist are ignored.
     pub lenient: bool,
     /// What is known of the operator's external tools; none where calls are not looked at.
-    pub tools: Option<&'a Toolbox>,
+    pub tools: Option<&'a Arc<Toolbox>>,
     /// Files whose texts are others than the source's, or which the source doesn't have, as files of tests.
     pub instead: &'a BTreeMap<CatalogPath, Arc<[u8]>>,
 }
@@ -39,11 +44,13 @@ pub struct ReportedFile {
     pub findings: Vec<Finding>,
     /// What was found in it and is suppressed by its flows.
     pub suppressed: Vec<Suppressed>,
-    /// Its flows, where it is asked about.
+    /// What is known of its contents, where it is asked about.
+    pub facts: FileFacts,
+    /// Its flows, where it is asked about and contents are wanted.
     pub flows: Vec<Arc<Flow>>,
     /// The plan of each of them; none where something reaches it.
     pub plans: Vec<Option<Arc<Plan>>>,
-    /// The templates that it holds, where it is asked about.
+    /// The templates that it holds, where it is asked about and contents are wanted.
     pub templates: Vec<Arc<Template>>,
     /// How many tests it holds, where it is asked about.
     pub tests: usize,
@@ -51,11 +58,27 @@ pub struct ReportedFile {
     pub unusable: Option<Unusable>,
 }
 
+/// What a file's flows and templates are, without these.
+#[derive(Debug, Clone, Default)]
+pub struct FileFacts {
+    /// How many flows there are.
+    pub flows: usize,
+    /// How many templates there are.
+    pub templates: usize,
+    /// What its steps call, as it is written.
+    pub calls: Vec<String>,
+    /// What its flows go by.
+    names: Vec<String>,
+    /// The names by which they go through others.
+    uses: Vec<String>,
+}
+
 impl ReportedFile {
     /// One without flows and templates.
     pub(super) fn alone(file: String, unusable: Option<Unusable>) -> Self {
         let (flows, plans, templates) = (Vec::new(), Vec::new(), Vec::new());
-        Self { file, findings: Vec::new(), suppressed: Vec::new(), flows, plans, templates, tests: 0, unusable }
+        let facts = FileFacts::default();
+        Self { file, findings: Vec::new(), suppressed: Vec::new(), facts, flows, plans, templates, tests: 0, unusable }
     }
 }
 
@@ -91,64 +114,144 @@ pub async fn texts(snapshot: &Snapshot) -> Result<Vec<(String, Result<Arc<[u8]>,
 /// # Errors
 /// When the source does not answer.
 pub async fn check(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<CatalogCheck, CatalogError> {
+    let only_tests = || options.instead.keys().all(|path| is_among_tests(path.as_str()));
+    if options.whole && !options.contents && only_tests() {
+        return whole(snapshot, options).await;
+    }
     Ok(Desk::read(snapshot, options.instead).await?.check(options))
 }
 
-pub(super) fn findings(judged: &[Vec<Arc<JudgedFlow>>]) -> impl Iterator<Item = &Finding> {
-    judged.iter().flatten().flat_map(|judged| &judged.findings)
+/// What is found in one file of flows, and in the templates that these use.
+pub(super) struct FoundInFlows {
+    path: CatalogPath,
+    findings: Vec<Finding>,
+    suppressed: Vec<Suppressed>,
+    facts: FileFacts,
+    flows: Vec<Arc<Flow>>,
+    plans: Vec<Option<Arc<Plan>>>,
+    unusable: Option<Unusable>,
 }
 
+impl FoundInFlows {
+    /// Of a file and its flows, as far as these were judged.
+    pub(super) fn of(
+        path: &CatalogPath,
+        file: &Result<ParsedFlows, Unusable>,
+        judged: &[Arc<JudgedFlow>],
+        options: CheckOptions<'_>,
+    ) -> Self {
+        let looked_at = LookedAt { references: true, whole: options.whole, tools: options.tools.is_some() };
+        let asked_about = (options.wanted)(path);
+        let (mut findings, mut suppressed) = (Vec::new(), Vec::new());
+        if asked_about || !judged.is_empty() {
+            // Whatever JSON a folder's description holds, it is no flow.
+            let read = file.as_ref().ok().filter(|file| !is_category(path) || file.document().is_none());
+            let of_file = read.map(ParsedFlows::all_findings).unwrap_or_default();
+            let told = |finding: &Finding| asked_about || finding.file != *path && (options.wanted)(&finding.file);
+            let of_flows = judged.iter().map(|judged| (&*judged.flow, &*judged.findings));
+            (findings, suppressed) = sifted(of_file, &of_flows, read.and_then(ParsedFlows::document), looked_at);
+            findings.retain(told);
+            suppressed.retain(|one| told(&one.finding));
+        }
+        // Of thousands of files only what was found is kept.
+        let contents = if options.contents { judged } else { &[] };
+        Self {
+            path: path.clone(),
+            findings,
+            suppressed,
+            facts: FileFacts::of(judged.iter().map(|judged| &*judged.flow)),
+            flows: contents.iter().map(|judged| judged.flow.clone()).collect(),
+            plans: contents.iter().map(|judged| judged.plan.clone()).collect(),
+            unusable: file.as_ref().err().cloned(),
+        }
+    }
+}
+
+impl FileFacts {
+    /// Of the flows of a file.
+    pub fn of<'f>(flows: impl Iterator<Item = &'f Flow>) -> Self {
+        let mut facts = Self::default();
+        for flow in flows {
+            facts.flows += 1;
+            let names = [Some(flow.name.as_str()), Some(flow.file.stem()), flow.given_name.as_deref()];
+            facts.names.extend(names.into_iter().flatten().map(str::to_owned));
+            for node in &flow.nodes {
+                match &node.kind {
+                    NodeKind::Flow(link) => facts.uses.extend(link.flow.clone()),
+                    NodeKind::Tool(tool) => facts.calls.extend(tool.call.clone()),
+                    NodeKind::Template(_) | NodeKind::Input(_) | NodeKind::Result | NodeKind::Other(_) => {}
+                }
+            }
+        }
+        facts
+    }
+}
+
+/// What is found in files beside flows, and what of it explains findings in others.
+pub(super) fn beside_flows<'p>(
+    overlooked: &[(String, String)],
+    paths: impl Iterator<Item = &'p CatalogPath>,
+    guidance: &BTreeMap<CatalogPath, Arc<[u8]>>,
+    found: &[FoundInFlows],
+) -> (Vec<Finding>, Causes) {
+    let mut of_files = misplaced_files(overlooked);
+    of_files.extend(twin_files(paths));
+    let findings = found.iter().flat_map(|found| &found.findings);
+    let named: BTreeSet<&str> = findings.flat_map(|found| &found.files).map(String::as_str).collect();
+    let unusable = guidance.iter().filter_map(|(path, bytes)| unusable_file(path, bytes));
+    // What a flow names is told with the flow, once.
+    let (causes, alone): (Vec<_>, Vec<_>) = unusable.partition(|found| named.contains(found.file.as_str()));
+    of_files.extend(alone);
+    (of_files, causes.into_iter().map(|found| (found.file.to_string(), Arc::new(found))).collect())
+}
+
+/// The files of tests that are asked about; `find` looks flows up.
+pub(super) fn check_tests(options: CheckOptions<'_>, find: &FindFlow<'_>) -> Vec<ReportedFile> {
+    let tests = options.instead.iter().filter(|(path, _)| is_among_tests(path.as_str()) && (options.wanted)(path));
+    let of = |(path, bytes): (&CatalogPath, &Arc<[u8]>)| {
+        let check = test_file(path, bytes, Some(find));
+        let findings = in_order(check.findings);
+        ReportedFile { findings, tests: check.tests.len(), ..ReportedFile::alone(path.to_string(), None) }
+    };
+    tests.map(of).collect()
+}
+
+/// Puts together what is found in all files.
 pub(super) fn report(
-    flow_files: &FlowFiles,
-    judged: &[Vec<Arc<JudgedFlow>>],
+    in_flows: Vec<FoundInFlows>,
     stock: &Stock,
     left_out: &[Unusable],
-    (of_files, causes): (Vec<Finding>, &Causes),
+    (of_files, causes): (Vec<Finding>, Causes),
     options: CheckOptions<'_>,
 ) -> CatalogCheck {
     let wanted = |path: &str| CatalogPath::new(path).is_ok_and(|path| (options.wanted)(&path));
     // What is found in a template while a flow is checked is told with the template, once.
     let mut found: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
     let mut suppressed: BTreeMap<String, Vec<Suppressed>> = BTreeMap::new();
-    let looked_at = LookedAt { references: true, whole: options.whole, tools: options.tools.is_some() };
-    for ((path, file), flows) in flow_files.iter().zip(judged) {
-        let asked_about = (options.wanted)(path);
-        if !asked_about && flows.is_empty() {
-            continue;
-        }
-        // Whatever JSON a folder's description holds, it is no flow.
-        let read = file.as_ref().ok().filter(|file| !is_category(path) || file.document().is_none());
-        let of_file = read.map(ParsedFlows::all_findings).unwrap_or_default();
-        let told = |finding: &Finding| asked_about || finding.file != *path && (options.wanted)(&finding.file);
-        let of_flows = flows.iter().map(|judged| (&*judged.flow, &*judged.findings));
-        let (findings, left_unsaid) = sifted(of_file, &of_flows, read.and_then(ParsedFlows::document), looked_at);
-        for mut finding in findings.into_iter().filter(told) {
+    let mut files: BTreeMap<String, ReportedFile> = BTreeMap::new();
+    for FoundInFlows { path, findings, suppressed: left_unsaid, facts, flows, plans, unusable } in in_flows {
+        for mut finding in findings {
             finding.cause = finding.files.iter().find_map(|file| causes.get(file)).cloned();
             found.entry(finding.file.to_string()).or_default().push(finding);
         }
-        for one in left_unsaid.into_iter().filter(|one| told(&one.finding)) {
+        for one in left_unsaid {
             suppressed.entry(one.finding.file.to_string()).or_default().push(one);
         }
+        let file = path.to_string();
+        files.insert(file.clone(), ReportedFile { facts, flows, plans, ..ReportedFile::alone(file, unusable) });
     }
     for finding in of_files.into_iter().filter(|finding| (options.wanted)(&finding.file)) {
         found.entry(finding.file.to_string()).or_default().push(finding);
     }
-    let left: BTreeSet<String> = left_out.iter().map(|unusable| unusable.file.clone()).collect();
-    let mut files: BTreeMap<String, ReportedFile> = BTreeMap::new();
-    for ((path, file), flows) in flow_files.iter().zip(judged) {
-        let plans = flows.iter().map(|judged| judged.plan.clone()).collect();
-        let flows = flows.iter().map(|judged| judged.flow.clone()).collect();
-        let unusable = file.as_ref().err().cloned();
-        let file = path.to_string();
-        files.insert(file.clone(), ReportedFile { flows, plans, ..ReportedFile::alone(file, unusable) });
-    }
-    for (file, read) in stock.templates.iter().filter(|(file, _)| !left.contains(*file)) {
+    let left: BTreeSet<&str> = left_out.iter().map(|unusable| unusable.file.as_str()).collect();
+    for (file, read) in stock.templates.iter().filter(|(file, _)| !left.contains(file.as_str())) {
         if wanted(file) {
             found.entry(file.clone()).or_default().extend(read.findings.iter().cloned());
         }
         let unusable = read.templates.as_ref().err().filter(|_| read.findings.is_empty()).cloned();
-        let templates = read.all().to_vec();
-        let reported = ReportedFile { templates, ..ReportedFile::alone(file.clone(), unusable) };
+        let facts = FileFacts { templates: read.all().len(), ..FileFacts::default() };
+        let templates = if options.contents { read.all().to_vec() } else { Vec::new() };
+        let reported = ReportedFile { facts, templates, ..ReportedFile::alone(file.clone(), unusable) };
         files.insert(file.clone(), reported);
     }
     for file in found.keys().chain(suppressed.keys()) {
@@ -169,6 +272,7 @@ pub(super) fn report(
     files.retain(|file| !file.findings.is_empty() || !file.suppressed.is_empty() || wanted(&file.file));
     for file in files.iter_mut().filter(|file| !wanted(&file.file)) {
         (file.flows, file.plans, file.templates) = (Vec::new(), Vec::new(), Vec::new());
+        file.facts = FileFacts { flows: 0, templates: 0, calls: Vec::new(), ..std::mem::take(&mut file.facts) };
     }
     let of_left = |unusable: &Unusable| ReportedFile::alone(unusable.file.clone(), Some(unusable.clone()));
     files.extend(left_out.iter().filter(|unusable| wanted(&unusable.file)).map(of_left));
@@ -180,26 +284,17 @@ pub(super) fn report(
 /// flow around it has findings, too.
 fn causes_first(files: &mut [ReportedFile]) {
     let mut file_of: HashMap<&str, usize> = HashMap::new();
-    let mut uses: Vec<Vec<&str>> = Vec::new();
     for (number, file) in files.iter().enumerate() {
-        for flow in &file.flows {
-            let stem = Some(flow.file.stem());
-            for name in [Some(flow.name.as_str()), stem, flow.given_name.as_deref()].into_iter().flatten() {
-                file_of.entry(name).or_insert(number);
-            }
+        for name in &file.facts.names {
+            file_of.entry(name).or_insert(number);
         }
-        let nodes = file.flows.iter().flat_map(|flow| &flow.nodes);
-        uses.push(
-            nodes
-                .filter_map(|node| if let NodeKind::Flow(link) = &node.kind { link.flow.as_deref() } else { None })
-                .collect(),
-        );
     }
     // How many flows are one within the other, as deep as they may be.
-    let mut depth: Vec<usize> = files.iter().map(|file| usize::from(!file.flows.is_empty())).collect();
+    let mut depth: Vec<usize> = files.iter().map(|file| usize::from(!file.facts.names.is_empty())).collect();
     for _ in 0..MOST_WITHIN {
-        for (number, uses) in uses.iter().enumerate() {
-            let within = uses.iter().filter_map(|name| depth.get(*file_of.get(name)?).copied()).max();
+        for (number, file) in files.iter().enumerate() {
+            let within =
+                file.facts.uses.iter().filter_map(|name| depth.get(*file_of.get(name.as_str())?).copied()).max();
             if let (Some(within), Some(depth)) = (within, depth.get_mut(number)) {
                 *depth = (*depth).max((within + 1).min(MOST_WITHIN));
             }

@@ -6,23 +6,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use super::build::not_among;
-use super::check::{Causes, findings, report};
+use super::check::{FoundInFlows, beside_flows, check_tests, report};
+use super::entry::entry;
 use super::findable::stray_examples;
 use super::names::FlowNames;
 use super::nested::{FlowPlace, Nesting};
 use super::problems::{left_out, unreadable};
+use super::side_by_side::side_by_side;
 use super::stock::{Judge, JudgedFlow, Manner, Stock, TemplatesOfFile};
-use super::{CatalogCheck, CatalogError, CheckOptions, ReportedFile, in_folder, in_order, is_category};
+use super::{CatalogCheck, CatalogError, CheckOptions, in_folder, is_category};
 use crate::document::Document;
 use crate::model::wire::is_among_tests;
 use crate::model::{Directory, Flow, Lookup, Template, Unusable};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
 use crate::source::{Problem, ProblemKind, Snapshot};
-use crate::validate::{Guidance, ParsedFlows, Scope, Twins, misplaced_files, test_file, twin_files, unusable_file};
+use crate::validate::{Guidance, ParsedFlows, Scope, Twins};
 
 /// The flow files of a catalog, by number, sorted.
 pub(super) type FlowFiles = Vec<(CatalogPath, Result<ParsedFlows, Unusable>)>;
+
+/// A file's bytes, or why they can't be used.
+pub(super) type FileText = (CatalogPath, Result<Arc<[u8]>, Unusable>);
+
+pub(super) fn read_flows(path: &CatalogPath, bytes: &Result<Arc<[u8]>, Unusable>) -> Result<ParsedFlows, Unusable> {
+    bytes.as_ref().map(|bytes| ParsedFlows::read(path, bytes)).map_err(Clone::clone)
+}
 
 /// A catalog's files.
 #[derive(Debug, Default)]
@@ -79,15 +88,25 @@ impl Desk {
                 desk.stock.take(&path, Err(unusable.clone()));
             }
         }
-        for (path, bytes) in texts {
-            if !instead.contains_key(&path) {
-                desk.take(&path, bytes.map_err(|error| unreadable(path.as_str(), &error)));
+        let as_they_are = texts.into_iter().filter(|(path, _)| !instead.contains_key(path));
+        let mut texts: Vec<FileText> = as_they_are
+            .map(|(path, bytes)| {
+                let bytes = bytes.map_err(|error| unreadable(path.as_str(), &error));
+                (path, bytes)
+            })
+            .collect();
+        let others = instead.iter().filter(|(path, _)| !is_among_tests(path.as_str()));
+        texts.extend(others.map(|(path, bytes)| (path.clone(), Ok(bytes.clone()))));
+        let read = tokio::task::spawn_blocking(move || {
+            let flows = side_by_side(&texts, |(path, bytes)| {
+                in_folder(path.as_str(), "flows").then(|| read_flows(path, bytes))
+            });
+            for ((path, bytes), flows) in texts.iter().zip(flows) {
+                desk.take(path, bytes.clone(), flows);
             }
-        }
-        for (path, bytes) in instead.iter().filter(|(path, _)| !is_among_tests(path.as_str())) {
-            desk.take(path, Ok(bytes.clone()));
-        }
-        Ok(desk)
+            desk
+        });
+        read.await.map_err(|_| CatalogError::Stopped)
     }
 
     /// Takes a file's new text.
@@ -98,7 +117,9 @@ impl Desk {
         }
         let before = self.known_by(path);
         self.forget(path);
-        self.take(path, Ok(bytes));
+        let bytes = Ok(bytes);
+        let flows = in_folder(path.as_str(), "flows").then(|| read_flows(path, &bytes));
+        self.take(path, bytes, flows);
         // A file that can't be used is asked for by its stem, and says why.
         if before.is_none() || before != self.known_by(path) {
             self.index = OnceLock::new();
@@ -111,17 +132,22 @@ impl Desk {
         self.index = OnceLock::new();
     }
 
-    fn take(&mut self, path: &CatalogPath, bytes: Result<Arc<[u8]>, Unusable>) {
+    /// Takes a file in; `flows` is what was read of it, where it lies among flows.
+    fn take(
+        &mut self,
+        path: &CatalogPath,
+        bytes: Result<Arc<[u8]>, Unusable>,
+        flows: Option<Result<ParsedFlows, Unusable>>,
+    ) {
         self.paths.insert(path.clone());
-        if !in_folder(path.as_str(), "flows") {
+        let Some(file) = flows else {
             if let Ok(bytes) = &bytes
                 && Guidance::is_guidance(path)
             {
                 self.guidance.insert(path.clone(), bytes.clone());
             }
             return self.stock.take(path, bytes.as_deref().map_err(Clone::clone));
-        }
-        let file = bytes.map(|bytes| ParsedFlows::read(path, &bytes));
+        };
         match self.flow_files.binary_search_by(|(other, _)| other.cmp(path)) {
             Ok(place) => {
                 if let Some(slot) = self.flow_files.get_mut(place) {
@@ -167,43 +193,30 @@ impl Desk {
     /// Checks the files that are asked about.
     pub fn check(&self, options: CheckOptions<'_>) -> CatalogCheck {
         let judged = self.judged(options);
-        let mut of_files = misplaced_files(&self.overlooked);
-        of_files.extend(twin_files(self.paths.iter()));
-        let named: BTreeSet<&str> = findings(&judged).flat_map(|found| &found.files).map(String::as_str).collect();
-        let unusable = self.guidance.iter().filter_map(|(path, bytes)| unusable_file(path, bytes));
-        // What a flow names is told with the flow, once.
-        let (causes, alone): (Vec<_>, Vec<_>) = unusable.partition(|found| named.contains(found.file.as_str()));
-        let causes: Causes = causes.into_iter().map(|found| (found.file.to_string(), Arc::new(found))).collect();
-        of_files.extend(alone);
-        let mut checked = report(&self.flow_files, &judged, &self.stock, &self.left_out, (of_files, &causes), options);
-        checked.files.extend(self.check_tests(options));
-        checked
-    }
-
-    /// The files of tests that are asked about.
-    fn check_tests(&self, options: CheckOptions<'_>) -> Vec<ReportedFile> {
+        let files = self.flow_files.iter().zip(&judged);
+        let found: Vec<FoundInFlows> =
+            files.map(|((path, file), judged)| FoundInFlows::of(path, file, judged, options)).collect();
+        let beside = beside_flows(&self.overlooked, self.paths.iter(), &self.guidance, &found);
+        let mut checked = report(found, &self.stock, &self.left_out, beside, options);
         let find = |name: &str| {
             let (file, place) = self.index().names.find(name)?;
             let file = self.by_number(file).and_then(|file| file.as_ref().ok());
             let flow = file.and_then(|file| file.flows().get(place)).map(|(flow, _)| flow.clone());
             flow.ok_or(Lookup::Missing { nearest: Vec::new() })
         };
-        let asked_about =
-            options.instead.iter().filter(|(path, _)| is_among_tests(path.as_str()) && (options.wanted)(path));
-        asked_about
-            .map(|(path, bytes)| {
-                let check = test_file(path, bytes, Some(&find));
-                let findings = in_order(check.findings);
-                ReportedFile { findings, tests: check.tests.len(), ..ReportedFile::alone(path.to_string(), None) }
-            })
-            .collect()
+        checked.files.extend(check_tests(options, &find));
+        checked
     }
 
     /// The flows of each file, checked; none where nobody asks about the file or about what it uses.
     fn judged(&self, options: CheckOptions<'_>) -> Vec<Vec<Arc<JudgedFlow>>> {
         let DeskIndex { names, twins, directory } = self.index();
-        let manner =
-            Manner { lenient: options.lenient, unchecked_calls: true, tools: options.tools, twins: Some(twins) };
+        let manner = Manner {
+            lenient: options.lenient,
+            unchecked_calls: true,
+            tools: options.tools.map(|tools| &**tools),
+            twins: Some(twins),
+        };
         let judge = Judge { directory, stock: &self.stock, manner };
         let (by_number, find) = (|file: usize| self.by_number(file), |name: &str| names.find(name));
         let nesting = Nesting::new(&by_number, &find, judge);
@@ -214,7 +227,11 @@ impl Desk {
         let mut judged: Vec<Vec<Arc<JudgedFlow>>> = self.flow_files.iter().enumerate().map(flows).collect();
         if options.whole {
             // What an example finds is known when every flow is; the few flows with one that strays are checked again.
-            for ((number, place), strays) in stray_examples(&judged) {
+            let listed =
+                judged.iter().enumerate().flat_map(|(number, flows)| flows.iter().map(move |one| (number, one)));
+            let (numbers, rows): (Vec<usize>, Vec<_>) =
+                listed.map(|(number, one)| (number, entry(&one.flow, one.plan.as_deref(), String::new()))).unzip();
+            for ((number, place), strays) in stray_examples(&numbers, &rows) {
                 let Some((_, Ok(file))) = self.flow_files.get(number) else { continue };
                 let within = nesting.within((number, place));
                 let again = judge.flow(file, &file.checker(), place, &within, &strays);
@@ -319,7 +336,7 @@ fn wanted(options: CheckOptions<'_>, path: &str) -> bool {
 }
 
 /// The files that are not read for where they lie or how they end, each with the path under which it would be.
-fn overlooked(problems: &[Problem]) -> Vec<(String, String)> {
+pub(super) fn overlooked(problems: &[Problem]) -> Vec<(String, String)> {
     let meant = |problem: &Problem| match &problem.kind {
         ProblemKind::Overlooked { meant } => Some((problem.path.clone(), meant.clone())),
         _ => None,

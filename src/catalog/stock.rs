@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::desk::FileText;
 use super::in_folder;
+use super::side_by_side::side_by_side;
 use crate::model::{Directory, Flow, KnownFlow, Listed, Lookup, Shelf, Template, Toolbox, Unusable};
 use crate::names::{CatalogPath, file_stem};
 use crate::plan::{FlowPlan, Plan};
@@ -113,6 +115,20 @@ impl Stock {
             self.templates.insert(path.to_string(), TemplatesOfFile::read(path, bytes));
         } else {
             self.take_guidance(path, bytes);
+        }
+    }
+
+    /// Takes files in that are no flows, reading them side by side.
+    pub(super) fn take_all(&mut self, files: &[FileText]) {
+        let read = side_by_side(files, |(path, bytes)| {
+            let bytes = bytes.as_deref().map_err(Clone::clone);
+            in_folder(path.as_str(), "templates").then(|| TemplatesOfFile::read(path, bytes))
+        });
+        for ((path, bytes), templates) in files.iter().zip(read) {
+            match templates {
+                Some(templates) => drop(self.templates.insert(path.to_string(), templates)),
+                None => self.take_guidance(path, bytes.as_deref().map_err(Clone::clone)),
+            }
         }
     }
 

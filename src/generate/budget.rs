@@ -37,6 +37,13 @@ pub(super) struct Reserved<'a> {
 }
 
 impl Purse {
+    /// Adds what a model took before.
+    pub(super) fn note(&self, model: &str, tokens: u64) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum = taken.entry(model.to_owned()).or_default();
+        *sum = sum.saturating_add(tokens);
+    }
+
     /// Sets tokens aside for a call.
     ///
     /// # Errors

@@ -39,6 +39,11 @@ impl ModelChoice {
         Ok(())
     }
 
+    /// Nobody answers anything.
+    pub fn of_nobody() -> Self {
+        Self { nobody: true, ..Self::default() }
+    }
+
     /// The same as values of `--model`, which [`ModelChoice::take`] takes in again, and of `--answers`.
     pub fn words(&self) -> (Vec<String>, Option<String>) {
         let mut words: Vec<String> = self.instead.iter().map(|(old, new)| format!("{old}={new}")).collect();

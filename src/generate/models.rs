@@ -19,7 +19,7 @@ use crate::execute::{StepTask, Worked, Worker, Working};
 use crate::model::{Contract, Cost, ModelUse, ModelWish};
 use crate::names::{nearest, quoted};
 use crate::plan::{Plan, Rendering, Work};
-use crate::run::{Output, StepError};
+use crate::run::{Output, Run, StepError};
 
 /// A piece of an answer as it comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +102,12 @@ impl Models {
     /// What prices are in.
     pub fn currency(&self) -> &str {
         &self.currency
+    }
+
+    /// A caller's choice as it stands for the whole of an execution, whatever the operator says later.
+    #[must_use]
+    pub fn settled(&self, choice: ModelChoice) -> ModelChoice {
+        ModelChoice { usual: choice.usual.or_else(|| self.usual.clone()), ..choice }
     }
 
     /// The first name of a caller's choice that is none of theirs, with the nearest ones.
@@ -195,6 +201,15 @@ impl ModelWorker {
     /// Answers nothing: what a model would answer is not there yet.
     pub fn rehearsing(models: Arc<Models>, choice: ModelChoice) -> Self {
         Self { rehearsing: true, ..Self::new(models, choice, None) }
+    }
+
+    /// The same, whose budget knows what the steps of a run took that are done already.
+    #[must_use]
+    pub fn having_done(self, run: &Run) -> Self {
+        for (_, generated) in run.generated() {
+            self.purse.note(&generated.model, generated.usage.all());
+        }
+        self
     }
 
     /// The same, which tells the answer of one step as it comes.

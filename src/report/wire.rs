@@ -44,10 +44,10 @@ pub use draft::draft;
 pub use error::ErrorAnswer;
 #[cfg(feature = "internals")]
 pub use execution::STATUSES;
+pub(super) use execution::cost_of;
 pub use execution::{
     DirectAnswer, EndedAnswer, ExecuteAnswer, FailedAnswer, OutcomeAnswer, execution, outcome, refusal, rehearsal,
 };
-pub(super) use execution::{cost_of, generated};
 pub use files::{Attached, attached, attached_to};
 pub use finding::checkup;
 pub(super) use flow::from;

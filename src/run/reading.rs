@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::model::Generated;
 use crate::plan::{Open, OutputPart, Passing, Source, Step, Work};
 use crate::render::Walked;
 use crate::run::{Output, Run, State};
@@ -71,6 +72,21 @@ impl Run {
             }
         }
         fields
+    }
+
+    /// How models came to answer steps, or failed to, by step. What was taken from this machine's store cost
+    /// nothing this time, and is left out.
+    pub fn generated(&self) -> Vec<(usize, &Generated)> {
+        let steps = self.plan().steps().iter().enumerate().filter_map(|(number, step)| {
+            let generated = match self.state(number)? {
+                State::Done { output, .. } => output.generated.as_deref(),
+                State::Failed { error, .. } => error.generated.as_deref(),
+                State::Waiting | State::Ready | State::Running | State::Skipped { .. } | State::Omitted { .. } => None,
+            };
+            let gathers = matches!(step.work, Work::Gather(_));
+            Some((number, generated.filter(|one| !gathers && !one.stored)?))
+        });
+        steps.collect()
     }
 
     /// Whether a step reads what a model gave, directly or through other steps.

@@ -1,32 +1,46 @@
 //! A folder as a source: read directly each time, never beyond the folder's own ground.
 //!
 //! Links that lead out of the folder, and everything that is not a regular file, are left out and
-//! named. There is no age: the folder is looked at whenever it is asked for.
+//! named. There is no age: the folder is looked at whenever it is asked for. What was derived from its files
+//! is kept for as long as none of them changes, which their sizes, times and places on the disk tell.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha1::{Digest as _, Sha1};
 
 use super::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, hex, is_read, lfs_pointer, meant_folder, meant_path};
-use super::{Body, ProblemKind, Snapshot, SourceError};
-use crate::cache::lock;
-use crate::config::system_says;
+use super::{Body, FORMAT, ProblemKind, Snapshot, SourceError};
+use crate::cache::{Folder, RecordFile, lock};
+use crate::clock::Clock;
+use crate::config::{Settings, system_says};
 use crate::names::{CatalogPath, quoted, shown};
 
+/// Where something derived from folders is kept.
+const KEPT: &str = "folders";
 /// How deep folders are followed; deeper ones are reported.
 const DEEPEST: usize = 32;
 
+/// Of fewer files nothing is kept: reading them takes no longer than reading what was kept of them.
+const WORTH_KEEPING: usize = 200;
+/// How long a folder must have been left alone before something is kept of it, so that a second change within
+/// the same tick of a file system's clock (2 s where it is coarsest) can't be missed.
+const SETTLED: Duration = Duration::from_secs(3);
+/// How long something is kept of a folder that nobody reads any more.
+const UNUSED: Duration = Duration::from_hours(30 * 24);
+
 /// A folder that is read.
-#[derive(Debug)]
 pub(super) struct FolderSource {
     given: PathBuf,
     largest: u64,
+    kept: Arc<Folder>,
+    clock: Arc<dyn Clock>,
     last: Mutex<Option<Arc<Snapshot>>>,
 }
 
@@ -36,17 +50,28 @@ pub(super) struct WalkedFolder {
     largest: u64,
     pub(super) files: Arc<Files>,
     pub(super) problems: Vec<Problem>,
+    /// Where something derived from the files is kept; none where that isn't worth it, or not safe yet.
+    kept: Option<Arc<Folder>>,
+}
+
+impl fmt::Debug for FolderSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FolderSource").field("given", &self.given).finish_non_exhaustive()
+    }
 }
 
 impl FolderSource {
-    /// A folder that exists now; files over `largest` bytes are left out.
-    pub(super) fn open(given: PathBuf, largest: u64) -> Result<Self, SourceError> {
+    /// A folder that exists now.
+    pub(super) fn open(given: PathBuf, settings: &Settings, clock: Arc<dyn Clock>) -> Result<Self, SourceError> {
         let not = |reason: &str| SourceError::NotAFolder {
             path: quoted(&given.to_string_lossy()),
             reason: reason.to_owned(),
         };
         match fs::metadata(&given) {
-            Ok(found) if found.is_dir() => Ok(Self { given, largest, last: Mutex::new(None) }),
+            Ok(found) if found.is_dir() => {
+                let kept = Arc::new(Folder::at(settings.cache_dir.join(FORMAT), clock.clone()));
+                Ok(Self { given, largest: settings.max_file_size, kept, clock, last: Mutex::new(None) })
+            }
             Ok(_) => Err(not("is a file; a source is a folder that holds flows/ and templates/")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(not("does not exist")),
             Err(error) => Err(not(&format!("cannot be opened: {}", system_says(&error)))),
@@ -70,7 +95,11 @@ impl FolderSource {
             path: quoted(&self.given.to_string_lossy()),
             reason: format!("cannot be read: {}", system_says(&error)),
         })?;
-        let (walked, revision) = walked;
+        let (mut walked, revision, changed) = walked;
+        let settled = changed.checked_add(SETTLED).is_some_and(|settled| settled < SystemTime::from(self.clock.now()));
+        if settled && walked.files.iter().nth(WORTH_KEEPING).is_some() {
+            walked.kept = Some(self.kept.clone());
+        }
         let mut last = lock(&self.last);
         if let Some(same) = last.as_ref().filter(|snapshot| snapshot.revision() == revision) {
             return Ok(same.clone());
@@ -97,6 +126,43 @@ impl WalkedFolder {
         off_the_loop(move || Ok(read(&root, &path, largest))).await.unwrap_or_else(|error| {
             Err(SourceError::Unreadable { path: "the folder".to_owned(), reason: system_says(&error) })
         })
+    }
+
+    /// What was kept of this state under a name.
+    pub(super) async fn derived(&self, revision: &str, name: &str) -> Option<RecordFile> {
+        let (kept, place) = (self.kept.clone()?, self.place(revision, name));
+        off_the_loop(move || Ok(kept.open_records(&place))).await.ok().flatten()
+    }
+
+    /// Keeps records of this state and opens them; hands them back where nothing is kept.
+    pub(super) async fn keep_derived(
+        &self,
+        revision: &str,
+        name: &str,
+        records: Vec<Vec<u8>>,
+    ) -> Result<RecordFile, Vec<Vec<u8>>> {
+        let Some(kept) = self.kept.clone() else { return Err(records) };
+        let (place, this, whose) = (self.place(revision, name), self.place(revision, ""), self.place("", ""));
+        let whose = whose.trim_end_matches('.').to_owned();
+        let written = off_the_loop(move || {
+            let opened = kept.write_records(&place, &records).then(|| kept.open_records(&place)).flatten();
+            // Of a folder one state is of use; of one that is gone, none.
+            let old = kept.old_names(KEPT, UNUSED);
+            for other in kept.names(KEPT).into_iter().map(|name| format!("{KEPT}/{name}")) {
+                let of_this = other.starts_with(&this);
+                if !of_this && (other.starts_with(&whose) || old.iter().any(|old| other.ends_with(old.as_str()))) {
+                    kept.remove(&other);
+                }
+            }
+            Ok(opened.ok_or(records))
+        });
+        written.await.unwrap_or(Err(Vec::new()))
+    }
+
+    /// Where something of this state is kept: by the folder, the state and what it is.
+    fn place(&self, revision: &str, name: &str) -> String {
+        let folder = hex(&Sha1::digest(self.root.as_os_str().as_encoded_bytes()));
+        format!("{KEPT}/{folder}.{revision}.{name}")
     }
 
     /// Reads some files, in their order.
@@ -144,18 +210,42 @@ struct Walk {
     root: PathBuf,
     largest: u64,
     files: Vec<(CatalogPath, FileEntry)>,
-    times: Vec<u128>,
+    marks: Vec<Mark>,
     problems: Vec<Problem>,
     seen: BTreeSet<PathBuf>,
 }
 
-fn walk(given: &Path, largest: u64) -> io::Result<(WalkedFolder, String)> {
+/// What tells one state of a file from another, beside its size. The time of its last change of any kind can't
+/// be set by whoever restores an older modification time.
+struct Mark {
+    modified: SystemTime,
+    changed: SystemTime,
+    number: u64,
+}
+
+impl Mark {
+    fn of(about: &fs::Metadata) -> Self {
+        let modified = about.modified().unwrap_or(UNIX_EPOCH);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            let seconds = Duration::from_secs(u64::try_from(about.ctime()).unwrap_or(0));
+            let nanos = Duration::from_nanos(u64::try_from(about.ctime_nsec()).unwrap_or(0));
+            Self { modified, changed: UNIX_EPOCH + seconds + nanos, number: about.ino() }
+        }
+        #[cfg(not(unix))]
+        Self { modified, changed: modified, number: 0 }
+    }
+}
+
+/// Walks through a folder: its files, the revision that they make, and when one of them was changed last.
+fn walk(given: &Path, largest: u64) -> io::Result<(WalkedFolder, String, SystemTime)> {
     let root = fs::canonicalize(given)?;
     let mut walk = Walk {
         root: root.clone(),
         largest,
         files: Vec::new(),
-        times: Vec::new(),
+        marks: Vec::new(),
         problems: Vec::new(),
         seen: BTreeSet::new(),
     };
@@ -168,11 +258,16 @@ fn walk(given: &Path, largest: u64) -> io::Result<(WalkedFolder, String)> {
     }
     walk.beside(&root);
     let mut hash = Sha1::new();
-    for ((path, entry), time) in walk.files.iter().zip(&walk.times) {
+    let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let mut changed = UNIX_EPOCH;
+    for ((path, entry), mark) in walk.files.iter().zip(&walk.marks) {
         hash.update(path.as_str());
         hash.update([0]);
         hash.update(entry.size.to_le_bytes());
-        hash.update(time.to_le_bytes());
+        hash.update(since(mark.modified).to_le_bytes());
+        hash.update(since(mark.changed).to_le_bytes());
+        hash.update(mark.number.to_le_bytes());
+        changed = changed.max(mark.modified).max(mark.changed);
     }
     for problem in &walk.problems {
         hash.update(problem.path.as_bytes());
@@ -180,7 +275,7 @@ fn walk(given: &Path, largest: u64) -> io::Result<(WalkedFolder, String)> {
     }
     let revision = hex(&hash.finalize());
     let files = Arc::new(walk.files.into_iter().collect());
-    Ok((WalkedFolder { root, largest, files, problems: walk.problems }, revision))
+    Ok((WalkedFolder { root, largest, files, problems: walk.problems, kept: None }, revision, changed))
 }
 
 impl Walk {
@@ -228,8 +323,7 @@ impl Walk {
         }
         match CatalogPath::new(name) {
             Ok(catalog_path) => {
-                let time = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-                self.times.push(time.map_or(0, |time| time.as_nanos()));
+                self.marks.push(Mark::of(&about));
                 self.files.push((catalog_path, FileEntry { oid: None, size: about.len() }));
             }
             Err(error) => self.problem(name, ProblemKind::BadPath(error.why.to_owned())),

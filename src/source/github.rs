@@ -37,7 +37,7 @@ use self::resolve::{AskedRef, Resolved};
 use self::tree::{ListedTree, Other, TreeAnswer, TreeListing};
 use super::examples::Examples;
 use super::files::{FileEntry, lfs_pointer};
-use super::{Body, ProblemKind, READING, Snapshot, SourceError, Stale, View};
+use super::{Body, FORMAT, ProblemKind, READING, Snapshot, SourceError, Stale, View};
 use crate::cache::{Flights, Folder, Kept, Lifetime, Loaded, Objects, Shelf, age};
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -49,16 +49,6 @@ const REFS: usize = 32;
 const INCOMPLETE: TimeDelta = TimeDelta::seconds(30);
 /// How long a commit is promised to stay as it is: for ever, but callers may add to it.
 const LONG: Duration = Duration::from_hours(365 * 24);
-/// The version of everything below the cache folder: another format, another folder.
-const FORMAT: &str = "v2";
-
-/// Removes whatever is kept of GitHub below a cache folder; all of it can be fetched again.
-///
-/// # Errors
-/// When something can't be removed.
-pub fn remove_kept(cache: &std::path::Path) -> std::io::Result<()> {
-    std::fs::remove_dir_all(cache.join(FORMAT))
-}
 
 /// A repository that is read.
 pub(super) struct Repository {

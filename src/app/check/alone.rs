@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{CheckedFile, Checkup};
 use crate::app::{Code, Error};
+use crate::catalog::FileFacts;
 use crate::catalog::in_order;
 use crate::config::{Settings, read_named, system_says};
 use crate::document::Document;
@@ -88,7 +89,7 @@ fn check(
     let options = Options { lenient, unchecked_calls: true, ..Options::default() };
     let known = Known { shelf: &shelf, twins: None, strays: &[], tools, options };
     let check = validate::flow_file(&file, known);
-    checkup.note_calls(check.flows.iter().map(|flow| &flow.flow), tools.is_some());
+    checkup.note_calls(&FileFacts::of(check.flows.iter().map(|flow| &*flow.flow)).calls, tools.is_some());
     checkup.flows += check.flows.len();
     let looked_at = LookedAt { references: false, whole: false, tools: false };
     let flows = check.flows.iter().map(|flow| (&*flow.flow, &*flow.findings));

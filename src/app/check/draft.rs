@@ -92,7 +92,7 @@ impl App {
         }
         contents.insert(file.to_string(), request.flow.clone().into_bytes());
         let toolbox = self.tools.toolbox();
-        let tools = (!toolbox.servers.is_empty()).then_some(&*toolbox);
+        let tools = (!toolbox.servers.is_empty()).then_some(&toolbox);
         let found = check_contents(&contents, &wanted, self.settings.lenient, tools).await?;
         let own = found.iter().find(|read| read.file == file.as_str());
         let mut flows = Vec::new();
@@ -212,12 +212,12 @@ async fn check_contents(
     contents: &Contents,
     wanted: &[CatalogPath],
     lenient: bool,
-    tools: Option<&crate::model::Toolbox>,
+    tools: Option<&Arc<crate::model::Toolbox>>,
 ) -> Result<Vec<ReportedFile>, Error> {
     let files = contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes))));
     let snapshot = Snapshot::of_texts(files);
     let (wanted, instead) = (|path: &CatalogPath| wanted.contains(path), std::collections::BTreeMap::new());
-    let options = CheckOptions { wanted: &wanted, whole: false, lenient, tools, instead: &instead };
+    let options = CheckOptions { wanted: &wanted, whole: false, contents: true, lenient, tools, instead: &instead };
     Ok(check(&snapshot, options).await?.files)
 }
 

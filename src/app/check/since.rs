@@ -40,7 +40,7 @@ pub(super) async fn only_since(
     root: &Path,
     git_ref: &str,
     now: &BTreeMap<CatalogPath, Arc<[u8]>>,
-    (lenient, tools): (bool, Option<&Toolbox>),
+    (lenient, tools): (bool, Option<&Arc<Toolbox>>),
     largest: u64,
 ) -> Result<(), Error> {
     let GitFiles { commit, files } = files_at(root, git_ref, true, largest)?;
@@ -56,7 +56,7 @@ pub(super) async fn only_since(
     let snapshot = Snapshot::of_texts(files.iter().cloned());
     let tests = files.iter().filter(|(path, _)| is_among_tests(path.as_str()));
     let instead: BTreeMap<CatalogPath, Arc<[u8]>> = tests.cloned().collect();
-    let options = CheckOptions { wanted: &|_| true, whole: true, lenient, tools, instead: &instead };
+    let options = CheckOptions { wanted: &|_| true, whole: true, contents: false, lenient, tools, instead: &instead };
     let found = check(&snapshot, options).await?;
     let known: HashSet<String> = found
         .files

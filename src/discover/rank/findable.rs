@@ -21,8 +21,11 @@ pub struct Stray {
 ///
 /// Examples that are no query, because they are blank or far too long, are left out.
 pub fn strays(flows: &[FlowRow]) -> Vec<Stray> {
-    let index = SearchIndex::build(flows.iter().map(Document::of_flow));
     let mut strays = Vec::new();
+    if flows.iter().all(|flow| flow.examples.is_empty()) {
+        return strays;
+    }
+    let index = SearchIndex::build(flows.iter().map(Document::of_flow));
     for (flow, entry) in flows.iter().enumerate() {
         for (example, text) in entry.examples.iter().enumerate() {
             let Ok(query) = Query::new(&[text]) else { continue };

@@ -301,7 +301,7 @@ pub(super) fn money(cost: &Cost) -> String {
 
 /// What models took together, in a line; none where no model was asked.
 fn spent(run: &Run) -> Option<String> {
-    let answers = wire::generated(run);
+    let answers = run.generated();
     if answers.is_empty() {
         return None;
     }

@@ -18,8 +18,7 @@ use crate::code::Code;
 use crate::discover::millis;
 use crate::execute::Executed;
 use crate::model::{Cost, Generated, TokenUsage};
-use crate::plan::Work;
-use crate::run::{Run, State, Status, StepError};
+use crate::run::{Run, Status, StepError};
 use steps::{DoneStep, MappedVariable, OmittedStep};
 
 pub use rehearsal::{RehearsedAnswer, rehearsal};
@@ -232,24 +231,9 @@ impl Tail {
 
 /// What the models that answered a run's steps took together; none where no model was asked.
 fn spent(run: &Run) -> Option<UsageAnswer> {
-    let answers = generated(run);
+    let answers = run.generated();
     let usage = answers.iter().map(|(_, one)| one.usage).fold(TokenUsage::default(), TokenUsage::and);
     (!answers.is_empty()).then(|| UsageAnswer::of(usage, cost_of(&answers).as_ref()))
-}
-
-/// How models came to answer the steps of a run, or failed to. What was taken from this machine's store cost nothing
-/// this time.
-pub(in crate::report) fn generated(run: &Run) -> Vec<(usize, &Generated)> {
-    let steps = (0..run.plan().steps().len()).filter_map(|number| {
-        let generated = match run.state(number)? {
-            State::Done { output, .. } => output.generated.as_deref(),
-            State::Failed { error, .. } => error.generated.as_deref(),
-            State::Waiting | State::Ready | State::Running | State::Skipped { .. } | State::Omitted { .. } => None,
-        };
-        let gathers = matches!(run.plan().step(number)?.work, Work::Gather(_));
-        Some((number, generated.filter(|one| !gathers && !one.stored)?))
-    });
-    steps.collect()
 }
 
 /// What these answers cost together.

@@ -45,7 +45,7 @@ async fn a_change_is_seen_at_once() {
     assert_eq!(first.snapshot.read(&path("flows/sales/a.json")).await.unwrap()[..], b"one"[..]);
     assert_eq!(first.snapshot.read_all().await.unwrap().len(), 1);
     assert_eq!((first.snapshot.commit(), first.snapshot.git_ref()), (None, None));
-    // A folder may change at any time, so nothing made of it is kept.
+    // Few files are read as quickly as what could be kept of them.
     first.snapshot.keep_derived("index", vec![b"of one".to_vec()]).await.unwrap_err();
     let same = look(&source).await;
     assert!(Arc::ptr_eq(&first.snapshot, &same.snapshot));
@@ -54,6 +54,47 @@ async fn a_change_is_seen_at_once() {
     let second = look(&source).await;
     assert_ne!(first.snapshot.revision(), second.snapshot.revision());
     assert_eq!(second.snapshot.files().await.unwrap().len(), 2);
+}
+
+/// The names of what is kept of folders.
+fn kept(rest: &Path) -> Vec<String> {
+    let folder = rest.join("cache/v2/folders");
+    let names = fs::read_dir(folder).into_iter().flatten();
+    names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn what_is_made_of_a_large_folder_is_kept_until_a_file_changes_however_alike_it_looks() {
+    let (place, rest) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for number in 0..201 {
+        write(place.path(), &format!("flows/{number}.json"), "one");
+    }
+    let mut settings = GitHub::serving([("flows/a.json", "a")]).await.settings(rest.path());
+    settings.cache_dir = rest.path().join("cache");
+    let at = |now: &str| {
+        let spec = SourceSpec::Folder(place.path().to_owned());
+        Source::open(spec, &settings, ManualClock::at(now.parse().unwrap())).unwrap()
+    };
+    // As the file system's clock has it, this folder was changed a moment ago, or will be.
+    let now = look(&at("2001-01-01T00:00:00Z")).await;
+    now.snapshot.keep_derived("index", vec![b"of now".to_vec()]).await.unwrap_err();
+    assert_eq!(kept(rest.path()).len(), 0);
+
+    let later = look(&at("2101-01-01T00:00:00Z")).await;
+    later.snapshot.keep_derived("index", vec![b"of one".to_vec()]).await.unwrap();
+    let again = look(&at("2101-01-01T00:00:00Z")).await;
+    assert_eq!(again.snapshot.derived("index").await.unwrap().read(0).as_deref(), Some(&b"of one"[..]));
+    assert!(again.snapshot.derived("other").await.is_none());
+
+    let changed = place.path().join("flows/7.json");
+    let modified = fs::metadata(&changed).unwrap().modified().unwrap();
+    // Rewritten in place: the file, its size and its time stay the same.
+    fs::write(&changed, "two").unwrap();
+    fs::File::options().append(true).open(&changed).unwrap().set_modified(modified).unwrap();
+    let changed = look(&at("2101-01-01T00:00:00Z")).await;
+    assert!(changed.snapshot.derived("index").await.is_none());
+    changed.snapshot.keep_derived("index", vec![b"of two".to_vec()]).await.unwrap();
+    assert_eq!(kept(rest.path()).len(), 1, "of an earlier state nothing stays");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod interrupted;
 mod keeping;
+mod with_models;
 
 use serde_json::{Value, json};
 

@@ -206,3 +206,34 @@ fn no_two_bad_catalogs_are_called_the_same() {
     assert!(rows.iter().any(|bad| bad.asked == Asked::Whole));
     assert!(rows.iter().any(|bad| matches!(bad.files.first(), Some((_, Part::Bytes(_))))));
 }
+
+/// What is found in each file of the current folder, as `validate` tells it; `typed` is checked in the place of a file.
+fn found(sandbox: Sandbox, typed: Option<(&str, Vec<u8>)>) -> (Sandbox, Value) {
+    let (sandbox, line) = match typed {
+        Some((path, bytes)) => (sandbox.stdin(bytes), vec!["validate", ".", "-", "--stdin-filename", path, "--json"]),
+        None => (sandbox, vec!["validate", ".", "--json"]),
+    };
+    let said = sandbox.run(line);
+    let answer = said.json();
+    (sandbox, answer)
+}
+
+#[test]
+fn a_catalog_that_is_read_file_by_file_is_judged_as_one_that_is_held_as_a_whole() {
+    let plain = json!({"metadata": {"name": "Plain", "version": "1.0.0"},
+        "nodes": [{"id": "a", "type": "template", "data": {"template": "Say so."}}], "edges": []})
+    .to_string()
+    .into_bytes();
+    for bad in bad_catalogs().into_iter().filter(|bad| bad.places != Places::GitHub) {
+        let files = bad.files.iter().filter_map(|(path, part)| Some((path.clone(), part.bytes()?)));
+        let sandbox = files
+            .fold(Sandbox::new().file("flows/Plain.json", &plain), |sandbox, (path, bytes)| sandbox.file(&path, bytes));
+        for (path, part) in &bad.files {
+            part.place(&sandbox.here(), path);
+        }
+        let (sandbox, file_by_file) = found(sandbox, None);
+        // A text that is checked in the place of a file is kept with all the others in memory.
+        let (_, as_a_whole) = found(sandbox, Some(("flows/Plain.json", plain.clone())));
+        assert_eq!(file_by_file, as_a_whole, "{}", bad.name);
+    }
+}
