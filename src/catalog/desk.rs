@@ -102,7 +102,7 @@ impl Desk {
                 in_folder(path.as_str(), "flows").then(|| read_flows(path, bytes))
             });
             for ((path, bytes), flows) in texts.iter().zip(flows) {
-                desk.take(path, bytes.clone(), flows);
+                desk.take(path, bytes, flows);
             }
             desk
         });
@@ -119,7 +119,7 @@ impl Desk {
         self.forget(path);
         let bytes = Ok(bytes);
         let flows = in_folder(path.as_str(), "flows").then(|| read_flows(path, &bytes));
-        self.take(path, bytes, flows);
+        self.take(path, &bytes, flows);
         // A file that can't be used is asked for by its stem, and says why.
         if before.is_none() || before != self.known_by(path) {
             self.index = OnceLock::new();
@@ -136,12 +136,12 @@ impl Desk {
     fn take(
         &mut self,
         path: &CatalogPath,
-        bytes: Result<Arc<[u8]>, Unusable>,
+        bytes: &Result<Arc<[u8]>, Unusable>,
         flows: Option<Result<ParsedFlows, Unusable>>,
     ) {
         self.paths.insert(path.clone());
         let Some(file) = flows else {
-            if let Ok(bytes) = &bytes
+            if let Ok(bytes) = bytes
                 && Guidance::is_guidance(path)
             {
                 self.guidance.insert(path.clone(), bytes.clone());
