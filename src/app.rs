@@ -58,7 +58,7 @@ pub use crate::guide::{Answering, Asked, Asker, Story, Turn};
 pub use crate::model::{KnownTool, ServerStanding};
 pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome, Refusal};
 pub use crate::source::READING;
-pub use crate::store::{ListingTotals, Summary, Tally};
+pub use crate::store::{ListingTotals, ModelCount, Summary, Tally};
 pub use crate::upstream::{ServerRow, TOLD};
 pub use crate::validate::{Finding, REGISTRY as RULES, Rule, Severity, SuppressedBy};
 
@@ -98,7 +98,7 @@ pub use status::{ExecutionEntry, MOST_CHARACTERS, STATES, Section, StatusAnswer,
 pub use testing::{
     BrokenTests, Mismatch, Shard, TestChange, TestEnd, TestReport, TestRequest, TestResult, Verdict, test_flows,
 };
-pub use usage::{FlowStats, ListingCost, Stats, StatsRequest, UsageByFlow};
+pub use usage::{FlowStats, ListingCost, ModelStats, Stats, StatsRequest, UsageByFlow};
 pub use values::{ValuesError, read_values};
 
 /// One revision's flows, with what is worked out of them here.

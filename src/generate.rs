@@ -7,7 +7,6 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `port` | one call to a model, its answer and its troubles; the port |
-//! | `scripted` | answers that a test or a rehearsal gives instead of a model |
 //! | `choosing` | who answers a step, as files, callers and the operator say |
 //! | `models` | the operator's models with what is remembered of them, and which steps they answer |
 //! | `answering` | one step: the contract's ladder, one turn of repair, what its failure says |
@@ -25,8 +24,6 @@ mod gate;
 mod models;
 mod port;
 mod reading;
-#[cfg(feature = "internals")]
-mod scripted;
 mod trying;
 
 pub use answering::{ended, of_trouble};
@@ -34,6 +31,4 @@ pub use budget::DayBook;
 pub use choosing::{Answerer, ModelChoice, who};
 pub use models::{ModelWorker, Models, OnPiece, Priced, StreamPiece};
 pub use port::{Generating, Generator, OnText, Prompt, Reply, Shape, Speaker, Trouble, TroubleKind, Turn};
-#[cfg(feature = "internals")]
-pub use scripted::{Scripted, ScriptedAnswer};
 pub use trying::AnswerBook;

@@ -32,7 +32,7 @@ pub use presence::Presence;
 pub use rows::{decoded, encoded};
 use rows::{is_too_deep, micros};
 pub use summary::{Summary, Tally};
-pub use usage::{CountedUsage, Counts, FlowTotals, ListingTotals, UsageSpan, day_of};
+pub use usage::{CountedUsage, Counts, FlowTotals, ListingTotals, ModelCount, ModelTotals, UsageSpan, day_of};
 
 /// The file's name in the state folder.
 pub const FILE: &str = "flowy.db";

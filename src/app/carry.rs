@@ -128,6 +128,7 @@ impl App {
         let (tools, execution) = (self.tools.clone(), id);
         let stream = caller.pieces.clone().and_then(|on_piece| Some((last_text(run.plan())?, on_piece)));
         let ends = options.deadline.map(|deadline| self.clock.reading().saturating_add(deadline));
+        let paid: Vec<usize> = run.generated().iter().map(|(step, _)| *step).collect();
         let worker =
             models.map(|models| ModelWorker::new(self.models.clone(), models, ends).having_done(&run).telling(stream));
         let mut work = tokio::spawn(async move {
@@ -174,8 +175,13 @@ impl App {
             let finished = match driven {
                 Ok(mut executed) => {
                     let resumable = ended(log.as_ref(), None).await;
-                    if let Some(counting) = counting.filter(|_| !resumable) {
-                        counting.executed(&executed, work_cancel.is_cancelled());
+                    if let Some(counting) = counting {
+                        // What was done before this process took over is counted already.
+                        let steps = executed.run.generated().into_iter().filter(|(step, _)| !paid.contains(step));
+                        counting.spent(executed.run.plan().name(), steps.map(|(_, one)| one));
+                        if !resumable {
+                            counting.executed(&executed, work_cancel.is_cancelled());
+                        }
                     }
                     executed.warnings.splice(0..0, notices);
                     Finished::Ran(Arc::new(Recorded { executed, origin, findings, resumable }))

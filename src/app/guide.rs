@@ -13,7 +13,7 @@ use crate::model::Contract;
 use crate::names::{ItemName, quoted};
 use crate::run::{ExecutionId, Given, GuidedState, Outcome, Run, Ticket, Warning};
 use crate::source::remove_kept;
-use crate::store::{Filter, StoreError, Summary, Tally};
+use crate::store::{Filter, ModelBook, StoreError, Summary, Tally, day_of};
 use crate::validate::{Finding, Severity};
 
 /// What is to be carried out step by step.
@@ -96,8 +96,20 @@ pub struct PruneRequest {
     pub idle_since: Option<DateTime<Utc>>,
     /// Only these.
     pub ids: Vec<String>,
+    /// Whether those that have ended were asked for in so many words.
+    pub ended: bool,
+    /// Whether stored answers of models go, too: all, or those of before `idle_since`.
+    pub answers: bool,
     /// Only say which these are.
     pub rehearse: bool,
+}
+
+impl PruneRequest {
+    /// Whether no executions are meant.
+    fn only_answers(&self) -> bool {
+        let names_executions = self.flow.is_some() || !self.states.is_empty() || !self.ids.is_empty() || self.ended;
+        self.answers && !names_executions
+    }
 }
 
 /// What was forgotten, or would be.
@@ -105,6 +117,8 @@ pub struct PruneRequest {
 pub struct Pruned {
     /// The executions.
     pub executions: Vec<Summary>,
+    /// How many stored answers of models; none where these were not asked about.
+    pub answers: Option<usize>,
     /// Whether nothing was done.
     pub rehearsed: bool,
     /// Whether nothing of them is left in the file.
@@ -285,6 +299,10 @@ impl App {
     /// # Errors
     /// When the store fails, or an id is not known.
     pub async fn prune(&self, request: &PruneRequest) -> Result<Pruned, Error> {
+        let answers = if request.answers { Some(self.forget_answers(request)?) } else { None };
+        if request.only_answers() {
+            return Ok(Pruned { executions: Vec::new(), answers, rehearsed: request.rehearse, compact: true });
+        }
         let ended = [GuidedState::Completed, GuidedState::Partial, GuidedState::Failed, GuidedState::Cancelled];
         let states = match (request.states.is_empty(), request.ids.is_empty()) {
             (false, _) => request.states.clone(),
@@ -311,9 +329,18 @@ impl App {
         if !request.rehearse {
             let ids: Vec<String> = executions.iter().map(|summary| summary.id.clone()).collect();
             let compact = self.forget(ids).await?;
-            return Ok(Pruned { executions, rehearsed: false, compact });
+            return Ok(Pruned { executions, answers, rehearsed: false, compact });
         }
-        Ok(Pruned { executions, rehearsed: true, compact: true })
+        Ok(Pruned { executions, answers, rehearsed: true, compact: true })
+    }
+
+    /// Forgets stored answers of models, or counts them.
+    fn forget_answers(&self, request: &PruneRequest) -> Result<usize, Error> {
+        let book = ModelBook::at(&self.settings.state_dir);
+        // What is used on a day is of that day; the one that something begins with is not over yet.
+        let until = request.idle_since.map_or(i64::MAX, |since| day_of(since).saturating_sub(1));
+        let done = if request.rehearse { book.answers_until(until) } else { book.forget_answers(until) };
+        done.map_err(|error| unkept(&error))
     }
 
     /// Forgets executions for ever; whether nothing of them is left in the file. On a full disk our own

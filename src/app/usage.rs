@@ -3,7 +3,8 @@
 //! A direct execution counts when it ends, with its time; a guided one when it comes to its end,
 //! without: how long a person and a model think says nothing of the flow. What is rehearsed,
 //! refused or cancelled does not count. Counts belong to a source and a flow's name, so they
-//! outlive every push that keeps the name, and two catalogs do not mix.
+//! outlive every push that keeps the name, and two catalogs do not mix. What models took counts
+//! with every step that one answered, however its execution ends.
 //!
 //! Counting never fails a call and never holds one up; with `no_usage` nothing is read or written.
 
@@ -21,8 +22,9 @@ use crate::app::{App, Error};
 use crate::clock::Clock;
 use crate::discover::{Mode, Times, Usage};
 use crate::execute::Executed;
+use crate::model::{Cost, Generated};
 use crate::run::{Guided, GuidedState, Status};
-use crate::store::{CountedUsage, FlowTotals, ListingTotals, Store, UsageSpan, day_of};
+use crate::store::{CountedUsage, FlowTotals, ListingTotals, ModelCount, ModelTotals, Store, UsageSpan, day_of};
 
 use ledger::Ledger;
 
@@ -73,6 +75,8 @@ pub struct Stats {
     pub flows: Vec<FlowStats>,
     /// Listings, by mode.
     pub listings: Vec<ListingTotals>,
+    /// What models took, by model and then by flow.
+    pub models: Vec<ModelStats>,
     /// Other sources of which something was counted.
     pub others: Vec<String>,
 }
@@ -88,6 +92,21 @@ pub struct FlowStats {
     pub overall: Usage,
     /// Its uses on each day that had any, in the days that were asked for.
     pub by_day: Vec<(NaiveDate, u64)>,
+}
+
+/// What one model took for one flow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelStats {
+    /// The model, as the operator calls it.
+    pub model: String,
+    /// The flow.
+    pub flow: String,
+    /// What it took in the days that were asked for.
+    pub spent: ModelCount,
+    /// What that cost; none where no price is set.
+    pub cost: Option<Cost>,
+    /// The same on each day that had any.
+    pub by_day: Vec<(NaiveDate, ModelCount)>,
 }
 
 /// What counts for one source, and what is known of it.
@@ -116,10 +135,21 @@ impl UsageCounter {
         }
     }
 
+    /// Models answered these steps, or failed to.
+    pub(super) fn spent<'g>(&self, flow: &str, steps: impl Iterator<Item = &'g Generated>) {
+        let day = day_of(self.clock.now());
+        for one in steps {
+            let (cost, currency) = one.cost.as_ref().map_or((0, ""), |cost| (cost.millionths, cost.currency.as_str()));
+            let count = ModelCount { answers: 1, input: one.usage.input, output: one.usage.output, cost };
+            self.ledger.add(|counts| counts.model(&self.source, flow, (&one.model, currency), day, count));
+        }
+    }
+
     /// A guided execution has ended.
     pub(super) fn guided(&self, guided: &Guided) {
         if matches!(guided.state(), GuidedState::Completed | GuidedState::Failed) {
             let success = guided.run().status() == Status::Success;
+            self.spent(guided.beginning().plan.name(), guided.run().generated().into_iter().map(|(_, one)| one));
             self.count_use(guided.beginning().plan.name(), success, None);
         }
     }
@@ -207,6 +237,7 @@ impl App {
             today,
             flows: Vec::new(),
             listings: Vec::new(),
+            models: Vec::new(),
             others: Vec::new(),
         };
         let Some(counting) = &self.counting else { return Ok(stats) };
@@ -215,7 +246,7 @@ impl App {
         let overall = counting.store.uses(counting.span(&all)).await.map_err(unread)?;
         let overall: BTreeMap<&str, Usage> =
             overall.iter().map(|totals| (totals.flow.as_str(), usage(totals))).collect();
-        let CountedUsage { flows, listings, sources } =
+        let CountedUsage { flows, listings, models, sources } =
             counting.store.counted(counting.span(request)).await.map_err(unread)?;
         stats.flows = flows.iter().map(|totals| flow_stats(totals, &overall)).collect();
         stats.flows.sort_by(|one, other| {
@@ -224,6 +255,7 @@ impl App {
         if request.flow.is_none() {
             stats.listings = listings;
         }
+        stats.models = models.into_iter().map(model_stats).collect();
         stats.others = sources.into_iter().filter(|source| *source != stats.source).collect();
         Ok(stats)
     }
@@ -245,9 +277,19 @@ fn usage(totals: &FlowTotals) -> Usage {
     }
 }
 
+fn date(day: i64) -> Option<NaiveDate> {
+    DateTime::from_timestamp(day.saturating_mul(86_400), 0).map(|time| time.date_naive())
+}
+
+fn model_stats(totals: ModelTotals) -> ModelStats {
+    let ModelTotals { model, flow, currency, count, by_day } = totals;
+    let cost = (!currency.is_empty()).then_some(Cost { millionths: count.cost, currency });
+    let by_day = by_day.into_iter().filter_map(|(day, count)| Some((date(day)?, count))).collect();
+    ModelStats { model, flow, spent: count, cost, by_day }
+}
+
 fn flow_stats(totals: &FlowTotals, overall: &BTreeMap<&str, Usage>) -> FlowStats {
     let usage = usage(totals);
-    let date = |day: i64| DateTime::from_timestamp(day.saturating_mul(86_400), 0).map(|time| time.date_naive());
     FlowStats {
         name: totals.flow.clone(),
         // Another process may count between two readings.

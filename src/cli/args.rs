@@ -253,7 +253,7 @@ pub(super) enum Command {
     /// Show the models that may answer steps, and whether one answers
     #[command(subcommand, after_help = "Examples:\n  flowy models list\n  flowy models check writer")]
     Models(ModelsCommand),
-    /// Show how often flows are used, how often they succeed, and what listings cost
+    /// Show how often flows are used and succeed, and what models and listings cost
     #[command(
         long_about = "Show how often the catalog's flows are used, how often they succeed, how long they take, and what \
                       listings cost.\n\nThe counts are per catalog and include the command line and MCP clients on this \
@@ -511,6 +511,9 @@ pub(super) struct PruneArgs {
     /// All executions that have ended
     #[arg(long)]
     pub(super) all: bool,
+    /// The stored answers of models, too; alone, nothing but these
+    #[arg(long)]
+    pub(super) answers: bool,
     /// Only show what would be deleted
     #[arg(long)]
     pub(super) dry_run: bool,

@@ -114,6 +114,40 @@ impl ModelBook {
         .map(drop)
     }
 
+    /// Deletes stored answers of this day and before; how many. Nothing of them is left in the file, unless another
+    /// process reads it just now.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn forget_answers(&self, day: i64) -> Result<usize, StoreError> {
+        if !self.file.exists() {
+            return Ok(0);
+        }
+        self.with(|connection| {
+            let gone = connection.execute("DELETE FROM answers WHERE day <= ?", params![day])?;
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            // A file that can't be made smaller holds nothing of them all the same.
+            let _ = connection.execute_batch("VACUUM");
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            Ok(gone)
+        })
+    }
+
+    /// How many answers of this day and before are stored.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn answers_until(&self, day: i64) -> Result<usize, StoreError> {
+        if !self.file.exists() {
+            return Ok(0);
+        }
+        self.with(|connection| {
+            let count: i64 =
+                connection.query_row("SELECT count(*) FROM answers WHERE day <= ?", params![day], |row| row.get(0))?;
+            Ok(usize::try_from(count).unwrap_or(0))
+        })
+    }
+
     /// A stored answer that is not too old.
     ///
     /// # Errors

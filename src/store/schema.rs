@@ -15,7 +15,7 @@ use super::StoreError;
 pub(super) const OWNER: i32 = 0x464C_4F57;
 
 /// What makes each version of the one before; the first makes the tables of an empty file.
-pub(super) const VERSIONS: [&str; 3] = [
+pub(super) const VERSIONS: [&str; 4] = [
     // 1: logs of guided executions, and how each stands. Times are microseconds since 1970.
     "
     CREATE TABLE executions (
@@ -88,6 +88,22 @@ pub(super) const VERSIONS: [&str; 3] = [
     ALTER TABLE executions ADD COLUMN driver TEXT;
     CREATE INDEX executions_direct ON executions (begun_at, id) WHERE direct;
     CREATE INDEX executions_driven ON executions (driver) WHERE driver IS NOT NULL;
+    ",
+    // 4: what models took, by source, flow and day. Costs are millionths of the currency; it is empty where there is
+    // no price.
+    "
+    CREATE TABLE model_uses (
+        source   TEXT NOT NULL,
+        flow     TEXT NOT NULL,
+        model    TEXT NOT NULL,
+        currency TEXT NOT NULL,
+        day      INTEGER NOT NULL,
+        answers  INTEGER NOT NULL,
+        input    INTEGER NOT NULL,
+        output   INTEGER NOT NULL,
+        cost     INTEGER NOT NULL,
+        UNIQUE (source, flow, model, currency, day)
+    ) STRICT;
     ",
 ];
 

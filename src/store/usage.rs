@@ -27,6 +27,45 @@ pub struct Counts {
     uses: BTreeMap<(String, String, i64), FlowCount>,
     /// By source, mode and day.
     listings: BTreeMap<(String, String, i64), ListingTotals>,
+    /// By source, flow, model, currency and day.
+    models: BTreeMap<(String, String, String, String, i64), ModelCount>,
+}
+
+/// What a model took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ModelCount {
+    /// Steps that it answered, or failed to.
+    pub answers: u64,
+    /// Tokens of prompts.
+    pub input: u64,
+    /// Tokens of answers.
+    pub output: u64,
+    /// What that cost, in millionths of the currency.
+    pub cost: u64,
+}
+
+impl ModelCount {
+    fn add(&mut self, more: Self) {
+        self.answers += more.answers;
+        self.input += more.input;
+        self.output += more.output;
+        self.cost += more.cost;
+    }
+}
+
+/// What one model took for one flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelTotals {
+    /// The model, as the operator calls it.
+    pub model: String,
+    /// The flow.
+    pub flow: String,
+    /// What costs are in; empty where there is no price.
+    pub currency: String,
+    /// All of it.
+    pub count: ModelCount,
+    /// On each day that had any, by day.
+    pub by_day: Vec<(i64, ModelCount)>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,6 +139,8 @@ pub struct CountedUsage {
     pub flows: Vec<FlowTotals>,
     /// Listings, by mode.
     pub listings: Vec<ListingTotals>,
+    /// Models, by name and then by flow.
+    pub models: Vec<ModelTotals>,
     /// All sources of which anything was counted, by name.
     pub sources: Vec<String>,
 }
@@ -124,6 +165,12 @@ impl Counts {
             uses.took += took;
             *uses.classes.entry(class).or_default() += 1;
         }
+    }
+
+    /// Counts what a model took for a step of a flow.
+    pub fn model(&mut self, source: &str, flow: &str, (model, currency): (&str, &str), day: i64, count: ModelCount) {
+        let key = (source.to_owned(), flow.to_owned(), model.to_owned(), currency.to_owned(), day);
+        self.models.entry(key).or_default().add(count);
     }
 
     /// Counts listings.
@@ -152,11 +199,14 @@ impl Counts {
         for ((source, mode, day), more) in other.listings {
             self.listing(&source, &mode, day, &more);
         }
+        for (key, more) in other.models {
+            self.models.entry(key).or_default().add(more);
+        }
     }
 
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
-        self.uses.is_empty() && self.listings.is_empty()
+        self.uses.is_empty() && self.listings.is_empty() && self.models.is_empty()
     }
 
     fn write(&self, connection: &Connection) -> Result<(), StoreError> {
@@ -204,6 +254,25 @@ impl Counts {
                 stored(sum.deprecated)
             ])?;
         }
+        let mut models = connection.prepare_cached(
+            "INSERT INTO model_uses (source, flow, model, currency, day, answers, input, output, cost)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             ON CONFLICT (source, flow, model, currency, day) DO UPDATE SET answers = answers + excluded.answers,
+                 input = input + excluded.input, output = output + excluded.output, cost = cost + excluded.cost",
+        )?;
+        for ((source, flow, model, currency, day), sum) in &self.models {
+            models.execute(params![
+                source,
+                flow,
+                model,
+                currency,
+                day,
+                stored(sum.answers),
+                stored(sum.input),
+                stored(sum.output),
+                stored(sum.cost)
+            ])?;
+        }
         Ok(())
     }
 }
@@ -243,7 +312,8 @@ impl Store {
             let transaction = opened.reading()?;
             let mut flows = flows(&transaction, &span)?;
             put_days(&transaction, &span, &mut flows)?;
-            Ok(CountedUsage { flows, listings: listings(&transaction, &span)?, sources: sources(&transaction)? })
+            let (listings, models) = (listings(&transaction, &span)?, models(&transaction, &span)?);
+            Ok(CountedUsage { flows, listings, models, sources: sources(&transaction)? })
         });
         Ok(read.await?.unwrap_or_default())
     }
@@ -334,6 +404,29 @@ fn listings(connection: &Connection, span: &UsageSpan) -> Result<Vec<ListingTota
             took: time(row, 5)?,
             deprecated: number(row, 6)?,
         });
+    }
+    Ok(found)
+}
+
+fn models(connection: &Connection, span: &UsageSpan) -> Result<Vec<ModelTotals>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT model, flow, currency, day, answers, input, output, cost FROM model_uses
+         WHERE source = ?1 AND (?2 IS NULL OR flow = ?2) AND day >= ?3 ORDER BY model, flow, currency, day",
+    )?;
+    let mut rows = statement.query(params![span.source, span.flow, span.since.unwrap_or(i64::MIN)])?;
+    let mut found: Vec<ModelTotals> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (model, flow, currency): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let day: i64 = row.get(3)?;
+        let (answers, input) = (number(row, 4)?, number(row, 5)?);
+        let count = ModelCount { answers, input, output: number(row, 6)?, cost: number(row, 7)? };
+        match found.last_mut() {
+            Some(last) if (&last.model, &last.flow, &last.currency) == (&model, &flow, &currency) => {
+                last.count.add(count);
+                last.by_day.push((day, count));
+            }
+            _ => found.push(ModelTotals { model, flow, currency, count, by_day: vec![(day, count)] }),
+        }
     }
     Ok(found)
 }

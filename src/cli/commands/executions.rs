@@ -83,10 +83,10 @@ fn reading<T>(world: &World<'_>, answer: impl Future<Output = Result<T, crate::a
 
 /// Which are to be forgotten. Nothing is forgotten by an empty command line.
 fn chosen(args: &PruneArgs, app: &App) -> Result<PruneRequest, Stop> {
-    if args.ids.is_empty() && args.older_than.is_none() && args.states.is_empty() && !args.all {
+    if args.ids.is_empty() && args.older_than.is_none() && args.states.is_empty() && !args.all && !args.answers {
         return Err(Stop::usage(
             "it is not said which executions are to be forgotten",
-            "name their ids, or say --older-than DAYS, --state STATE or --all; --dry-run only shows which these are",
+            "name their ids, or say --older-than DAYS, --state STATE, --all or --answers; --dry-run only shows which these are",
         ));
     }
     Ok(PruneRequest {
@@ -94,6 +94,8 @@ fn chosen(args: &PruneArgs, app: &App) -> Result<PruneRequest, Stop> {
         states: args.states.iter().filter_map(|word| GuidedState::named(word)).collect(),
         idle_since: args.older_than.map(|days| days_ago(days, app)).transpose()?,
         ids: args.ids.clone(),
+        ended: args.all,
+        answers: args.answers,
         rehearse: args.dry_run,
     })
 }

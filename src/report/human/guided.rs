@@ -272,7 +272,11 @@ fn time(at: DateTime<Utc>) -> String {
 
 /// What was forgotten, or would be.
 pub fn pruned(pruned: &Pruned) -> String {
-    let many = count(pruned.executions.len(), "execution", "executions");
+    let mut many = count(pruned.executions.len(), "execution", "executions");
+    if let Some(answers) = pruned.answers {
+        let answers = count(answers, "stored answer", "stored answers");
+        many = if pruned.executions.is_empty() { answers } else { format!("{many} and {answers}") };
+    }
     if !pruned.rehearsed {
         let left = "; the file could not be made smaller: another process reads it or the disk has no room, and until \
              the next prune parts of them may still be found in it";

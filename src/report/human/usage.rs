@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use chrono::{Days, NaiveDate};
 
 use super::{HEADING, Look, count, grouped, table, time, whole};
-use crate::app::{FlowStats, ListingTotals, Stats, StatsRequest};
+use crate::app::{FlowStats, ListingTotals, ModelStats, Stats, StatsRequest};
 use crate::names::{quoted, shown};
 
 /// The longest name, in characters.
@@ -38,6 +38,16 @@ pub fn stats(stats: &Stats, look: Look) -> String {
             columns.push(whole("last 14 days").spare());
         }
         let rows: Vec<_> = stats.flows.iter().map(|flow| row(flow, stats.today, look)).collect();
+        text.push_str(&table(&columns, &rows, 0, look));
+    }
+    if !stats.models.is_empty() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&heading("Models", stats, look));
+        let columns =
+            [whole("model"), whole("flow"), whole("answers"), whole("tokens in"), whole("tokens out"), whole("cost")];
+        let rows: Vec<_> = stats.models.iter().map(model).collect();
         text.push_str(&table(&columns, &rows, 0, look));
     }
     if !stats.listings.is_empty() {
@@ -85,6 +95,17 @@ fn row(flow: &FlowStats, today: NaiveDate, look: Look) -> Vec<String> {
         row.push(picture(&flow.by_day, today));
     }
     row
+}
+
+fn model(model: &ModelStats) -> Vec<String> {
+    vec![
+        shown(&model.model, LINE),
+        shown(&model.flow, LINE),
+        many(model.spent.answers),
+        many(model.spent.input),
+        many(model.spent.output),
+        model.cost.as_ref().map_or_else(|| "–".to_owned(), super::execution::money),
+    ]
 }
 
 fn listing(listing: &ListingTotals) -> Vec<String> {

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::{FlowStats, ListingTotals, Stats};
+use crate::app::{FlowStats, ListingTotals, ModelCount, ModelStats, Stats};
 use crate::discover::{Popularity, millis};
+use crate::model::Cost;
 
 /// What `flowy stats --json` prints: how much the catalog's flows are used, and what listings cost.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -21,6 +22,8 @@ pub struct StatsAnswer {
     flows: Vec<FlowFigures>,
     /// What listings cost, by mode; none where one flow is asked for.
     listings: Vec<ListingFigures>,
+    /// What models took, by model and then by flow.
+    models: Vec<ModelFigures>,
     /// Other sources of which something was counted on this machine.
     other_sources: Vec<String>,
 }
@@ -87,6 +90,76 @@ pub struct ListingFigures {
     deprecated_uses: u64,
 }
 
+/// What one model took for one flow.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelFigures {
+    /// The model, as the operator calls it.
+    model: String,
+    /// The flow's name.
+    flow: String,
+    #[serde(flatten)]
+    spent: SpentFigures,
+    /// The same on each day that had any, the oldest first.
+    by_day: Vec<ModelDay>,
+}
+
+/// What a model took on one day.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ModelDay {
+    /// The day, UTC.
+    day: String,
+    #[serde(flatten)]
+    spent: SpentFigures,
+}
+
+/// What a model took.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SpentFigures {
+    /// Steps that it answered, or failed to; answers that were stored before are left out.
+    answers: u64,
+    /// Tokens of prompts.
+    input_tokens: u64,
+    /// Tokens of answers.
+    output_tokens: u64,
+    /// What that cost; left out where no price is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+    /// What the cost is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    currency: Option<String>,
+}
+
+impl SpentFigures {
+    fn of(spent: ModelCount, currency: Option<&str>) -> Self {
+        let cost = currency.map(|currency| Cost { millionths: spent.cost, currency: currency.to_owned() });
+        Self {
+            answers: spent.answers,
+            input_tokens: spent.input,
+            output_tokens: spent.output,
+            cost: cost.as_ref().map(Cost::amount),
+            currency: cost.map(|cost| cost.currency),
+        }
+    }
+}
+
+impl From<&ModelStats> for ModelFigures {
+    fn from(stats: &ModelStats) -> Self {
+        let currency = stats.cost.as_ref().map(|cost| cost.currency.as_str());
+        let day = |(day, spent): &(chrono::NaiveDate, ModelCount)| ModelDay {
+            day: day.to_string(),
+            spent: SpentFigures::of(*spent, currency),
+        };
+        Self {
+            model: stats.model.clone(),
+            flow: stats.flow.clone(),
+            spent: SpentFigures::of(stats.spent, currency),
+            by_day: stats.by_day.iter().map(day).collect(),
+        }
+    }
+}
+
 /// What `flowy stats` answers.
 pub fn stats(stats: &Stats) -> StatsAnswer {
     StatsAnswer {
@@ -95,6 +168,7 @@ pub fn stats(stats: &Stats) -> StatsAnswer {
         days: stats.days,
         flows: stats.flows.iter().map(FlowFigures::from).collect(),
         listings: stats.listings.iter().map(ListingFigures::from).collect(),
+        models: stats.models.iter().map(ModelFigures::from).collect(),
         other_sources: stats.others.clone(),
     }
 }

@@ -1,5 +1,6 @@
 //! Direct executions that outlive their process, over the wire.
 
+mod golden;
 mod interrupted;
 mod keeping;
 mod with_models;

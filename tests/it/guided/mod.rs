@@ -10,7 +10,7 @@ mod killed;
 mod outputs;
 mod people;
 mod repeats;
-mod storage;
+pub(crate) mod storage;
 #[cfg(unix)]
 mod terminal;
 mod tools;

@@ -183,7 +183,7 @@ pub(super) fn of_version(bench: &Bench, statements: &str) {
 }
 
 /// The statements that make a file again.
-pub(super) fn statements(file: &Path) -> String {
+pub(crate) fn statements(file: &Path) -> String {
     let file = Connection::open(file).unwrap();
     let all = |sql: &str| -> Vec<String> {
         let mut rows = file.prepare(sql).unwrap();

@@ -4,6 +4,7 @@ mod answers;
 mod failing;
 mod kept;
 mod settings;
+mod spent;
 
 use serde_json::{Value, json};
 

@@ -12,6 +12,9 @@ use crate::app::{Pruned, Tally};
 pub struct PrunedAnswer {
     /// How many executions were forgotten.
     pruned: usize,
+    /// How many stored answers of models were forgotten, or would be; left out where these were not asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answers: Option<usize>,
     /// Whether nothing was forgotten, because that was only rehearsed.
     dry_run: bool,
     /// Whether nothing of them is left in the file.
@@ -69,6 +72,7 @@ pub struct TallyAnswer {
 pub fn pruned(pruned: &Pruned) -> PrunedAnswer {
     PrunedAnswer {
         pruned: if pruned.rehearsed { 0 } else { pruned.executions.len() },
+        answers: pruned.answers,
         dry_run: pruned.rehearsed,
         compact: pruned.compact,
         executions: pruned.executions.iter().map(|summary| guided_summary(summary, None)).collect(),
