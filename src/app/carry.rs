@@ -176,12 +176,7 @@ impl App {
                 Ok(mut executed) => {
                     let resumable = ended(log.as_ref(), None).await;
                     if let Some(counting) = counting {
-                        // What was done before this process took over is counted already.
-                        let steps = executed.run.generated().into_iter().filter(|(step, _)| !paid.contains(step));
-                        counting.spent(executed.run.plan().name(), steps.map(|(_, one)| one));
-                        if !resumable {
-                            counting.executed(&executed, work_cancel.is_cancelled());
-                        }
+                        counting.driven(&executed, &paid, resumable, work_cancel.is_cancelled());
                     }
                     executed.warnings.splice(0..0, notices);
                     Finished::Ran(Arc::new(Recorded { executed, origin, findings, resumable }))

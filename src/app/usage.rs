@@ -125,9 +125,19 @@ impl UsageCounter {
         Arc::new(Self { source, clock, ledger, store: Store::for_counts(state_dir), recent: Mutex::new(None) })
     }
 
+    /// This process is done with a direct execution, which has ended unless it can be gone on with. What models
+    /// took for the steps in `before` was counted by whoever did these.
+    pub(super) fn driven(&self, executed: &Executed, before: &[usize], resumable: bool, cancelled: bool) {
+        let steps = executed.run.generated().into_iter().filter(|(step, _)| !before.contains(step));
+        self.spent(executed.run.plan().name(), steps.map(|(_, one)| one));
+        if !resumable {
+            self.executed(executed, cancelled);
+        }
+    }
+
     /// A direct execution has ended. One that was cancelled says nothing of its flow, unless it was
     /// done by then.
-    pub(super) fn executed(&self, executed: &Executed, cancelled: bool) {
+    fn executed(&self, executed: &Executed, cancelled: bool) {
         let success = executed.succeeded();
         if success || !cancelled {
             let class = u8::try_from(Times::class(executed.took)).unwrap_or(u8::MAX);
@@ -136,7 +146,7 @@ impl UsageCounter {
     }
 
     /// Models answered these steps, or failed to.
-    pub(super) fn spent<'g>(&self, flow: &str, steps: impl Iterator<Item = &'g Generated>) {
+    fn spent<'g>(&self, flow: &str, steps: impl Iterator<Item = &'g Generated>) {
         let day = day_of(self.clock.now());
         for one in steps {
             let (cost, currency) = one.cost.as_ref().map_or((0, ""), |cost| (cost.millionths, cost.currency.as_str()));
