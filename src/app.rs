@@ -170,6 +170,7 @@ impl App {
         let kept = Arc::new(models::KeptModels::of(&settings, clock.clone()));
         let models = Models::of(&settings, providers, clock.clone()).within(kept.clone()).remembering(kept);
         let models = Arc::new(models);
+        let guide = answered(guide, &models, &settings, &clock);
         let unasked_examples = false;
         Ok(Self {
             settings,
@@ -215,7 +216,9 @@ impl App {
     #[cfg(feature = "internals")]
     #[must_use]
     pub fn with_models(self, models: Models) -> Self {
-        Self { models: Arc::new(models), ..self }
+        let models = Arc::new(models);
+        let guide = answered(self.guide, &models, &self.settings, &self.clock);
+        Self { guide, models, ..self }
     }
 
     fn choose(settings: &Settings, environment: &Environment) -> Result<SourceSpec, Error> {
@@ -293,4 +296,10 @@ fn names_examples(source: &str, here: &Path) -> bool {
 /// Whether a folder is a catalog.
 fn has_flows(folder: &Path) -> bool {
     folder.join("flows").is_dir()
+}
+
+/// Guided executions in which these models answer the steps whose nodes name them.
+fn answered(guide: Guide, models: &Arc<Models>, settings: &Settings, clock: &Arc<dyn Clock>) -> Guide {
+    let longest = settings.execution_timeout.unwrap_or(execute::WITH_MODELS);
+    guide.answering(Arc::new(models::GuidedModels { models: models.clone(), clock: clock.clone(), longest }))
 }

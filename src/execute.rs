@@ -197,6 +197,8 @@ pub struct Worked {
     pub retries: u32,
     /// Whether its server could not be reached, so that nothing was sent: it may answer later.
     pub unreached: bool,
+    /// Whether a call was not made because it needs a person's word.
+    pub needs_word: bool,
 }
 
 impl From<Result<Output, StepError>> for Worked {
@@ -207,7 +209,14 @@ impl From<Result<Output, StepError>> for Worked {
 
 impl Default for Worked {
     fn default() -> Self {
-        Self { result: Ok(Output::text("")), warnings: Vec::new(), calls: 0, retries: 0, unreached: false }
+        Self {
+            result: Ok(Output::text("")),
+            warnings: Vec::new(),
+            calls: 0,
+            retries: 0,
+            unreached: false,
+            needs_word: false,
+        }
     }
 }
 
@@ -446,7 +455,7 @@ fn begin_call<'a>(
         }
         return StepStart::Ended(worked.result);
     };
-    let told = (workers.execution, workers.told.cloned());
+    let told = (workers.execution, workers.told.cloned(), false);
     StepStart::Working(Box::pin(calls::make(run, (number, step, call), arguments, tools, told)))
 }
 

@@ -14,6 +14,7 @@ mod direct;
 mod error;
 mod handing;
 mod known;
+mod models;
 mod tools;
 
 use std::pin::Pin;
@@ -36,6 +37,7 @@ pub use direct::{DirectLog, DirectOrder, Resumption, TakenUp};
 pub use error::GuideError;
 use handing::hand_out;
 use known::KnownExecutions;
+pub use models::ModelSteps;
 use tools::ToolCaller;
 
 /// How long a person, or a tool, is waited for within one call; some clients drop calls after 60
@@ -154,7 +156,7 @@ pub enum Deed {
     Answered(EscalationId),
     /// It cancelled the execution.
     Cancelled,
-    /// The server called a tool for a step, or took that over from a process that is gone.
+    /// The server did a step, or took that over from a process that is gone.
     Called {
         /// The step.
         step: usize,
@@ -256,6 +258,12 @@ impl Guide {
         Self { calling: self.calling.by(tools), ..self }
     }
 
+    /// The same, where models of the operator's answer the steps whose nodes name one.
+    #[must_use]
+    pub fn answering(self, models: Arc<dyn ModelSteps>) -> Self {
+        Self { calling: self.calling.with_models(models), ..self }
+    }
+
     /// Calls no tool any more, and lets go of what is being called, by guided and by direct executions: whoever
     /// goes on with those executions sees to them.
     pub fn stop_calling(&self) {
@@ -297,7 +305,7 @@ impl Guide {
             let first = Entry::new(self.clock.now(), Moment::Begun(Arc::new(beginning)));
             let mut guided = Guided::begin(&first).map_err(|misfit| GuideError::Torn { id: id.clone(), misfit })?;
             let mut entries = vec![first];
-            for moment in hand_out(&guided, None, self.calling.owner(), &*self.clock) {
+            for moment in hand_out(&guided, None, self.calling.server(), &*self.clock) {
                 self.live(&mut guided, &mut entries, moment)?;
             }
             self.calling.be_there(&guided)?;
@@ -319,8 +327,8 @@ impl Guide {
     /// A ticket that is not that of the open step, an output that does not meet the contract, a
     /// person who is awaited; then the step stays as it is.
     pub async fn complete(&self, id: &ExecutionId, closure: &Closure) -> Result<Turn, GuideError> {
-        let owner = self.calling.owner();
-        let turn = self.change(id, |story| calls::complete(story, closure, owner, &*self.clock)).await?;
+        let server = self.calling.server();
+        let turn = self.change(id, |story| calls::complete(story, closure, server, &*self.clock)).await?;
         Ok(Turn { anew: self.known.tell(id), ..self.carry_on(turn).await? })
     }
 
@@ -364,8 +372,8 @@ impl Guide {
         escalation: Option<&EscalationId>,
         answers: &Value,
     ) -> Result<Turn, GuideError> {
-        let owner = self.calling.owner();
-        let turn = self.change(id, |story| calls::resume(story, escalation, answers, owner, &*self.clock)).await?;
+        let server = self.calling.server();
+        let turn = self.change(id, |story| calls::resume(story, escalation, answers, server, &*self.clock)).await?;
         self.known.tell(id);
         Ok(Turn { anew: true, ..self.carry_on(turn).await? })
     }

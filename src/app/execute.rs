@@ -134,7 +134,7 @@ impl MissingInput {
 
 /// The longest that an execution may take unless the operator says otherwise, where models answer steps: limits are
 /// waited for.
-const WITH_MODELS: Duration = Duration::from_hours(1);
+pub(super) const WITH_MODELS: Duration = Duration::from_hours(1);
 /// How many steps are worked on at once where models answer them; how many calls of one model are made at once is
 /// the operator's to say.
 const SIDE_BY_SIDE: usize = 64;

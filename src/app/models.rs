@@ -12,11 +12,16 @@ use crate::app::execute::no_such_model;
 use crate::app::{Code, Error};
 use crate::clock::Clock;
 use crate::config::{ModelKey, ModelSpec, Settings};
+use crate::execute::Worker;
 use crate::generate::{
-    AnswerBook, DayBook, Generator, ModelChoice, Models, Prompt, Reply, Shape, Speaker, TroubleKind, Turn, of_trouble,
+    AnswerBook, DayBook, Generator, ModelChoice, ModelWorker, Models, Prompt, Reply, Shape, Speaker, TroubleKind, Turn,
+    of_trouble,
 };
+use crate::guide::ModelSteps;
 use crate::model::{Finish, TokenUsage};
+use crate::plan::Rendering;
 use crate::provider::Providers;
+use crate::run::Run;
 use crate::store::{ModelBook, NotReserved, day_of};
 
 /// The most tokens of the answer by which a model is tried: some spend a few before they say anything.
@@ -38,6 +43,26 @@ impl ModelRow {
             ModelKey::Missing(why) => Some(why),
             ModelKey::None | ModelKey::Known(_) => None,
         }
+    }
+}
+
+/// Lets models answer the steps of guided executions whose nodes name them.
+pub(super) struct GuidedModels {
+    pub(super) models: Arc<Models>,
+    pub(super) clock: Arc<dyn Clock>,
+    /// How long limits are waited for, for one step.
+    pub(super) longest: Duration,
+}
+
+impl ModelSteps for GuidedModels {
+    fn answers(&self, rendering: &Rendering) -> bool {
+        self.models.answer_own(rendering)
+    }
+
+    fn worker(&self, run: &Run) -> Box<dyn Worker> {
+        let ends = self.clock.reading().saturating_add(self.longest);
+        let worker = ModelWorker::new(self.models.clone(), ModelChoice::default(), Some(ends));
+        Box::new(worker.having_done(run))
     }
 }
 

@@ -39,18 +39,19 @@ struct CallStanding<'a> {
 pub type OnCall = Arc<dyn Fn(usize, ToolProgress) + Send + Sync>;
 
 /// Calls the tool of one step of a run, with all pauses and tries that the node asks for; none where
-/// the step calls none. Dropping it cancels the call.
+/// the step calls none. `permitted`: a person has said that it may be handed what a model wrote. Dropping it cancels
+/// the call.
 pub async fn call_step(
     run: &Run,
     number: usize,
     tools: &dyn Tools,
     execution: &str,
-    told: Option<OnCall>,
+    (told, permitted): (Option<OnCall>, bool),
 ) -> Option<Worked> {
     let step = run.plan().step(number)?;
     let Work::Call(call) = &step.work else { return None };
     Some(match run.arguments(number, call) {
-        Ok(arguments) => make(run, (number, step, call), arguments, tools, (execution, told)).await,
+        Ok(arguments) => make(run, (number, step, call), arguments, tools, (execution, told, permitted)).await,
         Err(error) => Worked { result: Err(error), ..Worked::default() },
     })
 }
@@ -61,11 +62,11 @@ pub(super) fn make<'a>(
     (number, step, call): (usize, &'a Step, &'a Call),
     arguments: Map<String, Value>,
     tools: &'a dyn Tools,
-    (execution, told): (&str, Option<OnCall>),
+    (execution, told, permitted): (&str, Option<OnCall>, bool),
 ) -> impl Future<Output = Worked> + Send + use<'a> {
     let place = step_address(execution, &step.id);
     let (at, of) = run.place_of(number);
-    let generated = run.reads_generated(number);
+    let generated = !permitted && run.reads_generated(number);
     async move {
         let standing = CallStanding { step: number, id: &step.id, number: at, of, place: &place, generated };
         let worked = AssertUnwindSafe(work(tools, call, arguments, standing, told)).catch_unwind().await;
@@ -205,6 +206,7 @@ impl fmt::Display for Tries {
 /// What becomes of a step whose call failed.
 fn ended(failure: &ToolFailure, call: &Call, standing: CallStanding<'_>, tries: Tries, mut worked: Worked) -> Worked {
     let error = error(failure, call, standing, tries);
+    worked.needs_word = failure.needs_word;
     worked.result = if call.goes_on {
         let message = format!("{}; the flow goes on, as the node says", error.message);
         worked.warnings.push(Warning::of(WarningCode::WentOn, standing.id, message));
@@ -221,7 +223,7 @@ fn reported(answer: ToolAnswer) -> ToolFailure {
     let said = answer.text.or_else(|| answer.structured.map(|value| value.to_string()));
     let said = said.filter(|said| !said.trim().is_empty());
     let message = said.unwrap_or_else(|| "the tool reports an error and says nothing about it".to_owned());
-    ToolFailure { code: Code::ToolError, message, sent: 1 }
+    ToolFailure { code: Code::ToolError, message, sent: 1, needs_word: false }
 }
 
 /// What can't be fixed by trying again is not tried again.

@@ -36,12 +36,14 @@ pub struct ToolFailure {
     pub message: String,
     /// How often the call was on its way to its server: none where the server could not be reached.
     pub sent: u32,
+    /// Whether a person may say that the call is made all the same.
+    pub needs_word: bool,
 }
 
 impl ToolFailure {
     /// A failure of a call that was never sent.
     pub fn unsent(code: Code, message: String) -> Self {
-        Self { code, message, sent: 0 }
+        Self { code, message, sent: 0, needs_word: false }
     }
 }
 

@@ -128,6 +128,12 @@ impl Models {
         who(rendering.asks.wish.as_ref(), choice, self.usual.as_deref(), &known)
     }
 
+    /// Whether a model answers a step also where a client's model does the others: its own node names one.
+    pub fn answer_own(&self, rendering: &Rendering) -> bool {
+        let named = matches!(&rendering.asks.wish, Some(ModelWish::Model(model)) if model.name.is_some());
+        rendering.asks.own && named && self.answerer(rendering, &ModelChoice::default()) != Answerer::Nobody
+    }
+
     /// Whether any step of a plan is for a model, one that is not there included.
     pub fn answer_any(&self, plan: &Plan, choice: &ModelChoice) -> bool {
         self.any()

@@ -3,9 +3,11 @@
 use serde_json::Value;
 
 use super::handing::{breaches, bytes, fresh_ticket, hand_out, taken_in, unmet};
+use super::models::Server;
 use super::{Closure, Decision, Deed, GuideError, Question, Story, Turn};
 use crate::clock::Clock;
 use crate::code::Code;
+use crate::names::shown;
 use crate::run::{
     Entry, Escalation, EscalationId, Fate, Guided, Handed, Moment, Outcome, Output, StepError, StoredEnd, Ticket,
     ToolAtWork, gives_reason, read_output,
@@ -15,6 +17,8 @@ use crate::run::{
 const MOST_QUESTIONS: usize = 20;
 /// The most that is kept of a reason, a question or answers, in bytes.
 const LARGEST_NOTE: usize = 100_000;
+/// How much of a call's arguments a question shows, in characters.
+const LONGEST_SHOWN: usize = 1_000;
 
 /// Whether a tool is at work from then on.
 fn starts(moment: &Moment) -> bool {
@@ -101,7 +105,7 @@ impl Story {
 pub(super) fn complete(
     story: &Story,
     closure: &Closure,
-    owner: &str,
+    server: Server<'_>,
     clock: &dyn Clock,
 ) -> Result<Decision, GuideError> {
     let guided = &story.guided;
@@ -169,7 +173,7 @@ pub(super) fn complete(
     after.apply(&entry).map_err(|misfit| GuideError::Torn { id: guided.beginning().id.clone(), misfit })?;
     let next = chosen(&after, closure.next.as_deref())?;
     let mut moments = vec![closed];
-    moments.extend(hand_out(&after, next, owner, clock));
+    moments.extend(hand_out(&after, next, server, clock));
     Ok(Decision::Now(moments, Ok(Deed::Closed { step })))
 }
 
@@ -228,7 +232,7 @@ pub(super) fn resume(
     story: &Story,
     escalation: Option<&EscalationId>,
     answers: &Value,
-    owner: &str,
+    server: Server<'_>,
     clock: &dyn Clock,
 ) -> Result<Decision, GuideError> {
     let empty = match answers {
@@ -264,7 +268,7 @@ pub(super) fn resume(
         Some(_) => Err(unknown(true)),
         None if story.guided.cancelled().is_some() => Err(GuideError::Cancelled),
         None if story.guided.unfinished().iter().any(|begun| begun.asks.as_ref() == Some(id)) => {
-            decide(story, id, answers, owner, clock)
+            decide(story, id, answers, server, clock)
         }
         None => {
             let ticket = fresh_ticket(&story.guided, clock);
@@ -279,7 +283,7 @@ fn decide(
     story: &Story,
     id: &EscalationId,
     answers: &Value,
-    owner: &str,
+    server: Server<'_>,
     clock: &dyn Clock,
 ) -> Result<Decision, GuideError> {
     let mut unfinished = story.guided.unfinished().iter();
@@ -298,10 +302,11 @@ fn decide(
             Moment::ToolEnded { step, result, took, calls: 0, retries: 0 }
         }
     };
-    match Decided::read(answers).ok_or(GuideError::UnknownDecision)? {
+    let asked = story.guided.escalations().iter().find(|asked| asked.id == *id);
+    match Decided::read(answers, asked.is_some_and(Escalation::needs_word)).ok_or(GuideError::UnknownDecision)? {
         // Whoever goes on with a direct execution begins its steps.
         Decided::Repeat if direct => {}
-        Decided::Repeat => moments.push(Moment::ToolStarted { step, owner: owner.to_owned(), next }),
+        Decided::Repeat => moments.push(Moment::ToolStarted { step, owner: server.owner.to_owned(), next }),
         Decided::Fail => {
             let error = StepError::new(Code::ExecutionError, "a person decided that the call counts as failed");
             moments.push(ended(Err(error)));
@@ -318,7 +323,7 @@ fn decide(
     }
     if !direct && !matches!(moments.last(), Some(Moment::ToolStarted { .. })) {
         let after = after(&story.guided, &moments)?;
-        moments.extend(hand_out(&after, next, owner, clock));
+        moments.extend(hand_out(&after, next, server, clock));
     }
     Ok(Decision::Now(moments, Ok(Deed::Answered(id.clone()))))
 }
@@ -342,11 +347,13 @@ enum Decided {
 }
 
 impl Decided {
-    /// Reads `{"decision": "repeat" | "fail"}` or `{"result": …}`. One of the words is understood
-    /// alone, in a list, and by whatever name: people and models answer by the question.
-    fn read(answers: &Value) -> Option<Self> {
+    /// Reads `{"decision": "repeat" | "fail"}` or `{"result": …}`; of a call that was not made yet, also "call". One
+    /// of the words is understood alone, in a list, and by whatever name: people and models answer by the question.
+    fn read(answers: &Value, not_yet: bool) -> Option<Self> {
         let word = |text: &str| match text.trim().trim_matches(['.', '!', '"']).to_ascii_lowercase().as_str() {
             "repeat" | "retry" | "again" => Some(Self::Repeat),
+            "call" | "yes" if not_yet => Some(Self::Repeat),
+            "no" if not_yet => Some(Self::Fail),
             "fail" | "failed" | "stop" => Some(Self::Fail),
             _ => None,
         };
@@ -362,7 +369,7 @@ impl Decided {
                 }
             }
             Value::Array(items) => match items.as_slice() {
-                [one] => Self::read(one),
+                [one] => Self::read(one, not_yet),
                 [] | [_, _, ..] => None,
             },
             Value::Null | Value::Bool(_) | Value::Number(_) => None,
@@ -374,13 +381,13 @@ impl Decided {
 pub(super) fn tool_ended(
     story: &Story,
     ended: &Moment,
-    owner: &str,
+    server: Server<'_>,
     clock: &dyn Clock,
 ) -> Result<Decision, GuideError> {
     let (Moment::ToolEnded { step, .. } | Moment::ToolAsked { step, .. }) = ended else {
         return Err(GuideError::Cancelled);
     };
-    let ours = |at_work: &&ToolAtWork| at_work.step == *step && at_work.owner == owner && at_work.asks.is_none();
+    let ours = |at_work: &&ToolAtWork| at_work.step == *step && at_work.owner == server.owner && at_work.asks.is_none();
     let Some(at_work) = story.guided.tool_at_work().filter(ours) else {
         // It was cancelled meanwhile.
         return Err(GuideError::Cancelled);
@@ -395,7 +402,7 @@ pub(super) fn tool_ended(
     };
     let mut moments = vec![Moment::ToolEnded { step: *step, result, took: *took, calls: *calls, retries: *retries }];
     let after = after(&story.guided, &moments)?;
-    moments.extend(hand_out(&after, at_work.next, owner, clock));
+    moments.extend(hand_out(&after, at_work.next, server, clock));
     Ok(Decision::Now(moments, Ok(Deed::Called { step: *step })))
 }
 
@@ -432,6 +439,28 @@ pub(super) fn unknown(story: &Story, step: usize, fresh: EscalationId) -> Moment
         questions: vec![format!(
             "Shall {call} be called again (repeat), shall the step count as failed (fail), or do you know its result?"
         )],
+        arguments: None,
+    }
+}
+
+/// A call changes things, and its arguments hold what a model wrote: a person says whether it is made.
+pub(super) fn needs_word(guided: &Guided, step: usize, arguments: Value, fresh: EscalationId) -> Moment {
+    let run = guided.run();
+    let call = run.plan().called(step);
+    let id = run.plan().step(step).map(|step| step.id.clone()).unwrap_or_default();
+    Moment::ToolAsked {
+        id: fresh,
+        step,
+        reason: format!(
+            "Step {id} calls {call}, which may change things, and its arguments come from what a model wrote. Nothing was \
+             sent yet."
+        ),
+        questions: vec![format!(
+            "Shall {call} be called with these arguments (call), shall the step count as failed (fail), or do you know its \
+             result? Arguments: {}",
+            shown(&arguments.to_string(), LONGEST_SHOWN)
+        )],
+        arguments: Some(arguments),
     }
 }
 
@@ -462,6 +491,7 @@ pub(super) fn unreached(guided: &Guided, step: usize, error: &StepError, fresh: 
             "Shall {call} be called again now (repeat; check before that the server {server} runs: `flowy servers tools \
              {server}` asks it), shall the step count as failed (fail), or do you know its result?"
         )],
+        arguments: None,
     }
 }
 
@@ -481,13 +511,13 @@ mod tests {
             json!({"answer": "Repeat."}),
             json!({"Shall web:get be called again (repeat)?": "repeat"}),
         ] {
-            assert_eq!(Decided::read(&repeat), Some(Decided::Repeat), "{repeat}");
+            assert_eq!(Decided::read(&repeat, false), Some(Decided::Repeat), "{repeat}");
         }
         for fail in [json!("fail"), json!({"decision": "failed", "result": 1}), json!({"answer1": "stop"})] {
-            assert_eq!(Decided::read(&fail), Some(Decided::Fail), "{fail}");
+            assert_eq!(Decided::read(&fail, false), Some(Decided::Fail), "{fail}");
         }
         for result in [json!("it was 7"), json!(0), json!({"n": 1}), json!(["repeat"])] {
-            assert_eq!(Decided::read(&json!({"result": result})), Some(Decided::Result(result)));
+            assert_eq!(Decided::read(&json!({"result": result}), false), Some(Decided::Result(result)));
         }
         for unclear in [
             json!("yes"),
@@ -497,7 +527,10 @@ mod tests {
             json!(["repeat", "fail"]),
             json!(7),
         ] {
-            assert_eq!(Decided::read(&unclear), None, "{unclear}");
+            assert_eq!(Decided::read(&unclear, false), None, "{unclear}");
         }
+        let of_word = |text: &str| Decided::read(&json!({"decision": text}), true);
+        assert_eq!((of_word("Call."), of_word("yes")), (Some(Decided::Repeat), Some(Decided::Repeat)));
+        assert_eq!((of_word("no"), of_word("perhaps")), (Some(Decided::Fail), None));
     }
 }

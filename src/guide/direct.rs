@@ -194,8 +194,8 @@ impl Guide {
         answers: Option<(Option<&EscalationId>, &Value)>,
     ) -> Result<Resumption, GuideError> {
         if let Some((escalation, answers)) = answers {
-            let owner = self.calling.owner();
-            self.change(id, |story| calls::resume(story, escalation, answers, owner, &*self.clock)).await?;
+            let server = self.calling.server();
+            self.change(id, |story| calls::resume(story, escalation, answers, server, &*self.clock)).await?;
         }
         let turn = self.change(id, |story| self.taking(story)).await?;
         let story = self.read(id).await?;

@@ -2,31 +2,43 @@
 
 use serde_json::Value;
 
+use super::models::Server;
 use crate::clock::{Clock, error_id};
 use crate::code::Code;
 use crate::model::{Breach, Contract, text_or_json};
 use crate::names::quoted;
-use crate::plan::{Step, Work};
+use crate::plan::Work;
 use crate::run::{Guided, Moment, StepError, Ticket, read_output};
 
 /// How deep an output's lists and objects may lie in each other; JSON readers stop at 128.
 const DEEPEST: usize = 100;
 
 /// The moments that hand out the next step: the one wanted, else the first in the file. What calls a
-/// tool goes first, and is for the server (`owner`) to do; what was wanted is kept for afterwards. A
+/// tool, or is answered by a model of the operator's, goes first, and is for the server to do; what was wanted is kept for afterwards. A
 /// step that can't be rendered breaks, one that lacks what it requires is left out, and another one
 /// is looked for.
-pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, owner: &str, clock: &dyn Clock) -> Vec<Moment> {
+pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, server: Server<'_>, clock: &dyn Clock) -> Vec<Moment> {
     let mut run = guided.run().clone();
     let mut moments = Vec::new();
     loop {
         let chosen = wanted.filter(|step| run.ready().any(|ready| ready == *step));
-        let calls = |step: &usize| run.plan().step(*step).and_then(Step::calls).is_some();
-        let first = run.ready().find(calls).or(chosen).or_else(|| run.ready().next());
+        let ours = |step: &usize| run.plan().step(*step).is_some_and(|step| server.does(step));
+        let first = run.ready().find(ours).or(chosen).or_else(|| run.ready().next());
         let Some(step) = first else { return moments };
         let timing = crate::run::Timing { at: guided.updated_at(), took: std::time::Duration::ZERO };
+        let start = || {
+            let next = chosen.filter(|chosen| *chosen != step);
+            Moment::ToolStarted { step, owner: server.owner.to_owned(), next }
+        };
         let broken = match run.plan().step(step).map(|step| &step.work) {
-            Some(Work::Render(rendering)) => run.bind(step, rendering).err(),
+            Some(Work::Render(rendering)) => match run.bind(step, rendering) {
+                Ok(_) if server.models.answers(rendering) => {
+                    moments.push(start());
+                    return moments;
+                }
+                Ok(_) => None,
+                Err(error) => Some(error),
+            },
             Some(Work::Call(call)) => {
                 if let Some(why) = run.left_out(step, call) {
                     run.apply(crate::run::Event::Omitted { step, why: why.clone() });
@@ -35,8 +47,7 @@ pub(super) fn hand_out(guided: &Guided, wanted: Option<usize>, owner: &str, cloc
                 }
                 match run.arguments(step, call) {
                     Ok(_) => {
-                        let next = chosen.filter(|chosen| *chosen != step);
-                        moments.push(Moment::ToolStarted { step, owner: owner.to_owned(), next });
+                        moments.push(start());
                         return moments;
                     }
                     Err(error) => Some(error),

@@ -1,4 +1,5 @@
-//! Steps that call tools: the server does them between the model's, in the background.
+//! Steps that call tools, or that a model of the operator's answers: the server does them between the model's, in the
+//! background.
 //!
 //! That a tool is called is kept before it is called, with the process that calls. So of several
 //! processes one calls; and when that one is gone, another sees it, and makes the call again where the
@@ -10,15 +11,17 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::handing::internal;
+use super::models::{ModelSteps, NoModels, Server};
 use super::{Guide, GuideError, News, Story, Turn, calls};
 use crate::clock::Clock;
-use crate::execute::{NoTools, OnCall, Tools, call_step};
+use crate::execute::{NoTools, OnToolProgress, Tools};
 use crate::model::ToolLookup;
-use crate::plan::Step;
+use crate::plan::{Step, Work};
 use crate::run::{EscalationId, ExecutionId, Guided, Moment, StepError, ToolAtWork};
 use crate::store::{Presence, Store, StoreError};
 
@@ -28,7 +31,8 @@ pub(super) const LOOK: Duration = Duration::from_millis(500);
 /// Who calls tools for this process's executions, and which of them are at it.
 #[derive(Clone)]
 pub(super) struct ToolCaller {
-    tools: Arc<dyn Tools>,
+    pub(super) tools: Arc<dyn Tools>,
+    pub(super) models: Arc<dyn ModelSteps>,
     presence: Arc<Presence>,
     under_way: Arc<Mutex<HashMap<ExecutionId, CallsUnderWay>>>,
     /// What calls came to that could not be kept yet.
@@ -70,6 +74,7 @@ impl ToolCaller {
         let name = format!("{:016x}{:016x}", clock.fresh(), clock.fresh());
         Self {
             tools: Arc::new(NoTools),
+            models: Arc::new(NoModels),
             presence: Arc::new(Presence::new(state, name)),
             under_way: Arc::default(),
             unkept: Arc::default(),
@@ -79,6 +84,15 @@ impl ToolCaller {
 
     pub(super) fn by(self, tools: Arc<dyn Tools>) -> Self {
         Self { tools, ..self }
+    }
+
+    pub(super) fn with_models(self, models: Arc<dyn ModelSteps>) -> Self {
+        Self { models, ..self }
+    }
+
+    /// What handing out steps has to know.
+    pub(super) fn server(&self) -> Server<'_> {
+        Server { owner: self.owner(), models: &*self.models }
     }
 
     /// The name of this process in logs.
@@ -261,8 +275,8 @@ impl Guide {
 
     /// Keeps what a call came to, and hands out what comes next.
     async fn keep(&self, id: &ExecutionId, ended: &Moment) -> Result<(), GuideError> {
-        let owner = self.calling.owner();
-        self.change(id, |story| calls::tool_ended(story, ended, owner, &*self.clock)).await.map(drop)
+        let server = self.calling.server();
+        self.change(id, |story| calls::tool_ended(story, ended, server, &*self.clock)).await.map(drop)
     }
 
     /// Calls the tool of a step: how that ended, or that a person is asked; none where nobody wants to know
@@ -278,18 +292,25 @@ impl Guide {
         let label = run.plan().step(step).map(|step| step.label.clone()).unwrap_or_default();
         let news = News { ended: run.counts().ended, steps: run.counts().steps, label, call: None };
         tell.send_modify(|standing| standing.news = Some(news.clone()));
-        let on_call: OnCall = {
+        let on_call: OnToolProgress = {
             let tell = tell.clone();
-            Arc::new(move |_, progress| {
+            Arc::new(move |progress| {
                 let news = News { call: Some(progress), ..news.clone() };
                 tell.send_modify(|standing| standing.news = Some(news));
             })
         };
         let begun = self.clock.reading();
         let called = tokio::select! {
-            called = call_step(run, step, &*self.calling.tools, id.as_str(), Some(on_call)) => called?,
+            called = self.calling.do_step(guided, step, id, on_call) => called?,
             () = self.no_longer_wanted(id, guided.entries()) => return None,
         };
+        if called.needs_word
+            && let Some(Work::Call(call)) = run.plan().step(step).map(|step| &step.work)
+            && let Ok(arguments) = run.arguments(step, call)
+        {
+            let fresh = EscalationId::fresh(self.clock.fresh(), self.clock.fresh());
+            return Some(calls::needs_word(guided, step, Value::Object(arguments), fresh));
+        }
         if let (true, Err(error)) = (called.unreached, &called.result) {
             let fresh = EscalationId::fresh(self.clock.fresh(), self.clock.fresh());
             return Some(calls::unreached(guided, step, error, fresh));

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::unfold::size_of;
 use crate::code::Code;
-use crate::model::{Contract, Persona, Sets, StepSets, Syntax, ToolAddress, VariableSet};
+use crate::model::{Contract, ModelWish, Persona, Sets, StepSets, Syntax, ToolAddress, VariableSet};
 use crate::names::{CatalogPath, ItemName, quoted};
 use crate::plan::{Asks, Call, Door, Gather, Input, Passage, Plan, Rendering, ResultMark, Slot, Step, Work};
 use crate::render::{Outline, Placeholder, Stencil};
@@ -71,6 +71,9 @@ pub struct PlanRecord {
 struct FlowRecord {
     name: ItemName,
     file: CatalogPath,
+    /// Its steps are unfolded, and each has it where it counts; kept so that what is read is what was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<ModelWish>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -207,7 +210,7 @@ impl PlanRecord {
         let steps = plan.steps.iter().map(|step| parts.step(step)).collect::<Result<_, _>>()?;
         Ok(Self {
             version: VERSION,
-            flow: FlowRecord { name: plan.name.clone(), file: plan.file.clone() },
+            flow: FlowRecord { name: plan.name.clone(), file: plan.file.clone(), model: plan.model.clone() },
             texts: parts.texts,
             roles: parts.roles,
             contracts: parts.contracts,
@@ -253,8 +256,7 @@ impl PlanRecord {
             sets: self.sets.into(),
             results: self.results,
             last: self.last,
-            // Its steps are unfolded, and each has it where it counts.
-            model: None,
+            model: self.flow.model,
         })
     }
 }

@@ -10,7 +10,7 @@ mod output;
 mod parts;
 mod tools;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +46,8 @@ pub struct Guided {
     noticed: BTreeMap<usize, Vec<Warning>>,
     /// Steps that the server did since the model last closed one.
     auto: Vec<usize>,
+    /// Of these, steps that were begun again because the process was gone that had begun them.
+    repeated: BTreeSet<usize>,
     /// Calls of tools and, of these, new tries.
     called: (u32, u32),
     /// How many steps that call tools came to their end by themselves.
@@ -87,6 +89,7 @@ impl Guided {
             driven: Duration::ZERO,
             noticed: BTreeMap::new(),
             auto: Vec::new(),
+            repeated: BTreeSet::new(),
             called: (0, 0),
             tools_ended: 0,
             in_role_of: None,
@@ -295,7 +298,7 @@ impl Guided {
         self.handed.as_ref()
     }
 
-    /// The tool that is being called; of a direct execution, the first that a person is asked about, else
+    /// The step that the server is at, which calls a tool or asks a model; of a direct execution, the first that a person is asked about, else
     /// the first that has begun.
     pub fn tool_at_work(&self) -> Option<&ToolAtWork> {
         self.at_work.iter().find(|at_work| at_work.asks.is_some()).or_else(|| self.at_work.first())
@@ -304,6 +307,17 @@ impl Guided {
     /// The steps that the server did since the model last closed one, in order.
     pub fn auto(&self) -> &[usize] {
         &self.auto
+    }
+
+    /// Whether a step was begun again by itself, because the process was gone that had begun it.
+    pub fn was_repeated(&self, step: usize) -> bool {
+        self.repeated.contains(&step)
+    }
+
+    /// Whether a person gave the word that a call needs.
+    pub fn was_permitted(&self, step: usize) -> bool {
+        let permits = |asked: &Escalation| asked.step == step && asked.needs_word() && asked.answer.is_some();
+        self.escalations.iter().any(permits)
     }
 
     /// How many calls of tools were made, new tries included, and how many of them were new tries.

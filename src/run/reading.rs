@@ -78,15 +78,19 @@ impl Run {
     /// nothing this time, and is left out.
     pub fn generated(&self) -> Vec<(usize, &Generated)> {
         let steps = self.plan().steps().iter().enumerate().filter_map(|(number, step)| {
-            let generated = match self.state(number)? {
-                State::Done { output, .. } => output.generated.as_deref(),
-                State::Failed { error, .. } => error.generated.as_deref(),
-                State::Waiting | State::Ready | State::Running | State::Skipped { .. } | State::Omitted { .. } => None,
-            };
             let gathers = matches!(step.work, Work::Gather(_));
-            Some((number, generated.filter(|one| !gathers && !one.stored)?))
+            Some((number, self.generated_of(number).filter(|one| !gathers && !one.stored)?))
         });
         steps.collect()
+    }
+
+    /// How a model came to answer a step, or failed to; none where none was asked.
+    pub fn generated_of(&self, step: usize) -> Option<&Generated> {
+        match self.state(step)? {
+            State::Done { output, .. } => output.generated.as_deref(),
+            State::Failed { error, .. } => error.generated.as_deref(),
+            State::Waiting | State::Ready | State::Running | State::Skipped { .. } | State::Omitted { .. } => None,
+        }
     }
 
     /// Whether a step reads what a model gave, directly or through other steps.

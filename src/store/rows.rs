@@ -115,6 +115,9 @@ struct ToolEndedForm {
     output: Option<OutputForm>,
     /// Code and message.
     error: Option<(Code, String)>,
+    /// What a model took that gave no output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    generated: Option<Arc<Generated>>,
     took_us: u64,
     calls: u32,
     retries: u32,
@@ -152,6 +155,8 @@ struct ToolAskedForm {
     step: usize,
     reason: String,
     questions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    arguments: Option<Value>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -208,15 +213,22 @@ pub fn encoded(moment: &Moment) -> Result<(&'static str, String), String> {
                 step: *step,
                 output: result.as_ref().ok().map(output_form),
                 error: result.as_ref().err().map(|error| (error.code, error.message.clone())),
+                generated: result.as_ref().err().and_then(|error| error.generated.clone()),
                 took_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
                 calls: *calls,
                 retries: *retries,
             },
         ),
         Moment::LeftOut { step, why } => written("left_out", &LeftOutForm { step: *step, why: why.clone() }),
-        Moment::ToolAsked { id, step, reason, questions } => written(
+        Moment::ToolAsked { id, step, reason, questions, arguments } => written(
             "tool_asked",
-            &ToolAskedForm { id: id.to_string(), step: *step, reason: reason.clone(), questions: questions.clone() },
+            &ToolAskedForm {
+                id: id.to_string(),
+                step: *step,
+                reason: reason.clone(),
+                questions: questions.clone(),
+                arguments: arguments.clone(),
+            },
         ),
         Moment::ToolDecided { id, answers } => {
             written("tool_decided", &ToolDecidedForm { id: id.to_string(), answers: answers.clone() })
@@ -283,7 +295,9 @@ pub fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> {
             let form: ToolEndedForm = read(body)?;
             let result = match (form.output, form.error) {
                 (Some(output), _) => Ok(output_back(output)?),
-                (None, Some((code, message))) => Err(StepError::new(code, message)),
+                (None, Some((code, message))) => {
+                    Err(StepError { generated: form.generated, ..StepError::new(code, message) })
+                }
                 (None, None) => return Err("a call ended with neither an output nor an error".to_owned()),
             };
             let took = Duration::from_micros(form.took_us);
@@ -296,7 +310,8 @@ pub fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> {
         "tool_asked" => {
             let form: ToolAskedForm = read(body)?;
             let id = EscalationId::named(&form.id);
-            Moment::ToolAsked { id, step: form.step, reason: form.reason, questions: form.questions }
+            let (reason, questions, arguments) = (form.reason, form.questions, form.arguments);
+            Moment::ToolAsked { id, step: form.step, reason, questions, arguments }
         }
         "tool_decided" => {
             let form: ToolDecidedForm = read(body)?;

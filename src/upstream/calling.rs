@@ -77,7 +77,7 @@ impl Server {
         if generated && !tool.read_only && !self.spec.from_models {
             let why =
                 "its arguments hold what a model wrote, and its server has no `fromModels: true` in the servers file";
-            return Err(failure(Code::ToolNotAllowed, &address, why));
+            return Err(ToolFailure { needs_word: true, ..failure(Code::ToolNotAllowed, &address, why) });
         }
         let arguments = self.fitting(&tool, &address, arguments)?;
         let answer = ask(&busy.connection, &address, arguments.clone(), limit, progress.clone()).await;

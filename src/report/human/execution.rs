@@ -279,7 +279,7 @@ fn done(step: &Step, output: &Output, took: Duration) -> String {
 }
 
 /// Which model answered, and what that took.
-fn answered(generated: &Generated) -> String {
+pub(in crate::report) fn answered(generated: &Generated) -> String {
     let number = |tokens: u64| grouped(usize::try_from(tokens).unwrap_or(usize::MAX));
     let instead = generated.instead_of.as_ref().map(|name| format!(" instead of {}", shown(name, 40)));
     let stored = if generated.stored { ", stored" } else { "" };
@@ -293,7 +293,7 @@ fn answered(generated: &Generated) -> String {
 }
 
 /// An amount of money, as precise as it is worth.
-pub(super) fn money(cost: &Cost) -> String {
+pub(in crate::report) fn money(cost: &Cost) -> String {
     let amount = cost.amount();
     let digits = if amount >= 10.0 { 2 } else { 4 };
     format!("{amount:.digits$} {}", shown(&cost.currency, 12))

@@ -188,6 +188,7 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         _ if open.is_some() => ("▸", NAME, "open"),
         _ if at_work.is_some_and(|at_work| at_work.asks.is_some()) => ("?", NAME, "waits for a person"),
         _ if at_work.is_some() && state == GuidedState::Interrupted => ("‖", DOUBTFUL, "begun, not ended"),
+        _ if at_work.is_some() && step.calls().is_none() => ("▸", NAME, "a model is asked"),
         _ if at_work.is_some() => ("▸", NAME, "being called"),
         Some(State::Done { output, .. }) if output.failure().is_some() => {
             ("!", DOUBTFUL, "failed, and the flow went on")
@@ -200,9 +201,13 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
     let call = step.calls().map_or_else(String::new, |call| {
         format!(" · calls {}{}", shown(&call.address.to_string(), LINE), took(guided, number))
     });
-    let role = guided.role(number).map_or(call, |role| format!(" · as {}", shown(&role.name, LINE)));
+    let by_server = step.calls().is_some() || guided.run().generated_of(number).is_some();
+    let generated = guided.run().generated_of(number);
+    let model = generated.map_or_else(String::new, |generated| format!(" · {}", super::answered(generated)));
+    let call = format!("{call}{model}");
+    let role = guided.role(number).map_or_else(String::new, |role| format!(" · as {}", shown(&role.name, LINE)));
     let mut text = format!(
-        "\n{} {} of {} · {}{role} · {word}\n",
+        "\n{} {} of {} · {}{role}{call} · {word}\n",
         look.paint(style, mark),
         place,
         all,
@@ -225,7 +230,7 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         if !is_result(guided, number) {
             text.push_str(&wrapped(&cut(&said(&closing.output)), 4, look));
         }
-    } else if let (Work::Call(_), Some(output)) = (&step.work, guided.run().output_of(number)) {
+    } else if let Some(output) = guided.run().output_of(number).filter(|_| by_server && !is_result(guided, number)) {
         text.push_str(&wrapped(&cut(&output.text), 4, look));
         for file in &output.files {
             text.push_str(&look.paint(FAINT, &format!("    file: {}; --html shows it\n", super::about_file(file))));

@@ -118,20 +118,27 @@ fn told_of_server(page: &mut String, guided: &Guided, place: usize, entry: &Entr
             begin(page, (place, entry), "cancelled", "The execution was interrupted");
             let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, HtmlText(&error.message));
         }
-        Moment::StepEnded { step, end }
+        Moment::ToolEnded { step, result, took, .. }
+        | Moment::StepEnded { step, end: StoredEnd { result, took, .. } }
             if guided.run().plan().step(*step).is_some_and(|step| step.calls().is_none()) =>
         {
-            let (class, how) = if end.result.is_ok() { ("done", "done") } else { ("failed", "failed") };
+            let (class, how) = if result.is_ok() { ("done", "done") } else { ("failed", "failed") };
             begin(page, (place, entry), class, &format!("{}: {how}", label(guided, *step)));
-            gave(page, &end.result);
+            let generated = match result {
+                Ok(output) => output.generated.as_deref(),
+                Err(error) => error.generated.as_deref(),
+            };
+            if let Some(generated) = generated {
+                let cost = generated.cost.as_ref().map(|cost| format!(" · {}", human::money(cost))).unwrap_or_default();
+                let answered = human::answered(generated);
+                let _ = writeln!(page, "<p>{}{cost} · {}</p>", HtmlText(&answered), human::time(*took));
+            }
+            gave(page, result);
         }
         Moment::ToolStarted { step, .. } | Moment::StepStarted { step } => {
-            begin(
-                page,
-                (place, entry),
-                "opened",
-                &format!("{}: {} is called", label(guided, *step), call_of(guided, *step)),
-            );
+            let call = call_of(guided, *step);
+            let what = if call.is_empty() { "a model is asked".to_owned() } else { format!("{call} is called") };
+            begin(page, (place, entry), "opened", &format!("{}: {what}", label(guided, *step)));
         }
         Moment::ToolEnded { step, result, took, calls, .. }
         | Moment::StepEnded { step, end: StoredEnd { result, took, calls, .. } } => {
@@ -146,13 +153,16 @@ fn told_of_server(page: &mut String, guided: &Guided, place: usize, entry: &Entr
             begin(page, (place, entry), "skipped", &format!("{} was skipped", label(guided, *step)));
             let _ = writeln!(page, "<p>{}</p>", HtmlText(why));
         }
-        Moment::ToolAsked { step, reason, questions, .. } => {
+        Moment::ToolAsked { step, reason, questions, arguments, .. } => {
             begin(page, (place, entry), "asked", &format!("{}: a person was asked", label(guided, *step)));
             let _ = writeln!(page, "<p>{}</p>\n<ol>", HtmlText(reason));
             for question in questions {
                 let _ = writeln!(page, "<li>{}</li>", HtmlText(question));
             }
             page.push_str("</ol>\n");
+            if let Some(arguments) = arguments {
+                part(page, "Arguments", arguments);
+            }
         }
         Moment::ToolDecided { answers, .. } => {
             begin(page, (place, entry), "answered", "The person decided");

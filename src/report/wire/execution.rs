@@ -230,7 +230,7 @@ impl Tail {
 }
 
 /// What the models that answered a run's steps took together; none where no model was asked.
-fn spent(run: &Run) -> Option<UsageAnswer> {
+pub(super) fn spent(run: &Run) -> Option<UsageAnswer> {
     let answers = run.generated();
     let usage = answers.iter().map(|(_, one)| one.usage).fold(TokenUsage::default(), TokenUsage::and);
     (!answers.is_empty()).then(|| UsageAnswer::of(usage, cost_of(&answers).as_ref()))

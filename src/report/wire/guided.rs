@@ -16,8 +16,9 @@ mod turn;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::common::{FailedStep, Results, SkippedStep, guided_state};
+use super::common::{FailedStep, Results, SkippedStep, UsageAnswer, guided_state};
 use super::execution;
+use crate::model::ModelWish;
 use crate::run::{Guided, GuidedState, State};
 use auto::{AutoStep, ToolStep};
 use step::OpenStep;
@@ -94,21 +95,23 @@ enum Now {
         /// Token of the open step; the next call needs it.
         #[serde(skip_serializing_if = "Option::is_none")]
         step_token: Option<String>,
-        /// The open step; absent while a tool is called.
+        /// The open step; null while the server is at one.
         step: Box<OpenStep>,
         /// Ids of the steps that could be handed out instead; next of `flows_complete_step` chooses.
         ready: Vec<String>,
-        /// Steps that the server did by itself since the call before: it calls tools between your steps.
+        /// Steps that the server did by itself since the call before: it calls tools and asks models between yours.
         auto_steps: Vec<AutoStep>,
     },
-    /// A tool is being called.
+    /// The server is at a step: it calls a tool, or asks a model.
     Calling {
         /// Id of the question to a person, which has to be answered first.
         #[serde(skip_serializing_if = "Option::is_none")]
         escalation_id: Option<String>,
-        /// The step whose tool is being called; `flows_status` tells when it has answered.
+        /// Null: nothing is handed out meanwhile.
+        step: (),
+        /// The step that the server is at; `flows_status` tells when it has ended.
         tool_step: ToolStep,
-        /// Steps that the server did by itself since the call before: it calls tools between your steps.
+        /// Steps that the server did by itself since the call before: it calls tools and asks models between yours.
         auto_steps: Vec<AutoStep>,
     },
     /// The server does the steps, or did so until it was interrupted.
@@ -121,7 +124,7 @@ enum Now {
     },
     /// It has ended.
     Ended {
-        /// Steps that the server did by itself since the call before: it calls tools between your steps.
+        /// Steps that the server did by itself since the call before: it calls tools and asks models between yours.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         auto_steps: Vec<AutoStep>,
         /// How it ended, or that a person is asked.
@@ -155,6 +158,7 @@ impl Now {
         if let Some(at_work) = guided.tool_at_work() {
             return Self::Calling {
                 escalation_id: at_work.asks.as_ref().map(ToString::to_string),
+                step: (),
                 tool_step: ToolStep::of(guided, at_work),
                 auto_steps,
             };
@@ -220,6 +224,9 @@ pub struct HowFar {
     /// How many of these calls were new tries.
     #[serde(skip_serializing_if = "Option::is_none")]
     retries: Option<u32>,
+    /// What models took that answered steps; absent where none was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageAnswer>,
     /// Ids of the steps that gave an output.
     completed_steps: Vec<String>,
 }
@@ -236,6 +243,7 @@ impl HowFar {
             steps_total: counts.steps,
             tool_calls: (calls > 0).then_some(calls),
             retries: (calls > 0).then_some(retries),
+            usage: execution::spent(run),
             completed_steps: done.map(|step| id_of(guided, step)).collect(),
         }
     }
@@ -249,8 +257,23 @@ fn per_cent((state, ended): (GuidedState, usize), done: usize, steps: usize) -> 
 }
 
 /// The tool that a step calls.
-fn call_of(guided: &Guided, step: usize) -> String {
-    guided.run().plan().called(step)
+fn call_of(guided: &Guided, step: usize) -> Option<String> {
+    Some(guided.run().plan().called(step)).filter(|call| !call.is_empty())
+}
+
+/// The model that a step's own node names.
+fn model_of(guided: &Guided, step: usize) -> Option<String> {
+    let asks = &guided.rendering(step)?.asks;
+    match asks.wish.as_ref().filter(|_| asks.own)? {
+        ModelWish::Model(model) => model.name.clone(),
+        ModelWish::Nobody => None,
+    }
+}
+
+/// What the server is at in a step, in words: the tool, or the model.
+fn called(guided: &Guided, step: usize) -> String {
+    let model = || model_of(guided, step).map_or_else(|| "a model".to_owned(), |name| format!("the model {name}"));
+    call_of(guided, step).unwrap_or_else(model)
 }
 
 fn id_of(guided: &Guided, step: usize) -> String {

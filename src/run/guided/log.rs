@@ -177,12 +177,12 @@ pub enum Moment {
         /// The step's new ticket.
         ticket: Ticket,
     },
-    /// A tool is being called for a step. Kept before it is called, so that of several processes one
-    /// calls, and after a crash it is known that somebody did.
+    /// A tool is being called for a step, or one of the operator's models asked. Kept before that is done, so that
+    /// of several processes one does it, and after a crash it is known that somebody did.
     ToolStarted {
         /// The step.
         step: usize,
-        /// Which process calls.
+        /// Which process does it.
         owner: String,
         /// The step that whoever does the others wants to go on with afterwards.
         next: Option<usize>,
@@ -207,7 +207,8 @@ pub enum Moment {
         /// Why.
         why: String,
     },
-    /// Nobody knows what became of a call whose process ended: a person decides.
+    /// A person decides about a call: nobody knows what became of it, its server can't be reached, or it may not be
+    /// made without a person's word.
     ToolAsked {
         /// The escalation's id.
         id: EscalationId,
@@ -217,6 +218,8 @@ pub enum Moment {
         reason: String,
         /// What the person is asked.
         questions: Vec<String>,
+        /// What the call would be made with, where a person's word is needed for that.
+        arguments: Option<Value>,
     },
     /// The person decided what becomes of the call.
     ToolDecided {

@@ -29,12 +29,12 @@ impl Handed {
     }
 }
 
-/// A tool that the server calls for a step.
+/// A tool that the server calls for a step, or a model that it asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolAtWork {
     /// The step.
     pub step: usize,
-    /// Which process calls.
+    /// Which process does it.
     pub owner: String,
     /// When it began.
     pub since: DateTime<Utc>,
@@ -59,7 +59,7 @@ pub struct Escalation {
     pub reason: String,
     /// What the person is asked.
     pub questions: Vec<String>,
-    /// What the person should know.
+    /// What the person should know; of a call that needs a person's word, its arguments.
     pub context: Option<Value>,
     /// When.
     pub at: DateTime<Utc>,
@@ -67,6 +67,13 @@ pub struct Escalation {
     pub answer: Option<(Value, DateTime<Utc>, usize)>,
     /// The number of the entry that asked.
     pub entry: usize,
+}
+
+impl Escalation {
+    /// Whether a call is asked about that may not be made without a person's word.
+    pub fn needs_word(&self) -> bool {
+        self.ticket == Ticket::named("") && self.context.is_some()
+    }
 }
 
 /// What a step's ticket is good for.

@@ -1,6 +1,7 @@
 //! What moments of tool steps do: the server does these between the model's.
 
 use chrono::{DateTime, Utc};
+use serde_json::json;
 
 use super::{Entry, Escalation, Guided, Moment, ToolAtWork};
 use crate::plan::Work;
@@ -31,7 +32,7 @@ impl Guided {
                     self.auto.push(*step);
                 }
             }
-            Moment::ToolAsked { id, step, reason, questions } => {
+            Moment::ToolAsked { id, step, reason, questions, arguments } => {
                 let fresh = self.escalations.iter().all(|other| other.id != *id);
                 let at_work = self.at_work.iter_mut().find(|at_work| at_work.step == *step && at_work.asks.is_none());
                 let (Some(at_work), true) = (at_work, fresh) else {
@@ -45,7 +46,7 @@ impl Guided {
                     ticket: Ticket::named(""),
                     reason: reason.clone(),
                     questions: questions.clone(),
-                    context: None,
+                    context: arguments.as_ref().map(|arguments| json!({"arguments": arguments})),
                     at: entry.at,
                     answer: None,
                     entry: number,
@@ -77,8 +78,8 @@ impl Guided {
         Ok(())
     }
 
-    /// A tool is called for a step: for the first time, or again because nobody knows what became of
-    /// the call before.
+    /// A tool is called for a step, or a model asked: for the first time, or again because nobody knows what became
+    /// of the call before.
     fn start_tool(
         &mut self,
         step: usize,
@@ -87,9 +88,16 @@ impl Guided {
         at: DateTime<Utc>,
     ) -> Result<(), &'static str> {
         let again = !self.is_direct() && self.begun(step).is_some_and(|at_work| at_work.asks.is_none());
-        let calls = self.run.plan().step(step).is_some_and(|step| matches!(step.work, Work::Call(_)));
-        if !calls || !(again || self.next_may_be(step)) {
-            return Err("no tool can be called for the step now");
+        let may = match self.run.plan().step(step).map(|step| &step.work) {
+            Some(Work::Call(_)) => true,
+            Some(Work::Render(rendering)) => rendering.asks.own,
+            Some(Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. }) | None => false,
+        };
+        if !may || !(again || self.next_may_be(step)) {
+            return Err("the server can't do the step now");
+        }
+        if again && self.begun(step).is_some_and(|at_work| !at_work.again) {
+            self.repeated.insert(step);
         }
         self.run.apply(Event::Started { step });
         self.at_work = vec![ToolAtWork { step, owner: owner.to_owned(), since: at, next, asks: None, again: false }];

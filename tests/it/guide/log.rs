@@ -240,7 +240,13 @@ fn ended(step: usize, error: Option<&str>) -> Moment {
 }
 
 fn tool_asked(id: EscalationId, step: usize) -> Moment {
-    Moment::ToolAsked { id, step, reason: "nobody knows".to_owned(), questions: vec!["Again?".to_owned()] }
+    Moment::ToolAsked {
+        id,
+        step,
+        reason: "nobody knows".to_owned(),
+        questions: vec!["Again?".to_owned()],
+        arguments: None,
+    }
 }
 
 #[test]

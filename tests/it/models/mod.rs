@@ -2,6 +2,7 @@
 
 mod answers;
 mod failing;
+mod guided;
 mod kept;
 mod settings;
 mod spent;

@@ -84,9 +84,12 @@ impl Tools for Web {
             self.calls.fetch_add(1, Ordering::SeqCst);
             self.begun.notify_one();
             match call.address.tool.as_str() {
-                "bad" => {
-                    Err(ToolFailure { code: Code::ToolUnavailable, message: "nobody is there".to_owned(), sent: 1 })
-                }
+                "bad" => Err(ToolFailure {
+                    code: Code::ToolUnavailable,
+                    message: "nobody is there".to_owned(),
+                    sent: 1,
+                    needs_word: false,
+                }),
                 "away" if self.up.load(Ordering::SeqCst) => Ok(said("back again")),
                 "away" => Err(ToolFailure::unsent(Code::ToolUnavailable, "connection refused".to_owned())),
                 "get" => {

@@ -1,8 +1,8 @@
 //! What comes next in a guided execution, in words.
 
-use super::call_of;
+use super::called;
 use crate::names::quoted;
-use crate::run::{Guided, GuidedState};
+use crate::run::{EscalationId, Guided, GuidedState};
 
 /// What to tell the person.
 pub(super) fn question(reason: &str, questions: &[String]) -> String {
@@ -65,14 +65,20 @@ pub(super) fn next_step(guided: &Guided) -> String {
         return after_direct(guided);
     }
     if let Some(at_work) = guided.tool_at_work() {
-        let call = call_of(guided, at_work.step);
+        let call = called(guided, at_work.step);
+        let asks_word = |id: &EscalationId| guided.escalations().iter().any(|one| one.id == *id && one.needs_word());
         return match &at_work.asks {
+            Some(asks) if asks_word(asks) => format!(
+                "show your user the arguments and {} {{\"decision\": \"call\"}}, {{\"decision\": \"fail\"}} or \
+                 {{\"result\": …}}, which takes the place of the call",
+                bring_answers(guided, asks.as_str())
+            ),
             Some(asks) => format!(
                 "{} {{\"decision\": \"repeat\"}}, {{\"decision\": \"fail\"}} or {{\"result\": …}}, which is what the call gave",
                 bring_answers(guided, asks.as_str())
             ),
             None => format!(
-                "the server is calling {call}; call flows_status with executionId {id} in a moment: it shows the next \
+                "the server waits for {call}; call flows_status with executionId {id} in a moment: it shows the next \
                  step with its stepToken"
             ),
         };

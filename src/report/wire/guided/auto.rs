@@ -1,18 +1,18 @@
-//! Steps that the server does between the model's: they call tools.
+//! Steps that the server does between the model's: they call tools, or one of the operator's models answers them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::step::cut;
-use super::{call_of, id_of};
+use super::{call_of, id_of, model_of};
 use crate::discover::millis;
-use crate::report::wire::common::{Fault, FileGiven, Stamp, ToolGave};
+use crate::report::wire::common::{Fault, FileGiven, GeneratedAnswer, Stamp, ToolGave};
 use crate::run::{Guided, State, ToolAtWork};
 
 /// How much of what a tool gave is shown, in characters.
 const SHOWN: usize = 600;
 
-/// The step whose tool is being called.
+/// The step that the server is at: its tool is being called, or a model asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolStep {
@@ -20,8 +20,15 @@ pub struct ToolStep {
     id: String,
     /// Name of the step as people read it.
     label: Option<String>,
-    /// The tool, as alias:tool.
-    call: String,
+    /// The tool, as alias:tool; absent where a model is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<String>,
+    /// The model that its node names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    /// True when it was begun again, because the process was gone that had begun it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    again: bool,
     /// When (ISO 8601, UTC).
     started_at: Stamp,
 }
@@ -32,6 +39,8 @@ impl ToolStep {
             id: id_of(guided, at_work.step),
             label: guided.run().plan().step(at_work.step).map(|step| step.label.clone()),
             call: call_of(guided, at_work.step),
+            model: model_of(guided, at_work.step),
+            again: guided.was_repeated(at_work.step),
             started_at: Stamp::millis(at_work.since),
         }
     }
@@ -44,10 +53,17 @@ pub struct AutoStep {
     id: String,
     /// Name of the step as people read it.
     label: String,
-    /// The tool, as alias:tool.
-    call: String,
+    /// The tool, as alias:tool; absent where a model answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<String>,
     #[serde(flatten)]
     end: AutoEnd,
+    /// Of a step that a model answered, or was asked to: which one, and what that took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated: Option<GeneratedAnswer>,
+    /// True when it was begun again, because the process was gone that had begun it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    again: bool,
 }
 
 /// What became of it; omitted when what it requires was not given.
@@ -55,7 +71,7 @@ pub struct AutoStep {
 #[serde(tag = "status", rename_all = "snake_case", rename_all_fields = "camelCase")]
 enum AutoEnd {
     Done {
-        /// The beginning of what the tool gave, at most 600 characters.
+        /// The beginning of what the tool or the model gave, at most 600 characters.
         output: String,
         /// Address of the whole; `flows_status` with nodeId pages it, too.
         #[serde(rename = "ref")]
@@ -73,7 +89,7 @@ enum AutoEnd {
         execution_time_ms: f64,
     },
     Failed {
-        /// Why the call failed.
+        /// Why it failed.
         error: Fault,
         /// How long it took, in milliseconds, with all tries and pauses.
         execution_time_ms: f64,
@@ -108,7 +124,14 @@ impl AutoStep {
                 State::Omitted { why, .. } => AutoEnd::Omitted { because: why.to_string() },
                 State::Waiting | State::Ready | State::Running | State::Skipped { .. } => return None,
             };
-            Some(Self { id: step.id.clone(), label: step.label.clone(), call: call_of(guided, *number), end })
+            Some(Self {
+                id: step.id.clone(),
+                label: step.label.clone(),
+                call: call_of(guided, *number),
+                end,
+                generated: run.generated_of(*number).map(GeneratedAnswer::of),
+                again: guided.was_repeated(*number),
+            })
         });
         shown.collect()
     }

@@ -203,8 +203,19 @@ impl What {
             Moment::Answered { id, answers, .. } | Moment::ToolDecided { id, answers } => {
                 Self::Answered { escalation_id: id.to_string(), answers: answers.clone() }
             }
-            Moment::ToolStarted { step, .. } => {
-                Self::ToolStarted { node_id: id_of(guided, *step), call: call_of(guided, *step) }
+            Moment::ToolStarted { step, .. } => match call_of(guided, *step) {
+                Some(call) => Self::ToolStarted { node_id: id_of(guided, *step), call },
+                None => Self::StepStarted { node_id: id_of(guided, *step), call: None },
+            },
+            Moment::ToolEnded { step, result, took, calls, retries } if call_of(guided, *step).is_none() => {
+                Self::StepEnded {
+                    node_id: id_of(guided, *step),
+                    summary: result.as_ref().ok().map(|output| cut(&output.text, SHOWN)),
+                    error: result.as_ref().err().map(Fault::from),
+                    execution_time_ms: millis(*took),
+                    tool_calls: *calls,
+                    retries: *retries,
+                }
             }
             Moment::ToolEnded { step, result, took, calls, retries } => Self::ToolEnded {
                 node_id: id_of(guided, *step),
@@ -215,10 +226,9 @@ impl What {
                 retries: *retries,
             },
             Moment::Taken { .. } => Self::Taken,
-            Moment::StepStarted { step } => Self::StepStarted {
-                node_id: id_of(guided, *step),
-                call: Some(call_of(guided, *step)).filter(|call| !call.is_empty()),
-            },
+            Moment::StepStarted { step } => {
+                Self::StepStarted { node_id: id_of(guided, *step), call: call_of(guided, *step) }
+            }
             Moment::StepEnded { step, end } => Self::StepEnded {
                 node_id: id_of(guided, *step),
                 summary: end.result.as_ref().ok().map(|output| cut(&output.text, SHOWN)),
@@ -229,7 +239,7 @@ impl What {
             },
             Moment::Interrupted { error } => Self::Interrupted { error: error.into() },
             Moment::LeftOut { step, why } => Self::LeftOut { node_id: id_of(guided, *step), reason: why.clone() },
-            Moment::ToolAsked { id, step, reason, questions } => Self::Escalated {
+            Moment::ToolAsked { id, step, reason, questions, .. } => Self::Escalated {
                 node_id: Some(id_of(guided, *step)),
                 escalation_id: id.to_string(),
                 reason: cut(reason, SHOWN),

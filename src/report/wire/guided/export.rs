@@ -13,7 +13,6 @@ use super::step::{PersonsAnswer, answers};
 use super::{Head, HowFar, call_of, id_of};
 use crate::app::Story;
 use crate::discover::millis;
-use crate::plan::Work;
 use crate::report::wire::common::{Fault, Results, Stamp, ToolGave, written};
 use crate::run::{Escalation, Guided, Moment, Output, State};
 
@@ -231,7 +230,7 @@ impl ExportedStep {
             node_id: step.id.clone(),
             label: step.label.clone(),
             description: step.description.clone(),
-            call: matches!(step.work, Work::Call(_)).then(|| call_of(guided, number)),
+            call: call_of(guided, number),
             state: state_word(run.state(number), open),
             depends_on: step.parents.iter().map(|parent| id_of(guided, *parent)).collect(),
             persona: persona

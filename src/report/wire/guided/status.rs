@@ -12,7 +12,7 @@ use super::turn::RULES;
 use super::{Head, HowFar, Standing, id_of, per_cent};
 use crate::app::{Section, Story, Summary};
 use crate::discover::millis;
-use crate::report::wire::common::{Fault, Results, Stamp, ToolGave, guided_state, written};
+use crate::report::wire::common::{Fault, GeneratedAnswer, Results, Stamp, ToolGave, guided_state, written};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
 use crate::report::wire::size::{
     Cut, CutPart, CutPiece, CutWords, Cuttable, StepCut, StepPieces, fit, rest_of_execution, shorten,
@@ -28,7 +28,7 @@ pub struct GuidedStatus {
     /// Who does the steps: the client's model, or the server.
     #[schemars(extend("enum" = ["guided", "direct"]))]
     kind: &'static str,
-    /// Id of the open step, or of the one whose tool is being called.
+    /// Id of the open step, or of the one that the server is at.
     current_step: Option<String>,
     #[serde(flatten)]
     progress: HowFar,
@@ -110,6 +110,9 @@ pub struct StepStatus {
     persona: Option<String>,
     #[serde(flatten)]
     end: Option<StepEnding>,
+    /// Of a step that a model answered, or was asked to: which one, and what that took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated: Option<GeneratedAnswer>,
     #[serde(flatten)]
     closed: Option<StepClosing>,
     /// What a person answered about this step, in order.
@@ -329,6 +332,7 @@ impl StepStatus {
             state: state_word(run.state(number), open),
             persona: guided.role(number).map(|role| role.name.clone()),
             end,
+            generated: run.generated_of(number).map(GeneratedAnswer::of),
             closed: StepClosing::of(guided, number),
             answers: answers(guided, number),
             cut: StepCut::default(),
