@@ -8,6 +8,7 @@ mod entry;
 mod error;
 mod findable;
 mod inputs;
+mod kept_check;
 mod names;
 mod nested;
 mod prepare;

@@ -7,7 +7,7 @@ use super::build::{not_among, whole};
 use super::desk::Desk;
 use super::problems::{left_out, unreadable};
 use super::stock::{JudgedFlow, Stock};
-use super::{CatalogError, is_category};
+use super::{CatalogError, is_category, kept_check};
 use crate::document::Document;
 use crate::model::wire::is_among_tests;
 use crate::model::{Flow, NodeKind, Template, Toolbox, Unusable};
@@ -68,9 +68,9 @@ pub struct FileFacts {
     /// What its steps call, as it is written.
     pub calls: Vec<String>,
     /// What its flows go by.
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
     /// The names by which they go through others.
-    uses: Vec<String>,
+    pub(super) uses: Vec<String>,
 }
 
 impl ReportedFile {
@@ -116,7 +116,12 @@ pub async fn texts(snapshot: &Snapshot) -> Result<Vec<(String, Result<Arc<[u8]>,
 pub async fn check(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<CatalogCheck, CatalogError> {
     let only_tests = || options.instead.keys().all(|path| is_among_tests(path.as_str()));
     if options.whole && !options.contents && only_tests() {
-        return whole(snapshot, options).await;
+        if let Some(kept) = kept_check::kept(snapshot, options).await {
+            return Ok(kept);
+        }
+        let checked = whole(snapshot, options).await?;
+        kept_check::keep(snapshot, options, &checked).await;
+        return Ok(checked);
     }
     Ok(Desk::read(snapshot, options.instead).await?.check(options))
 }

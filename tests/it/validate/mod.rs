@@ -6,6 +6,7 @@ mod edges;
 mod files;
 mod findable;
 mod guidance;
+mod kept;
 mod names;
 mod registry;
 mod shapes;
