@@ -206,3 +206,57 @@ fn what_an_execution_spent_before_it_was_interrupted_counts_when_it_goes_on() {
     let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{told}"));
     assert_eq!(answer["code"], "BUDGET_EXCEEDED", "{answer}");
 }
+
+/// A home in which the third call hangs, once, and what executes the flow there.
+fn hanging(more: &str) -> (Home, StandIn, Vec<String>) {
+    let stand_in =
+        StandIn::by(
+            Speaks::OpenAi,
+            |number, asked| {
+                if number == 2 { Act::Hang } else { Act::Answer(format!("<{}>", asked.prompt())) }
+            },
+        );
+    let home = Home::of(branches(), false);
+    settings(&home, &format!("{more}\n{}", writer(&stand_in.url, "")));
+    let source = home.root.path().join("catalog").to_str().unwrap().to_owned();
+    let line = ["run", "Branches", "--var", "topic=tea", "--json", "--source", &source].map(str::to_owned).to_vec();
+    (home, stand_in, line)
+}
+
+/// The only execution's id; it must be interrupted, and goes on to its end.
+fn goes_on(home: &Home, stand_in: &StandIn) {
+    let (_, listed, _) = home.run(&["executions", "list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let only = &listed["executions"][0];
+    assert_eq!((&listed["total"], &only["state"]), (&json!(1), &json!("interrupted")), "{listed}");
+    let asked = stand_in.asked().len();
+    let (code, out, told) = home.run(&["run", "--resume", only["executionId"].as_str().unwrap()]);
+    assert_eq!((code, out.trim_end()), (Some(0), due("tea").as_str()), "{told}");
+    assert!(stand_in.asked().len() - asked <= 4, "the first step was done");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_told_to_end_interrupts_its_execution() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let (home, stand_in, line) = hanging("");
+    let line: Vec<&str> = line.iter().map(String::as_str).collect();
+    let mut child = home.command(&line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while stand_in.asked().len() < 3 {
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    child.wait().unwrap();
+    goes_on(&home, &stand_in);
+}
+
+#[test]
+fn an_execution_whose_time_is_up_keeps_what_is_done_and_can_go_on() {
+    let (home, stand_in, line) = hanging("execution_timeout_ms = 1500");
+    let line: Vec<&str> = line.iter().map(String::as_str).collect();
+    let output = home.command(&line).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["code"], "TIMEOUT", "{answer}");
+    goes_on(&home, &stand_in);
+}
