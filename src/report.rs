@@ -2,7 +2,7 @@
 //! as text for people.
 //!
 //! [`wire`] holds every result shape; MCP, `--json` and the fixtures share them. [`human`] writes
-//! for a terminal, [`draw`] makes pictures of graphs, [`timeline`] a page of a guided execution,
+//! for a terminal, [`draw`] makes pictures and pages of graphs, [`timeline`] a page of a guided execution,
 //! [`script`] what a prompt says to a model, [`ci`] what services around a repository read,
 //! [`rules`] the page of each rule. Nothing here decides anything, and nothing writes
 //! anywhere but into the writer it is given.
@@ -13,6 +13,7 @@ pub mod ci;
 pub mod draw;
 pub mod files;
 pub mod human;
+mod markup;
 pub mod rules;
 pub mod script;
 pub mod timeline;

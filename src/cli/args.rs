@@ -208,8 +208,13 @@ pub(super) enum Command {
                       flowy import prompty basic.prompty --out ../prompts\n  flowy import skill .claude/skills/pdf"
     )]
     Import(ImportArgs),
-    /// Draw a flow's graph, as Mermaid or Graphviz text
-    #[command(after_help = "Example:\n  flowy graph Launch_Brief --format dot | dot -Tsvg > launch.svg")]
+    /// Draw a flow's graph: a picture, a page, or text for Mermaid or Graphviz
+    #[command(
+        long_about = "Draw a flow's graph: its steps in waves, what they read from whom, findings, and how a run went.",
+        after_help = "Examples:\n  flowy graph Launch_Brief --format svg > launch.svg\n  \
+                      flowy run Launch_Brief --vars values.json --json > run.json\n  \
+                      flowy graph Launch_Brief --format html --run run.json > launch.html"
+    )]
     Graph(GraphArgs),
     /// Serve an editor: findings, completion, renaming and more while you write
     #[command(
@@ -412,6 +417,9 @@ pub(super) struct GraphArgs {
     /// Also draw the steps of flows within the flow
     #[arg(long)]
     pub(super) unfold: bool,
+    /// Show how a run went: a file that `flowy run NAME --json` wrote, or - for stdin (svg and html)
+    #[arg(long, value_name = "FILE")]
+    pub(super) run: Option<PathBuf>,
 }
 
 /// Arguments of `schema`.

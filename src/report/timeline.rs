@@ -4,34 +4,28 @@
 //! Nothing in it runs and nothing is loaded: no scripts, no fonts, no pictures from elsewhere. Every
 //! text of the catalog, the model and the person is shown as text.
 
-mod html;
 mod lanes;
 mod log;
+mod naming;
 
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 
-use self::html::{HtmlText, call_of, label, time};
 use self::lanes::drawing;
 use self::log::told;
+use self::naming::{call_of, label};
 use crate::app::Story;
 use crate::report::human;
+use crate::report::markup::{HtmlText, page as begun, time};
 use crate::report::wire::state_word;
 use crate::run::{Entry, Guided, GuidedState, Moment};
-
-const STYLE: &str = include_str!("timeline/page.css");
 
 /// The page.
 pub fn html(story: &Story) -> String {
     let guided = &story.guided;
     let title = format!("{} – {}", guided.beginning().plan.name(), guided.beginning().id);
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; img-src data:\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-        HtmlText(&title)
-    );
+    let mut page = begun(&title, "", None);
     head(&mut page, guided);
     page.push_str("<main>\n");
     outcome(&mut page, guided);

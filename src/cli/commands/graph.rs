@@ -1,11 +1,15 @@
 //! `flowy graph`: a picture of a flow, as text.
 
+use std::path::Path;
+
 use serde_json::json;
 
-use super::{Done, World, wait};
+use super::run::values::text_of;
+use super::{Done, Stop, World, wait};
 use crate::app::GraphRequest;
 use crate::cli::args::GraphArgs;
-use crate::report::draw;
+
+use crate::report::draw::{self, Ran, RanError};
 
 /// Prints the picture; also of a flow that can't be executed.
 pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
@@ -15,7 +19,8 @@ pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
     world.warn_of(&origin);
     let plan = prepared.plan.as_deref();
     let drawn = if args.unfold { draw::Picture::unfolded } else { draw::Picture::of };
-    let picture = drawn(&prepared.flow, plan);
+    let ran = args.run.as_deref().map(|file| ran(file, prepared.flow.name.as_str(), world)).transpose()?;
+    let picture = drawn(&prepared.flow, plan).noticed(&prepared.findings).after(ran.as_ref());
     let format = draw::FORMATS.iter().find(|(word, _)| *word == args.format);
     let picture = format.map_or_else(|| picture.mermaid(), |(_, written)| written(&picture));
     if world.everywhere.json {
@@ -24,4 +29,17 @@ pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
         world.printer.out(&picture);
     }
     Ok(0)
+}
+
+/// Reads how a run of the flow went.
+fn ran(file: &Path, flow: &str, world: &World<'_>) -> Result<Ran, Stop> {
+    let text = text_of(file, world.environment, &mut false)?;
+    Ran::read(&text, flow).map_err(|error| {
+        let write = format!("write it with `flowy run {flow} --json > run.json`, with the values that the flow needs");
+        let hint = match &error {
+            RanError::NoSteps => format!("{write}, and without --detail final"),
+            RanError::NotJson(_) | RanError::NotARun | RanError::OtherFlow(_) => write,
+        };
+        Stop::usage(format!("--run {}: the file {error}", file.display()), hint)
+    })
 }

@@ -159,7 +159,7 @@ fn planned(plan: &Plan, outputs: &[(String, String)], tools: &Toolbox, full: boo
     text
 }
 
-fn input(input: &Input) -> Vec<String> {
+pub(in crate::report) fn input(input: &Input) -> Vec<String> {
     let needed = match (&input.default, input.required) {
         (Some(default), _) => format!("default {}", safe(&plain(default), 40)),
         (None, true) => "required".to_owned(),

@@ -63,7 +63,7 @@ pub fn missing(
 }
 
 /// The command that executes a flow, or guides through it, with what is given and what is still to be filled in.
-pub(super) fn command(
+pub(in crate::report) fn command(
     verb: &str,
     flow: &str,
     missing: &[&str],

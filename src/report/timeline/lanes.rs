@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::html::{HtmlText, label};
+use super::naming::label;
 use crate::app::Story;
+use crate::report::markup::HtmlText;
 use crate::run::Moment;
 
 /// How wide one entry is in the drawing, in its own units.

@@ -5,13 +5,11 @@ use std::fmt::Write as _;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::Value;
 
-use super::html::{HtmlText, call_of, label, time};
+use super::naming::{call_of, label};
 use crate::model::ToolFile;
 use crate::report::human;
+use crate::report::markup::{HtmlText, folded, long, time};
 use crate::run::{Entry, Guided, Moment, Output, StepError, StoredEnd};
-
-/// A text longer than this is folded away, in characters.
-const FOLDED: usize = 700;
 
 /// Media types that every browser shows as a picture, in which nothing runs.
 const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"];
@@ -216,22 +214,6 @@ fn given(page: &mut String, file: &ToolFile) {
     }
 }
 
-/// A text that may be long: folded away where it is.
-fn long(page: &mut String, what: &str, text: &str) {
-    let length = text.chars().count();
-    if length > FOLDED {
-        let _ = writeln!(
-            page,
-            "<details><summary>{} ({length} characters)</summary><div class=\"text\">{}</div></details>",
-            HtmlText(what),
-            HtmlText(text)
-        );
-    } else {
-        let _ =
-            writeln!(page, "<p class=\"what\">{}</p>\n<div class=\"text\">{}</div>", HtmlText(what), HtmlText(text));
-    }
-}
-
 /// A value under its name: lists and objects of short texts as lists, anything else as text.
 fn part(page: &mut String, what: &str, value: &Value) {
     if !(value.is_array() || value.is_object()) || !short(value, 3) {
@@ -244,7 +226,7 @@ fn part(page: &mut String, what: &str, value: &Value) {
 /// Whether every text in a value is short, and it is not deeper than `depth`.
 fn short(value: &Value, depth: usize) -> bool {
     match value {
-        Value::String(text) => text.chars().count() <= FOLDED && !text.contains('\n'),
+        Value::String(text) => !folded(text) && !text.contains('\n'),
         Value::Array(items) => depth > 0 && items.len() <= 100 && items.iter().all(|item| short(item, depth - 1)),
         Value::Object(fields) => depth > 0 && fields.values().all(|value| short(value, depth - 1)),
         Value::Null | Value::Bool(_) | Value::Number(_) => true,

@@ -87,7 +87,11 @@ fn split<'a>(pair: &'a str, flag: &str, example: &str) -> Result<(&'a str, &'a s
 }
 
 /// The text of a file, or of stdin for `-`; a byte-order mark is not part of it.
-fn text_of(file: &Path, environment: &Environment, stdin_read: &mut bool) -> Result<String, Stop> {
+pub(in crate::cli::commands) fn text_of(
+    file: &Path,
+    environment: &Environment,
+    stdin_read: &mut bool,
+) -> Result<String, Stop> {
     let from_stdin = file == Path::new("-");
     let shown = if from_stdin { "stdin".to_owned() } else { file.display().to_string() };
     if from_stdin && std::mem::replace(stdin_read, true) {

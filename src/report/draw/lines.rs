@@ -1,0 +1,204 @@
+//! How edges run: from card to card past what stands between them, and where their labels stand.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::drawing::{Card, SMALL, count};
+use super::edges::{Drawn, EdgeLook};
+use super::layout::Across;
+use super::rows::Rows;
+
+/// The height of a label at an edge.
+const LABEL: f64 = 17.0;
+/// How far an edge runs straight before it ends.
+const STRAIGHT: f64 = 13.0;
+/// The widest label at an edge.
+const WIDEST_LABEL: f64 = 150.0;
+/// The room between edges that lead to one node.
+const PORTS: f64 = 16.0;
+/// The smallest bend that is drawn, across.
+const BEND: f64 = 15.0;
+/// How far an edge that leads back swings out.
+pub(super) const SWING: f64 = 44.0;
+
+/// An edge.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) look: EdgeLook,
+    /// Whether it leads upwards, and closes a ring.
+    pub(super) back: bool,
+    /// The commands of SVG's paths.
+    pub(super) path: String,
+    /// Where it ends.
+    pub(super) end: (f64, f64),
+    pub(super) label: Option<Label>,
+}
+
+/// The text at an edge; x is its middle, y its base line.
+#[derive(Debug)]
+pub(super) struct Label {
+    pub(super) text: String,
+    pub(super) whole: String,
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+}
+
+/// How edges run, worked out for all of them.
+pub(super) struct Lines<'a> {
+    rows: &'a Rows,
+    passing: &'a BTreeMap<(usize, usize), f64>,
+    /// The top and the bottom of each row.
+    pub(super) tops: Vec<(f64, f64)>,
+    /// Where each edge ends, from left to right.
+    ports: Vec<f64>,
+    /// For each edge with a label how far up it stands, from 0.
+    levels: Vec<Option<usize>>,
+    /// The room above each row that labels take.
+    zones: Vec<f64>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn of(rows: &'a Rows, across: &'a Across, drawn: &[Drawn], cards: &[Card]) -> Self {
+        let passing = &across.passing;
+        let mut lines =
+            Self { rows, passing, tops: Vec::new(), ports: Vec::new(), levels: Vec::new(), zones: Vec::new() };
+        lines.plan(drawn, cards, &across.middle);
+        lines
+    }
+
+    /// Says where edges end and how high their labels stand, so that no two cover each other.
+    fn plan(&mut self, drawn: &[Drawn], cards: &[Card], middle: &[f64]) {
+        let at = |node: usize| middle.get(node).copied().unwrap_or(0.0);
+        let row = |node: usize| self.rows.of.get(node).copied().unwrap_or(0);
+        self.ports = drawn.iter().map(|edge| at(edge.to)).collect();
+        self.levels = vec![None; drawn.len()];
+        let mut into: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (place, edge) in drawn.iter().enumerate().filter(|(place, _)| self.rows.down.get(*place) == Some(&true)) {
+            into.entry(edge.to).or_default().push(place);
+        }
+        for (node, places) in &mut into {
+            let comes_from = |place: &usize| {
+                let from = drawn.get(*place).map_or(0, |edge| edge.from);
+                let above = row(*node).saturating_sub(1);
+                self.passing.get(&(from, above)).copied().unwrap_or_else(|| at(from))
+            };
+            places.sort_by(|a, b| comes_from(a).total_cmp(&comes_from(b)).then(a.cmp(b)));
+            let width = cards.get(*node).map_or(0.0, |card| card.width);
+            let labels = places.iter().filter_map(|place| drawn.get(*place)).map(|edge| label_of(edge).1);
+            let apart = PORTS.max(labels.fold(0.0, f64::max) + 12.0);
+            let apart = apart.min((width - 36.0).max(0.0) / count(places.len()));
+            let first = at(*node) - apart * (count(places.len()) - 1.0) / 2.0;
+            for (number, place) in places.iter().enumerate() {
+                if let Some(port) = self.ports.get_mut(*place) {
+                    *port = first + apart * count(number);
+                }
+            }
+        }
+        let mut labelled: Vec<(usize, usize)> = into
+            .values()
+            .flatten()
+            .filter_map(|place| {
+                drawn.get(*place).filter(|edge| !edge.label.is_empty()).map(|edge| (row(edge.to), *place))
+            })
+            .collect();
+        let port = |place: usize| self.ports.get(place).copied().unwrap_or(0.0);
+        labelled.sort_by(|a, b| a.0.cmp(&b.0).then(port(a.1).total_cmp(&port(b.1))).then(a.1.cmp(&b.1)));
+        let mut ends: Vec<f64> = Vec::new();
+        let mut before = None;
+        for (row, place) in labelled {
+            if before != Some(row) {
+                ends.clear();
+                before = Some(row);
+            }
+            let width = drawn.get(place).map_or(0.0, |edge| label_of(edge).1);
+            let (left, right) = (port(place) - width / 2.0 - 4.0, port(place) + width / 2.0 + 4.0);
+            let level = ends.iter().position(|end| *end <= left).unwrap_or(ends.len());
+            match ends.get_mut(level) {
+                Some(end) => *end = right,
+                None => ends.push(right),
+            }
+            if let Some(own) = self.levels.get_mut(place) {
+                *own = Some(level);
+            }
+        }
+        let mut zones = vec![0.0_f64; self.rows.waves.len()];
+        for (place, level) in self.levels.iter().enumerate() {
+            let to = drawn.get(place).map_or(0, |edge| row(edge.to));
+            if let (Some(level), Some(zone)) = (level, zones.get_mut(to)) {
+                *zone = zone.max(LABEL * count(level + 1));
+            }
+        }
+        self.zones = zones;
+    }
+
+    /// The room above a row that labels take.
+    pub(super) fn zone(&self, row: usize) -> f64 {
+        self.zones.get(row).copied().unwrap_or(0.0)
+    }
+
+    pub(super) fn line(&self, place: usize, edge: &Drawn, cards: &[Card]) -> Option<Line> {
+        let (from, to) = (cards.get(edge.from)?, cards.get(edge.to)?);
+        let back = self.rows.down.get(place) == Some(&false);
+        let of = |path: String, end: (f64, f64), label: Option<Label>| Line {
+            from: from.id.clone(),
+            to: to.id.clone(),
+            look: edge.look,
+            back,
+            path,
+            end,
+            label,
+        };
+        if back {
+            let (right, left) = (from.left + from.width, to.left + to.width);
+            let out = right.max(left) + SWING;
+            let apart = if edge.from == edge.to { to.height.min(40.0) / 4.0 } else { 0.0 };
+            let (low, high) = (from.middle().1 + apart, to.middle().1 - apart);
+            let path = format!("M{right:.1} {low:.1}C{out:.1} {low:.1} {out:.1} {high:.1} {:.1} {high:.1}", left + 7.0);
+            return Some(of(path, (left, high), None));
+        }
+        let (first, last) = (*self.rows.of.get(edge.from)?, *self.rows.of.get(edge.to)?);
+        let (x, y) = (from.middle().0, from.top + from.height);
+        let port = self.ports.get(place).copied()?;
+        let mut path = format!("M{x:.1} {y:.1}");
+        let (mut x, mut y) = (x, self.tops.get(first)?.1);
+        let _ = write!(path, "V{y:.1}");
+        for row in first + 1..=last {
+            let (top, bottom) = *self.tops.get(row)?;
+            let (next, end) = if row == last {
+                (port, top - self.zone(row) - STRAIGHT)
+            } else {
+                let next = self.passing.get(&(edge.from, row)).copied()?;
+                // A bend that small looks like a mistake.
+                (if row + 1 == last && (next - port).abs() < BEND { port } else { next }, top)
+            };
+            if (next - x).abs() < 0.5 {
+                let _ = write!(path, "V{end:.1}");
+            } else {
+                let half = y.midpoint(end);
+                let _ = write!(path, "C{x:.1} {half:.1} {next:.1} {half:.1} {next:.1} {end:.1}");
+            }
+            (x, y) = (next, end);
+            if row < last {
+                y = bottom;
+                let _ = write!(path, "V{y:.1}");
+            }
+        }
+        let _ = write!(path, "V{:.1}", to.top - 7.0);
+        let label = self.levels.get(place).copied().flatten().map(|level| {
+            let (text, width) = label_of(edge);
+            let top = self.tops.get(last).map_or(y, |(top, _)| *top);
+            Label { text, whole: edge.label.clone(), x, y: top - STRAIGHT - LABEL * count(level), width }
+        });
+        Some(of(path, (x, to.top), label))
+    }
+}
+
+/// What is written at an edge, and how wide it is.
+fn label_of(edge: &Drawn) -> (String, f64) {
+    let text = SMALL.cut(&edge.label, WIDEST_LABEL);
+    let width = SMALL.width(&text);
+    (text, width)
+}

@@ -1,0 +1,181 @@
+//! Graphs as text that other programs lay out: Mermaid and Graphviz DOT.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use super::edges::edges;
+use super::{LONGEST_LABEL, NodeShape, Paint, Picture, ids};
+use crate::names::shown;
+
+impl Picture<'_> {
+    /// The graph as a Mermaid flowchart.
+    pub fn mermaid(&self) -> String {
+        let mut out = String::from("flowchart TD\n");
+        self.put_mermaid("", 1, &mut out);
+        for kind in NodeShape::ALL {
+            let Paint { fill, line, .. } = kind.look();
+            let _ = writeln!(out, "    classDef {} fill:{fill},stroke:{line},color:#1c2024", kind.word());
+        }
+        out
+    }
+
+    fn put_mermaid(&self, prefix: &str, depth: usize, out: &mut String) {
+        let indent = "    ".repeat(depth);
+        let ids = ids(self.flow, prefix);
+        for (number, node) in self.flow.nodes.iter().enumerate() {
+            let Some(id) = ids.get(number) else { continue };
+            let lines = self.lines(number, node);
+            let text = lines.iter().map(|line| mermaid_text(line)).collect::<Vec<_>>().join("<br/>");
+            let kind = NodeShape::of(node);
+            let class = kind.word();
+            let _ = match kind {
+                NodeShape::Input => writeln!(out, "{indent}{id}[/\"{text}\"/]:::{class}"),
+                NodeShape::Template => writeln!(out, "{indent}{id}[\"{text}\"]:::{class}"),
+                NodeShape::Tool => writeln!(out, "{indent}{id}[[\"{text}\"]]:::{class}"),
+                NodeShape::Flow => writeln!(out, "{indent}{id}{{{{\"{text}\"}}}}:::{class}"),
+                NodeShape::Result => writeln!(out, "{indent}{id}([\"{text}\"]):::{class}"),
+                NodeShape::Other => writeln!(out, "{indent}{id}>\"{text}\"]:::{class}"),
+            };
+            if let Some(inner) = self.within(number) {
+                let name = mermaid_text(&shown(inner.flow.name.as_str(), LONGEST_LABEL));
+                let below = format!("{id}__");
+                let _ = writeln!(out, "{indent}subgraph {below}flow[\"{name}\"]");
+                inner.put_mermaid(&below, depth + 1, out);
+                let _ = writeln!(out, "{indent}end");
+                for first in inner.first(&below) {
+                    let _ = writeln!(out, "{indent}{id} -.-> {first}");
+                }
+            }
+        }
+        for edge in edges(self) {
+            let (Some(from), Some(to)) = (ids.get(edge.from), ids.get(edge.to)) else { continue };
+            let _ = if edge.carries.is_empty() {
+                writeln!(out, "{indent}{from} --> {to}")
+            } else {
+                writeln!(out, "{indent}{from} -- \"{}\" --> {to}", mermaid_text(&edge.carries))
+            };
+        }
+    }
+
+    /// The graph as Graphviz DOT.
+    pub fn dot(&self) -> String {
+        let mut out = String::new();
+        let _ = writeln!(
+            out,
+            "digraph \"{}\" {{\n    rankdir=TB;\n    node [fontname=\"sans-serif\", style=\"rounded,filled\"];\n    \
+             edge [fontname=\"sans-serif\"];",
+            dot_text(self.flow.name.as_str())
+        );
+        self.put_dot("", 1, &mut out);
+        out.push_str("}\n");
+        out
+    }
+
+    fn put_dot(&self, prefix: &str, depth: usize, out: &mut String) {
+        let indent = "    ".repeat(depth);
+        let ids = ids(self.flow, prefix);
+        for (number, node) in self.flow.nodes.iter().enumerate() {
+            let Some(id) = ids.get(number) else { continue };
+            let Paint { shape, fill, line } = NodeShape::of(node).look();
+            let text = self.lines(number, node).iter().map(|line| dot_text(line)).collect::<Vec<_>>().join("\\n");
+            let _ = writeln!(
+                out,
+                "{indent}{id} [shape={shape}, fillcolor=\"{fill}\", color=\"{line}\", label=\"{text}\"];"
+            );
+            if let Some(inner) = self.within(number) {
+                let below = format!("{id}__");
+                let name = dot_text(inner.flow.name.as_str());
+                let _ = writeln!(out, "{indent}subgraph cluster_{id} {{\n{indent}    label=\"{name}\";");
+                inner.put_dot(&below, depth + 1, out);
+                let _ = writeln!(out, "{indent}}}");
+                for first in inner.first(&below) {
+                    let _ = writeln!(out, "{indent}{id} -> {first} [style=dotted];");
+                }
+            }
+        }
+        for edge in edges(self) {
+            let (Some(from), Some(to)) = (ids.get(edge.from), ids.get(edge.to)) else { continue };
+            let _ = if edge.carries.is_empty() {
+                writeln!(out, "{indent}{from} -> {to};")
+            } else {
+                writeln!(out, "{indent}{from} -> {to} [label=\"{}\"];", dot_text(&edge.carries))
+            };
+        }
+    }
+
+    /// The nodes to which no edge leads, by their ids in the picture.
+    fn first(&self, prefix: &str) -> Vec<String> {
+        let led_to: HashSet<&str> = self.flow.edges.iter().map(|edge| edge.to.as_str()).collect();
+        let nodes = self.flow.nodes.iter().zip(ids(self.flow, prefix));
+        nodes.filter(|(node, _)| !led_to.contains(node.id.as_str())).map(|(_, id)| id).collect()
+    }
+}
+
+/// Mermaid's own entity codes for what would end a label or begin markup in it.
+fn mermaid_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("#quot;"),
+            '<' => out.push_str("#lt;"),
+            '>' => out.push_str("#gt;"),
+            '#' => out.push_str("#35;"),
+            '&' => out.push_str("#amp;"),
+            '`' => out.push_str("#96;"),
+            '\\' => out.push_str("#92;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn dot_text(text: &str) -> String {
+    shown(text, LONGEST_LABEL).replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::model::Flow;
+    use crate::model::wire::read_flows;
+    use crate::names::CatalogPath;
+
+    fn flow(text: &str) -> Flow {
+        let document = Document::parse(CatalogPath::new("flows/x.json").expect("fine"), text.as_bytes()).expect("json");
+        read_flows(&document).flows.remove(0)
+    }
+
+    fn drawn(flow: &Flow) -> String {
+        let mermaid = Picture::of(flow, None).mermaid();
+        mermaid.lines().filter(|line| !line.contains("classDef")).fold(String::new(), |all, line| all + line + "\n")
+    }
+
+    #[test]
+    fn what_a_step_calls_stands_below_its_label() {
+        let flow = flow(
+            r#"{"metadata":{"name":"x"},"nodes":[{"id":"t","type":"tool","data":{"label":"Look","call":"web:get\"]<b>"}},{"id":"f","type":"flow","data":{"flow":"Other"}},{"id":"Other","type":"flow","data":{"flow":"Other"}},{"id":"n","type":"tool","data":{}}],"edges":[]}"#,
+        );
+        assert_eq!(
+            drawn(&flow),
+            "flowchart TD\n    t[[\"Look<br/>web:get#quot;]#lt;b#gt;\"]]:::tool\n    f{{\"f<br/>Other\"}}:::flow\n    \
+             Other{{\"Other\"}}:::flow\n    n[[\"n\"]]:::tool\n"
+        );
+        let dot = Picture::of(&flow, None).dot();
+        assert!(dot.contains("t [shape=component, ") && dot.contains("label=\"Look\\nweb:get\\\"]<b>\"];"), "{dot}");
+    }
+
+    #[test]
+    fn every_node_and_edge_is_drawn_and_labels_cannot_break_out() {
+        let flow = flow(
+            r#"{"metadata":{"name":"x"},"nodes":[{"id":"i","type":"input","data":{"label":"In","variables":["a","b"]}},{"id":"t","type":"template","data":{"label":"say \"hi\" <b>"}},{"id":"r","type":"result","data":{}}],"edges":[{"source":"i","target":"t","data":{"mapping":{"x":"a"}}},{"source":"t","target":"r"},{"source":"t","target":"r"},{"source":"gone","target":"r"}]}"#,
+        );
+        assert_eq!(
+            drawn(&flow),
+            "flowchart TD\n    i[/\"In<br/>a<br/>b\"/]:::input\n    t[\"say #quot;hi#quot; #lt;b#gt;\"]:::template\n    \
+             r([\"r\"]):::result\n    i -- \"x\" --> t\n    t --> r\n"
+        );
+        let dot = Picture::of(&flow, None).dot();
+        assert!(dot.contains("label=\"say \\\"hi\\\" <b>\"];") && dot.contains("i -> t [label=\"x\"];"), "{dot}");
+    }
+}
