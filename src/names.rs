@@ -401,6 +401,24 @@ where
     found.into_iter().map(|(_, _, candidate)| candidate).collect()
 }
 
+/// Shorter words that differ in one letter are often two words.
+const LEAST_LETTERS: usize = 5;
+
+/// Whether two names differ in one letter that is left out, put in, another one or in the wrong place. Numbers and
+/// plurals tell names apart.
+pub fn one_letter_off(name: &str, other: &str) -> bool {
+    let plural = |one: &str, other: &str| one.strip_suffix('s') == Some(other);
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let shorter = name.chars().count().min(other.chars().count());
+    // A character has at most four bytes.
+    (LEAST_LETTERS..=LONGEST_NAME).contains(&shorter)
+        && name.len().abs_diff(other.len()) <= 4
+        && !plural(name, other)
+        && !plural(other, name)
+        && digits(name) == digits(other)
+        && strsim::damerau_levenshtein(name, other) == 1
+}
+
 /// A name in NFC with underscores read as blanks: `Brand_Plan` and `Brand Plan` are one.
 pub fn spaced(name: &str) -> String {
     nfc(name).replace('_', " ")

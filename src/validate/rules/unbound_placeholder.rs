@@ -44,12 +44,15 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let (Some(meant), ReadSource::Open { input: false, .. }) = (slips.get(&*read.name), &read.source) else {
                 continue;
             };
+            if is_named_as_output(&read.name) {
+                continue;
+            }
             let Some(placeholder) = step.placeholder(read) else { continue };
             let (id, spelt) = (subject.id(step.node), placeholder.spelt());
             let message =
-                format!("node {}: {{{spelt}}} is none of the flow's inputs, so a caller must give it", quoted(id));
+                format!("node {}: {{{spelt}}} is neither an input nor an output, so a caller must give it", quoted(id));
             let draft = subject.find_group(drafts, step, read.placeholder, message).node(id);
-            draft.hint(format!("did you mean {}? No step reads that input", quoted(meant)));
+            draft.hint(format!("did you mean {}?", quoted(meant)));
         }
         for read in &step.reads {
             let ReadSource::Open { declared: false, input: false } = read.source else { continue };
@@ -73,6 +76,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             ));
         }
     }
+}
+
+/// Whether a name is made as those of outputs are.
+fn is_named_as_output(name: &str) -> bool {
+    ["_result", "_template"].iter().any(|end| name.to_lowercase().ends_with(end))
 }
 
 /// Names that are taken for variables, because the step declares none, and were to be a step's output.
@@ -99,7 +107,7 @@ fn no_output(
         };
         let mut nodes = subject.flow.nodes.iter().enumerate();
         let of_step = nodes.any(|(number, node)| node.runnable() && node.id == name && earlier(number));
-        if !of_step && !["_result", "_template"].iter().any(|end| name.to_lowercase().ends_with(end)) {
+        if !of_step && !is_named_as_output(name) {
             continue;
         }
         let spelt = placeholder.spelt();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use crate::code::Code;
 use crate::document::{Edit, Place, Pointer};
 use crate::model::NodeKind;
-use crate::names::{CatalogPath, nearest, quoted};
+use crate::names::{CatalogPath, nearest, one_letter_off, quoted};
 use crate::validate::{Body, Read, ReadSource, StepScope};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -92,20 +92,28 @@ fn unused_inputs<'s>(subject: &FlowSubject<'s>) -> Vec<&'s str> {
     subject.scope.inputs.keys().map(String::as_str).filter(|name| !read_somewhere.contains(name)).collect()
 }
 
-/// Names that steps without declarations read, each with the input that it is a misspelling of: one that no step
-/// reads.
+/// Names that steps without declarations read, each with the input or output that it is a misspelling of: an input
+/// that is alike and that no step reads, or one of which it differs in a single letter.
 pub(super) fn slips<'s>(subject: &FlowSubject<'s>) -> BTreeMap<&'s str, &'s str> {
-    let unused = unused_inputs(subject);
-    if unused.is_empty() {
-        return BTreeMap::new();
-    }
     let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
     let steps = subject.scope.steps.iter().filter(|step| step.declared.is_empty());
-    let names: BTreeSet<&str> =
-        steps.flat_map(|step| &step.reads).filter(open).map(|read| read.name.as_str()).collect();
-    let of = |input: &'s str| Some((nearest(input, names.iter().copied(), 1).into_iter().next()?, input));
-    unused.into_iter().take(MOST_SLIPS).filter_map(of).collect()
+    let names: BTreeSet<&'s str> = steps.flat_map(|step| &step.reads).filter(open).map(|read| &*read.name).collect();
+    if names.is_empty() {
+        return BTreeMap::new();
+    }
+    let outputs: BTreeSet<&'s str> = subject.scope.outputs.keys().map(String::as_str).collect();
+    let known = subject.scope.inputs.keys().map(String::as_str).chain(outputs).take(MOST_SLIPS);
+    let mut slips = BTreeMap::new();
+    for known in known {
+        slips.extend(names.iter().filter(|name| one_letter_off(name, known)).map(|name| (*name, known)));
+    }
+    for input in unused_inputs(subject).into_iter().take(MOST_SLIPS) {
+        if let Some(name) = nearest(input, names.iter().copied(), 1).into_iter().next() {
+            slips.insert(name, input);
+        }
+    }
+    slips
 }
 
-/// The most inputs for which a misspelling is looked for.
+/// The most names for which a misspelling is looked for.
 const MOST_SLIPS: usize = 100;

@@ -1,5 +1,7 @@
 //! Slips in Markdown: what is found, and where in the Markdown.
 
+use serde_json::json;
+
 use super::found;
 use crate::support::program::Sandbox;
 
@@ -170,4 +172,48 @@ fn what_yaml_reads_otherwise_than_it_looks_is_told_where_it_stands() {
         "{:?}",
         found(&within)
     );
+}
+
+#[test]
+fn a_name_that_is_one_letter_off_is_told_where_it_stands() {
+    let flow = "---\nname: T\nversion: 1.0.0\ndescription: Slips.\ninputs:\n  product: { description: t }\n---\n\n\
+                ## One {#one}\n\nSay {product} and {prodcut}, {product2} or {products}.\n\n\
+                ## Two {#two}\n\nRead {one_result} and {one_reslt}.\n";
+    let sandbox = Sandbox::new().file("flows/T.flow.md", flow);
+    let checked = sandbox.run(["validate", "--json"]).json();
+    let findings = checked["files"][0]["findings"].as_array().unwrap();
+    let told: Vec<(&str, u64, bool)> = findings
+        .iter()
+        .map(|found| {
+            let hints = found["hints"].to_string();
+            (
+                found["rule"].as_str().unwrap(),
+                found["line"].as_u64().unwrap(),
+                hints.contains("product") || hints.contains("one_result"),
+            )
+        })
+        .collect();
+    assert_eq!(told, [("unbound-placeholder", 11, true), ("unbound-placeholder", 15, true)], "{checked}");
+}
+
+#[test]
+fn what_can_only_be_meant_as_a_step_or_a_front_matter_is_told_though_nothing_reads_it() {
+    let head = "---\nname: T\nversion: 1.0.0\ndescription: Slips.\n---\n\n";
+    let last = "## Last {#last}\n\nSay so.\n";
+    for (text, line) in [
+        (format!("{head}##First {{#first}}\n\nSay hello.\n\n{last}"), 7),
+        (format!("{head}### First {{#first}}\n\n```yaml\ntemplate: Hello\n```\n\n{last}"), 7),
+        (format!("-{}{last}", &head[2..]), 1),
+    ] {
+        let sandbox = Sandbox::new().file("flows/T.flow.md", &text);
+        let checked = sandbox.run(["validate", "--json"]).json();
+        assert_eq!(
+            (&checked["errors"], &checked["files"][0]["findings"][0]["line"]),
+            (&json!(1), &json!(line)),
+            "{checked}"
+        );
+    }
+    let prompt = format!("{head}## First {{#first}}\n\n### A part {{#part}}\n\nWrite it.\n\n{last}");
+    let checked = Sandbox::new().file("flows/T.flow.md", &prompt).run(["validate", "--json"]).json();
+    assert_eq!(checked["errors"], 0, "a heading with an anchor is text: {checked}");
 }

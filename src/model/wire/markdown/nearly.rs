@@ -10,6 +10,13 @@ use crate::names::{quoted, shown};
 
 /// Refuses a front matter that does not begin in the first line.
 pub(super) fn front_matter(text: &str) -> Result<(), BadYaml> {
+    let mut lines = text.lines();
+    let key_follows = |line: &str| line.split_once(':').is_some_and(|(key, _)| key.chars().all(char::is_alphanumeric));
+    if lines.next().map(str::trim_end) == Some("--") && lines.next().is_some_and(key_follows) {
+        let message = "the front matter begins with two dashes, so that it is text".to_owned();
+        let hint = "write three: `---`";
+        return Err((SyntaxKind::FrontMatter, YamlProblem { message, hint, span: Span { start: 0, end: 2 } }));
+    }
     let start = text.len() - text.trim_start().len();
     let first = text.get(start..).and_then(|text| text.lines().next()).unwrap_or_default();
     if start == 0 || first.trim_end() != "---" {
@@ -21,7 +28,7 @@ pub(super) fn front_matter(text: &str) -> Result<(), BadYaml> {
 }
 
 /// Headings that were meant to begin a step: the file names a step that is not there and is called as such a heading
-/// is, or a step reads its own output below one. `steps` are the ids, and where their texts stand.
+/// is, a step reads its own output below one, or it is made like one. `steps` are the ids, and where their texts stand.
 pub(super) fn steps<'t>(
     text: &'t str,
     headings: &[Span],
@@ -48,7 +55,7 @@ pub(super) fn steps<'t>(
         let line = text.get(heading.start..heading.end).unwrap_or_default();
         let between = own.iter().any(|(start, at)| (*start..*at).contains(&heading.start));
         let meant = called(line).find(|name| missing.contains(&key(name)));
-        if meant.is_none() && !between {
+        if meant.is_none() && !between && !is_made_like_a_step(line, text.get(heading.end..).unwrap_or_default()) {
             continue;
         }
         let words = line.trim_start_matches('#').split('{').next().unwrap_or_default().trim();
@@ -58,6 +65,15 @@ pub(super) fn steps<'t>(
         notes.push(Note::new(NoteKind::LostStep, *heading, message, hint));
     }
     notes
+}
+
+/// Whether a heading with an id can only have been meant to begin a step: the blank after its marks is missing, which
+/// makes it no heading at all, or a step's block follows.
+fn is_made_like_a_step(line: &str, after: &str) -> bool {
+    let plain = line.trim_end();
+    let has_id = plain.ends_with('}') && plain.contains("{#");
+    let no_blank = plain.trim_start_matches('#').chars().next().is_some_and(|first| !first.is_whitespace());
+    has_id && (no_blank || after.trim_start().starts_with("```yaml"))
 }
 
 /// A name without what variables' names leave out.
