@@ -259,9 +259,10 @@ impl App {
     }
 }
 
-/// The step whose text is the final result, also where it is a step of a flow within.
+/// The step whose text is the final result, also where it is a step of a flow within; none where a flow has several
+/// results.
 pub(super) fn last_text(plan: &Plan) -> Option<usize> {
-    let mut step = plan.last()?;
+    let mut step = plan.last().filter(|_| plan.results().len() < 2)?;
     while let Work::Gather(gather) = &plan.step(step)?.work {
         step = gather.last;
     }

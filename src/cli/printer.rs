@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal, Write as _};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
@@ -128,6 +129,11 @@ impl Printer {
         if self.out_terminal { self.out(&human::safe_block(text)) } else { self.out_exact(text) }
     }
 
+    /// Whether a result can be shown while it comes: only a person watches it grow.
+    pub(super) fn can_stream(&self) -> bool {
+        self.out_terminal
+    }
+
     /// A result for programs.
     pub(super) fn json(&self, answer: &impl Serialize) {
         // None of our answers can refuse to be written.
@@ -177,6 +183,61 @@ impl Printer {
     /// What is in the way of an execution, in words that are made already.
     pub(super) fn missing(&self, tell: impl FnOnce(Look) -> String) {
         write_err(&tell(self.err_look));
+    }
+}
+
+/// A result that is shown on a terminal as it comes, piece by piece.
+#[derive(Debug, Default)]
+pub(super) struct Streamed {
+    so_far: Mutex<SoFar>,
+}
+
+/// What was shown of it.
+#[derive(Debug, Default)]
+struct SoFar {
+    text: String,
+    /// Whether its last line is not ended.
+    open: bool,
+}
+
+impl Streamed {
+    /// Shows more of it. Each character is judged alone, so it does not matter where a text is cut.
+    pub(super) fn more(&self, piece: &str) {
+        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        so_far.text.push_str(piece);
+        so_far.show(&human::safe_block(piece));
+    }
+
+    /// Says that what was shown is void.
+    pub(super) fn again(&self) {
+        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        if !so_far.text.is_empty() {
+            so_far.end_line();
+            so_far.show("[the answer broke off, and begins anew]\n");
+            so_far.text.clear();
+        }
+    }
+
+    /// Ends its last line; whether all of this text was shown, and nothing else.
+    pub(super) fn end(&self, whole: Option<&str>) -> bool {
+        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        so_far.end_line();
+        !so_far.text.is_empty() && whole == Some(so_far.text.as_str())
+    }
+}
+
+impl SoFar {
+    fn show(&mut self, text: &str) {
+        let mut out = io::stdout().lock();
+        // Whether it could be written is told with the whole.
+        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+        self.open = if text.is_empty() { self.open } else { !text.ends_with('\n') };
+    }
+
+    fn end_line(&mut self) {
+        if self.open {
+            self.show("\n");
+        }
     }
 }
 

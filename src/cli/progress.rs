@@ -45,6 +45,8 @@ pub(super) struct ProgressLine {
 #[derive(Default)]
 struct Lines {
     begun: bool,
+    /// Nothing is shown any more: the place belongs to somebody else.
+    hushed: bool,
     waiting: Vec<String>,
 }
 
@@ -56,14 +58,18 @@ pub(super) struct Above {
 }
 
 impl Above {
-    /// Says it now, or when the line is shown.
-    pub(super) fn say(&self, text: String) {
+    /// Says it now, or when the line is shown; whether that may be.
+    pub(super) fn say(&self, text: String) -> bool {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.hushed {
+            return false;
+        }
         if lines.begun {
             self.bar.println(text);
         } else {
             lines.waiting.push(text);
         }
+        true
     }
 
     /// Whether what was said has been seen. Nothing is shown any more after this.
@@ -71,6 +77,24 @@ impl Above {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.waiting.clear();
         lines.begun
+    }
+}
+
+/// Takes a line away for good, when something else is written to where it stands.
+#[derive(Clone)]
+pub(super) struct Hush {
+    bar: ProgressBar,
+    lines: Arc<Mutex<Lines>>,
+}
+
+impl Hush {
+    /// Takes it away, unless that is done.
+    pub(super) fn hush(&self) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::replace(&mut lines.hushed, true) {
+            self.bar.finish_and_clear();
+            self.bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
     }
 }
 
@@ -94,6 +118,11 @@ impl ProgressLine {
         self.wanted.then(|| Above { bar: self.bar.clone(), lines: self.lines.clone() })
     }
 
+    /// What takes it away for good.
+    pub(super) fn hush(&self) -> Hush {
+        Hush { bar: self.bar.clone(), lines: self.lines.clone() }
+    }
+
     /// The line, for whoever knows more than its owner.
     pub(super) fn line(&self) -> ProgressBar {
         self.bar.clone()
@@ -103,13 +132,16 @@ impl ProgressLine {
     pub(super) async fn run(&self) -> std::convert::Infallible {
         if self.wanted {
             tokio::time::sleep(PATIENCE).await;
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-            self.bar.enable_steady_tick(TICK);
             let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-            lines.begun = true;
-            for line in lines.waiting.drain(..) {
-                self.bar.println(line);
+            if !lines.hushed {
+                self.bar.set_draw_target(ProgressDrawTarget::stderr());
+                self.bar.enable_steady_tick(TICK);
+                lines.begun = true;
+                for line in lines.waiting.drain(..) {
+                    self.bar.println(line);
+                }
             }
+            drop(lines);
         }
         std::future::pending().await
     }
@@ -130,14 +162,17 @@ mod tests {
     fn what_was_said_before_the_line_was_shown_was_not_seen() {
         let above = |begun| Above {
             bar: ProgressBar::hidden(),
-            lines: Arc::new(Mutex::new(Lines { begun, waiting: Vec::new() })),
+            lines: Arc::new(Mutex::new(Lines { begun, ..Lines::default() })),
         };
         let quick = above(false);
-        quick.say("done".to_owned());
+        assert!(quick.say("done".to_owned()));
         assert_eq!(quick.lines.lock().unwrap().waiting, ["done"]);
         assert!(!quick.seen(), "so it is told at the end");
         let slow = above(true);
-        slow.say("done".to_owned());
+        assert!(slow.say("done".to_owned()));
+        let hush = Hush { bar: slow.bar.clone(), lines: slow.lines.clone() };
+        hush.hush();
+        assert!(!slow.say("more".to_owned()), "nobody would see it");
         assert!(slow.seen() && slow.lines.lock().unwrap().waiting.is_empty());
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::models::{ModelWorker, OnPiece, most_output, use_of};
+use super::models::{ModelWorker, OnPiece, StreamPiece, most_output, use_of};
 use super::port::{Prompt, Reply, Shape, Speaker, Trouble, TroubleKind, Turn};
 use super::reading;
 use super::trying::{self, Teller};
@@ -82,7 +82,13 @@ pub(super) async fn answer(ask: StepAsk<'_>) -> Worked {
                 told.push(words);
                 code.get_or_insert(failed);
                 match others.find(|next| may_stand_in(&fault, &spec, next)) {
-                    Some(next) => spec = next,
+                    Some(next) => {
+                        // What came of the one before is void.
+                        if let Some(stream) = &ask.stream {
+                            stream(StreamPiece::Restart);
+                        }
+                        spec = next;
+                    }
                     None => break Err(StepError::new(code.unwrap_or(failed), told.join("; instead of it, "))),
                 }
             }

@@ -10,10 +10,11 @@ use serde_json::{Map, Value};
 
 use super::{Done, ENDING, Stop, World, wait_with};
 use crate::app::{
-    App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, ModelChoice, OnEnd, OnFailure, Outcome,
-    ResumeRequest, Resumed, Servers, Story, read_values,
+    App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, ModelChoice, OnEnd, OnFailure, OnPiece,
+    Outcome, ResumeRequest, Resumed, Servers, Story, StreamPiece, read_values,
 };
 use crate::cli::args::RunArgs;
+use crate::cli::printer::Streamed;
 use crate::cli::progress::ProgressLine;
 use crate::config::Answers;
 use crate::report::human::{StepTexts, Wish};
@@ -122,15 +123,31 @@ fn carry_out((app, servers): (&App, &Servers), wanted: Wanted<'_>, args: &RunArg
         let (told, line) = (told.clone(), line.clone());
         let on_end: OnEnd = Arc::new(move |run, step| {
             line.set_message(human::under_way(run));
-            if let Some(line) = human::step_line(run, step, look) {
-                above.say(line);
+            if let Some(line) = human::step_line(run, step, look)
+                && above.say(line)
+            {
                 told.lock().unwrap_or_else(PoisonError::into_inner).insert(step);
             }
         });
         on_end
     });
     let step_by_step = ended.is_none();
+    // A result that grows is for a person who waits for nothing else.
+    let streams = printer.can_stream() && !world.everywhere.json && !args.steps && args.result.is_none();
+    let streamed = streams.then(|| Arc::new(Streamed::default()));
+    let pieces = streamed.clone().map(|streamed| {
+        let hush = progress.hush();
+        let on_piece: OnPiece = Arc::new(move |piece| match piece {
+            StreamPiece::Text(text) => {
+                hush.hush();
+                streamed.more(text);
+            }
+            StreamPiece::Restart => streamed.again(),
+        });
+        on_piece
+    });
     let caller = Caller {
+        pieces,
         progress: Some(Arc::new(move |done| {
             if step_by_step || done.call.is_some() {
                 line.set_message(done.words(40, 40));
@@ -171,11 +188,17 @@ fn carry_out((app, servers): (&App, &Servers), wanted: Wanted<'_>, args: &RunArg
     };
     let told =
         if seen { std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner)) } else { BTreeSet::new() };
-    tell(&outcome, servers, &told, args, world)
+    tell(&outcome, (servers, streamed.as_deref()), &told, args, world)
 }
 
 /// Prints what came of an execution, but for the lines of steps that were told before.
-fn tell(outcome: &Outcome, servers: &Servers, told: &BTreeSet<usize>, args: &RunArgs, world: &World<'_>) -> Done {
+fn tell(
+    outcome: &Outcome,
+    (servers, streamed): (&Servers, Option<&Streamed>),
+    told: &BTreeSet<usize>,
+    args: &RunArgs,
+    world: &World<'_>,
+) -> Done {
     let printer = world.printer;
     let (id, flow, recorded) = match outcome {
         Outcome::Finished { id, flow, finished: Finished::Ran(recorded), .. } => (id, flow, recorded),
@@ -210,8 +233,9 @@ fn tell(outcome: &Outcome, servers: &Servers, told: &BTreeSet<usize>, args: &Run
             return Err(Stop::usage(format!("the flow has no result {label}"), next));
         }
     };
+    let shown = streamed.is_some_and(|streamed| streamed.end(told.result.as_deref()));
     printer.note_as_it_is(&told.before);
-    if let Some(result) = &told.result {
+    if let Some(result) = told.result.as_ref().filter(|_| !shown) {
         printer.out_text(result);
     }
     printer.note(&told.after);

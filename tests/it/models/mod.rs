@@ -6,6 +6,8 @@ mod guided;
 mod kept;
 mod settings;
 mod spent;
+#[cfg(unix)]
+mod streaming;
 
 use serde_json::{Value, json};
 
