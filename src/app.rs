@@ -12,6 +12,7 @@ pub mod clients;
 mod complete;
 mod convert;
 mod diff;
+mod doctor;
 mod editing;
 mod examples;
 mod execute;
@@ -77,6 +78,7 @@ pub use diff::{
     DiffRequest, Difference, DifferenceKind, FlowDifference, InputChange, InputChangeKind, StepChange, StepChangeKind,
     diff,
 };
+pub use doctor::{Check, DoctorRequest, Standing, examine};
 pub use editing::{Explanation, Offer, OfferKind, QuickFix, Replacement, Spot, Troubles, Workbench};
 pub use examples::EXAMPLES;
 pub use execute::{Caller, Detail, ExecuteRequest, MissingInput, OnEnd, OnStep, Rehearsal};

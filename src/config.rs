@@ -57,7 +57,7 @@ pub use self::named::{read_named, read_up_to};
 pub use self::passing::{Audience, Passed};
 pub use self::proxy::ProxyFault;
 pub use self::rows::SETTINGS;
-pub use self::secret::{REDACTED, Secret, redact};
+pub use self::secret::{REDACTED, Secret, TokenKind, redact};
 #[cfg(feature = "internals")]
 pub use self::servers::SERVERS_FAULTS;
 pub use self::servers::{

@@ -25,7 +25,7 @@ use chrono::{DateTime, Utc};
 pub use self::failure::{ProblemKind, SourceError};
 pub use self::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, is_read};
 pub use self::git::{GitError, GitFiles, files_at};
-pub use self::github::Pace;
+pub use self::github::{Pace, Probe};
 pub use self::reading::{Reading, Text};
 pub use self::refusal::Refusal;
 
@@ -178,6 +178,14 @@ impl Source {
             SourceKind::GitHub(repository) => repository.key(),
             SourceKind::Folder(folder) => folder.key(),
             SourceKind::Fixed(_, name) => name.clone(),
+        }
+    }
+
+    /// What the source's server tells when it is asked once; none where the source has no server.
+    pub async fn probe(&self) -> Option<Result<Probe, SourceError>> {
+        match &self.kind {
+            SourceKind::GitHub(repository) => Some(repository.probe().await),
+            SourceKind::Folder(_) | SourceKind::Fixed(..) => None,
         }
     }
 

@@ -276,6 +276,15 @@ pub(super) enum Command {
         after_help = "Examples:\n  flowy config claude-desktop --source your-name/your-flows\n  flowy config claude-code --write\n  flowy config claude-desktop --source your-name/other-flows --name other-flows --write"
     )]
     Config(ConfigArgs),
+    /// Look for what keeps flowy from working on this machine
+    #[command(
+        long_about = "Look for what keeps flowy from working on this machine, and say what helps.\n\nThe source, the token and \
+                      what it may do, GitHub's quota, the clock, the proxy, the cache and state folders, the servers file, the \
+                      models, your PATH and the configurations of MCP clients are looked at. Nothing is changed, no model is \
+                      asked, no external server is started, and no secret is shown. Exits with 1 where something is wrong.",
+        after_help = "Example:\n  flowy doctor --source your-name/your-flows"
+    )]
+    Doctor,
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  flowy completions bash > ~/.local/share/bash-completion/completions/flowy")]
     Completions(CompletionsArgs),
@@ -307,6 +316,7 @@ impl Command {
             Self::Models(_) => "flows/models",
             Self::Stats(_) => "flows/stats",
             Self::Config(_) => "flows/config",
+            Self::Doctor => "flows/doctor",
             Self::Completions(_) => "flows/completions",
         }
     }

@@ -4,6 +4,7 @@ mod completions;
 mod config;
 mod convert;
 mod diff;
+mod doctor;
 mod executions;
 mod explain;
 mod fmt;
@@ -134,6 +135,7 @@ pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Do
         Command::Models(command) => models::models(&command, world),
         Command::Stats(args) => stats::stats(&args, world),
         Command::Config(args) => config::config(&args, world),
+        Command::Doctor => doctor::doctor(world),
         Command::Completions(args) => completions::completions(&args, world),
     }
 }

@@ -82,6 +82,11 @@ const RELEVANT: &[Relevant] = &[
     Relevant { command: "servers", settings: &[Servers, CacheFolder, All], flags: ANSWERING },
     Relevant { command: "stats", settings: &[Source, StateFolder, Counts, All], flags: ANSWERING },
     // What is set here becomes part of the entry.
+    Relevant {
+        command: "doctor",
+        settings: &[Source, Reading, Servers, CacheFolder, StateFolder, All],
+        flags: ANSWERING,
+    },
     Relevant { command: "config", settings: EVERY_SETTING, flags: ANSWERING },
     // A script is the same whatever is set.
     Relevant { command: "completions", settings: &[], flags: &[] },

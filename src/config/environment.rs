@@ -18,6 +18,7 @@ pub const SURROUNDINGS: &[(&str, &str)] = &[
     ("XDG_STATE_HOME", "where the state folder is made, when it is an absolute path"),
     ("APPDATA", "where flowy\\flowy.toml and Claude Desktop's file are looked for (Windows)"),
     ("LOCALAPPDATA", "where the cache and state folders are made (Windows)"),
+    ("PATH", "where flowy doctor looks for flowy"),
     ("TMPDIR", "where a folder is made when there is no user's folder"),
     ("VISUAL", "the editor in which flowy guide takes answers, with its arguments"),
     ("EDITOR", "the same, where VISUAL is not set"),
@@ -151,6 +152,11 @@ impl Environment {
     pub fn editor(&self) -> Option<String> {
         let named = |name: &str| self.variable(name)?.to_str().map(str::to_owned);
         ["VISUAL", "EDITOR"].into_iter().filter_map(named).find(|editor| !editor.trim().is_empty())
+    }
+
+    /// The folders in which programs are looked for, in this order.
+    pub fn program_folders(&self) -> Vec<PathBuf> {
+        self.variable("PATH").map(|path| std::env::split_paths(path).collect()).unwrap_or_default()
     }
 
     /// Where temporary files go.

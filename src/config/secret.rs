@@ -41,7 +41,51 @@ impl PartialEq for Secret {
 
 impl Eq for Secret {}
 
+/// What kind of token of GitHub's a secret is, by its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenKind {
+    /// A personal one whose permissions and repositories are chosen one by one.
+    FineGrained,
+    /// A personal one with scopes, each for all repositories.
+    Classic,
+    /// An app's, for as long as an hour.
+    App,
+    /// Of a sign-in through an app, such as GitHub's own command line.
+    SignIn,
+    /// None that is known.
+    Other,
+}
+
+impl TokenKind {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::FineGrained => "a fine-grained token",
+            Self::Classic => "a classic token",
+            Self::App => "an app's token",
+            Self::SignIn => "a token of a sign-in",
+            Self::Other => "a token",
+        }
+    }
+}
+
 impl Secret {
+    /// What kind of token it is.
+    pub fn kind(&self) -> TokenKind {
+        let begins = |word: &str| self.text.starts_with(word);
+        if begins("github_pat_") {
+            TokenKind::FineGrained
+        } else if begins("ghp_") {
+            TokenKind::Classic
+        } else if begins("ghs_") {
+            TokenKind::App
+        } else if begins("gho_") || begins("ghu_") {
+            TokenKind::SignIn
+        } else {
+            TokenKind::Other
+        }
+    }
+
     /// Wraps a secret text.
     pub fn new(text: String) -> Self {
         let spellings = spellings(&text);

@@ -6,6 +6,7 @@
 mod changes;
 mod convert;
 mod difference;
+mod doctor;
 mod execution;
 mod files;
 mod findings;
@@ -36,6 +37,7 @@ use crate::run::Counts;
 pub use changes::{differences, laid_out, mended};
 pub use convert::conversion;
 pub use difference::difference;
+pub use doctor::doctor;
 pub use execution::{StepTexts, Told, Wish, execution, rehearsal, step_line, succeeded, under_way};
 pub(in crate::report) use execution::{answered, money};
 pub use files::{GivenFile, about_file, files_notes, given_files};

@@ -7,6 +7,7 @@ mod changes;
 mod common;
 mod convert;
 mod difference;
+mod doctor;
 mod draft;
 mod error;
 mod execution;
@@ -40,6 +41,7 @@ pub use changes::format_report;
 pub use common::{WarningAnswer, written_text};
 pub use convert::conversion;
 pub use difference::difference;
+pub use doctor::doctor;
 pub use draft::draft;
 pub use error::ErrorAnswer;
 #[cfg(feature = "internals")]

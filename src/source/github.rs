@@ -10,6 +10,7 @@ mod endpoints;
 mod exchange;
 mod limits;
 mod lines;
+mod probe;
 mod queue;
 mod records;
 mod remote;
@@ -28,6 +29,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Sleep;
 
 pub use self::client::Pace;
+pub use self::probe::Probe;
 pub(super) use self::remote::Remote;
 
 use self::blobs::{Closed, Fetch, Haul, WantedBlobs};

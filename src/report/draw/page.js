@@ -68,7 +68,10 @@
     const card = cards.find((card) => "s-" + card.dataset.id === article.id);
     for (const marked of svg.querySelectorAll(".on, .near")) marked.classList.remove("on", "near");
     svg.classList.toggle("chosen", Boolean(card));
-    if (!card) return;
+    if (!card) {
+      if (scroll && told.getBoundingClientRect().top < 0) scrollTo({ top: 0, behavior: "smooth" });
+      return;
+    }
     card.classList.add("on");
     for (const edge of joins) {
       const { from, to } = edge.dataset;

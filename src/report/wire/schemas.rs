@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 use super::difference::DiffAnswer;
+use super::doctor::DoctorAnswer;
 use super::draft::DraftAnswer;
 use super::error::ErrorAnswer;
 use super::execution::{ExecuteAnswer, FailedAnswer};
@@ -22,6 +23,7 @@ use super::{GuidedAnswer, StatusReply};
 pub fn schemas() -> Vec<(&'static str, Value)> {
     let mut all = vec![
         ("diff.response", of::<DiffAnswer>()),
+        ("doctor.response", of::<DoctorAnswer>()),
         ("flows-check.response", of::<DraftAnswer>()),
         ("flows-execute.failure", of::<FailedAnswer>()),
         ("flows-execute.response", of::<ExecuteAnswer>()),

@@ -262,11 +262,11 @@ impl Ground {
         }
     }
 
-    fn root(&self) -> String {
+    pub(super) fn root(&self) -> String {
         format!("/repos/{}/{}", segment(&self.slug.owner), segment(&self.slug.repo))
     }
 
-    fn no_such_repository(&self) -> SourceError {
+    pub(super) fn no_such_repository(&self) -> SourceError {
         SourceError::RepoNotFound { repo: self.slug.to_string(), authenticated: self.client.has_token() }
     }
 

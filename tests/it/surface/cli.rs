@@ -8,7 +8,7 @@ use flowy::internals::config::{Audience, Environment, Flags, SETTINGS, Settings}
 
 use crate::support::program::Sandbox;
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "list",
     "show",
     "run",
@@ -27,6 +27,7 @@ const COMMANDS: [&str; 19] = [
     "servers",
     "stats",
     "config",
+    "doctor",
     "completions",
 ];
 

@@ -4,6 +4,7 @@ mod cli;
 mod cli_catalogs;
 mod cli_output;
 mod docs;
+mod doctor;
 mod pictures;
 #[cfg(unix)]
 mod rules;
