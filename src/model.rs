@@ -26,7 +26,7 @@ pub use contract::{Breach, Contract, MOST_BREACHES, NoSchema, spelt_path};
 pub use edge::{Edge, EdgeKind};
 pub use fields::{Leads, OutputShape, Part, member_of};
 pub use flow::{Flow, Shape};
-pub use flow_test::{Expectation, Expected, FlowTest, Mock, Pattern};
+pub use flow_test::{Expectation, Expected, FlowTest, Mock, Pattern, Taken, TestedFlow};
 pub use generated::{Cost, Finish, Generated, TokenUsage};
 pub use node::{FlowNode, InputNode, Node, NodeKind, TemplateNode, ToolNode};
 pub use persona::{Persona, PersonaError};

@@ -20,7 +20,7 @@ use crate::config::{Environment, Settings, system_says};
 use crate::model::{ToolAddress, Toolbox};
 use crate::names::CatalogPath;
 use crate::source::{Ask, Source, SourceSpec, View};
-use crate::validate::{Finding, Severity, Suppressed};
+use crate::validate::{Finding, Guidance, Severity, Suppressed};
 
 pub(super) use alone::check_text_alone;
 pub(super) use alone::is_template;
@@ -347,8 +347,15 @@ pub async fn check_paths(
         checkup.add(found);
         for (given, path) in &wanted {
             if !path.is_dir() && !checkup.files.iter().skip(before).any(|file| file.path.as_ref() == Some(path)) {
-                // In a catalog, but not in one of its folders: checked on its own.
-                alone(given, path, &mut checkup);
+                let among = path.strip_prefix(&root).ok().and_then(|path| CatalogPath::new(path.to_str()?).ok());
+                if among.is_some_and(|path| Guidance::is_guidance(&path)) {
+                    // A persona or a contract that was read, and in which nothing was found.
+                    let (shown, path) = (given.display().to_string(), Some(path.clone()));
+                    checkup.files.push(CheckedFile { shown, path, ..CheckedFile::default() });
+                } else {
+                    // In a catalog, but not in one of its folders: checked on its own.
+                    alone(given, path, &mut checkup);
+                }
             }
         }
     }

@@ -160,7 +160,7 @@ pub async fn diff(
     let here = environment.current_folder();
     let from = state(Some(&request.from), here, settings)?;
     let to = state(request.to.as_deref(), here, settings)?;
-    let words = (words(&from), words(&to));
+    let words = (words(&from, Some(&request.from)), words(&to, request.to.as_deref()));
     let tests = tests_of(&to, settings);
     let before = app_for_tests(from, settings, clock.clone())?;
     let after = app_for_tests(to, settings, clock)?;
@@ -169,7 +169,15 @@ pub async fn diff(
     Ok(Difference { from: words.0, to: words.1, flows, tests: changed, tests_run: tests.len() })
 }
 
-fn words(spec: &SourceSpec) -> String {
+/// A state in words; a folder as it was `given`.
+fn words(spec: &SourceSpec, given: Option<&str>) -> String {
+    match (spec, given) {
+        (SourceSpec::Folder(_), Some(given)) => given.to_owned(),
+        (spec, _) => described(spec),
+    }
+}
+
+fn described(spec: &SourceSpec) -> String {
     match spec {
         SourceSpec::Texts { name, .. } => name.clone(),
         SourceSpec::Folder(path) => path.display().to_string(),

@@ -6,6 +6,7 @@ mod comparing;
 mod files;
 mod walking;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -150,6 +151,13 @@ pub enum Verdict {
         expected: String,
         /// What is there.
         actual: String,
+    },
+    /// Some names are there in the place of others.
+    Others {
+        /// The names that were expected, sorted.
+        expected: Vec<String>,
+        /// The names that are there, sorted.
+        actual: Vec<String>,
     },
     /// One sentence says it.
     Says(String),
@@ -305,7 +313,10 @@ fn no_test(name: &str, tests: &[PlacedTest]) -> Error {
     let near = nearest(name, names.iter().copied(), 3);
     let next = match (near.is_empty(), names.is_empty()) {
         (false, _) => format!("did you mean {}?", near.into_iter().map(quoted).collect::<Vec<_>>().join(" or ")),
-        (true, false) => format!("there are tests of {}", few(tests.iter().map(|test| quoted(&test.test.flow)))),
+        (true, false) => {
+            let flows: BTreeSet<&str> = tests.iter().map(|test| test.test.flow.as_str()).collect();
+            format!("there are tests of {}", few(flows.into_iter().map(quoted)))
+        }
         (true, true) => "write one as tests/NAME.flowtest.json, or let `flowy new` write it".to_owned(),
     };
     Error::new(Code::InvalidRequest, format!("no test is of {}", quoted(name))).next(next)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, Weak};
 
-use super::check::{FoundInFlows, beside_flows, check_tests, report};
+use super::check::{FoundInFlows, beside_flows, check_tests, report, tested};
 use super::desk::{FileText, overlooked, read_flows};
 use super::entry::{category, entry};
 use super::findable::stray_examples;
@@ -19,11 +19,11 @@ use super::{CatalogCheck, CatalogError, CheckOptions, INDEX, OpenedRevision, in_
 use crate::cache::RecordFile;
 use crate::code::Code;
 use crate::discover::{Category, FlowIndex, FlowRow, IndexRows, TemplateRow, TemplateTitle};
-use crate::model::wire::is_among_tests;
-use crate::model::{Directory, Lookup, Toolbox, Unusable};
+use crate::model::wire::{is_among_tests, read_tests};
+use crate::model::{Directory, Toolbox, Unusable};
 use crate::names::{CatalogPath, file_stem};
 use crate::source::{Files, Problem, ProblemKind, Snapshot, Text};
-use crate::validate::{Finding, Guidance, ParsedFlows, Reach, Severity, StrayExample, Twins, test_file};
+use crate::validate::{Finding, Guidance, ParsedFlows, Reach, Severity, StrayExample, Twins, parse};
 
 /// Files of flows that were read again, by number.
 type Again = BTreeMap<usize, Result<ParsedFlows, Unusable>>;
@@ -67,9 +67,10 @@ pub(super) async fn whole(snapshot: &Snapshot, options: CheckOptions<'_>) -> Res
     let names = building.names();
     // What tests are about is looked at again.
     let tests = options.instead.iter().filter(|(path, _)| is_among_tests(path.as_str()));
-    let tested = tests.flat_map(|(path, bytes)| test_file(path, bytes, None).tests);
-    let tested = tested.filter_map(|test| Some(names.find(&test.flow).ok()?.0)).collect();
-    let mut again = building.read_again(snapshot, &names, tested).await;
+    // Those of a file with faults are looked at, too.
+    let tested_flows = tests.filter_map(|(path, bytes)| parse(path, bytes).ok()).flat_map(|file| read_tests(&file));
+    let about = tested_flows.filter_map(|test| Some(names.find(&test.flow).ok()?.0)).collect();
+    let mut again = building.read_again(snapshot, &names, about).await;
     let settled = tokio::task::spawn_blocking(move || {
         let mut building = building;
         building.settle(&again, &names);
@@ -85,17 +86,18 @@ pub(super) async fn whole(snapshot: &Snapshot, options: CheckOptions<'_>) -> Res
     });
     let (building, again, names) = finished.await.map_err(stopped)?;
     let overlooked = overlooked(&snapshot.problems().await?);
+    let tests = {
+        let twins = names.twins();
+        let (files, by_name) = (|file: usize| again.get(&file), |name: &str| names.find(name));
+        let nesting = Nesting::new(&files, &by_name, building.judge(Some(&twins)));
+        let find = |name: &str| tested(&nesting, names.find(name)?);
+        check_tests(options, &find)
+    };
     let Some(checking) = building.checking else { return Ok(CatalogCheck::default()) };
     let in_flows: Vec<FoundInFlows> = checking.found.into_values().collect();
     let beside = beside_flows(&overlooked, files.iter().map(|(path, _)| path), &checking.guidance, &in_flows);
     let mut checked = report(in_flows, &building.stock, &building.left_out, beside, options);
-    let find = |name: &str| {
-        let (file, place) = names.find(name)?;
-        let file = again.get(&file).and_then(|file| file.as_ref().ok());
-        let flow = file.and_then(|file| file.flows().get(place)).map(|(flow, _)| flow.clone());
-        flow.ok_or(Lookup::Missing { nearest: Vec::new() })
-    };
-    checked.files.extend(check_tests(options, &find));
+    checked.files.extend(tests);
     Ok(checked)
 }
 

@@ -5,17 +5,19 @@ use std::sync::Arc;
 
 use super::build::{not_among, whole};
 use super::desk::Desk;
+use super::nested::{FlowPlace, Nesting};
 use super::problems::{left_out, unreadable};
 use super::stock::{JudgedFlow, Stock};
 use super::{CatalogError, is_category, kept_check};
 use crate::document::Document;
 use crate::model::wire::is_among_tests;
-use crate::model::{Flow, NodeKind, Template, Toolbox, Unusable};
+use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Taken, Template, TestedFlow, Toolbox, Unusable};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
 use crate::source::Snapshot;
 use crate::validate::{
-    FindFlow, Finding, LookedAt, ParsedFlows, Suppressed, misplaced_files, sift, test_file, twin_files, unusable_file,
+    FindFlow, Finding, LookedAt, ParsedFlows, Suppressed, misplaced_files, named_by_a_flow, sift, test_file,
+    twin_files, unusable_file,
 };
 
 /// Which files are checked, and how.
@@ -135,6 +137,8 @@ pub(super) struct FoundInFlows {
     flows: Vec<Arc<Flow>>,
     plans: Vec<Option<Arc<Plan>>>,
     unusable: Option<Unusable>,
+    /// The files named by findings that nobody asks about.
+    needs: Vec<String>,
 }
 
 impl FoundInFlows {
@@ -147,7 +151,7 @@ impl FoundInFlows {
     ) -> Self {
         let looked_at = LookedAt { references: true, whole: options.whole, tools: options.tools.is_some() };
         let asked_about = (options.wanted)(path);
-        let (mut findings, mut suppressed) = (Vec::new(), Vec::new());
+        let (mut findings, mut suppressed, mut needs) = (Vec::new(), Vec::new(), Vec::new());
         if asked_about || !judged.is_empty() {
             // Whatever JSON a folder's description holds, it is no flow.
             let read = file.as_ref().ok().filter(|file| !is_category(path) || file.document().is_none());
@@ -155,6 +159,7 @@ impl FoundInFlows {
             let told = |finding: &Finding| asked_about || finding.file != *path && (options.wanted)(&finding.file);
             let of_flows = judged.iter().map(|judged| (&*judged.flow, &*judged.findings));
             (findings, suppressed) = sifted(of_file, &of_flows, read.and_then(ParsedFlows::document), looked_at);
+            needs.extend(findings.iter().filter(|finding| !told(finding)).flat_map(|finding| finding.files.clone()));
             findings.retain(told);
             suppressed.retain(|one| told(&one.finding));
         }
@@ -168,6 +173,7 @@ impl FoundInFlows {
             flows: contents.iter().map(|judged| judged.flow.clone()).collect(),
             plans: contents.iter().map(|judged| judged.plan.clone()).collect(),
             unusable: file.as_ref().err().cloned(),
+            needs,
         }
     }
 }
@@ -206,8 +212,21 @@ pub(super) fn beside_flows<'p>(
     let unusable = guidance.iter().filter_map(|(path, bytes)| unusable_file(path, bytes));
     // What a flow names is told with the flow, once.
     let (causes, alone): (Vec<_>, Vec<_>) = unusable.partition(|found| named.contains(found.file.as_str()));
+    let needed: BTreeSet<&str> = found.iter().flat_map(|found| &found.needs).map(String::as_str).collect();
+    let (needed, alone): (Vec<_>, Vec<_>) = alone.into_iter().partition(|one| needed.contains(one.file.as_str()));
+    of_files.extend(needed.into_iter().map(named_by_a_flow));
     of_files.extend(alone);
     (of_files, causes.into_iter().map(|found| (found.file.to_string(), Arc::new(found))).collect())
+}
+
+/// A flow as its tests must know it.
+pub(super) fn tested(nesting: &Nesting<'_>, at: FlowPlace) -> Result<TestedFlow, Lookup<KnownFlow>> {
+    let judged = nesting.flow(at).ok_or(Lookup::Missing { nearest: Vec::new() })?;
+    let taken = |plan: &Arc<Plan>| {
+        let names = plan.taken()?.into_iter().map(str::to_owned).collect();
+        Some(Taken { names, sets: plan.sets().to_vec() })
+    };
+    Ok(TestedFlow { flow: judged.flow.clone(), takes: judged.plan.as_ref().and_then(taken) })
 }
 
 /// The files of tests that are asked about; `find` looks flows up.
@@ -234,7 +253,7 @@ pub(super) fn report(
     let mut found: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
     let mut suppressed: BTreeMap<String, Vec<Suppressed>> = BTreeMap::new();
     let mut files: BTreeMap<String, ReportedFile> = BTreeMap::new();
-    for FoundInFlows { path, findings, suppressed: left_unsaid, facts, flows, plans, unusable } in in_flows {
+    for FoundInFlows { path, findings, suppressed: left_unsaid, facts, flows, plans, unusable, .. } in in_flows {
         for mut finding in findings {
             finding.cause = finding.files.iter().find_map(|file| causes.get(file)).cloned();
             found.entry(finding.file.to_string()).or_default().push(finding);

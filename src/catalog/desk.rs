@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use super::build::not_among;
-use super::check::{FoundInFlows, beside_flows, check_tests, report};
+use super::check::{FoundInFlows, beside_flows, check_tests, report, tested};
 use super::entry::entry;
 use super::findable::stray_examples;
 use super::names::FlowNames;
@@ -17,7 +17,7 @@ use super::stock::{Judge, JudgedFlow, Manner, Stock, TemplatesOfFile};
 use super::{CatalogCheck, CatalogError, CheckOptions, in_folder, is_category};
 use crate::document::Document;
 use crate::model::wire::is_among_tests;
-use crate::model::{Directory, Flow, Lookup, Template, Unusable};
+use crate::model::{Directory, Flow, Template, Unusable};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
 use crate::source::{Problem, ProblemKind, Snapshot};
@@ -192,24 +192,6 @@ impl Desk {
 
     /// Checks the files that are asked about.
     pub fn check(&self, options: CheckOptions<'_>) -> CatalogCheck {
-        let judged = self.judged(options);
-        let files = self.flow_files.iter().zip(&judged);
-        let found: Vec<FoundInFlows> =
-            files.map(|((path, file), judged)| FoundInFlows::of(path, file, judged, options)).collect();
-        let beside = beside_flows(&self.overlooked, self.paths.iter(), &self.guidance, &found);
-        let mut checked = report(found, &self.stock, &self.left_out, beside, options);
-        let find = |name: &str| {
-            let (file, place) = self.index().names.find(name)?;
-            let file = self.by_number(file).and_then(|file| file.as_ref().ok());
-            let flow = file.and_then(|file| file.flows().get(place)).map(|(flow, _)| flow.clone());
-            flow.ok_or(Lookup::Missing { nearest: Vec::new() })
-        };
-        checked.files.extend(check_tests(options, &find));
-        checked
-    }
-
-    /// The flows of each file, checked; none where nobody asks about the file or about what it uses.
-    fn judged(&self, options: CheckOptions<'_>) -> Vec<Vec<Arc<JudgedFlow>>> {
         let DeskIndex { names, twins, directory } = self.index();
         let manner = Manner {
             lenient: options.lenient,
@@ -218,8 +200,21 @@ impl Desk {
             twins: Some(twins),
         };
         let judge = Judge { directory, stock: &self.stock, manner };
-        let (by_number, find) = (|file: usize| self.by_number(file), |name: &str| names.find(name));
-        let nesting = Nesting::new(&by_number, &find, judge);
+        let (by_number, by_name) = (|file: usize| self.by_number(file), |name: &str| names.find(name));
+        let nesting = Nesting::new(&by_number, &by_name, judge);
+        let judged = self.judged(&nesting, judge, options);
+        let files = self.flow_files.iter().zip(&judged);
+        let found: Vec<FoundInFlows> =
+            files.map(|((path, file), judged)| FoundInFlows::of(path, file, judged, options)).collect();
+        let beside = beside_flows(&self.overlooked, self.paths.iter(), &self.guidance, &found);
+        let mut checked = report(found, &self.stock, &self.left_out, beside, options);
+        let find = |name: &str| tested(&nesting, names.find(name)?);
+        checked.files.extend(check_tests(options, &find));
+        checked
+    }
+
+    /// The flows of each file, checked; none where nobody asks about the file or about what it uses.
+    fn judged(&self, nesting: &Nesting<'_>, judge: Judge<'_>, options: CheckOptions<'_>) -> Vec<Vec<Arc<JudgedFlow>>> {
         let concerned = self.concerned(options);
         let flows = |(number, (path, _)): (usize, &(CatalogPath, _))| {
             if is_category(path) || !concerned(number) { Vec::new() } else { nesting.flows(number) }

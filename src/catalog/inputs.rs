@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::discover::FlowInput;
 use crate::model::{Declared, Template, VariableSet};
 use crate::names::VariableName;
-use crate::plan::{Plan, Work};
+use crate::plan::Plan;
 use crate::render::Outline;
 
 /// A variable that a template takes.
@@ -72,15 +72,12 @@ pub fn inputs_of(template: &Template) -> Vec<FlowInput> {
     inputs
 }
 
-/// The names that some variable set of a flow gives.
+/// The needed inputs of a flow that a variable set gives wherever they are needed: nobody has to give these.
 pub fn in_sets(plan: &Plan) -> HashSet<String> {
-    let mut in_sets: HashSet<String> = HashSet::new();
-    for step in plan.steps() {
-        if let Work::Render(rendering) = &step.work {
-            in_sets.extend(named_in(rendering.sets.iter()));
-        }
+    if plan.sets().is_empty() {
+        return HashSet::new();
     }
-    in_sets
+    plan.terms().given_by_sets(|_| false).into_values().flatten().map(str::to_owned).collect()
 }
 
 /// The names that these variable sets give.

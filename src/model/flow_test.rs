@@ -1,10 +1,12 @@
 //! A test of a flow: what it is given, what tools and models are to answer, and what is expected.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use crate::document::Pointer;
+use crate::model::Flow;
 
 /// One test.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +25,24 @@ pub struct FlowTest {
     pub expected: Expected,
     /// Where it stands in its file.
     pub pointer: Pointer,
+}
+
+/// A flow, as its tests must know it.
+#[derive(Debug, Clone)]
+pub struct TestedFlow {
+    /// The flow.
+    pub flow: Arc<Flow>,
+    /// What it can be given; none where that is not known.
+    pub takes: Option<Taken>,
+}
+
+/// What a flow can be given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// The names whose values it uses, in NFC.
+    pub names: Vec<String>,
+    /// Its variable sets.
+    pub sets: Vec<String>,
 }
 
 /// What answers in the place of a tool or a model.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::slots::opens;
 use crate::model::Sets;
-use crate::plan::{Input, Open, Plan, Step, Work};
+use crate::plan::{Input, Open, Plan, Source, Step, Work};
 
 /// Inputs and variable sets of a flow, with the steps that read them.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +26,21 @@ impl Plan {
     /// What the flow asks of its caller.
     pub fn terms(&self) -> Terms<'_> {
         Terms { inputs: &self.inputs, sets: &self.sets, steps: &self.steps, within: None }
+    }
+
+    /// Every name for which a caller's value is used; none where a step can't be done, whose text may read any.
+    pub fn taken(&self) -> Option<BTreeSet<&str>> {
+        if self.steps.iter().any(|step| matches!(step.work, Work::Faulty { .. })) {
+            return None;
+        }
+        let own = self.steps.iter().filter(|step| step.within.is_none());
+        let read = own.flat_map(|step| step.work.slots()).filter_map(|slot| match &slot.source {
+            Source::Open(open) => Some(open),
+            Source::Step { otherwise, .. } => otherwise.as_deref(),
+            Source::Passed(_) => None,
+        });
+        let read = read.flat_map(Open::places).map(|open| open.input.as_str());
+        Some(self.inputs.iter().map(|input| input.name.as_str()).chain(read).collect())
     }
 
     /// What the flow to which a step belongs asks of whoever goes through it.

@@ -42,12 +42,11 @@ pub use execution::{StepTexts, Told, Wish, execution, rehearsal, step_line, succ
 pub(in crate::report) use execution::{answered, money};
 pub use files::{GivenFile, about_file, files_notes, given_files};
 pub use findings::{checkup, checkup_lines};
-pub(in crate::report) use flow::input;
 pub use flow::shown;
+pub(in crate::report) use flow::{input, to_run};
 pub use guided::{asking, executions, executions_notes, guided, pruned, tallies};
 pub use guiding::{given, guided_end, open_step, step_in_full};
 pub use listing::{exposed, listing, listing_notes, origin_notes};
-pub(in crate::report) use missing::command;
 pub use missing::missing;
 pub use models::{model_trial, models, models_notes};
 pub use new::{created, question, question_again};

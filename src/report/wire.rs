@@ -52,7 +52,7 @@ pub use execution::{
 };
 pub use files::{Attached, attached, attached_to};
 pub use finding::checkup;
-pub(super) use flow::from;
+pub(super) use flow::Origins;
 pub use flow::{input_schema, shown};
 pub(in crate::report) use guided::asked_of;
 pub(super) use guided::state_word;

@@ -131,14 +131,18 @@ impl Given {
             .collect();
         let required = terms.inputs.iter().filter(|input| input.required).map(|input| input.name.clone()).collect();
         let known = missing.iter().filter_map(|(name, _)| by_name.get(name.as_str()).copied());
-        let wanted = Wanted { inputs: known.cloned().collect(), sets: self.sets_that_help(terms) };
+        let wanted = Wanted { inputs: known.cloned().collect(), sets: self.sets_that_help(terms, &missing) };
         Err(Refusal::Missing { provided, required, missing, misspelt, wanted: Box::new(wanted) })
     }
 
     /// The variable sets that give something of what is missing.
-    fn sets_that_help(&self, terms: Terms<'_>) -> Vec<String> {
+    fn sets_that_help(&self, terms: Terms<'_>, missing: &[(String, Vec<String>)]) -> Vec<String> {
         let gives = terms.given_by_sets(|name| self.gives(name));
-        terms.sets.iter().filter(|set| gives.contains_key(set.as_str())).cloned().collect()
+        let helps = |set: &&String| {
+            let names = gives.get(set.as_str()).map(Vec::as_slice).unwrap_or_default();
+            names.iter().any(|name| missing.iter().any(|(missing, _)| missing == name))
+        };
+        terms.sets.iter().filter(helps).cloned().collect()
     }
 
     fn gives(&self, name: &str) -> bool {

@@ -121,6 +121,11 @@ impl Finding {
         }
     }
 
+    /// The same as an error of that reach.
+    pub(super) fn error(self, reach: Reach) -> Self {
+        Self { severity: Severity::Error, reach, ..self }
+    }
+
     /// The file as one that can't be used.
     pub fn as_unusable(&self) -> Unusable {
         Unusable {
@@ -360,6 +365,13 @@ impl Draft<'_> {
             finding.files.clone_from(&mending.files);
             finding.hints.clone_from(&mending.hints);
         })
+    }
+
+    /// It comes of a file that can't be used and is told with its own findings: its code, and where it is wrong.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn because_of_told(self, unusable: &Unusable) -> Self {
+        let mending = Mending { files: vec![unusable.file.clone()], hints: unusable.for_users() };
+        self.code(unusable.code).mended_by(&mending)
     }
 
     /// It comes of a file that can't be used: its code, and what helps against that.

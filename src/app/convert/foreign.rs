@@ -62,33 +62,46 @@ fn opened(text: &str) -> File<'_> {
     whole
 }
 
-/// Keys and values. What is no YAML, as an `argument-hint` of several brackets, is read line by line.
+/// Keys and values. Where the whole is no YAML, as with a colon in a description or an `argument-hint` of several
+/// brackets, each key is read by itself, and what is none even then is text.
 fn front(text: &str, start: usize, end: usize) -> Vec<(String, Value)> {
-    let read: Result<Yaml, YamlProblem> = Yaml::read(text, start..end);
-    if let Ok(yaml) = read {
-        let value = yaml.tree.map_or(Value::Null, crate::document::Tree::into_value);
-        if let Value::Object(map) = value {
-            return map.into_iter().collect();
-        }
+    if let Some(all) = mapping(text, start, end) {
+        return all;
     }
-    let mut found: Vec<(String, Value)> = Vec::new();
-    for line in text.get(start..end).unwrap_or_default().lines() {
-        let indented = line.starts_with([' ', '\t', '-']);
-        match (line.split_once(':'), found.last_mut()) {
-            (Some((key, value)), _) if !indented => {
-                let value = value.trim().trim_matches(['"', '\'']);
-                found.push((key.trim().to_owned(), Value::from(value)));
-            }
-            (_, Some((_, Value::String(text)))) if !line.trim().is_empty() => {
-                if !text.is_empty() {
-                    text.push(' ');
-                }
-                text.push_str(line.trim());
-            }
-            _ => {}
+    let mut begins: Vec<usize> = Vec::new();
+    let mut at = start;
+    for line in text.get(start..end).unwrap_or_default().split_inclusive('\n') {
+        if !line.starts_with([' ', '\t', '-', '#']) && line.contains(':') {
+            begins.push(at);
+        }
+        at += line.len();
+    }
+    let ends = begins.iter().skip(1).copied().chain([end]);
+    let mut found = Vec::new();
+    for (from, to) in begins.iter().copied().zip(ends) {
+        match mapping(text, from, to) {
+            Some(read) => found.extend(read),
+            None => found.extend(text.get(from..to).and_then(as_text)),
         }
     }
     found
+}
+
+/// What YAML says of a part of a text, where it is a mapping.
+fn mapping(text: &str, start: usize, end: usize) -> Option<Vec<(String, Value)>> {
+    let read: Result<Yaml, YamlProblem> = Yaml::read(text, start..end);
+    match read.ok()?.tree.map(crate::document::Tree::into_value)? {
+        Value::Object(map) => Some(map.into_iter().collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
+    }
+}
+
+/// A key, and what stands behind it up to the next one.
+fn as_text(written: &str) -> Option<(String, Value)> {
+    let (key, value) = written.split_once(':')?;
+    let lines: Vec<&str> = value.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let value = lines.join(" ");
+    Some((key.trim().to_owned(), Value::from(value.trim_matches(['"', '\'']))))
 }
 
 /// A flow in the making.

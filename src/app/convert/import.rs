@@ -98,8 +98,12 @@ pub async fn import(
 /// The file of a prompt, and the name that it has where it names itself not.
 fn file_of(kind: ForeignKind, path: &Path, given: &Path) -> Result<(PathBuf, String), Error> {
     let skill = kind == ForeignKind::Skill;
-    let path = if skill && path.is_dir() { path.join("SKILL.md") } else { path.to_owned() };
-    let path = std::fs::canonicalize(&path).map_err(|error| at(given, &error))?;
+    let (path, given) = if skill && path.is_dir() {
+        (path.join("SKILL.md"), given.join("SKILL.md"))
+    } else {
+        (path.to_owned(), given.to_owned())
+    };
+    let path = std::fs::canonicalize(&path).map_err(|error| at(&given, &error))?;
     let named = if skill { path.parent() } else { Some(&*path) };
     let stem = named.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     Ok((path, stem))

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Mismatch, Verdict};
 use crate::app::Error;
+use crate::code::WarningCode;
 use crate::model::{Expectation, FlowTest};
 use crate::names::quoted;
 use crate::render::Walked;
@@ -30,23 +31,44 @@ pub(super) struct Compared<'t> {
 }
 
 /// What is there in the place of something that is expected.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Actual<'r> {
     text: Option<&'r str>,
     output: Option<&'r Output>,
     error: Option<&'r StepError>,
+    /// Why the step did not even begin.
+    not_begun: Option<String>,
 }
 
 impl<'r> Actual<'r> {
     fn of(output: Option<&'r Output>) -> Self {
-        Self { text: output.map(|output| &*output.text), output, error: None }
+        Self { text: output.map(|output| &*output.text), output, ..Self::default() }
+    }
+
+    /// What became of a step.
+    fn of_step(run: &'r Run, step: usize) -> Self {
+        let id = |step: usize| quoted(run.plan().step(step).map_or("", |step| step.id.as_str()));
+        let failure = |step: usize| match run.state(step) {
+            Some(State::Failed { error, .. }) => Some(error),
+            _ => None,
+        };
+        let not_begun = match run.state(step) {
+            Some(State::Skipped { because }) => {
+                let error = failure(*because).map(|error| format!(" with {error}")).unwrap_or_default();
+                Some(format!("step {} failed{error}", id(*because)))
+            }
+            Some(State::Omitted { because, why }) => Some(format!("step {} was left out: {why}", id(*because))),
+            _ => None,
+        };
+        Self { error: failure(step), not_begun, ..Self::of(run.output_of(step)) }
     }
 
     /// Why there is no text, in words.
     fn absence(&self) -> String {
-        match self.error {
-            Some(error) => format!("there is none: {error}"),
-            None => "there is none".to_owned(),
+        match (self.error, &self.not_begun) {
+            (Some(error), _) => format!("there is none: {error}"),
+            (None, Some(why)) => format!("there is none: {why}"),
+            (None, None) => "there is none".to_owned(),
         }
     }
 }
@@ -66,16 +88,24 @@ impl<'t> Compared<'t> {
         self.set("missing", self.test.expected.missing.as_deref(), &names);
     }
 
+    /// Values that the flow has no use for.
+    pub(super) fn strangers(&mut self, run: &Run) {
+        let unused = [WarningCode::UnknownVariable, WarningCode::IgnoredVariable];
+        for warning in run.warnings_about_given().into_iter().filter(|warning| unused.contains(&warning.code)) {
+            self.mismatches.push(says("inputs", warning.message));
+        }
+    }
+
     fn set(&mut self, what: &str, expected: Option<&[String]>, actual: &BTreeSet<&str>) {
         let Some(expected) = expected else { return };
         let expected: BTreeSet<&str> = expected.iter().map(String::as_str).collect();
         if expected == *actual {
             return;
         }
-        let lines = |names: &BTreeSet<&str>| names.iter().flat_map(|name| [*name, "\n"]).collect::<String>();
+        let names = |names: &BTreeSet<&str>| names.iter().map(|name| (*name).to_owned()).collect();
         self.mismatches.push(Mismatch {
             what: what.to_owned(),
-            verdict: Verdict::Differs { expected: lines(&expected), actual: lines(actual) },
+            verdict: Verdict::Others { expected: names(&expected), actual: names(actual) },
             update: Some((path(&[what]), json!(actual))),
         });
     }
@@ -93,20 +123,17 @@ impl<'t> Compared<'t> {
             let update = Some((path(&["status"]), json!(run.status().word())));
             self.mismatches.push(Mismatch { what: "status".to_owned(), verdict: Verdict::Says(message), update });
         }
-        let of_step = |step: usize| {
-            let error = if let Some(State::Failed { error, .. }) = run.state(step) { Some(error) } else { None };
-            Actual { error, ..Actual::of(run.output_of(step)) }
-        };
+        let of_step = |step: usize| Actual::of_step(run, step);
         if let Some(expectation) = &expected.final_result {
             let actual = plan.last().map(of_step).unwrap_or_default();
-            self.expectation(&["finalResult"], expectation, actual);
+            self.expectation(&["finalResult"], expectation, &actual);
         }
         for (label, expectation) in &expected.results {
             let mark = plan.results().iter().find(|mark| mark.label == *label);
             match mark {
                 Some(mark) => {
                     let actual = mark.step.map(of_step).unwrap_or_default();
-                    self.expectation(&["results", label], expectation, actual);
+                    self.expectation(&["results", label], expectation, &actual);
                 }
                 None => {
                     self.mismatches.push(says(&format!("results.{label}"), "the flow has no such result".to_owned()));
@@ -115,17 +142,17 @@ impl<'t> Compared<'t> {
         }
         for (id, expectation) in &expected.steps {
             match plan.steps().iter().position(|step| step.id == *id) {
-                Some(step) => self.expectation(&["steps", id], expectation, of_step(step)),
+                Some(step) => self.expectation(&["steps", id], expectation, &of_step(step)),
                 None => self.mismatches.push(says(&format!("steps.{id}"), "the flow has no such step".to_owned())),
             }
         }
         for (id, expectation) in &expected.prompts {
             let actual = Actual { text: prompts.get(id).map(String::as_str), ..Actual::default() };
-            self.expectation(&["prompts", id], expectation, actual);
+            self.expectation(&["prompts", id], expectation, &actual);
         }
     }
 
-    fn expectation(&mut self, at: &[&str], expected: &Expectation, actual: Actual<'_>) {
+    fn expectation(&mut self, at: &[&str], expected: &Expectation, actual: &Actual<'_>) {
         let what = at.join(".");
         let mut say = |message: String| self.mismatches.push(says(&what, message));
         if expected.nothing && actual.text.is_some() {

@@ -41,9 +41,18 @@ pub(super) async fn walk(test: &FlowTest, prepared: &Prepared, clock: &dyn Clock
             return compared.mismatches;
         }
     };
+    // What is wrong with the set or a value is told before what is missing for want of it.
+    if let Err(refusal) = given.check_values(plan.terms()) {
+        compared.mismatches.push(refused("inputs", &told(&test.flow, &refusal)));
+        return compared.mismatches;
+    }
     let missing: Vec<String> = given.missing(plan).into_iter().map(|(name, _)| name).collect();
     compared.missing(&missing);
     if !missing.is_empty() {
+        // A misspelt name is what gives nothing: it is told first.
+        if let Ok(run) = Run::rehearse(plan.clone(), given, Limits::default()) {
+            compared.strangers(&run);
+        }
         if test.expected.missing.is_none() || test.expected.of_execution() {
             let message = format!(
                 "nothing is executed, because values are missing: {}",
@@ -60,6 +69,7 @@ pub(super) async fn walk(test: &FlowTest, prepared: &Prepared, clock: &dyn Clock
             return compared.mismatches;
         }
     };
+    compared.strangers(&run);
     let answers = Answers { test, noted: Mutex::default() };
     let workers =
         Workers { texts: &answers, tools: Some(&answers), known: None, execution: "test", told: None, keeper: None };
@@ -110,7 +120,10 @@ impl Answers<'_> {
             (Mock::Json(value), _) => value.clone(),
         };
         if let Some(terms) = &terms {
-            meets(terms, &value).map_err(|why| StepError::new(Code::ContractViolation, why))?;
+            meets(terms, &value).map_err(|how| {
+                let why = format!("the mock of step {} breaks its contract: {how}", quoted(&step.id));
+                StepError::new(Code::ContractViolation, why)
+            })?;
         }
         Ok(read_output(&value, self.test.guided && terms.is_none()))
     }
@@ -122,8 +135,7 @@ fn meets(terms: &Arc<Contract>, value: &Value) -> Result<(), String> {
     if breaches.is_empty() {
         return Ok(());
     }
-    let all = few(breaches.iter().map(|breach| format!("{} {}", breach.path, breach.message)));
-    Err(format!("the answer does not meet the contract: {all}"))
+    Err(few(breaches.iter().map(|breach| format!("{} {}", breach.path, breach.message))))
 }
 
 impl Worker for Answers<'_> {

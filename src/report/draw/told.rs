@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::drawing::took;
 use super::ran::StepRan;
 use super::{LONGEST_LABEL, Picture, ids};
+use crate::app::in_sets;
 use crate::model::{ModelWish, Node, NodeKind};
 use crate::names::{counted, few, shown};
 use crate::plan::{Input, Intent, Plan, Rendering, Slot, Source, Step, Work};
@@ -41,11 +42,9 @@ pub(super) fn overview(page: &mut String, picture: &Picture<'_>) {
         Some(link(place, picture.flow.nodes.get(place)?.caption()))
     });
     if let Some(plan) = picture.plan {
-        let needed = plan.inputs().iter().filter(|input| input.required && input.default.is_none());
-        let needed: Vec<&str> = needed.map(|input| input.name.as_str()).collect();
-        let command = human::command("run", plan.name(), &needed, (&Map::new(), None));
+        let command = human::to_run(plan, None);
         let _ = writeln!(page, "<h3>Execute it</h3>\n<code class=\"command\">{}</code>", HtmlText(&command));
-        inputs(page, plan.inputs().iter());
+        inputs(page, plan, plan.inputs().iter());
         page.push_str("<h3>Steps</h3>\n<ol>\n");
         for step in plan.steps() {
             let ran = picture.ran.and_then(|ran| ran.steps.get(&step.id)).map(|ran| format!(" {}", badge(ran)));
@@ -71,10 +70,11 @@ fn badge(ran: &StepRan) -> String {
     format!("<span class=\"badge {0}\">{0}{1}</span>", ran.state.word(), HtmlText(&time))
 }
 
-fn inputs<'i>(page: &mut String, inputs: impl Iterator<Item = &'i Input>) {
+fn inputs<'i>(page: &mut String, plan: &Plan, inputs: impl Iterator<Item = &'i Input>) {
+    let in_sets = in_sets(plan);
     let rows: Vec<String> = inputs
         .map(|input| {
-            let row = human::input(input);
+            let row = human::input(input, in_sets.contains(&input.name));
             let cell = |place: usize| row.get(place).map(String::as_str).unwrap_or_default();
             format!(
                 "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
@@ -196,7 +196,7 @@ impl Teller<'_> {
     fn still(&self, page: &mut String, (place, node): (usize, &Node), plan: &Plan) {
         if let NodeKind::Input(declared) = &node.kind {
             let names: HashSet<&str> = declared.variables.iter().map(|variable| variable.name.as_str()).collect();
-            inputs(page, plan.inputs().iter().filter(|input| names.contains(input.name.as_str())));
+            inputs(page, plan, plan.inputs().iter().filter(|input| names.contains(input.name.as_str())));
             let mut readers: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
             for input in plan.inputs().iter().filter(|input| names.contains(input.name.as_str())) {
                 for step in &input.used_by {
@@ -278,9 +278,10 @@ impl Teller<'_> {
         if read.is_empty() {
             return;
         }
+        let origins = wire::Origins::of(plan);
         page.push_str("<h3>Reads</h3>\n<table>\n<tbody>\n");
         for (spelt, slot) in read {
-            let words = shown(&wire::from(slot, plan), 300);
+            let words = shown(&origins.from(slot), 300);
             let giver = match &slot.source {
                 Source::Step { step, .. } => plan.step(*step),
                 Source::Open(_) | Source::Passed(_) => None,

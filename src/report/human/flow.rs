@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use serde_json::Map;
+use serde_json::Value;
 
 use super::listing::plain;
 use super::missing::command;
@@ -12,11 +12,11 @@ use super::{
     BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, hanging, prose, safe_block, table, table_of_many, whole, words,
     wrapped,
 };
-use crate::app::{Origin, Prepared, Shown, ShownTemplate};
+use crate::app::{Origin, Prepared, Shown, ShownTemplate, in_sets};
 use crate::model::{ModelWish, Toolbox};
 use crate::names::{few, shown as safe};
 use crate::plan::{Input, Intent, Plan, Slot, Step, Work};
-use crate::report::wire;
+use crate::report::wire::Origins;
 use crate::validate::{Finding, Severity};
 
 /// A placeholder, an arrow, and where its value comes from.
@@ -29,15 +29,37 @@ pub fn shown(shown: &Shown, full: bool, source: Option<&str>, look: Look) -> Str
         Shown::Flow { prepared, origin, tools } => {
             let mut text = flow(prepared, origin, tools, full, look);
             if let Some(plan) = prepared.plan.as_deref() {
-                let needed = plan.inputs().iter().filter(|input| input.required && input.default.is_none());
-                let needed: Vec<&str> = needed.map(|input| input.name.as_str()).collect();
-                let command = command("run", plan.name(), &needed, (&Map::new(), source));
+                let command = to_run(plan, source);
                 let _ = writeln!(text, "{}  {command}", section("Execute it", look));
             }
             text
         }
         Shown::Template { template, origin } => self::template(template, origin, look),
     }
+}
+
+/// The command that executes a flow, with what it needs still to be filled in.
+pub(in crate::report) fn to_run(plan: &Plan, source: Option<&str>) -> String {
+    let (set, needed) = to_give(plan);
+    let given = set.map(|set| ("_variableSet".to_owned(), Value::from(set)));
+    command("run", plan.name(), &needed, (&given.into_iter().collect(), source))
+}
+
+/// The variable set that gives most of what a flow needs, and the names that it leaves to the caller.
+fn to_give(plan: &Plan) -> (Option<&str>, Vec<&str>) {
+    let mut needed: Vec<&str> =
+        plan.inputs().iter().filter(|input| input.required).map(|input| input.name.as_str()).collect();
+    if plan.sets().is_empty() {
+        return (None, needed);
+    }
+    let gives = plan.terms().given_by_sets(|_| false);
+    // Of several that give as much, the first.
+    let of = |set: &String| gives.get(set.as_str()).map_or(0, Vec::len);
+    let best = plan.sets().iter().rev().max_by_key(|set| of(set)).filter(|set| of(set) > 0);
+    if let Some(given) = best.and_then(|set| gives.get(set.as_str())) {
+        needed.retain(|name| !given.contains(name));
+    }
+    (best.map(String::as_str), needed)
 }
 
 fn one(text: &str) -> String {
@@ -134,7 +156,9 @@ fn planned(plan: &Plan, outputs: &[(String, String)], tools: &Toolbox, full: boo
         text.push_str("  none\n");
     } else {
         let columns = [whole("name"), whole("type"), words("needed"), prose("what for")];
-        text.push_str(&table_of_many(&columns, plan.inputs().iter().map(self::input), 2, look));
+        let in_sets = in_sets(plan);
+        let rows = plan.inputs().iter().map(|input| self::input(input, in_sets.contains(&input.name)));
+        text.push_str(&table_of_many(&columns, rows, 2, look));
     }
     if !plan.sets().is_empty() {
         let sets: Vec<String> = plan.sets().iter().map(|set| one(set)).collect();
@@ -143,8 +167,9 @@ fn planned(plan: &Plan, outputs: &[(String, String)], tools: &Toolbox, full: boo
     text.push_str(&section("Order", look));
     text.push_str(&order(plan, look));
     text.push_str(&section("Steps", look));
+    let origins = Origins::of(plan);
     for (number, step) in plan.steps().iter().enumerate() {
-        text.push_str(&self::step((number, step), plan, tools, full, look));
+        text.push_str(&self::step((number, step), &origins, tools, full, look));
     }
     if !plan.results().is_empty() {
         text.push_str(&section("Results", look));
@@ -159,9 +184,11 @@ fn planned(plan: &Plan, outputs: &[(String, String)], tools: &Toolbox, full: boo
     text
 }
 
-pub(in crate::report) fn input(input: &Input) -> Vec<String> {
+/// One input as a row: its name, its type, whether it is needed, what it is for.
+pub(in crate::report) fn input(input: &Input, in_a_set: bool) -> Vec<String> {
     let needed = match (&input.default, input.required) {
         (Some(default), _) => format!("default {}", safe(&plain(default), 40)),
+        (None, true) if in_a_set => "optional (a set gives it)".to_owned(),
         (None, true) => "required".to_owned(),
         (None, false) => "optional".to_owned(),
     };
@@ -191,12 +218,12 @@ fn order(plan: &Plan, look: Look) -> String {
     text
 }
 
-fn read_by_name(slots: &[Slot], plan: &Plan, look: Look) -> String {
-    let rows = slots.iter().map(|slot| vec![one(&slot.name), "←".to_owned(), one(&wire::from(slot, plan))]);
+fn read_by_name(slots: &[Slot], origins: &Origins<'_>, look: Look) -> String {
+    let rows = slots.iter().map(|slot| vec![one(&slot.name), "←".to_owned(), one(&origins.from(slot))]);
     table_of_many(&SLOTS, rows, 5, look)
 }
 
-fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool, look: Look) -> String {
+fn step((number, step): (usize, &Step), origins: &Origins<'_>, tools: &Toolbox, full: bool, look: Look) -> String {
     let mut text = format!("  {}. {}", number + 1, look.paint(NAME, &one(&step.label)));
     if step.id != step.label {
         text.push_str(&look.paint(FAINT, &format!("  ({})", one(&step.id))));
@@ -223,20 +250,21 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
             if let Some(why) = tools.trouble(&call.address.server) {
                 let _ = writeln!(text, "     {} {}", look.paint(DOUBTFUL, "unavailable now:"), one(why));
             }
-            text.push_str(&read_by_name(&call.slots, plan, look));
+            text.push_str(&read_by_name(&call.slots, origins, look));
         }
         Work::Flow(linked) => {
             let inner = &linked.of.plan;
             let steps = inner.steps().len();
             let counted = count(steps, "step", "steps");
             let _ = writeln!(text, "     goes through flow {} ({counted})", one(inner.name()));
-            text.push_str(&read_by_name(&linked.slots, plan, look));
+            text.push_str(&read_by_name(&linked.slots, origins, look));
             if full {
                 // They stand further to the right.
                 let narrow = Look { width: Some(look.columns().saturating_sub(5)), ..look };
                 let look = if look.terminal { narrow } else { look };
+                let origins = Origins::of(inner);
                 for (number, below) in inner.steps().iter().enumerate() {
-                    for line in self::step((number, below), inner, tools, full, look).lines() {
+                    for line in self::step((number, below), &origins, tools, full, look).lines() {
                         let _ = writeln!(text, "     {line}");
                     }
                 }
@@ -271,7 +299,7 @@ fn step((number, step): (usize, &Step), plan: &Plan, tools: &Toolbox, full: bool
             let groups = rendering.outline.placeholders.iter().zip(&rendering.outline.name_of);
             let rows = groups.filter_map(|(placeholder, slot)| {
                 let (spelt, slot) = (placeholder.spelt(), rendering.slots.get(*slot)?);
-                let row = vec![one(&spelt), "←".to_owned(), one(&wire::from(slot, plan))];
+                let row = vec![one(&spelt), "←".to_owned(), one(&origins.from(slot))];
                 seen.insert(spelt).then_some(row)
             });
             text.push_str(&table_of_many(&SLOTS, rows, 5, look));

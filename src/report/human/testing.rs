@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use similar::{ChangeTag, TextDiff};
 
 use super::findings::frame;
-use super::{BAD, FAINT, GOOD, HEADING, Look, count, error as told, safe_block};
+use super::{BAD, FAINT, GOOD, HEADING, Look, count, error as told, for_commands, safe_block};
 use crate::app::{BrokenTests, CheckedFile, Mismatch, TestEnd, TestReport, TestResult, Verdict};
-use crate::names::shown;
+use crate::names::{few, shown};
 
 /// How many lines around a change are shown.
 const AROUND: usize = 2;
@@ -96,7 +96,7 @@ pub fn mismatches(mismatches: &[Mismatch], look: Look) -> String {
         let what = look.paint(HEADING, &shown(&mismatch.what, LONGEST));
         match &mismatch.verdict {
             Verdict::Says(message) => {
-                let message = safe_block(message);
+                let message = for_commands(&safe_block(message));
                 let mut lines = message.lines();
                 let _ = writeln!(text, "  {what}: {}", lines.next().unwrap_or_default());
                 let rest: Vec<&str> = lines.collect();
@@ -107,8 +107,18 @@ pub fn mismatches(mismatches: &[Mismatch], look: Look) -> String {
                     let _ = writeln!(text, "    … {} more", count(rest.len() - MOST_LINES, "line", "lines"));
                 }
             }
+            Verdict::Others { expected, actual } => {
+                for (names, others, fact) in
+                    [(expected, actual, "expected, and not there"), (actual, expected, "there, and not expected")]
+                {
+                    let only: Vec<&String> = names.iter().filter(|name| !others.contains(name)).collect();
+                    if !only.is_empty() {
+                        let _ = writeln!(text, "  {what}: {fact}: {}", few(only));
+                    }
+                }
+            }
             Verdict::Differs { expected, actual } => {
-                let _ = writeln!(text, "  {what}: - expected, + there");
+                let _ = writeln!(text, "  {what} differs (- what is expected, + what is there)");
                 text.push_str(&difference(expected, actual, look));
             }
         }

@@ -22,7 +22,7 @@ use crate::plan::{Input, Plan};
 use steps::ShownStep;
 
 pub use schema::input_schema;
-pub(in crate::report) use steps::from;
+pub(in crate::report) use steps::Origins;
 
 /// What is said where one message can't hold a flow.
 const TOO_LARGE: &str = "texts were cut to fit one message";

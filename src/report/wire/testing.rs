@@ -91,6 +91,10 @@ impl From<&Mismatch> for MismatchAnswer {
             Verdict::Differs { expected, actual } => {
                 Self { what, expected: Some(expected.clone()), actual: Some(actual.clone()), message: None }
             }
+            Verdict::Others { expected, actual } => {
+                let lines = |names: &[String]| names.iter().flat_map(|name| [name.as_str(), "\n"]).collect();
+                Self { what, expected: Some(lines(expected)), actual: Some(lines(actual)), message: None }
+            }
             Verdict::Says(message) => Self { what, expected: None, actual: None, message: Some(message.clone()) },
         }
     }

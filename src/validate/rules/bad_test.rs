@@ -1,13 +1,12 @@
 //! `bad-test`: a test that names what isn't there, or can't fail.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value};
 
 use crate::code::Code;
 use crate::document::{Document, Place, Pointer};
-use crate::model::{Expectation, Flow, FlowTest, KnownFlow, Lookup, NodeKind};
-use crate::names::quoted;
+use crate::model::{Expectation, Flow, FlowTest, KnownFlow, Lookup, NodeKind, Taken, TestedFlow};
+use crate::names::{VariableName, few, nearest, nfc, quoted};
+use crate::validate::scope::set_selector;
 use crate::validate::{Check, Drafts, REGISTRY, Reach, Rule, Severity, Verdict};
 
 /// The rule.
@@ -22,12 +21,12 @@ pub(in crate::validate) const RULE: Rule = Rule {
         reach: Reach::None,
         when: "it expects nothing, or has a mock of a flow within the flow",
     }],
-    summary: "Every test names a flow, steps, results and rules that there are, and expects something.",
+    summary: "Every test names a flow, inputs, a variable set, steps, results and rules that there are, and expects something.",
     check: Check::Catalog,
 };
 
 /// Looks up the flow that a name means.
-pub type FindFlow<'a> = dyn Fn(&str) -> Result<Arc<Flow>, Lookup<KnownFlow>> + 'a;
+pub type FindFlow<'a> = dyn Fn(&str) -> Result<TestedFlow, Lookup<KnownFlow>> + 'a;
 
 /// Notes what is wrong with the tests of a file.
 pub(in crate::validate) fn look_at(
@@ -48,7 +47,12 @@ pub(in crate::validate) fn look_at(
         let Some(find) = find else { continue };
         let place = Place::value(test.pointer.key("flow"));
         match find(&test.flow) {
-            Ok(flow) => steps(test, &flow, &expect, drafts),
+            Ok(tested) => {
+                if let Some(takes) = &tested.takes {
+                    inputs(test, &tested.flow, takes, drafts);
+                }
+                steps(test, &tested.flow, &expect, drafts);
+            }
             Err(Lookup::Missing { nearest }) => {
                 let draft = drafts.find(place, format!("no flow is called {}", quoted(&test.flow)));
                 draft.did_you_mean(&test.flow, nearest.iter().map(String::as_str));
@@ -60,7 +64,7 @@ pub(in crate::validate) fn look_at(
             Err(Lookup::Broken(unusable)) => {
                 drafts
                     .find(place, format!("flow {} can't be used: {unusable}", quoted(&test.flow)))
-                    .because_of(&unusable);
+                    .because_of_told(&unusable);
             }
             Err(Lookup::Found(_) | Lookup::NotChecked) => {}
         }
@@ -100,6 +104,32 @@ fn rules(test: &FlowTest, expect: &Pointer, drafts: &mut Drafts<'_>) {
             let at = Place::value(expect.key("findings").item(place));
             let draft = drafts.find(at, format!("there is no rule {}", quoted(id)));
             draft.did_you_mean(id, REGISTRY.iter().map(|rule| rule.id));
+        }
+    }
+}
+
+/// The values and the variable set that a test gives its flow.
+fn inputs(test: &FlowTest, flow: &Flow, takes: &Taken, drafts: &mut Drafts<'_>) {
+    let at = test.pointer.key("inputs");
+    let flow = quoted(flow.name.as_str());
+    for (key, value) in &test.inputs {
+        if key == "_variableSet" {
+            let Some(set) = value.as_str().filter(|set| !set.is_empty()) else { continue };
+            if !takes.sets.iter().any(|known| nfc(known) == nfc(set)) {
+                let place = Place::value(at.key(key));
+                let draft = drafts.find(place, format!("flow {flow} has no variable set {}", quoted(set)));
+                let near = nearest(set, takes.sets.iter().map(String::as_str), 1);
+                match (near.is_empty(), takes.sets.is_empty()) {
+                    (false, _) => draft.did_you_mean(set, takes.sets.iter().map(String::as_str)),
+                    (true, false) => draft.hint(format!("its sets: {}", few(takes.sets.iter().map(|set| quoted(set))))),
+                    (true, true) => draft.hint("it has none: give the values under their own names"),
+                };
+            }
+        } else if !set_selector(key)
+            && !VariableName::normal(key).is_ok_and(|name| takes.names.iter().any(|known| known == name.as_str()))
+        {
+            let draft = drafts.find(Place::key(at.key(key)), format!("flow {flow} has no input {}", quoted(key)));
+            draft.did_you_mean(key, takes.names.iter().map(String::as_str));
         }
     }
 }

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::code::Code;
 use crate::document::{Document, Place, Pointer};
-use crate::model::wire::UnreadKind;
-use crate::names::{quoted, shown};
+use crate::model::wire::{UnreadKind, is_tests};
+use crate::names::{few, nearest, quoted, shown};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict, spelling};
 
 /// The rule.
@@ -61,6 +61,39 @@ impl Law {
     }
 }
 
+impl Law {
+    /// The schema in which a keyword stands.
+    fn around(&self, keyword: &str) -> Option<&Value> {
+        let mut here = &self.schema;
+        let steps: Vec<String> = Pointer::spelt(keyword).steps().collect();
+        for step in steps.split_last()?.1 {
+            here = match here {
+                Value::Object(object) => object.get(step)?,
+                Value::Array(items) => items.get(step.parse::<usize>().ok()?)?,
+                _ => return None,
+            };
+            if step == "$ref" {
+                here = self.schema.pointer(here.as_str()?.strip_prefix('#')?)?;
+            }
+        }
+        Some(here)
+    }
+
+    /// The fields of the object about which a keyword speaks.
+    fn fields_beside(&self, keyword: &str) -> Vec<&str> {
+        let fields = self.around(keyword).and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+        fields.into_iter().flatten().map(|(field, _)| field.as_str()).filter(|field| *field != "$schema").collect()
+    }
+
+    /// What was written in the place of a field that is required, where no other field may stand.
+    fn written_for<'o>(&self, keyword: &str, missing: &str, object: &'o Map<String, Value>) -> Option<&'o str> {
+        let closed = self.around(keyword)?.get("additionalProperties") == Some(&Value::Bool(false));
+        let fields = if closed { self.fields_beside(keyword) } else { return None };
+        let strange = object.keys().map(String::as_str).filter(|key| !fields.contains(key));
+        strange.into_iter().find(|key| nearest(key, fields.iter().copied(), 1).first() == Some(&missing))
+    }
+}
+
 /// Compiles one of our own schemas; a test holds that each of them compiles.
 fn compile(text: &str) -> Option<Law> {
     let schema: Value = serde_json::from_str(text).ok()?;
@@ -79,6 +112,9 @@ pub struct Violation {
     pub help: Option<String>,
 }
 
+/// What is said of a field that is none.
+const NO_FIELD: &str = "there is no such field";
+
 /// Every departure of a document from a schema, each place once.
 pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Option<Law>>) -> Vec<Violation> {
     let Some(law) = schema.as_ref() else { return Vec::new() };
@@ -87,6 +123,7 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
         return Vec::new();
     }
     let mut found: Vec<Violation> = Vec::new();
+    let mut meant: HashSet<Place> = HashSet::new();
     let mut told: HashSet<(Place, String)> = HashSet::new();
     for error in validator.iter_errors(&document.value) {
         // How long an id may be is `over-limit`'s business.
@@ -94,18 +131,33 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
             continue;
         }
         let pointer = Pointer::spelt(error.instance_path().as_str());
+        if let ValidationErrorKind::AdditionalProperties { unexpected } = error.kind() {
+            let fields = law.fields_beside(error.schema_path().as_str());
+            for key in unexpected {
+                let place = Place::key(pointer.key(key));
+                let near = nearest(key, fields.iter().copied(), 1);
+                let help = match near.first() {
+                    Some(near) => format!("did you mean {}?", quoted(near)),
+                    None => format!("the fields there are: {}", few(fields.iter().copied())),
+                };
+                let message = NO_FIELD.to_owned();
+                if told.insert((place.clone(), message.clone())) {
+                    found.push(Violation { place, message, help: Some(help) });
+                }
+            }
+            continue;
+        }
         let instead = match (error.kind(), error.instance().as_object()) {
             (ValidationErrorKind::Required { property: Value::String(property) }, Some(object)) => {
-                spelling::written_for(property, object).map(|key| (key, property.as_str()))
+                let strange = spelling::written_for(property, object)
+                    .or_else(|| law.written_for(error.schema_path().as_str(), property, object));
+                strange.map(|key| (key, property.as_str()))
             }
             _ => None,
         };
         let place = match error.kind() {
             ValidationErrorKind::Required { .. } => {
                 instead.map_or(Place::value(pointer.clone()), |(key, _)| Place::key(pointer.key(key)))
-            }
-            ValidationErrorKind::AdditionalProperties { unexpected } => {
-                unexpected.first().map_or(Place::value(pointer.clone()), |key| Place::key(pointer.key(key)))
             }
             _ => Place::value(pointer),
         };
@@ -134,6 +186,9 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
                     .and_then(|parent| law.says(Pointer::spelt(&format!("{parent}properties")).key(property).as_str())),
                 _ => law.says(path),
             };
+            if instead.is_some() {
+                meant.insert(place.clone());
+            }
             let help = match instead {
                 Some((_, field)) => Some(format!("did you mean {}?", quoted(field))),
                 None => said.map(|said| format!("what belongs there: {said}")),
@@ -141,6 +196,8 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
             found.push(Violation { place, message, help });
         }
     }
+    // What stands for a field that is missing is told with that.
+    found.retain(|one| one.message != NO_FIELD || !meant.contains(&one.place));
     found
 }
 
@@ -219,6 +276,15 @@ fn what<'d>(document: &'d Document, place: &Place) -> (String, Option<&'d str>) 
         return ("the file".to_owned(), None);
     }
     let steps: Vec<String> = place.pointer.steps().collect();
+    if is_tests(document.path.as_str()) {
+        let (number, field) = match (&document.value, steps.split_first()) {
+            (Value::Array(_), Some((number, field))) => (number.parse::<usize>().ok(), field),
+            _ => (None, steps.as_slice()),
+        };
+        let number = number.map(|number| format!("test {}", number + 1));
+        let field = Some(shown(&field.join("."), 200)).filter(|field| !field.is_empty());
+        return (number.into_iter().chain(field).collect::<Vec<_>>().join(": "), None);
+    }
     let before = match steps.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["nodes", _, ..] => 2,
         ["flows", _, "nodes", _, ..] => 4,

@@ -8,7 +8,7 @@ use crate::model::{Contract, Persona, PersonaError};
 use crate::names::CatalogPath;
 use crate::validate::finding::of_file;
 use crate::validate::guidance::{CONTRACT_HINT, PERSONA_HINT, is_contract};
-use crate::validate::{Check, Finding, Reach, Rule, Severity, parse};
+use crate::validate::{Check, Finding, Reach, Rule, Severity, Verdict, parse};
 
 /// The rule. Where a flow names the file, the flow's own finding says so.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -17,7 +17,11 @@ pub(in crate::validate) const RULE: Rule = Rule {
     reach: Reach::None,
     code: Code::ValidationError,
     warning: None,
-    also: &[],
+    also: &[Verdict {
+        severity: Severity::Error,
+        reach: Reach::None,
+        when: "a flow names it, and the file alone is checked",
+    }],
     summary: "Every persona and contract file can be used, even if no flow names it.",
     check: Check::Catalog,
 };
@@ -25,6 +29,11 @@ pub(in crate::validate) const RULE: Rule = Rule {
 /// What is wrong with the text of a persona or a contract, if anything is.
 pub fn unusable_file(path: &CatalogPath, bytes: &[u8]) -> Option<Finding> {
     if is_contract(path) { contract(path, bytes) } else { persona(path, bytes) }
+}
+
+/// The same where a flow that nobody asks about names the file.
+pub fn named_by_a_flow(found: Finding) -> Finding {
+    found.error(Reach::None)
 }
 
 fn contract(path: &CatalogPath, bytes: &[u8]) -> Option<Finding> {

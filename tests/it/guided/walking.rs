@@ -145,6 +145,9 @@ async fn only_an_optional_step_may_be_left_out_and_what_reads_it_goes_along() {
     // The review reads the documentation, and everything after reads the review.
     assert_eq!(ended["omitted"][0], json!({"nodeId": "docs", "because": "docs", "reason": "Nobody reads it."}));
     assert_eq!((&ended["state"], ended["omitted"].as_array().unwrap().len()), (&json!("failed"), 4));
+    let next = ended["nextStep"].as_str().unwrap();
+    assert!(next.contains("\"docs\", which was left out") && !next.contains("failures"), "{next}");
+    assert_eq!(ended.get("failures"), None);
 }
 
 #[tokio::test]

@@ -97,3 +97,26 @@ fn nothing_is_overwritten_and_no_name_is_given_twice() {
     assert_eq!(std::fs::read(sandbox.here().join("flows/one.flow.md")).unwrap(), before);
     assert_eq!(std::fs::read_dir(sandbox.here().join("flows")).unwrap().count(), 2);
 }
+
+#[test]
+fn front_matter_that_is_no_yaml_as_a_whole_is_read_line_by_line() {
+    let command = "---\ndescription: Deploy: now\nargument-hint: [env] [tag]\narguments: [env, tag]\n---\n\
+        Deploy $env with $tag.\n";
+    let several = "---\nname: Two: lines\narguments:\n  - env\n  - tag\n---\nDeploy $env with $tag.\n";
+    for text in [command, several] {
+        let sandbox = Sandbox::new().file("deploy.md", text);
+        let said = sandbox.run(["import", "claude-command", "deploy.md", "--json"]).json();
+        assert_eq!(lost(&said), [""; 0], "{said:#}");
+        let flow = said["parts"][0]["to"].as_str().unwrap().replace("flows/", "").replace(".flow.md", "");
+        let shown = sandbox.run(["show", &flow, "--json"]).json();
+        let names: Vec<&Value> = shown["inputs"].as_array().unwrap().iter().map(|input| &input["name"]).collect();
+        assert_eq!(names, ["env", "tag"], "{shown:#}");
+    }
+}
+
+#[test]
+fn a_folder_without_a_skill_names_the_file_that_is_missing() {
+    let sandbox = Sandbox::new().file("skills/forms/README.md", "x");
+    let said = sandbox.run(["import", "skill", "skills/forms"]);
+    assert_eq!((said.code, said.err.contains("skills/forms/SKILL.md")), (2, true), "{}", said.err);
+}

@@ -8,5 +8,6 @@ mod doctor;
 mod pictures;
 #[cfg(unix)]
 mod rules;
+mod sets;
 mod terminal;
 mod tools;

@@ -87,3 +87,67 @@ fn the_schema_of_files_of_tests_is_printed_and_takes_what_is_run() {
     assert!(schema.is_valid(&serde_json::from_str(GOOD).unwrap()));
     assert!(!schema.is_valid(&json!([])) && !schema.is_valid(&json!({"flow": "Trip"})));
 }
+
+/// A flow with one input that has a default, and a set that gives the other.
+const CARD: &str = r#"{"metadata": {"name": "Card", "version": "1.0.0", "inputs": {"tone": {"default": "kind"}}},
+  "nodes": [{"id": "write", "type": "template", "data": {"label": "Write", "template": "{tone} {occasion} {person}",
+    "variableValueSets": [{"id": "1", "name": "birthday", "values": {"occasion": "A birthday"}}]}}], "edges": []}"#;
+
+/// What is said and what helps against it, of everything that is found.
+fn told(json: &Value) -> Vec<String> {
+    let files = json["files"].as_array().unwrap_or_else(|| panic!("{json:#}")).iter();
+    let all = files.flat_map(|file| file["findings"].as_array().unwrap());
+    all.map(|one| format!("{} | {}", one["message"], one["hints"])).collect()
+}
+
+#[test]
+fn a_test_that_gives_what_its_flow_does_not_have_is_found_and_fails() {
+    for (inputs, place, says) in [
+        (json!({"occasion": "o", "person": "Kim", "tonne": "x"}), "tonne", ["\\\"tonne\\\"", "\\\"tone\\\""]),
+        (json!({"person": "Kim", "_variableSet": "bday"}), "_variableSet", ["\\\"bday\\\"", "\\\"birthday\\\""]),
+    ] {
+        let test = json!({"flow": "Card", "inputs": inputs, "expect": {"status": "success"}});
+        let catalog = Sandbox::new().file("flows/Card.json", CARD).file("tests/Card.flowtest.json", test.to_string());
+        let json = catalog.run(["validate", "--json"]).json();
+        let told = told(&json);
+        assert_eq!(found(&json).len(), 1, "{json:#}");
+        assert!(found(&json)[0].starts_with("bad-test none tests/Card.flowtest.json:"), "{json:#}");
+        assert!(says.iter().all(|word| told[0].contains(word)), "{place}: {told:?}");
+        let said = catalog.run(["test", "--json"]);
+        let mismatches = super::mismatches(&said);
+        assert_eq!((said.code, mismatches.len(), mismatches[0].0.as_str()), (1, 1, "inputs"), "{}", said.out);
+        let named = |word: &&str| mismatches[0].1.contains(word.trim_matches(['\\', '"']));
+        assert!(says.iter().all(named), "{place}: {mismatches:?}");
+    }
+    // What a set gives, and a name that only a text has, are fine.
+    for inputs in [json!({"_variableSet": "birthday", "person": "Kim"}), json!({"occasion": 1, "person": "Kim"})] {
+        let test = json!({"flow": "Card", "inputs": inputs, "expect": {"status": "success"}});
+        let catalog = Sandbox::new().file("flows/Card.json", CARD).file("tests/Card.flowtest.json", test.to_string());
+        assert_eq!(catalog.run(["validate", "--strict"]).code, 0, "{}", catalog.run(["validate"]).out);
+        assert_eq!(catalog.run(["test"]).code, 0, "{}", catalog.run(["test"]).out);
+    }
+}
+
+#[test]
+fn a_misspelt_name_is_told_before_the_value_that_is_missing_for_want_of_it() {
+    let test = json!({"flow": "Trip", "inputs": {"porrt": "Oban"}, "expect": {"status": "success"}});
+    let said = trip(&test.to_string()).run(["test", "--json"]);
+    let mismatches = super::mismatches(&said);
+    assert!(mismatches[0].1.contains("porrt") && mismatches[1].1.contains("missing"), "{mismatches:?}");
+}
+
+#[test]
+fn a_misspelt_field_of_a_test_is_told_once_with_the_field_that_is_meant() {
+    let whole = json!([
+        {"flow": "Trip", "input": {"port": "Oban"}, "expect": {"finalResult": {"contain": "x"}}},
+        {"flow": "Trip", "expects": {"status": "success"}}]);
+    let json = trip(&whole.to_string()).run(["validate", "--json"]).json();
+    assert_eq!(
+        told(&json),
+        [
+            r#""test 1: input: there is no such field" | ["did you mean \"inputs\"?"]"#,
+            r#""test 1: expect.finalResult.contain: there is no such field" | ["did you mean \"contains\"?"]"#,
+            r#""test 2: expects: nobody reads the field \"expects\", and \"expect\" is missing" | ["did you mean \"expect\"?"]"#,
+        ]
+    );
+}

@@ -131,3 +131,16 @@ fn a_step_that_asks_for_a_model_needs_an_answer_and_goes_on_after_a_failure_wher
         run(", \"onError\": \"continue\"", &test(failing, json!({"finalResult": "So: busy", "status": "success"})));
     assert_eq!(ends(&said)[0].1, "passed", "{}", said.out);
 }
+
+#[test]
+fn a_mock_that_breaks_the_contract_is_named_where_the_result_is_missing_for_want_of_it() {
+    let mocks = json!({"facts": {"text": "x"}, "draft": {"json": {"titel": "Hot"}}, "check": {"text": "y"}});
+    let test = json!({"flow": "Draft", "guided": true, "inputs": {"topic": "tea"}, "mocks": mocks,
+        "expect": {"finalResult": "y"}});
+    let (what, message) = mismatches(&run(&test)).remove(0);
+    assert_eq!(what, "finalResult");
+    assert!(
+        message.contains("the mock of step \"draft\" breaks its contract") && message.contains("title"),
+        "{message}"
+    );
+}

@@ -88,6 +88,8 @@ fn tests_are_chosen_by_flow_name_and_file_and_a_name_without_a_test_is_refused()
     assert_eq!(names(&["--shard", "3/3"]), ["Other #3 listed"]);
     let said = three().run(["test", "Tripp"]);
     assert_eq!((said.code, said.err.contains("Trip")), (2, true), "{}", said.err);
+    let said = three().run(["test", "bogus"]);
+    assert_eq!(said.err.matches("\"Trip\"").count(), 1, "{}", said.err);
     assert_eq!(three().run(["test", "--shard", "4/3"]).code, 2);
     // Without tests, only a name is a fault.
     let none = Sandbox::new().file("flows/Other.json", OTHER);
@@ -107,6 +109,10 @@ fn what_differs_is_shown_line_by_line_and_what_passes_in_one_line() {
     assert!(said.out.contains("    - Rome\n    + Sail to Rome.\n    + Pack.\n    + Eat in Rome.\n"), "{}", said.out);
     assert!(said.out.contains("4 tests in ") && said.out.contains(" ms: 3 passed, 1 failed\n"), "{}", said.out);
     assert!(said.out.lines().all(|line| line.chars().count() <= 80), "{}", said.out);
+    let names = trip(&one(&json!({"findings": ["cycle"], "missing": ["port"]}))).run(["test"]).out;
+    for line in ["  findings: expected, and not there: cycle\n", "  missing: expected, and not there: port\n"] {
+        assert!(names.contains(line), "{names}");
+    }
     let quiet = three().run(["test", "--quiet"]);
     assert!(quiet.out.starts_with("FAILED  Trip #2") && !quiet.out.contains("passed"), "{}", quiet.out);
     let junit = three().run(["test", "--format", "junit"]);
@@ -118,7 +124,7 @@ fn what_differs_is_shown_line_by_line_and_what_passes_in_one_line() {
 
 #[test]
 fn update_writes_what_is_there_and_leaves_every_other_byte() {
-    let before = "\u{FEFF}[\r\n  {\"flow\":\"Trip\",  \"inputs\": {\"port\": \"Oban\", \"n\": 1.50},\r\n   \"expect\": {\"finalResult\": \"old\",\r\n     \"missing\": [ \"port\" ], \"findings\": []}},\r\n  {\"flow\": \"Trip\", \"inputs\": {\"port\": \"R\"}, \"expect\": {\"results\": {\"Way\": \"x\"}, \"finalResult\": {\"contains\": \"y\"}}}\r\n]\r\n";
+    let before = "\u{FEFF}[\r\n  {\"flow\":\"Trip\",  \"inputs\": {\"port\": \"Oban\"}, \"mocks\": {\"gone\": {\"json\": 1.50}},\r\n   \"expect\": {\"finalResult\": \"old\",\r\n     \"missing\": [ \"port\" ], \"findings\": []}},\r\n  {\"flow\": \"Trip\", \"inputs\": {\"port\": \"R\"}, \"expect\": {\"results\": {\"Way\": \"x\"}, \"finalResult\": {\"contains\": \"y\"}}}\r\n]\r\n";
     let catalog = trip(before);
     let said = catalog.run(["test", "--update", "--json"]);
     assert_eq!(ends(&said).iter().map(|(_, status)| status.as_str()).collect::<Vec<_>>(), ["updated", "failed"]);

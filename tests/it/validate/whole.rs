@@ -158,3 +158,38 @@ fn a_bad_contract_that_a_flow_names_is_told_once_with_its_own_line() {
     assert!(said.out.contains("contracts/form.json") && said.out.contains("line 3"), "{}", said.out);
     assert!(!said.out.contains("unusable-file"), "{}", said.out);
 }
+
+#[test]
+fn a_flow_that_uses_a_broken_one_is_told_where_that_is_wrong_without_its_hints() {
+    let inner = "---\nname: Inner\nversion: 1.0.0\ninputs: [topic]\n---\n\n## Facts {#facts}\n\nOn {topic}\n\n\
+        ## Draft {#draft}\n\n```yaml\nafter: fcts\n```\n\nUse {facts_result}\n";
+    let outer = "---\nname: Outer\nversion: 1.0.0\ninputs: [topic]\n---\n\n## In {#in}\n\n```yaml\nflow: Inner\n\
+        variables: { topic: \"{topic}\" }\n```\n";
+    let catalog = Sandbox::new().file("flows/Inner.flow.md", inner).file("flows/Outer.flow.md", outer);
+    let json = catalog.run(["validate", "--json"]).json();
+    let files = json["files"].as_array().unwrap();
+    let of = |name: &str| files.iter().find(|file| file["file"] == name).unwrap()["findings"][0].clone();
+    let (inner, outer) = (of("flows/Inner.flow.md"), of("flows/Outer.flow.md"));
+    assert!(inner["hints"].to_string().contains("facts"), "{inner:#}");
+    let place = format!("correct flows/Inner.flow.md at line {}, column {}", inner["line"], inner["column"]);
+    assert_eq!(outer["hints"], json!([place]), "{outer:#}");
+    assert!(outer["message"].as_str().unwrap().contains("flows/Inner.flow.md"), "{outer:#}");
+}
+
+#[test]
+fn a_contract_that_is_asked_about_alone_is_judged_as_in_its_catalog() {
+    let flow = "---\nname: Note\nversion: 1.0.0\n---\n\n## Write {#write}\n\n```yaml\ncontract: note\n```\n\nWrite.\n";
+    let good = Sandbox::new().file("flows/Note.flow.md", flow).file("contracts/note.json", r#"{"type": "object"}"#);
+    let said = good.run(["validate", "contracts/note.json", "--json"]);
+    assert_eq!((said.code, &said.json()["files"][0]["findings"]), (0, &json!([])), "{}", said.out);
+    let bad = good.file("contracts/note.json", r#"{"type": "objekt"}"#);
+    let said = bad.run(["validate", "contracts/note.json", "--json"]);
+    let json = said.json();
+    assert_eq!((said.code, &json["files"][0]["file"]), (1, &json!("contracts/note.json")), "{json:#}");
+    assert_eq!(json["files"][0]["findings"].as_array().map(Vec::len), Some(1), "{json:#}");
+    // In the whole catalog, it is told once, with the flow that names it.
+    let whole = bad.run(["validate", "--json"]).json();
+    let findings: Vec<&Value> =
+        whole["files"].as_array().unwrap().iter().flat_map(|file| file["findings"].as_array().unwrap()).collect();
+    assert_eq!(findings.len(), 1, "{whole:#}");
+}

@@ -1,12 +1,13 @@
 //! The steps of a flow as they would run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::SetAnswer;
+use crate::app::in_sets;
 use crate::model::{ModelWish, Toolbox};
 use crate::names::shown as safe;
 use crate::plan::{Call, Intent, Plan, Rendering, Slot, Source, Step, Work};
@@ -42,8 +43,9 @@ pub struct ShownStep {
 #[serde(rename_all_fields = "camelCase", untagged)]
 enum ShownWork {
     Render {
-        /// Name of the template; for a text of the node's own, the label.
-        template: String,
+        /// Name of the template; absent where the step has a text of its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        template: Option<String>,
         /// Persona that whoever does the step in a guided execution takes on.
         #[serde(skip_serializing_if = "Option::is_none")]
         persona: Option<String>,
@@ -54,6 +56,13 @@ enum ShownWork {
         /// Contract that the output has to meet in a guided execution; `inline` stands for a schema.
         #[serde(skip_serializing_if = "Option::is_none")]
         contract: Option<Value>,
+        /// Whether the step may be skipped in a guided execution; absent where it may not.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        optional: bool,
+        /// How many outputs that don't meet the contract a guided execution takes before it fails; absent without a
+        /// contract.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_attempts: Option<u32>,
         /// Where each placeholder takes its value from.
         reads: Vec<PlaceholderRead>,
         /// The template's text; with detail full.
@@ -124,11 +133,12 @@ pub struct PlaceholderRead {
 
 impl ShownStep {
     pub(super) fn all(plan: &Plan, tools: &Toolbox, full: bool) -> Vec<Self> {
-        plan.steps().iter().map(|step| Self::of(step, plan, tools, full)).collect()
+        let origins = Origins::of(plan);
+        plan.steps().iter().map(|step| Self::of(step, &origins, tools, full)).collect()
     }
 
-    fn of(step: &Step, plan: &Plan, tools: &Toolbox, full: bool) -> Self {
-        let parents = step.parents.iter().filter_map(|parent| plan.step(*parent));
+    fn of(step: &Step, origins: &Origins<'_>, tools: &Toolbox, full: bool) -> Self {
+        let parents = step.parents.iter().filter_map(|parent| origins.plan.step(*parent));
         Self {
             id: step.id.clone(),
             label: step.label.clone(),
@@ -136,7 +146,7 @@ impl ShownStep {
             description: step.description.clone(),
             wave: step.wave,
             depends_on: parents.map(|parent| parent.id.clone()).collect(),
-            does: ShownWork::of(&step.work, plan, tools, full),
+            does: ShownWork::of(&step.work, origins, tools, full),
             cut: StepCut::default(),
         }
     }
@@ -173,14 +183,16 @@ fn model_of(rendering: &Rendering) -> Option<Value> {
 }
 
 impl ShownWork {
-    fn of(work: &Work, plan: &Plan, tools: &Toolbox, full: bool) -> Self {
+    fn of(work: &Work, origins: &Origins<'_>, tools: &Toolbox, full: bool) -> Self {
         match work {
             Work::Render(rendering) => Self::Render {
-                template: rendering.template_name.clone(),
+                template: rendering.template_file.is_some().then(|| rendering.template_name.clone()),
                 persona: rendering.persona.clone(),
                 model: model_of(rendering),
                 contract: rendering.contract.as_ref().map(|contract| named(contract, full)),
-                reads: reads(rendering, plan),
+                optional: rendering.optional,
+                max_attempts: rendering.contract.as_ref().map(|_| rendering.max_attempts),
+                reads: reads(rendering, origins),
                 text: full.then(|| rendering.text.to_string()),
                 variable_sets: if full { rendering.sets.iter().map(SetAnswer::from).collect() } else { Vec::new() },
             },
@@ -188,18 +200,18 @@ impl ShownWork {
                 call: call.address.to_string(),
                 unavailable: tools.trouble(&call.address.server).map(str::to_owned),
                 requires: requires(call),
-                reads: reads_by_name(&call.slots, plan),
+                reads: reads_by_name(&call.slots, origins),
                 args: full.then(|| call.arguments.written().clone()),
             },
             Work::Flow(linked) => Self::Flow {
                 flow: linked.of.plan.name().to_owned(),
-                reads: reads_by_name(&linked.slots, plan),
+                reads: reads_by_name(&linked.slots, origins),
                 variables: full.then(|| linked.values.written().clone()),
                 steps: full.then(|| ShownStep::all(&linked.of.plan, tools, full)),
             },
             Work::Gather(gather) => Self::Flow {
                 flow: gather.flow.clone(),
-                reads: reads_by_name(&gather.slots, plan),
+                reads: reads_by_name(&gather.slots, origins),
                 variables: None,
                 steps: None,
             },
@@ -231,43 +243,59 @@ fn requires(call: &Call) -> Vec<String> {
     names.collect()
 }
 
-fn reads_by_name(slots: &[Slot], plan: &Plan) -> Vec<PlaceholderRead> {
-    slots.iter().map(|slot| PlaceholderRead { placeholder: slot.name.clone(), from: from(slot, plan) }).collect()
+fn reads_by_name(slots: &[Slot], origins: &Origins<'_>) -> Vec<PlaceholderRead> {
+    slots.iter().map(|slot| PlaceholderRead { placeholder: slot.name.clone(), from: origins.from(slot) }).collect()
 }
 
-fn reads(rendering: &Rendering, plan: &Plan) -> Vec<PlaceholderRead> {
+fn reads(rendering: &Rendering, origins: &Origins<'_>) -> Vec<PlaceholderRead> {
     let mut seen: BTreeSet<String> = BTreeSet::new();
     let placeholders = rendering.outline.placeholders.iter().zip(&rendering.outline.name_of);
     let reads = placeholders.filter_map(|(placeholder, place)| {
         let (spelt, slot) = (placeholder.spelt(), rendering.slots.get(*place)?);
-        seen.insert(spelt.clone()).then(|| PlaceholderRead { from: from(slot, plan), placeholder: spelt })
+        seen.insert(spelt.clone()).then(|| PlaceholderRead { from: origins.from(slot), placeholder: spelt })
     });
     reads.collect()
 }
 
-/// Where a slot's value comes from, in words.
-pub(in crate::report) fn from(slot: &Slot, plan: &Plan) -> String {
-    let id = |step: usize| plan.step(step).map_or("", |step| step.id.as_str());
-    match &slot.source {
-        Source::Step { step, part: OutputPart::Template, .. } => format!("template name of {}", id(*step)),
-        Source::Step { step, path, by, .. } => {
-            let path = if path.is_empty() { String::new() } else { format!(" at {}", path.join(".")) };
-            let how = match by {
-                Some(crate::validate::MappedBy::Mapping) => " (mapped by the edge)",
-                Some(crate::validate::MappedBy::Handle) => " (by the edge's targetHandle)",
-                None => "",
-            };
-            format!("output of {}{path}{how}", id(*step))
-        }
-        Source::Passed(passed) => format!("input {} of flow {}", passed.input, passed.flow),
-        Source::Open(open) => {
-            let input = if open.input == slot.name { "input".to_owned() } else { format!("input {}", open.input) };
-            match (&open.default, open.auto) {
-                (Some(default), _) => format!("{input}, default {}", safe(&default.to_string(), 80)),
-                (None, Some(parent)) => format!("{input}, else output of {}", id(parent)),
-                (None, None) if open.required => format!("{input}, required"),
-                (None, None) if open.declared => format!("{input}, else empty"),
-                (None, None) => "nothing declares it: stays as text unless given".to_owned(),
+/// Where the values of a plan's slots come from, in words.
+pub(in crate::report) struct Origins<'p> {
+    plan: &'p Plan,
+    in_sets: HashSet<String>,
+}
+
+impl<'p> Origins<'p> {
+    /// Of the slots of this plan.
+    pub(in crate::report) fn of(plan: &'p Plan) -> Self {
+        Self { plan, in_sets: in_sets(plan) }
+    }
+
+    /// Where a slot's value comes from.
+    pub(in crate::report) fn from(&self, slot: &Slot) -> String {
+        let id = |step: usize| self.plan.step(step).map_or("", |step| step.id.as_str());
+        match &slot.source {
+            Source::Step { step, part: OutputPart::Template, .. } => format!("template name of {}", id(*step)),
+            Source::Step { step, path, by, .. } => {
+                let path = if path.is_empty() { String::new() } else { format!(" at {}", path.join(".")) };
+                let how = match by {
+                    Some(crate::validate::MappedBy::Mapping) => " (mapped by the edge)",
+                    Some(crate::validate::MappedBy::Handle) => " (by the edge's targetHandle)",
+                    None => "",
+                };
+                format!("output of {}{path}{how}", id(*step))
+            }
+            Source::Passed(passed) => format!("input {} of flow {}", passed.input, passed.flow),
+            Source::Open(open) => {
+                let input = if open.input == slot.name { "input".to_owned() } else { format!("input {}", open.input) };
+                match (&open.default, open.auto) {
+                    (Some(default), _) => format!("{input}, default {}", safe(&default.to_string(), 80)),
+                    (None, Some(parent)) => format!("{input}, else output of {}", id(parent)),
+                    (None, None) if open.required && open.places().any(|open| self.in_sets.contains(&open.input)) => {
+                        format!("{input}, else from the chosen variable set")
+                    }
+                    (None, None) if open.required => format!("{input}, required"),
+                    (None, None) if open.declared => format!("{input}, else empty"),
+                    (None, None) => "nothing declares it: stays as text unless given".to_owned(),
+                }
             }
         }
     }

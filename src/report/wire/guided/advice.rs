@@ -2,7 +2,7 @@
 
 use super::called;
 use crate::names::quoted;
-use crate::run::{EscalationId, Guided, GuidedState};
+use crate::run::{EscalationId, Guided, GuidedState, State};
 
 /// What to tell the person.
 pub(super) fn question(reason: &str, questions: &[String]) -> String {
@@ -26,6 +26,23 @@ pub(super) fn bring_answers(guided: &Guided, id: &str) -> String {
 fn begin_anew(guided: &Guided) -> String {
     let flow = quoted(guided.beginning().plan.name());
     format!("It has ended and can't go on: when the cause is gone, flows_begin with flowName {flow} begins anew.")
+}
+
+/// Why there is no final result, and what to tell the person.
+fn why_nothing(guided: &Guided) -> String {
+    let run = guided.run();
+    let id = |step: usize| quoted(run.plan().step(step).map_or("", |step| step.id.as_str()));
+    match run.plan().last().and_then(|last| Some((last, run.state(last)?))) {
+        Some((last, State::Omitted { because, .. })) if *because == last => {
+            format!("step {}, which gives it, was left out; tell your user why, as omitted says", id(last))
+        }
+        Some((last, State::Omitted { because, .. })) => format!(
+            "step {}, which gives it, reads step {}, which was left out; tell your user why, as omitted says",
+            id(last),
+            id(*because)
+        ),
+        _ => "the step that gives it failed, or waits for one that did; tell your user what failures says".to_owned(),
+    }
 }
 
 /// The call that comes next where the server does the steps.
@@ -105,8 +122,9 @@ pub(super) fn next_step(guided: &Guided) -> String {
             "the flow is done: give your user finalResult".to_owned()
         }
         (GuidedState::Completed | GuidedState::Failed, _) if guided.run().counts().done > 0 => format!(
-            "the flow ended without a final result: the step that gives it failed or was left out; tell your user what \
-             failures says. {} flows_status with executionId {id} and include [\"steps\"] shows what was done",
+            "the flow ended without a final result: {}. {} flows_status with executionId {id} and include [\"steps\"] \
+             shows what was done",
+            why_nothing(guided),
             begin_anew(guided)
         ),
         (GuidedState::Cancelled, _) => {
@@ -122,8 +140,8 @@ pub(super) fn next_step(guided: &Guided) -> String {
             _,
         ) => {
             format!(
-                "nothing came of it: tell your user what failures says. {} flows_status with executionId {id} and include \
-                 [\"steps\"] shows all",
+                "nothing came of it: {}. {} flows_status with executionId {id} and include [\"steps\"] shows all",
+                why_nothing(guided),
                 begin_anew(guided)
             )
         }
