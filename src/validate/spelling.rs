@@ -45,6 +45,14 @@ impl Spelling {
 const OF_MODELS: (&[&str], &str) =
     (&["persona", "contract", "optional", "maxAttempts", "model"], "only template nodes have this field");
 
+/// What a step in Markdown says of values; in JSON its edges do.
+const MAPPED: (&[&str], &str) =
+    (&["map"], "in JSON the edge from that step says so: `\"data\": {\"mapping\": {\"name\": \"field\"}}`");
+
+/// What a step in Markdown waits for; in JSON its edges say it.
+const AFTER: (&[&str], &str) =
+    (&["after"], "in JSON an edge says so: `{\"source\": \"that step\", \"target\": \"this one\"}`");
+
 /// `data` of a tool node.
 pub(super) const OF_TOOLS: Spelling = Spelling {
     fields: &["label", "description", "call", "args", "requires", "onError", "retry", "timeoutMs", "delayMs", "set"],
@@ -59,7 +67,7 @@ pub(super) const OF_TOOLS: Spelling = Spelling {
         ("inputs", "args"),
         ("tool", "call"),
     ],
-    elsewhere: &[OF_MODELS],
+    elsewhere: &[OF_MODELS, MAPPED, AFTER],
 };
 
 /// `data` of a flow node.
@@ -74,7 +82,7 @@ pub(super) const OF_FLOWS: Spelling = Spelling {
         ("flowName", "flow"),
         ("flowId", "flow"),
     ],
-    elsewhere: &[OF_MODELS, OF_CALLS],
+    elsewhere: &[OF_MODELS, OF_CALLS, MAPPED, AFTER],
 };
 
 /// What a call of a tool has and no other step.
@@ -112,7 +120,7 @@ pub(super) const OF_TEMPLATES: Spelling = Spelling {
         ("schema", "contract"),
         ("outputSchema", "contract"),
     ],
-    elsewhere: &[(&["requires", "retry", "timeoutMs", "delayMs"], OF_CALLS.1)],
+    elsewhere: &[(&["requires", "retry", "timeoutMs", "delayMs"], OF_CALLS.1), MAPPED, AFTER],
 };
 
 /// `data` of an input node.

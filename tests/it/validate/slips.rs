@@ -1,6 +1,9 @@
 //! Slips as authors make them: one finding each, whose hint leads to the fix, and no consequences beside it.
 
+use serde_json::{Value, json};
+
 use crate::support::checking::{check, findings};
+use crate::support::program::Sandbox;
 
 const FLOW: &str = r#"{
   "metadata": {"name": "Bug", "version": "1.0.0", "inputs": {"notes": {"type": "string"}}},
@@ -54,5 +57,23 @@ fn a_slip_is_one_finding_that_leads_to_the_fix() {
         assert_ne!(slipped, FLOW, "{before}");
         let told = told(&slipped);
         assert!(told.len() == 1 && told[0].0 == rule && told[0].1.contains(hint), "{after}: {told:?}");
+    }
+}
+
+#[test]
+fn keys_of_markdown_in_a_node_of_json_are_told_with_what_json_has_instead() {
+    for (key, value) in [("map", json!({"source": "one"})), ("after", json!("one"))] {
+        let node = |id: &str, data: Value| json!({"id": id, "type": "template", "data": data});
+        let mut data = json!({"template": "Read {one_result}."});
+        data[key] = value;
+        let flow = json!({"metadata": {"name": "T", "version": "1.0.0"},
+            "nodes": [node("one", json!({"template": "Say so."})), node("two", data)],
+            "edges": [{"id": "e", "source": "one", "target": "two"}]});
+        let sandbox = Sandbox::new().file("flows/T.json", flow.to_string());
+        let checked = sandbox.run(["validate", "--json"]).json();
+        let findings = &checked["files"][0]["findings"];
+        assert_eq!(findings.as_array().unwrap().len(), 1, "{checked}");
+        assert_eq!(findings[0]["rule"], "misspelt-field");
+        assert_eq!(findings[0]["pointer"], format!("/nodes/1/data/{key}"));
     }
 }
