@@ -59,19 +59,6 @@ pub struct Unusable {
     pub hints: Vec<String>,
 }
 
-impl Unusable {
-    /// What helps whoever uses the file: where it is wrong, else what helps against its trouble. Hints about what stands
-    /// in it, such as names that it misspells, say nothing to readers of another file.
-    pub fn for_users(&self) -> Vec<String> {
-        match self.at {
-            Some(at) => {
-                vec![format!("correct {} at line {}, column {}", shown(&self.file, 200), at.line, at.column)]
-            }
-            None => self.hints.clone(),
-        }
-    }
-}
-
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", shown(&self.file, 200), self.message)?;

@@ -367,7 +367,7 @@ fn flow_of(name: &str, place_in_file: usize, shelf: &Shelf) -> Result<Option<Arc
         Lookup::Broken(unusable) => {
             let message = format!("flow {} can't be executed: {unusable}", quoted(name));
             let fault = DoingFault::new(FaultKind::BrokenFlow(unusable.code), message).at("flow");
-            Err(fault.mended_by(vec![unusable.file.clone()], unusable.for_users()))
+            Err(fault.mended_by(vec![unusable.file], unusable.hints))
         }
     }
 }

@@ -367,13 +367,6 @@ impl Draft<'_> {
         })
     }
 
-    /// It comes of a file that can't be used and is told with its own findings: its code, and where it is wrong.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
-    pub fn because_of_told(self, unusable: &Unusable) -> Self {
-        let mending = Mending { files: vec![unusable.file.clone()], hints: unusable.for_users() };
-        self.code(unusable.code).mended_by(&mending)
-    }
-
     /// It comes of a file that can't be used: its code, and what helps against that.
     #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn because_of(self, unusable: &Unusable) -> Self {

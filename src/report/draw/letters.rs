@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn lines_break_where_words_end_and_the_last_says_that_there_is_more() {
         assert_eq!(PLAIN.lines("one two three", 40.0, 3), ["one two", "three"]);
-        assert_eq!(PLAIN.lines("one two three four", 40.0, 2), ["one two", "three f…"].map(str::to_owned));
+        assert_eq!(PLAIN.lines("one two three four", 40.0, 2), ["one two", "three…"].map(str::to_owned));
         assert_eq!(PLAIN.lines("Brand_Positioning", 60.0, 2), ["Brand_", "Positioning"]);
         assert_eq!(PLAIN.lines("日本語日本語", 32.0, 2), ["日本語", "日本語"]);
         assert_eq!(PLAIN.lines("unbreakable", 20.0, 9).concat(), "unbreakable");

@@ -64,7 +64,7 @@ pub(in crate::validate) fn look_at(
             Err(Lookup::Broken(unusable)) => {
                 drafts
                     .find(place, format!("flow {} can't be used: {unusable}", quoted(&test.flow)))
-                    .because_of_told(&unusable);
+                    .because_of(&unusable);
             }
             Err(Lookup::Found(_) | Lookup::NotChecked) => {}
         }

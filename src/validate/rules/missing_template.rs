@@ -53,7 +53,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             Lookup::Broken(unusable) => {
                 let named = format!("node {} names template {}", quoted(&node.id), quoted(selected));
                 let message = format!("{named}, which can't be used: {unusable}");
-                drafts.find(place(), message).node(&node.id).because_of_told(&unusable);
+                drafts.find(place(), message).node(&node.id).because_of(&unusable);
             }
             Lookup::Found(_) | Lookup::Ambiguous { .. } | Lookup::NotChecked => {}
         }

@@ -16,7 +16,7 @@ warning none bad.json:22:31 /nodes/1/data/selectedTemplateId `"1712345678901"`
   hint: save the template to templates/, or clear `selectedTemplateId`
 error step bad.json:30:31 /nodes/2/data/selectedTemplateId `"Broken"`
   node "land" names template "Broken", which can't be used: templates/Broken.json: this list is never closed (line 1, column 15)
-  hint: correct templates/Broken.json at line 1, column 15
+  hint: the file may have been cut off; add the missing ]
 "#,
     );
 }

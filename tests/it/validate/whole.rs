@@ -160,23 +160,6 @@ fn a_bad_contract_that_a_flow_names_is_told_once_with_its_own_line() {
 }
 
 #[test]
-fn a_flow_that_uses_a_broken_one_is_told_where_that_is_wrong_without_its_hints() {
-    let inner = "---\nname: Inner\nversion: 1.0.0\ninputs: [topic]\n---\n\n## Facts {#facts}\n\nOn {topic}\n\n\
-        ## Draft {#draft}\n\n```yaml\nafter: fcts\n```\n\nUse {facts_result}\n";
-    let outer = "---\nname: Outer\nversion: 1.0.0\ninputs: [topic]\n---\n\n## In {#in}\n\n```yaml\nflow: Inner\n\
-        variables: { topic: \"{topic}\" }\n```\n";
-    let catalog = Sandbox::new().file("flows/Inner.flow.md", inner).file("flows/Outer.flow.md", outer);
-    let json = catalog.run(["validate", "--json"]).json();
-    let files = json["files"].as_array().unwrap();
-    let of = |name: &str| files.iter().find(|file| file["file"] == name).unwrap()["findings"][0].clone();
-    let (inner, outer) = (of("flows/Inner.flow.md"), of("flows/Outer.flow.md"));
-    assert!(inner["hints"].to_string().contains("facts"), "{inner:#}");
-    let place = format!("correct flows/Inner.flow.md at line {}, column {}", inner["line"], inner["column"]);
-    assert_eq!(outer["hints"], json!([place]), "{outer:#}");
-    assert!(outer["message"].as_str().unwrap().contains("flows/Inner.flow.md"), "{outer:#}");
-}
-
-#[test]
 fn a_contract_that_is_asked_about_alone_is_judged_as_in_its_catalog() {
     let flow = "---\nname: Note\nversion: 1.0.0\n---\n\n## Write {#write}\n\n```yaml\ncontract: note\n```\n\nWrite.\n";
     let good = Sandbox::new().file("flows/Note.flow.md", flow).file("contracts/note.json", r#"{"type": "object"}"#);
