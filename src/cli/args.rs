@@ -261,7 +261,7 @@ pub(super) enum Command {
     /// Show how often flows are used and succeed, and what models and listings cost
     #[command(
         long_about = "Show how often the catalog's flows are used, how often they succeed, how long they take, and what \
-                      listings cost.\n\nThe counts are per catalog and include the command line and MCP clients on this \
+                      models and listings cost.\n\nThe counts are per catalog and include the command line and MCP clients on this \
                       machine. They never leave it, and --no-usage stops counting. Score and class, by which listings sort, \
                       always cover all use, whatever --days says.",
         after_help = "Examples:\n  flowy stats --days 30\n  flowy stats --flow Marketing_Strategy --json"

@@ -46,14 +46,25 @@ pub(super) struct Definition {
     pub(super) read_only: bool,
     /// Whether it does something that can't be undone.
     pub(super) destructive: bool,
-    /// Whether it does steps of flows, which may call external tools where servers are configured.
-    pub(super) does_steps: bool,
+    /// What it does of the steps of flows.
+    pub(super) steps: StepWork,
     /// Its arguments, in the order in which they are shown.
     pub(super) parameters: &'static [Parameter],
     /// How it fails.
     pub(super) failure: FailureShape,
     /// What it does.
     pub(super) run: ToolRun,
+}
+
+/// What a tool does of the steps of flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StepWork {
+    /// Nothing.
+    None,
+    /// It does again what another process left in the middle: a call that does no harm, or a question to a model.
+    Repeats,
+    /// It does steps, which may call external tools where servers are configured.
+    Does,
 }
 
 /// What steps of flows may do to the world, by what the operator configured.
@@ -69,8 +80,8 @@ impl Definition {
     /// The tool as clients are shown it. Where flows may call external tools that change things, or models that
     /// cost something, whatever does their steps may do so.
     pub(super) fn tool(&self, may: StepsMay) -> Tool {
-        let anything = may.change && self.does_steps;
-        let more = anything || (may.spend && self.does_steps);
+        let anything = may.change && self.steps == StepWork::Does;
+        let more = anything || (may.spend && self.steps != StepWork::None);
         let listed = || self.parameters.iter().filter(|parameter| parameter.listed);
         let properties: Map<String, Value> =
             listed().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();

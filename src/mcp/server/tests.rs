@@ -28,7 +28,7 @@ const fn tool(name: &'static str, run: crate::mcp::definition::ToolRun) -> Defin
         idempotent: true,
         read_only: true,
         destructive: false,
-        does_steps: false,
+        steps: crate::mcp::definition::StepWork::None,
         parameters: &[],
         failure: FailureShape::Error,
         run,

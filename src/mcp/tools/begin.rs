@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use super::REF;
 use crate::app::{BeginRequest, Error};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -20,7 +20,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: false,
     read_only: false,
     destructive: false,
-    does_steps: true,
+    steps: StepWork::Does,
     parameters: &[
         Parameter::new("flowName", Kind::Text, "As flows_list shows it.").required().also(&["name"]),
         Parameter::new("task", Kind::Text, "What your user wants done."),

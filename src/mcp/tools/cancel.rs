@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use super::EXECUTION;
 use crate::app::Error;
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -20,7 +20,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: false,
     destructive: true,
-    does_steps: false,
+    steps: StepWork::None,
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("reason", Kind::Text, "Why, for the record."),

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use super::{EXECUTION, TOKEN};
 use crate::app::{CompleteRequest, Error, StepOutcome};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -21,7 +21,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: false,
     destructive: false,
-    does_steps: true,
+    steps: StepWork::Does,
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("stepToken", Kind::Text, TOKEN).required(),

@@ -9,7 +9,7 @@ use super::{EXECUTION, TOKEN};
 use crate::app::{Asker, Error, EscalateRequest};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::asking::{Person, input_required};
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -24,7 +24,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: false,
     destructive: false,
-    does_steps: false,
+    steps: StepWork::None,
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("stepToken", Kind::Text, TOKEN).required(),

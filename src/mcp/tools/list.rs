@@ -8,7 +8,7 @@ use super::REF;
 use crate::app::{Code, Error, ListRequest, Listing, ListingCost};
 use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, Page, Selection};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire::{self, Travels, WarningAnswer};
 
@@ -31,7 +31,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: true,
     destructive: false,
-    does_steps: false,
+    steps: StepWork::None,
     parameters: &[
         Parameter::new(
             "mode",

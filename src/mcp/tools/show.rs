@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use super::REF;
 use crate::app::{Code, Error, ShowRequest, Shown};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::{draw, wire};
 
@@ -20,7 +20,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: true,
     destructive: false,
-    does_steps: false,
+    steps: StepWork::None,
     parameters: &[
         Parameter::new("name", Kind::Text, "Flow or template, as flows_list shows it.").required().also(&["flowName"]),
         Parameter::new("ref", Kind::Text, REF),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::app::{Code, Error, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter};
+use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -23,7 +23,7 @@ pub(super) const TOOL: Definition = Definition {
     idempotent: true,
     read_only: true,
     destructive: false,
-    does_steps: false,
+    steps: StepWork::Repeats,
     parameters: &[
         Parameter::new("executionId", Kind::Text, "Without it: a list."),
         Parameter::new("nodeId", Kind::Text, "Step whose whole text is wanted, or \"result\"."),

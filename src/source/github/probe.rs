@@ -5,7 +5,6 @@ use chrono::{DateTime, TimeZone as _, Utc};
 use http::HeaderMap;
 
 use super::Repository;
-use super::client::{ApiCall, Target};
 use crate::source::SourceError;
 
 /// What an answer of GitHub's told.
@@ -25,14 +24,7 @@ impl Repository {
     /// Asks for the repository itself, once.
     pub(in crate::source) async fn probe(&self) -> Result<Probe, SourceError> {
         let ground = &self.ground;
-        let call = ApiCall {
-            what: format!("the repository {}", ground.slug),
-            target: Target::Rest(ground.root()),
-            accept: "application/vnd.github+json",
-            unless: None,
-            most: 1024 * 1024,
-            hashed: false,
-        };
+        let call = ground.about_itself();
         let reply = ground.client.ask(&call, ground.client.effort()).await?;
         if !reply.status.is_success() {
             return Err(match reply.status.as_u16() {

@@ -199,16 +199,21 @@ impl Ground {
         nearest(name, names, 3).into_iter().map(str::to_owned).collect()
     }
 
-    /// The name of the default branch; an error when the repository cannot be seen.
-    pub(super) async fn default_branch(&self, effort: Effort) -> Result<RefName, SourceError> {
-        let call = ApiCall {
+    /// The question for the repository itself.
+    pub(super) fn about_itself(&self) -> ApiCall {
+        ApiCall {
             what: format!("the repository {}", self.slug),
             target: Target::Rest(self.root()),
             accept: "application/vnd.github+json",
             unless: None,
             most: 1024 * 1024,
             hashed: false,
-        };
+        }
+    }
+
+    /// The name of the default branch; an error when the repository cannot be seen.
+    pub(super) async fn default_branch(&self, effort: Effort) -> Result<RefName, SourceError> {
+        let call = self.about_itself();
         let reply = self.client.ask(&call, effort).await?;
         match reply.status.as_u16() {
             200 => {

@@ -242,3 +242,24 @@ fn a_tool_that_changes_things_is_handed_what_a_model_wrote_when_a_person_says_so
         assert_eq!((&next["step"]["prompt"], home.noted("touch").len()), (&told, touched), "{next}");
     }
 }
+
+#[test]
+fn what_may_ask_a_model_is_not_announced_as_changing_nothing() {
+    let stand_in = StandIn::echoing(Speaks::OpenAi);
+    for (settings, harmless) in [(model("openai-compatible", &stand_in.url, ""), false), (String::new(), true)] {
+        let home = Home::of([("flows/Work.json", chain(&[text("a", "Say so.", &json!({}))]))], false);
+        let folder = home.root.path().join(".config/flowy");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("flowy.toml"), settings).unwrap();
+        let listed = home.serve().request(1, "tools/list", &json!({}));
+        let hints = |name: &str| {
+            let tools = listed["result"]["tools"].as_array().unwrap();
+            let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+            ["readOnlyHint", "destructiveHint", "idempotentHint"].map(|hint| tool["annotations"][hint] == true)
+        };
+        // After a crash it asks the model again.
+        assert_eq!(hints("flows_status"), [harmless, false, harmless]);
+        assert_eq!(hints("flows_execute"), [harmless, false, harmless]);
+        assert_eq!(hints("flows_list"), [true, false, true]);
+    }
+}

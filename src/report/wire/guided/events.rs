@@ -1,5 +1,7 @@
 //! What happened in a guided execution, in order.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -9,7 +11,7 @@ use super::{call_of, id_of};
 use crate::discover::millis;
 use crate::model::Breach;
 use crate::report::wire::common::{Fault, Stamp};
-use crate::run::{Entry, Guided, Moment};
+use crate::run::{Entry, Guided, Moment, Output, StepError};
 
 /// How much of a text an event shows, in characters.
 const SHOWN: usize = 500;
@@ -32,6 +34,44 @@ pub struct IssueAnswer {
     path: String,
     /// What is wrong there.
     message: String,
+}
+
+/// How a step that the server does came to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct EndAnswer {
+    /// Id of the node.
+    node_id: String,
+    /// What it gave, its beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<String>,
+    /// What went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Fault>,
+    /// How long it took, in milliseconds.
+    execution_time_ms: f64,
+    /// How many calls of tools it took, new tries included.
+    tool_calls: u32,
+    /// How many of these were new tries.
+    retries: u32,
+}
+
+impl EndAnswer {
+    fn of(
+        guided: &Guided,
+        step: usize,
+        result: &Result<Output, StepError>,
+        (took, tool_calls, retries): (Duration, u32, u32),
+    ) -> Self {
+        Self {
+            node_id: id_of(guided, step),
+            summary: result.as_ref().ok().map(|output| cut(&output.text, SHOWN)),
+            error: result.as_ref().err().map(Fault::from),
+            execution_time_ms: millis(took),
+            tool_calls,
+            retries,
+        }
+    }
 }
 
 /// What happened.
@@ -109,44 +149,14 @@ enum What {
         call: Option<String>,
     },
     /// A step that the server does came to its end.
-    StepEnded {
-        /// Id of the node.
-        node_id: String,
-        /// What it gave, its beginning.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        summary: Option<String>,
-        /// What went wrong.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<Fault>,
-        /// How long it took, in milliseconds.
-        execution_time_ms: f64,
-        /// How many calls of tools it took, new tries included.
-        tool_calls: u32,
-        /// How many of these were new tries.
-        retries: u32,
-    },
+    StepEnded(EndAnswer),
     /// The server stopped before the end.
     Interrupted {
         /// Why.
         error: Fault,
     },
     /// A tool answered or failed.
-    ToolEnded {
-        /// Id of the node.
-        node_id: String,
-        /// What the tool gave, its beginning.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        summary: Option<String>,
-        /// What went wrong.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<Fault>,
-        /// How long it took, in milliseconds.
-        execution_time_ms: f64,
-        /// How many calls it took, new tries included.
-        tool_calls: u32,
-        /// How many of these were new tries.
-        retries: u32,
-    },
+    ToolEnded(EndAnswer),
     /// A step was left out.
     LeftOut {
         /// Id of the node.
@@ -207,36 +217,17 @@ impl What {
                 Some(call) => Self::ToolStarted { node_id: id_of(guided, *step), call },
                 None => Self::StepStarted { node_id: id_of(guided, *step), call: None },
             },
-            Moment::ToolEnded { step, result, took, calls, retries } if call_of(guided, *step).is_none() => {
-                Self::StepEnded {
-                    node_id: id_of(guided, *step),
-                    summary: result.as_ref().ok().map(|output| cut(&output.text, SHOWN)),
-                    error: result.as_ref().err().map(Fault::from),
-                    execution_time_ms: millis(*took),
-                    tool_calls: *calls,
-                    retries: *retries,
-                }
+            Moment::ToolEnded { step, result, took, calls, retries } => {
+                let end = EndAnswer::of(guided, *step, result, (*took, *calls, *retries));
+                if call_of(guided, *step).is_some() { Self::ToolEnded(end) } else { Self::StepEnded(end) }
             }
-            Moment::ToolEnded { step, result, took, calls, retries } => Self::ToolEnded {
-                node_id: id_of(guided, *step),
-                summary: result.as_ref().ok().map(|output| cut(&output.text, SHOWN)),
-                error: result.as_ref().err().map(Fault::from),
-                execution_time_ms: millis(*took),
-                tool_calls: *calls,
-                retries: *retries,
-            },
             Moment::Taken { .. } => Self::Taken,
             Moment::StepStarted { step } => {
                 Self::StepStarted { node_id: id_of(guided, *step), call: call_of(guided, *step) }
             }
-            Moment::StepEnded { step, end } => Self::StepEnded {
-                node_id: id_of(guided, *step),
-                summary: end.result.as_ref().ok().map(|output| cut(&output.text, SHOWN)),
-                error: end.result.as_ref().err().map(Fault::from),
-                execution_time_ms: millis(end.took),
-                tool_calls: end.calls,
-                retries: end.retries,
-            },
+            Moment::StepEnded { step, end } => {
+                Self::StepEnded(EndAnswer::of(guided, *step, &end.result, (end.took, end.calls, end.retries)))
+            }
             Moment::Interrupted { error } => Self::Interrupted { error: error.into() },
             Moment::LeftOut { step, why } => Self::LeftOut { node_id: id_of(guided, *step), reason: why.clone() },
             Moment::ToolAsked { id, step, reason, questions, .. } => Self::Escalated {
