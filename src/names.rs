@@ -9,6 +9,7 @@ mod alike;
 mod few;
 mod legible;
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -83,6 +84,13 @@ macro_rules! name {
 
         impl AsRef<str> for $name {
             fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        // Compared and hashed as its text is, so that a map finds it by one.
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
                 &self.0
             }
         }

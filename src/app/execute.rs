@@ -15,7 +15,7 @@ use crate::generate::{ModelChoice, ModelWorker, OnPiece, Priced};
 use crate::model::{ValueType, text_or_json};
 use crate::names::{ItemName, few};
 use crate::plan::{Input, Plan, Work};
-use crate::run::{Given, Limits, OnFailure, Refusal, Run};
+use crate::run::{Given, Limits, OnFailure, Refusal, Run, Unfit};
 use crate::validate::Finding;
 
 /// What is to be executed.
@@ -333,8 +333,15 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: &str) -> Error {
             .next("give `_variableSet` the name of one of the flow's sets, as flows_show lists them"),
         Refusal::Misfit(unfit) => {
             let all = unfit.iter().map(|unfit| Value::String(unfit.name.clone())).collect();
+            let as_text = |unfit: &Unfit| {
+                unfit.value.is_string() && matches!(unfit.kind, Some(ValueType::Array | ValueType::Object))
+            };
+            let mut next = "flows_show lists the types and the choices".to_owned();
+            if unfit.iter().any(as_text) {
+                next.push_str("; give lists and objects as JSON, not as text");
+            }
             Error::new(Code::InvalidRequest, format!("values that don't fit: {refusal}"))
-                .next("flows_show lists the types and the choices")
+                .next(next)
                 .detail("misfits", all)
         }
         Refusal::Missing { provided, required, missing, misspelt, wanted } => {

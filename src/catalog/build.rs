@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, Weak};
 
-use super::check::{FoundInFlows, beside_flows, check_tests, report, tested};
+use super::check::{FoundInFlows, beside_flows, check_tests, of_paths, report, tested};
 use super::desk::{FileText, overlooked, read_flows};
 use super::entry::{category, entry};
 use super::findable::stray_examples;
@@ -95,7 +95,8 @@ pub(super) async fn whole(snapshot: &Snapshot, options: CheckOptions<'_>) -> Res
     };
     let Some(checking) = building.checking else { return Ok(CatalogCheck::default()) };
     let in_flows: Vec<FoundInFlows> = checking.found.into_values().collect();
-    let beside = beside_flows(&overlooked, files.iter().map(|(path, _)| path), &checking.guidance, &in_flows);
+    let of_paths = of_paths(&overlooked, files.iter().map(|(path, _)| path));
+    let beside = beside_flows(of_paths, &checking.guidance, &in_flows);
     let mut checked = report(in_flows, &building.stock, &building.left_out, beside, options);
     checked.files.extend(tests);
     Ok(checked)
@@ -440,16 +441,15 @@ impl Building {
     }
 
     fn template_entries(&self) -> Vec<TemplateRow> {
-        let entry = |(file, read): (&String, &super::stock::TemplatesOfFile)| {
+        let entry = |(path, read): (&CatalogPath, &super::stock::TemplatesOfFile)| {
             let titles = read.all().iter().map(|one| TemplateTitle { id: one.id.clone(), title: one.title.clone() });
             let mut seen: HashSet<String> = HashSet::new();
             let names = read.all().iter().flat_map(|template| taken_by(template));
             let variables = names.filter(|name| seen.insert(name.clone())).collect();
-            let oid = CatalogPath::new(file).map(|path| self.oid(&path)).unwrap_or_default();
             TemplateRow {
-                file: file.clone(),
-                stem: file_stem(file).to_owned(),
-                oid,
+                file: path.to_string(),
+                stem: path.stem().to_owned(),
+                oid: self.oid(path),
                 titles: titles.collect(),
                 variables,
             }

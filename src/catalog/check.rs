@@ -198,15 +198,22 @@ impl FileFacts {
     }
 }
 
-/// What is found in files beside flows, and what of it explains findings in others.
-pub(super) fn beside_flows<'p>(
+/// What is found in paths alone, whatever the files hold.
+pub(super) fn of_paths<'p>(
     overlooked: &[(String, String)],
     paths: impl Iterator<Item = &'p CatalogPath>,
+) -> Vec<Finding> {
+    let mut found = misplaced_files(overlooked);
+    found.extend(twin_files(paths));
+    found
+}
+
+/// What is found in files beside flows, and what of it explains findings in others.
+pub(super) fn beside_flows(
+    mut of_files: Vec<Finding>,
     guidance: &BTreeMap<CatalogPath, Arc<[u8]>>,
     found: &[FoundInFlows],
 ) -> (Vec<Finding>, Causes) {
-    let mut of_files = misplaced_files(overlooked);
-    of_files.extend(twin_files(paths));
     let findings = found.iter().flat_map(|found| &found.findings);
     let named: BTreeSet<&str> = findings.flat_map(|found| &found.files).map(String::as_str).collect();
     let unusable = guidance.iter().filter_map(|(path, bytes)| unusable_file(path, bytes));
@@ -268,15 +275,18 @@ pub(super) fn report(
         found.entry(finding.file.to_string()).or_default().push(finding);
     }
     let left: BTreeSet<&str> = left_out.iter().map(|unusable| unusable.file.as_str()).collect();
-    for (file, read) in stock.templates.iter().filter(|(file, _)| !left.contains(file.as_str())) {
-        if wanted(file) {
-            found.entry(file.clone()).or_default().extend(read.findings.iter().cloned());
+    for (path, read) in stock.templates.iter().filter(|(path, _)| !left.contains(path.as_str())) {
+        let (file, asked_about) = (path.as_str(), (options.wanted)(path));
+        if asked_about {
+            found.entry(file.to_owned()).or_default().extend(read.findings.iter().cloned());
+        } else if !found.contains_key(file) && !suppressed.contains_key(file) {
+            continue;
         }
         let unusable = read.templates.as_ref().err().filter(|_| read.findings.is_empty()).cloned();
         let facts = FileFacts { templates: read.all().len(), ..FileFacts::default() };
         let templates = if options.contents { read.all().to_vec() } else { Vec::new() };
-        let reported = ReportedFile { facts, templates, ..ReportedFile::alone(file.clone(), unusable) };
-        files.insert(file.clone(), reported);
+        let reported = ReportedFile { facts, templates, ..ReportedFile::alone(file.to_owned(), unusable) };
+        files.insert(file.to_owned(), reported);
     }
     for file in found.keys().chain(suppressed.keys()) {
         // Neither a flow nor a template.

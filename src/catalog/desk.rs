@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use super::build::not_among;
-use super::check::{FoundInFlows, beside_flows, check_tests, report, tested};
+use super::check::{FoundInFlows, beside_flows, check_tests, of_paths, report, tested};
 use super::entry::entry;
 use super::findable::stray_examples;
 use super::names::FlowNames;
@@ -21,7 +21,7 @@ use crate::model::{Directory, Flow, Template, Unusable};
 use crate::names::CatalogPath;
 use crate::plan::Plan;
 use crate::source::{Problem, ProblemKind, Snapshot};
-use crate::validate::{Guidance, ParsedFlows, Scope, Twins};
+use crate::validate::{Finding, Guidance, ParsedFlows, Scope, Twins};
 
 /// The flow files of a catalog, by number, sorted.
 pub(super) type FlowFiles = Vec<(CatalogPath, Result<ParsedFlows, Unusable>)>;
@@ -55,6 +55,8 @@ struct DeskIndex {
     names: FlowNames,
     twins: Twins,
     directory: Directory,
+    /// What is found in paths alone.
+    of_paths: Vec<Finding>,
 }
 
 /// A flow with what its names mean, also where it can't be executed.
@@ -186,13 +188,14 @@ impl Desk {
             }
             note_names(&mut names, &self.flow_files);
             let twins = names.twins();
-            DeskIndex { names, twins, directory: self.stock.directory() }
+            let of_paths = of_paths(&self.overlooked, self.paths.iter());
+            DeskIndex { names, twins, directory: self.stock.directory(), of_paths }
         })
     }
 
     /// Checks the files that are asked about.
     pub fn check(&self, options: CheckOptions<'_>) -> CatalogCheck {
-        let DeskIndex { names, twins, directory } = self.index();
+        let DeskIndex { names, twins, directory, of_paths } = self.index();
         let manner = Manner {
             lenient: options.lenient,
             unchecked_calls: true,
@@ -203,10 +206,14 @@ impl Desk {
         let (by_number, by_name) = (|file: usize| self.by_number(file), |name: &str| names.find(name));
         let nesting = Nesting::new(&by_number, &by_name, judge);
         let judged = self.judged(&nesting, judge, options);
-        let files = self.flow_files.iter().zip(&judged);
+        // An editor asks about one file of thousands: of the others only those are looked at that it concerns.
+        let concerned = |(path, file): &(CatalogPath, Result<_, _>), judged: &[_]| {
+            !judged.is_empty() || file.is_err() || (options.wanted)(path)
+        };
+        let files = self.flow_files.iter().zip(&judged).filter(|(file, judged)| concerned(file, judged));
         let found: Vec<FoundInFlows> =
             files.map(|((path, file), judged)| FoundInFlows::of(path, file, judged, options)).collect();
-        let beside = beside_flows(&self.overlooked, self.paths.iter(), &self.guidance, &found);
+        let beside = beside_flows(of_paths.clone(), &self.guidance, &found);
         let mut checked = report(found, &self.stock, &self.left_out, beside, options);
         let find = |name: &str| tested(&nesting, names.find(name)?);
         checked.files.extend(check_tests(options, &find));
@@ -248,7 +255,7 @@ impl Desk {
     /// something may be found then.
     fn concerned<'s>(&'s self, options: CheckOptions<'s>) -> impl Fn(usize) -> bool + 's {
         let guidance = self.guidance.keys().any(|path| (options.wanted)(path));
-        let template = self.stock.templates.keys().any(|path| wanted(options, path));
+        let template = self.stock.templates.keys().any(options.wanted);
         move |number| {
             let Some((path, file)) = self.flow_files.get(number) else { return false };
             if options.whole || (options.wanted)(path) {
@@ -256,7 +263,9 @@ impl Desk {
             }
             let flows = file.as_ref().map(ParsedFlows::flows).unwrap_or_default();
             let uses = |name: &String| {
-                self.index().directory.resolve(name).is_ok_and(|(listed, _)| wanted(options, &listed.file))
+                let file = self.index().directory.resolve(name).ok().map(|(listed, _)| listed.file.as_str());
+                let path = file.and_then(|file| self.stock.templates.get_key_value(file));
+                path.is_some_and(|(path, _)| (options.wanted)(path))
             };
             flows
                 .iter()
@@ -283,7 +292,7 @@ impl Desk {
     /// The template that a name means.
     pub fn template(&self, name: &str) -> Option<&Arc<Template>> {
         let (listed, place) = self.index().directory.resolve(name).ok()?;
-        self.stock.templates.get(&listed.file)?.all().get(place)
+        self.stock.templates.get(listed.file.as_str())?.all().get(place)
     }
 
     /// The flow that a name means.
@@ -306,7 +315,7 @@ impl Desk {
     pub fn readings_of(&self, file: &ParsedFlows, lenient: bool) -> Vec<FlowReading> {
         let found = self.flow_files.binary_search_by(|(other, _)| other.cmp(file.path()));
         let Ok(number) = found else { return Vec::new() };
-        let DeskIndex { names, twins, directory } = self.index();
+        let DeskIndex { names, twins, directory, .. } = self.index();
         let manner = Manner { lenient, unchecked_calls: true, tools: None, twins: Some(twins) };
         let judge = Judge { directory, stock: &self.stock, manner };
         let lax = if file.document().is_none() { file.lax() } else { None };
@@ -324,10 +333,6 @@ impl Desk {
         };
         (0..file.flows().len()).filter_map(of).collect()
     }
-}
-
-fn wanted(options: CheckOptions<'_>, path: &str) -> bool {
-    CatalogPath::new(path).is_ok_and(|path| (options.wanted)(&path))
 }
 
 /// The files that are not read for where they lie or how they end, each with the path under which it would be.

@@ -168,7 +168,8 @@ impl<K: Send + Sync> Catalog<K> {
             if !gathered.stock.templates.contains_key(file) {
                 let (templates, lasts) = self.templates_of(file).await;
                 gathered.lasting &= lasts;
-                gathered.stock.templates.insert(file.to_owned(), templates);
+                let Ok(path) = CatalogPath::new(file) else { continue };
+                gathered.stock.templates.insert(path, templates);
             }
         }
         if names.has_guidance() && !gathered.has_guidance {

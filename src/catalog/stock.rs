@@ -104,7 +104,7 @@ impl TemplatesOfFile {
 /// What flows look up what they name in.
 #[derive(Debug, Default)]
 pub(super) struct Stock {
-    pub(super) templates: BTreeMap<String, TemplatesOfFile>,
+    pub(super) templates: BTreeMap<CatalogPath, TemplatesOfFile>,
     guidance: Guidance,
 }
 
@@ -112,7 +112,7 @@ impl Stock {
     /// Takes a file in that is no flow: its bytes, or why they can't be had.
     pub(super) fn take(&mut self, path: &CatalogPath, bytes: Result<&[u8], Unusable>) {
         if in_folder(path.as_str(), "templates") {
-            self.templates.insert(path.to_string(), TemplatesOfFile::read(path, bytes));
+            self.templates.insert(path.clone(), TemplatesOfFile::read(path, bytes));
         } else {
             self.take_guidance(path, bytes);
         }
@@ -126,7 +126,7 @@ impl Stock {
         });
         for ((path, bytes), templates) in files.iter().zip(read) {
             match templates {
-                Some(templates) => drop(self.templates.insert(path.to_string(), templates)),
+                Some(templates) => drop(self.templates.insert(path.clone(), templates)),
                 None => self.take_guidance(path, bytes.as_deref().map_err(Clone::clone)),
             }
         }
@@ -139,7 +139,7 @@ impl Stock {
 
     /// Takes a file out.
     pub(super) fn forget(&mut self, path: &CatalogPath) {
-        self.templates.remove(path.as_str());
+        self.templates.remove(path);
         self.guidance.forget(path);
     }
 
@@ -150,7 +150,7 @@ impl Stock {
 
     /// The templates by what they go by, where all of them were taken in.
     pub(super) fn directory(&self) -> Directory {
-        Directory::new(self.templates.iter().map(|(file, templates)| templates.listed(file)).collect())
+        Directory::new(self.templates.iter().map(|(file, templates)| templates.listed(file.as_str())).collect())
     }
 
     /// Everything that a flow names, other flows left out.
@@ -159,7 +159,7 @@ impl Stock {
         for name in &names.templates {
             let lookup = match directory.resolve(name) {
                 Err(lookup) => lookup,
-                Ok((listed, place)) => match self.templates.get(&listed.file) {
+                Ok((listed, place)) => match self.templates.get(listed.file.as_str()) {
                     Some(templates) => templates.get(place),
                     None => Lookup::Missing { nearest: Vec::new() },
                 },

@@ -13,7 +13,7 @@ pub(super) struct Slip {
 
 /// The slip that a parser stumbled over at a byte of a text, where it is one of these.
 pub(super) fn slip(text: &str, at: usize) -> Option<Slip> {
-    merge(text)
+    merge(text, at)
         .or_else(|| fence(text, at))
         .or_else(|| open_text(text, at))
         .or_else(|| typographic(text, at))
@@ -31,16 +31,15 @@ fn fence(text: &str, at: usize) -> Option<Slip> {
 }
 
 /// The first line that git wrote around a conflict. A text in JSON holds no line break, so no line of a
-/// text is taken for one.
-fn merge(text: &str) -> Option<Slip> {
+/// text is taken for one. One alone counts where the parser stumbles over it.
+fn merge(text: &str, at: usize) -> Option<Slip> {
     let mut start = 0;
     let mut first: Option<(Span, &str)> = None;
     for line in text.split_inclusive('\n') {
         let plain = line.trim_end();
         if merge_line(plain) {
             let (span, shown) = *first.get_or_insert((Span { start, end: start + plain.len() }, plain));
-            if span.start != start {
-                // One such line alone might be anything.
+            if span.start != start || (start..start + plain.len()).contains(&at) {
                 return Some(Slip {
                     message: format!("an unfinished merge: git left the line {} here", crate::names::quoted(shown)),
                     hint: "keep one of the two sides, and delete the lines that begin with <<<<<<<, |||||||, ======= or >>>>>>>",

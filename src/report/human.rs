@@ -197,7 +197,7 @@ fn cut_to(text: &str, columns: usize) -> String {
 
 /// A next step speaks of tools; here commands do the same.
 fn for_commands(step: &str) -> String {
-    const WORDS: [(&str, &str); 18] = [
+    const WORDS: [(&str, &str); 19] = [
         (
             "Those of flows_execute that call tools are stored, as a rule for 30 days, and others are kept for an hour, \
              the newest 100, in the process that did them; those of flows_begin are stored until they are pruned",
@@ -212,6 +212,7 @@ fn for_commands(step: &str) -> String {
         ("flows_show", "`flowy show NAME`"),
         ("flows_execute", "`flowy run NAME`"),
         ("in initialVariables", "with --var"),
+        ("give lists and objects as JSON, not as text", "give lists and objects with --var-json NAME=JSON"),
         ("leave `_variableSet` out", "leave --set out"),
         ("leave `cursor` out", "leave --cursor out"),
         ("leave `tags` out", "leave --tag out"),

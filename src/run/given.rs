@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
-use crate::model::text_of;
+use crate::model::{ValueType, text_of};
 use crate::names::{Few, few, nearest, nfc, quoted};
 use crate::plan::{Input, Plan, Terms, Work};
 
@@ -76,6 +76,8 @@ pub struct Unfit {
     pub name: String,
     /// The value given.
     pub value: Value,
+    /// The type that it must have, where that is why it does not fit.
+    pub kind: Option<ValueType>,
     /// What would fit, in words.
     pub expected: String,
 }
@@ -168,6 +170,7 @@ impl Given {
                 unfit.push(Unfit {
                     name: input.name.clone(),
                     value: value.clone(),
+                    kind: Some(kind),
                     expected: format!("its type is {kind}"),
                 });
             } else if !input.choices.is_empty() && !input.choices.iter().any(|choice| text_of(choice) == text_of(value))
@@ -176,6 +179,7 @@ impl Given {
                 unfit.push(Unfit {
                     name: input.name.clone(),
                     value: value.clone(),
+                    kind: None,
                     expected: format!("only {choices} are allowed"),
                 });
             }

@@ -27,6 +27,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             first.insert(&node.id, number);
             continue;
         };
+        let same = |a: usize, b: usize| {
+            let [a, b] = [a, b].map(|number| subject.flow.nodes.get(number));
+            a.zip(b).is_some_and(|(a, b)| a.kind == b.kind && a.label == b.label && a.description == b.description)
+        };
         let place = |number: usize| Place::value(subject.flow.node_pointer(number).key("id"));
         let caption = |number: usize| subject.flow.nodes.get(number).map_or("", |node| node.caption());
         let pointer = |number: usize| match subject.flow.shape {
@@ -46,9 +50,13 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             )
             .related(&place(earlier), "first used here")
             .node(&node.id)
-            .hint(subject.in_form(
-                "give one of the two another id, and fix the edges that mean it",
-                "give one of the two another id in its heading",
-            ));
+            .hint(if same(earlier, number) {
+                subject.in_form("the two are the same: remove one of them", "the two steps are the same: remove one")
+            } else {
+                subject.in_form(
+                    "give one of the two another id, and fix the edges that mean it",
+                    "give one of the two another id in its heading",
+                )
+            });
     }
 }

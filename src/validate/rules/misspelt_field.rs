@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::code::Code;
 use crate::document::{NoteKind, Place, Pointer};
-use crate::names::quoted;
+use crate::names::{nearly_same, quoted};
 use crate::validate::spelling::{self, DOING, Meant, Spelling};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict};
 
@@ -116,17 +116,21 @@ fn of_node(node: &NodeFields<'_>, drafts: &mut Drafts<'_>) {
     let data = node.data.unwrap_or(&empty);
     let idle = !DOING.iter().any(|field| data.contains_key(*field));
     for key in node.whole.keys() {
-        let field = spelling.fields.iter().find(|field| **field == key.as_str());
-        let described = matches!(key.as_str(), "label" | "description");
+        let spelt = |same: &dyn Fn(&str) -> bool| spelling.fields.iter().copied().find(|field| same(field));
+        let field = spelt(&|field| field == key).or_else(|| spelt(&|field| nearly_same(key, field)));
         // That a step has nothing to run is an error, which tells where the field is.
-        let Some(field) = field.filter(|field| !described && !data.contains_key(**field)) else { continue };
-        if idle && DOING.contains(field) {
+        let told = |field: &&str| idle && DOING.contains(field);
+        let described = |field: &&str| matches!(*field, "label" | "description");
+        let Some(field) = field.filter(|field| !described(field) && !told(field) && !data.contains_key(*field)) else {
             continue;
+        };
+        let message = format!("{of}flowy ignores the field {} beside `data`", quoted(key));
+        let draft = drafts.find(Place::key(node.at.key(key)), message).node(node.id);
+        if field == key {
+            draft.hint("move it into `data`");
+        } else {
+            draft.hint(format!("did you mean {}? It stands in `data`", quoted(field)));
         }
-        drafts
-            .find(Place::key(node.at.key(key)), format!("{of}flowy ignores the field {} beside `data`", quoted(key)))
-            .node(node.id)
-            .hint("move it into `data`");
     }
     let at = node.at.key("data");
     tell(&Subject { of: of.clone(), node: Some(node.id), at: at.clone(), fields: data, spelling }, drafts);

@@ -124,7 +124,10 @@ fn fact(subject: &FlowSubject<'_>, giver: usize, path: &[String], leads: &Leads)
             format!("{} has no result {}", whose(0), field(part))
         }
         Leads::Nowhere(part) => format!("{} has no field {}", whose(part.depth), field(part)),
-        Leads::Maybe(part) => format!("{} leaves the field {} optional", whose(part.depth), field(part)),
+        Leads::Maybe(part) => match item(part, path) {
+            Some(index) => format!("{} may have no item {index}", whose(part.depth)),
+            None => format!("{} leaves the field {} optional", whose(part.depth), field(part)),
+        },
         Leads::Unsaid(part) => format!("{} does not name the field {}", whose(part.depth), field(part)),
         Leads::Several { labels } => {
             let labels: Vec<String> = labels.iter().map(|label| quoted(label)).collect();
@@ -134,12 +137,23 @@ fn fact(subject: &FlowSubject<'_>, giver: usize, path: &[String], leads: &Leads)
     }
 }
 
+/// The number of a list's item, where that is what may be missing.
+fn item(part: &Part, path: &[String]) -> Option<usize> {
+    path.get(part.depth).filter(|_| part.fields.is_empty())?.parse().ok()
+}
+
 fn advise(draft: Draft<'_>, subject: &FlowSubject<'_>, giver: usize, path: &[String], leads: &Leads) {
     let (part, sure) = match leads {
         Leads::Nowhere(part) => (part, true),
         Leads::Unsaid(part) => (part, false),
-        Leads::Maybe(_) => {
-            draft.only_warn().hint("add it to `required` of the contract, so that no output lacks it");
+        Leads::Maybe(part) => {
+            let hint = match item(part, path) {
+                Some(index) => {
+                    format!("give that list `\"minItems\": {}` in the contract, so that no output lacks it", index + 1)
+                }
+                None => "add it to `required` of the contract, so that no output lacks it".to_owned(),
+            };
+            draft.only_warn().hint(hint);
             return;
         }
         Leads::Several { .. } => {

@@ -23,7 +23,7 @@ const FLOW: &str = r#"{
 }"#;
 
 /// A change, the rule that tells of it, and the hint.
-const SLIPS: [(&str, &str, &str, &str); 14] = [
+const SLIPS: [(&str, &str, &str, &str); 17] = [
     (
         r#"{"source": "sum", "target": "out"}"#,
         r#"{"source": "sum", "targt": "out"}"#,
@@ -42,6 +42,20 @@ const SLIPS: [(&str, &str, &str, &str); 14] = [
     ("{\n", "```json\n{\n", "syntax", "remove the lines that begin with ```"),
     ("Sum up {", "Sum \"up\" {", "syntax", "a quotation mark within a text is written \\\""),
     (r#""label": "Result"}}"#, r#""label": "Result}}"#, "syntax", "close it with a quotation mark"),
+    (
+        r#"{"id": "sum", "type": "template", "#,
+        r#"{"id": "sum", "type": "template", "personna": "guide", "#,
+        "misspelt-field",
+        "did you mean \"persona\"? It stands in `data`",
+    ),
+    (
+        r#"{"id": "out", "type": "result", "data": {"label": "Result"}}"#,
+        r#"{"id": "out", "type": "result", "data": {"label": "Result"}},
+           {"id": "out", "type": "result", "data": {"label": "Result"}}"#,
+        "duplicate-node",
+        "the two are the same: remove one of them",
+    ),
+    (r#"  "edges": ["#, "=======\n  \"edges\": [", "syntax", "keep one of the two sides"),
     (r#""type": "string""#, r#""typ": "string""#, "misspelt-field", "did you mean \"type\"?"),
 ];
 
@@ -58,6 +72,24 @@ fn a_slip_is_one_finding_that_leads_to_the_fix() {
         let told = told(&slipped);
         assert!(told.len() == 1 && told[0].0 == rule && told[0].1.contains(hint), "{after}: {told:?}");
     }
+}
+
+#[test]
+fn an_item_that_a_list_may_lack_is_told_with_what_makes_the_list_long_enough() {
+    let flow = |more: &str| {
+        FLOW.replace("{report_result}", "{report_result.rows.1}").replace(
+            r#""template": "Report {notes}""#,
+            &format!(
+                r#""template": "Report {{notes}}", "contract": {{"type": "object", "required": ["rows"],
+                   "properties": {{"rows": {{"type": "array", {more} "items": {{"type": "string"}}}}}}}}"#
+            ),
+        )
+    };
+    let told = |text: &str| findings(&check(&("flows/Bug.json".to_owned(), text.as_bytes().to_vec()), &[]));
+    let found = told(&flow(""));
+    assert_eq!(found.iter().map(|found| &*found.rule).collect::<Vec<_>>(), ["unknown-output-field"]);
+    assert!(found[0].hints[0].contains("\"minItems\": 2"), "{found:?}");
+    assert_eq!(told(&flow(r#""minItems": 2,"#)).len(), 0);
 }
 
 #[test]

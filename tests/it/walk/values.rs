@@ -44,6 +44,16 @@ async fn numbers_keep_their_digits_from_wherever_they_come() {
     }
 }
 
+#[test]
+fn a_list_given_as_text_is_refused_with_the_flag_that_takes_it() {
+    let flow = file(json!([step("a", json!({"template": "{tags}"}))]), json!([]), json!({"tags": {"type": "array"}}));
+    let sandbox = Sandbox::new().file("flows/Inner.json", flow);
+    let refused = sandbox.run(["run", "Inner", "--var", "tags=a,b"]);
+    assert!(refused.code == 2 && refused.err.contains("--var-json NAME=JSON"), "{refused:?}");
+    let done = sandbox.run(["run", "Inner", "--var-json", r#"tags=["a","b"]"#]);
+    assert_eq!(done.out, r#"["a","b"]"#, "{}", done.err);
+}
+
 #[tokio::test]
 async fn input_variables_are_what_was_filled_in_as_it_is_spelt() {
     let nodes = json!([
