@@ -26,16 +26,20 @@ pub enum LspError {
     Streams(#[from] std::io::Error),
 }
 
+fn ended(error: ProtocolError) -> LspError {
+    if error.channel_is_disconnected() { LspError::Gone } else { LspError::Protocol(error) }
+}
+
 /// Serves one editor until it says that it ends.
 ///
 /// # Errors
 /// When the editor does not follow the protocol, or goes without saying so.
 pub async fn serve_stdio(workbench: Workbench) -> Result<(), LspError> {
     let (connection, streams) = Connection::stdio();
-    let (id, params) = connection.initialize_start()?;
+    let (id, params) = connection.initialize_start().map_err(ended)?;
     let sender = connection.sender.clone();
     let mut session = Session::new(workbench, Box::new(move |message| drop(sender.send(message))), &params);
-    connection.initialize_finish(id, session.introduction())?;
+    connection.initialize_finish(id, session.introduction()).map_err(ended)?;
     session.begin();
     let mut ended = false;
     while let Ok(message) = connection.receiver.recv() {

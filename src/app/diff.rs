@@ -1,6 +1,6 @@
 //! What changes in behaviour between two states of a catalog: flows, inputs, steps, order, texts and results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use crate::app::testing::{app_for_tests, in_both, tests_of};
 use crate::app::{App, Code, Error, Prepared, TestChange};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings};
-use crate::model::{Node, NodeKind};
+use crate::model::{Node, NodeKind, ToolNode};
 use crate::plan::{Input, Plan, Step, Work};
 use crate::source::slug::parse;
-use crate::source::{SourceSpec, files_at};
+use crate::source::{GitError, SourceSpec, files_at};
 
 /// Which states are compared.
 #[derive(Debug, Clone)]
@@ -60,6 +60,8 @@ pub struct FlowDifference {
     pub results_removed: Vec<String>,
     /// The files of templates whose changed texts it uses.
     pub templates: Vec<String>,
+    /// The flows that it goes through and that are not the same.
+    pub flows: Vec<String>,
 }
 
 /// What became of a flow.
@@ -136,8 +138,13 @@ pub enum StepChangeKind {
         /// After.
         after: Arc<str>,
     },
-    /// What it does otherwise: its call, the flow it goes through, its persona or contract.
-    Work,
+    /// What it does otherwise, in words: its call, the flow it goes through, its persona or contract.
+    Work(Vec<&'static str>),
+    /// It could run and can't now, or the other way round.
+    Runs {
+        /// Whether it can run now.
+        now: bool,
+    },
     /// The steps that it waits for.
     Waits {
         /// Before.
@@ -209,6 +216,8 @@ fn state(name: Option<&str>, here: &Path, settings: &Settings) -> Result<SourceS
             let name = if found.commit.starts_with(name) { name.to_owned() } else { format!("{name} ({commit})") };
             Ok(SourceSpec::Texts { name, files: found.files })
         }
+        // `origin/main` is a branch that lacks here, and no repository on GitHub.
+        Err(error @ GitError::NoCommit { .. }) if !name.contains(['@', ':']) => Err(error.into()),
         Err(error) if name.contains('/') => match parse(name, &settings.api_url)? {
             SourceSpec::Folder(_) => Err(error.into()),
             spec @ (SourceSpec::GitHub { .. } | SourceSpec::Examples(_) | SourceSpec::Texts { .. }) => Ok(spec),
@@ -217,79 +226,124 @@ fn state(name: Option<&str>, here: &Path, settings: &Settings) -> Result<SourceS
     }
 }
 
-/// Every flow of a state, by name. Of two with one name none can be asked for, and the checker says so.
-async fn flows(app: &App) -> Result<BTreeMap<String, Arc<Prepared>>, Error> {
-    let catalog = app.catalog(None, false).await?;
-    let names: Vec<String> = catalog.index().names()?.map(str::to_owned).collect();
-    let mut flows = BTreeMap::new();
-    for name in names {
-        if let Ok(prepared) = catalog.prepare(&name).await {
-            flows.insert(prepared.flow.name.to_string(), prepared);
-        }
-    }
-    Ok(flows)
+/// The flows of a state.
+struct FlowsOf {
+    by_name: BTreeMap<String, Arc<Prepared>>,
+    /// The files that are there and can't be read.
+    broken: BTreeSet<String>,
 }
 
-fn compare(before: &BTreeMap<String, Arc<Prepared>>, after: &BTreeMap<String, Arc<Prepared>>) -> Vec<FlowDifference> {
-    let mut gone: Vec<&Arc<Prepared>> =
-        before.iter().filter(|(name, _)| !after.contains_key(*name)).map(|(_, flow)| flow).collect();
+/// Every flow of a state. Of two with one name none can be asked for, and the checker says so.
+async fn flows(app: &App) -> Result<FlowsOf, Error> {
+    let catalog = app.catalog(None, false).await?;
+    let names: Vec<String> = catalog.index().names()?.map(str::to_owned).collect();
+    let mut by_name = BTreeMap::new();
+    for name in names {
+        if let Ok(prepared) = catalog.prepare(&name).await {
+            by_name.insert(prepared.flow.name.to_string(), prepared);
+        }
+    }
+    let broken = catalog.problems()?.iter().map(|problem| problem.file.clone()).collect();
+    Ok(FlowsOf { by_name, broken })
+}
+
+fn compare(before: &FlowsOf, after: &FlowsOf) -> Vec<FlowDifference> {
+    let of_state = |state: &FlowsOf, other: &FlowsOf| -> Vec<Arc<Prepared>> {
+        let alone = state.by_name.iter().filter(|(name, _)| !other.by_name.contains_key(*name));
+        alone.map(|(_, flow)| flow.clone()).collect()
+    };
+    let (mut gone, mut new) = (of_state(before, after), of_state(after, before));
+    let mut pairs: Vec<(Arc<Prepared>, Arc<Prepared>)> = Vec::new();
+    for same in [same_id, same_flow] {
+        new.retain(|flow| {
+            let Some(place) = gone.iter().position(|earlier| same(earlier, flow)) else { return true };
+            pairs.push((gone.remove(place), flow.clone()));
+            false
+        });
+    }
+    let both = after.by_name.iter().filter_map(|(name, flow)| Some((before.by_name.get(name)?.clone(), flow.clone())));
+    pairs.extend(both);
+    let plain = |flow: &Prepared, kind, runs| {
+        let (name, file) = (flow.flow.name.to_string(), flow.flow.file.to_string());
+        FlowDifference { name, file, kind, runs, ..FlowDifference::default() }
+    };
     let mut all = Vec::new();
-    for (name, flow) in after {
-        let earlier = match before.get(name) {
-            Some(earlier) => Some((earlier, DifferenceKind::Changed)),
-            None => gone.iter().position(|earlier| same_flow(earlier, flow)).map(|place| {
-                let earlier = gone.remove(place);
-                (earlier, DifferenceKind::Renamed { from: earlier.flow.name.to_string() })
-            }),
-        };
-        let runs = flow.plan.is_some();
-        let about =
-            FlowDifference { name: name.clone(), file: flow.flow.file.to_string(), ..FlowDifference::default() };
-        match earlier {
-            None => all.push(FlowDifference { kind: DifferenceKind::Added, runs: (false, runs), ..about }),
-            Some((earlier, kind)) => {
-                let renamed = kind != DifferenceKind::Changed;
-                let about = FlowDifference { kind, runs: (earlier.plan.is_some(), runs), ..about };
-                let found = changes(earlier, flow, about.clone());
-                if renamed || found != about || found.runs.0 != found.runs.1 {
-                    all.push(found);
-                }
-            }
+    let mut through: Vec<(FlowDifference, Vec<String>)> = Vec::new();
+    for (earlier, flow) in pairs {
+        let renamed = earlier.flow.name != flow.flow.name;
+        let from = || DifferenceKind::Renamed { from: earlier.flow.name.to_string() };
+        let kind = if renamed { from() } else { DifferenceKind::Changed };
+        let about = plain(&flow, kind, (earlier.plan.is_some(), flow.plan.is_some()));
+        let found = changes(&earlier, &flow, about.clone());
+        let inner = inner_flows([&earlier, &flow]);
+        if renamed || found != about || found.runs.0 != found.runs.1 {
+            through.push((found, inner));
+        } else if !inner.is_empty() {
+            through.push((about, inner));
         }
     }
     for flow in gone {
-        all.push(FlowDifference {
-            name: flow.flow.name.to_string(),
-            file: flow.flow.file.to_string(),
-            kind: DifferenceKind::Removed,
-            runs: (flow.plan.is_some(), false),
-            ..FlowDifference::default()
-        });
+        // A file that can't be read any more is there, and its flow is not removed.
+        let there = after.broken.contains(flow.flow.file.as_str());
+        let kind = if there { DifferenceKind::Changed } else { DifferenceKind::Removed };
+        all.push(plain(&flow, kind, (flow.plan.is_some(), false)));
     }
+    for flow in new {
+        let there = before.broken.contains(flow.flow.file.as_str());
+        let kind = if there { DifferenceKind::Changed } else { DifferenceKind::Added };
+        all.push(plain(&flow, kind, (false, flow.plan.is_some())));
+    }
+    all.extend(touched(through, &all));
     all.sort_by(|a, b| a.name.cmp(&b.name));
     all
 }
 
-/// Whether a flow that is gone is the one that is new: by its id, or because nothing else changed.
-fn same_flow(a: &Prepared, b: &Prepared) -> bool {
-    match (&a.flow.id, &b.flow.id) {
-        (Some(a), Some(b)) => a == b,
-        _ => {
-            let texts = |flow: &Prepared| {
-                let steps = flow.plan.as_deref().map(Plan::steps).unwrap_or_default();
-                steps.iter().map(|step| (step.id.clone(), text(step))).collect::<Vec<_>>()
-            };
-            let (a, b) = (texts(a), texts(b));
-            !a.is_empty() && a == b
-        }
-    }
+/// The differences of flows that are in both states, with those of the flows that they go through.
+fn touched(flows: Vec<(FlowDifference, Vec<String>)>, others: &[FlowDifference]) -> Vec<FlowDifference> {
+    let differs = |flow: &FlowDifference| flow.runs.0 != flow.runs.1 || *flow != unchanged(flow);
+    let mut names: BTreeSet<String> = others.iter().map(|flow| flow.name.clone()).collect();
+    names.extend(flows.iter().filter(|(flow, _)| differs(flow)).map(|(flow, _)| flow.name.clone()));
+    let with = |(mut flow, inner): (FlowDifference, Vec<String>)| {
+        flow.flows = inner.into_iter().filter(|name| names.contains(name)).collect();
+        (differs(&flow) || !flow.flows.is_empty()).then_some(flow)
+    };
+    flows.into_iter().filter_map(with).collect()
 }
 
-fn text(step: &Step) -> Option<Arc<str>> {
-    match &step.work {
-        Work::Render(rendering) => Some(rendering.text.clone()),
-        Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => None,
+/// The same flow, as if nothing of it changed.
+fn unchanged(flow: &FlowDifference) -> FlowDifference {
+    let (name, file) = (flow.name.clone(), flow.file.clone());
+    FlowDifference { name, file, runs: flow.runs, ..FlowDifference::default() }
+}
+
+/// The names of the flows that a flow goes through in one of its states, those within others too.
+fn inner_flows(states: [&Prepared; 2]) -> Vec<String> {
+    fn note(plan: &Plan, names: &mut Vec<String>) {
+        for step in plan.steps() {
+            let Work::Flow(linked) = &step.work else { continue };
+            let name = linked.of.flow.name.to_string();
+            if !names.contains(&name) {
+                names.push(name);
+                note(&linked.of.plan, names);
+            }
+        }
     }
+    let mut names = Vec::new();
+    for plan in states.into_iter().filter_map(|state| state.plan.as_deref()) {
+        note(plan, &mut names);
+    }
+    names
+}
+
+fn same_id(a: &Arc<Prepared>, b: &Arc<Prepared>) -> bool {
+    a.flow.id.is_some() && a.flow.id == b.flow.id
+}
+
+/// Whether a flow that is gone is the one that is new, because nothing else of it changed.
+fn same_flow(a: &Arc<Prepared>, b: &Arc<Prepared>) -> bool {
+    let other_ids = a.flow.id.is_some() && b.flow.id.is_some();
+    let planned = a.plan.is_some() && b.plan.is_some();
+    !other_ids && planned && changes(a, b, FlowDifference::default()) == FlowDifference::default()
 }
 
 fn changes(before: &Prepared, after: &Prepared, mut about: FlowDifference) -> FlowDifference {
@@ -317,8 +371,13 @@ fn changes(before: &Prepared, after: &Prepared, mut about: FlowDifference) -> Fl
             about.templates.extend(file.filter(|file| !about.templates.contains(file)));
         }
         let node = |flow: &Prepared, step: &Step| flow.flow.nodes.get(step.node).cloned();
-        if !same_work(earlier, step, node(before, earlier).as_ref(), node(after, step).as_ref()) {
-            about.steps.push(change(StepChangeKind::Work));
+        let can = |step: &Step| !matches!(step.work, Work::Faulty { .. });
+        if can(earlier) != can(step) {
+            about.steps.push(change(StepChangeKind::Runs { now: can(step) }));
+        }
+        let parts = other_work((earlier, node(before, earlier).as_ref()), (step, node(after, step).as_ref()));
+        if !parts.is_empty() {
+            about.steps.push(change(StepChangeKind::Work(parts)));
         }
         let (a, b) = (ids(&old_steps, &earlier.parents), ids(&new_steps, &step.parents));
         if a != b {
@@ -346,18 +405,42 @@ fn changes(before: &Prepared, after: &Prepared, mut about: FlowDifference) -> Fl
     about
 }
 
-/// Whether two steps do the same, texts aside.
-fn same_work(a: &Step, b: &Step, node_a: Option<&Node>, node_b: Option<&Node>) -> bool {
-    match (&a.work, &b.work) {
-        (Work::Render(a), Work::Render(b)) => {
-            (&a.persona, &a.contract, a.optional, &a.role) == (&b.persona, &b.contract, b.optional, &b.role)
+/// What two steps do otherwise, texts aside, in words.
+fn other_work((a, node_a): (&Step, Option<&Node>), (b, node_b): (&Step, Option<&Node>)) -> Vec<&'static str> {
+    let parts = match (node_a.map(|node| &node.kind), node_b.map(|node| &node.kind)) {
+        (Some(NodeKind::Template(node_a)), Some(NodeKind::Template(node_b))) => {
+            let read = |step: &Step| match &step.work {
+                Work::Render(rendering) => (rendering.role.clone(), rendering.terms.clone()),
+                Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => (None, None),
+            };
+            // One that can't run has neither persona nor contract, which is told otherwise.
+            let both = [a, b].iter().all(|step| matches!(step.work, Work::Render(_)));
+            let ((role_a, terms_a), (role_b, terms_b)) = (read(a), read(b));
+            vec![
+                ("persona", node_a.persona != node_b.persona || both && role_a != role_b),
+                ("contract", node_a.contract != node_b.contract || both && terms_a != terms_b),
+                ("model", node_a.model != node_b.model),
+                ("whether it may be skipped", node_a.optional != node_b.optional),
+                ("number of attempts", node_a.max_attempts != node_b.max_attempts),
+                ("what follows a failure", node_a.goes_on != node_b.goes_on),
+            ]
         }
-        _ => match (node_a.map(|node| &node.kind), node_b.map(|node| &node.kind)) {
-            (Some(NodeKind::Tool(a)), Some(NodeKind::Tool(b))) => a == b,
-            (Some(NodeKind::Flow(a)), Some(NodeKind::Flow(b))) => a == b,
-            (a, b) => a.map(std::mem::discriminant) == b.map(std::mem::discriminant),
-        },
-    }
+        (Some(NodeKind::Tool(a)), Some(NodeKind::Tool(b))) => {
+            let waiting = |node: &ToolNode| (node.retries, node.backoff_ms, node.timeout_ms, node.delay_ms);
+            vec![
+                ("call", a.call != b.call),
+                ("arguments", a.args != b.args || a.requires != b.requires),
+                ("what it sets", a.set != b.set),
+                ("what follows a failure", a.goes_on != b.goes_on),
+                ("times and retries", waiting(a) != waiting(b)),
+            ]
+        }
+        (Some(NodeKind::Flow(a)), Some(NodeKind::Flow(b))) => {
+            vec![("flow", a.flow != b.flow), ("values that it hands on", a.variables != b.variables)]
+        }
+        (a, b) => vec![("kind", a.map(std::mem::discriminant) != b.map(std::mem::discriminant))],
+    };
+    parts.into_iter().filter(|(_, other)| *other).map(|(part, _)| part).collect()
 }
 
 fn inputs(before: &[Input], after: &[Input]) -> Vec<InputChange> {

@@ -21,7 +21,7 @@ use crate::names::{CatalogPath, ItemName, VariableName, few, quoted};
 use crate::plan::{Plan, Work};
 use crate::source::slug::parse;
 use crate::source::{Ask, Snapshot, Source, SourceSpec};
-use crate::validate::Severity;
+use crate::validate::{Severity, formatted};
 
 /// The flow that a new catalog begins with.
 const FIRST: &str = "Short_Text";
@@ -132,9 +132,12 @@ async fn begin(
     let flow = made.keys().find(|path| same_stem(path, &flow)).cloned().unwrap_or(flow);
     let (mut created, mut writes) = (Created { flow: stem.clone(), ..Created::default() }, Contents::new());
     for (path, bytes) in made {
+        // What is begun is laid out as `flowy fmt` does it.
+        let laid_out = CatalogPath::new(&path).ok().and_then(|path| formatted(&path, &bytes).ok());
+        let laid_out = laid_out.map_or_else(|| bytes.clone(), String::into_bytes);
         match there.get(&path) {
-            Some(same) if *same == bytes => created.left.push(path),
-            _ => drop(writes.insert(path, bytes)),
+            Some(same) if *same == bytes || *same == laid_out => created.left.push(path),
+            _ => drop(writes.insert(path, laid_out)),
         }
     }
     let mut whole = there;

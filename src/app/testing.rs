@@ -281,15 +281,18 @@ async fn chosen(
             |file: &str| file.rsplit('/').next().and_then(|name| name.split_once('.')).map(|(stem, _)| stem.to_owned());
         let fits = |name: &str, row: Option<usize>, test: &PlacedTest| {
             let spelt = [Some(test.name.clone()), Some(test.test.flow.clone()), stem(test.file.as_str())];
-            spelt.iter().flatten().any(|spelt| spelt == name) || row.is_some() && row == row_of(&test.test.flow)
+            is_path(name, test.file.as_str())
+                || spelt.iter().flatten().any(|spelt| spelt == name)
+                || row.is_some() && row == row_of(&test.test.flow)
         };
+        let of_broken = |file: &str, name: &String| is_path(name, file) || stem(file).as_ref() == Some(name);
         for (name, row) in &wanted {
-            let broken = report.broken.iter().any(|broken| stem(&broken.file).as_ref() == Some(name));
+            let broken = report.broken.iter().any(|broken| of_broken(&broken.file, name));
             if !broken && !chosen.iter().any(|test| fits(name, *row, test)) {
                 return Err(no_test(name, &chosen));
             }
         }
-        report.broken.retain(|broken| wanted.iter().any(|(name, _)| stem(&broken.file).as_ref() == Some(*name)));
+        report.broken.retain(|broken| wanted.iter().any(|(name, _)| of_broken(&broken.file, name)));
         chosen.retain(|test| wanted.iter().any(|(name, row)| fits(name, *row, test)));
     }
     if let Some(shard) = request.shard {
@@ -304,6 +307,11 @@ async fn chosen(
         }
     }
     Ok(chosen)
+}
+
+/// Whether a name is the path of a file, as it is told or from wherever it was typed.
+fn is_path(name: &str, file: &str) -> bool {
+    name == file || name.strip_suffix(file).is_some_and(|before| before.ends_with(['/', '\\']))
 }
 
 fn no_test(name: &str, tests: &[PlacedTest]) -> Error {

@@ -52,7 +52,7 @@ const RESERVED: [&str; 14] = [
     "strict",
 ];
 
-/// What is drawn: a flow; with a plan the steps have their numbers. Findings and a run are drawn in SVG and HTML.
+/// What is drawn: a flow; with a plan the steps have their numbers. Findings and a run are marked.
 #[derive(Clone, Copy)]
 pub struct Picture<'a> {
     flow: &'a Flow,

@@ -27,13 +27,16 @@ pub enum GitError {
     /// The program isn't there, or can't be started.
     #[error("git can't be started: {0}")]
     NotStarted(String),
-    /// No commit goes by that name in the repository, or the folder is in none.
-    #[error("{git_ref} is no commit here: {said}")]
+    /// The folder is in no repository, or in one that git refuses.
+    #[error("git finds no repository here: {0}")]
+    NoRepository(String),
+    /// No commit goes by that name in the repository.
+    #[error("no branch, tag or commit is called {git_ref} here")]
     NoCommit {
         /// What was asked for.
         git_ref: String,
-        /// What git says of it.
-        said: String,
+        /// Whether the repository holds only the newest commits, as a checkout in CI does.
+        shallow: bool,
     },
     /// It was started and didn't answer as it should.
     #[error("git failed: {0}")]
@@ -44,17 +47,16 @@ pub enum GitError {
 /// left it.
 ///
 /// # Errors
-/// When git isn't there, or knows no such commit.
+/// When git isn't there, the folder is in no repository, or that knows no such commit.
 pub fn files_at(root: &Path, git_ref: &str, since: bool, largest: u64) -> Result<GitFiles, GitError> {
-    let no_commit = |said: String| GitError::NoCommit { git_ref: crate::names::quoted(git_ref), said };
+    let shallow = ask(root, &["rev-parse", "--is-shallow-repository"])?.map_err(GitError::NoRepository)?;
+    let no_commit = || GitError::NoCommit { git_ref: crate::names::quoted(git_ref), shallow: text(&shallow) == "true" };
     if git_ref.is_empty() || git_ref.starts_with('-') || git_ref.chars().any(|c| c.is_control() || c == ' ') {
-        return Err(no_commit("it is no name of a branch, a tag or a commit".to_owned()));
+        return Err(no_commit());
     }
     let wanted = format!("{git_ref}^{{commit}}");
-    let mut commit = match ask(root, &["rev-parse", "--verify", "--end-of-options", &wanted])? {
-        Ok(answer) => text(&answer),
-        Err(said) => return Err(no_commit(said)),
-    };
+    let answer = ask(root, &["rev-parse", "--verify", "--end-of-options", &wanted])?;
+    let mut commit = answer.map(|answer| text(&answer)).map_err(|_| no_commit())?;
     if since && let Ok(base) = ask(root, &["merge-base", &commit, "HEAD"])? {
         commit = text(&base);
     }

@@ -29,7 +29,7 @@ pub fn mended(path: &CatalogPath, bytes: &[u8], findings: &[Finding], unsafe_too
     let plain = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let document = match parse(path, bytes) {
         Ok(document) => document,
-        Err(problem) if is_markdown(path.as_str()) => return with_quotes(&problem, plain),
+        Err(problem) if is_markdown(path.as_str()) => return with_quotes(path, &problem, plain),
         Err(problem) => return without_commas(&problem, plain),
     };
     if !document.duplicates.is_empty() {
@@ -55,15 +55,29 @@ fn without_commas(problem: &SyntaxProblem, text: &str) -> Option<String> {
     spans.contains(&problem.span).then_some(new)
 }
 
-/// A value that begins with a placeholder in double braces gets its quotation marks.
-fn with_quotes(problem: &SyntaxProblem, text: &str) -> Option<String> {
+/// Values that begin with a placeholder in double braces get their quotation marks, if the file can be read then.
+fn with_quotes(path: &CatalogPath, problem: &SyntaxProblem, text: &str) -> Option<String> {
     let begin = problem.span.start;
-    if !text.get(begin..)?.starts_with("{{") {
+    let line = text.get(begin..)?.lines().next()?.trim_end();
+    if !line.starts_with("{{") {
         return None;
     }
-    let line = text.get(begin..)?.lines().next()?.trim_end();
-    let quoted = Value::from(line).to_string();
-    spliced(text, vec![(begin..begin + line.len(), quoted)])
+    // Within braces or brackets the value is over before the line is.
+    let ends = [line.len()].into_iter().chain(line.match_indices("}}").map(|(at, mark)| at + mark.len()));
+    for end in ends {
+        let quoted = Value::from(line.get(..end)?).to_string();
+        let new = spliced(text, vec![(begin..begin + end, quoted)])?;
+        match parse(path, new.as_bytes()) {
+            Ok(_) => return Some(new),
+            Err(next) if next.span.start > begin + end => {
+                if let Some(all) = with_quotes(path, &next, &new) {
+                    return Some(all);
+                }
+            }
+            Err(_) => {}
+        }
+    }
+    None
 }
 
 /// What takes one finding out of its file's text: the bytes that go, and what comes in their place.

@@ -26,8 +26,18 @@ pub struct SinceNote {
 
 impl From<GitError> for Error {
     fn from(error: GitError) -> Self {
-        let told = Self::new(Code::InvalidRequest, error.to_string());
-        told.next("name a branch, a tag or a commit of the repository that the folder lies in")
+        let next = match &error {
+            GitError::NoCommit { shallow: true, .. } => {
+                "this checkout holds only the newest commits: fetch the others (`git fetch --unshallow`; \
+                 `fetch-depth: 0` for actions/checkout), or name a commit that is there"
+            }
+            GitError::NoCommit { .. } => {
+                "`git branch --all` and `git tag` list the names; a repository on GitHub is owner/repo@ref"
+            }
+            GitError::NoRepository(_) => "call it in a folder that lies in a git repository",
+            GitError::NotStarted(_) | GitError::Failed(_) => "see that `git status` works in this folder",
+        };
+        Self::new(Code::InvalidRequest, error.to_string()).next(next)
     }
 }
 

@@ -80,7 +80,10 @@ pub(super) async fn walk(test: &FlowTest, prepared: &Prepared, clock: &dyn Clock
     for (step, what) in &noted.undeclared {
         compared.mismatches.push(says(&format!("mocks.{step}"), what.clone()));
     }
-    compared.run(&executed.run, &noted.prompts);
+    // How an execution ends that lacks an answer is not what the flow does, and nothing to expect.
+    if noted.undeclared.is_empty() {
+        compared.run(&executed.run, &noted.prompts);
+    }
     compared.mismatches
 }
 

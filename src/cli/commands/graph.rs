@@ -20,7 +20,10 @@ pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
     let plan = prepared.plan.as_deref();
     let drawn = if args.unfold { draw::Picture::unfolded } else { draw::Picture::of };
     let ran = args.run.as_deref().map(|file| ran(file, prepared.flow.name.as_str(), world)).transpose()?;
-    let picture = drawn(&prepared.flow, plan).noticed(&prepared.findings).after(ran.as_ref());
+    // Where only some are written below the picture, these are the worst.
+    let mut findings = prepared.findings.clone();
+    findings.sort_by_key(|finding| finding.severity);
+    let picture = drawn(&prepared.flow, plan).noticed(&findings).after(ran.as_ref());
     let format = draw::FORMATS.iter().find(|(word, _)| *word == args.format);
     let picture = format.map_or_else(|| picture.mermaid(), |(_, written)| written(&picture));
     if world.everywhere.json {

@@ -11,5 +11,9 @@ pub(super) fn lsp(world: &World<'_>) -> Done {
         world.printer.note("flowy serves an editor over stdin and stdout; Ctrl-C ends it.");
     }
     let served = runtime()?.block_on(lsp::serve_stdio(workbench));
-    served.map(|()| 0).map_err(|error| Stop::failed(Error::new(Code::InternalError, error.to_string()), 1))
+    served.map(|()| 0).map_err(|error| {
+        let told = Error::new(Code::InvalidRequest, error.to_string());
+        let next = "an editor starts `flowy lsp`, and speaks the Language Server Protocol over its stdin and stdout";
+        Stop::failed(told.next(next), 1)
+    })
 }

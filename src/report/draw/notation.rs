@@ -3,9 +3,13 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use super::drawing::took;
 use super::edges::edges;
+use super::ran::StepState;
 use super::{LONGEST_LABEL, NodeShape, Paint, Picture, ids};
-use crate::names::shown;
+use crate::model::Node;
+use crate::names::{counted, shown};
+use crate::validate::Severity;
 
 impl Picture<'_> {
     /// The graph as a Mermaid flowchart.
@@ -24,7 +28,8 @@ impl Picture<'_> {
         let ids = ids(self.flow, prefix);
         for (number, node) in self.flow.nodes.iter().enumerate() {
             let Some(id) = ids.get(number) else { continue };
-            let lines = self.lines(number, node);
+            let (marks, line) = self.marks(node);
+            let lines: Vec<String> = self.lines(number, node).into_iter().chain(marks).collect();
             let text = lines.iter().map(|line| mermaid_text(line)).collect::<Vec<_>>().join("<br/>");
             let kind = NodeShape::of(node);
             let class = kind.word();
@@ -36,6 +41,9 @@ impl Picture<'_> {
                 NodeShape::Result => writeln!(out, "{indent}{id}([\"{text}\"]):::{class}"),
                 NodeShape::Other => writeln!(out, "{indent}{id}>\"{text}\"]:::{class}"),
             };
+            if let Some(line) = line {
+                let _ = writeln!(out, "{indent}style {id} stroke:{line},stroke-width:3px");
+            }
             if let Some(inner) = self.within(number) {
                 let name = mermaid_text(&shown(inner.flow.name.as_str(), LONGEST_LABEL));
                 let below = format!("{id}__");
@@ -77,10 +85,13 @@ impl Picture<'_> {
         for (number, node) in self.flow.nodes.iter().enumerate() {
             let Some(id) = ids.get(number) else { continue };
             let Paint { shape, fill, line } = NodeShape::of(node).look();
-            let text = self.lines(number, node).iter().map(|line| dot_text(line)).collect::<Vec<_>>().join("\\n");
+            let (marks, marked) = self.marks(node);
+            let lines = self.lines(number, node).into_iter().chain(marks);
+            let text = lines.map(|line| dot_text(&line)).collect::<Vec<_>>().join("\\n");
+            let (line, wide) = marked.map_or((line, ""), |marked| (marked, ", penwidth=3"));
             let _ = writeln!(
                 out,
-                "{indent}{id} [shape={shape}, fillcolor=\"{fill}\", color=\"{line}\", label=\"{text}\"];"
+                "{indent}{id} [shape={shape}, fillcolor=\"{fill}\", color=\"{line}\"{wide}, label=\"{text}\"];"
             );
             if let Some(inner) = self.within(number) {
                 let below = format!("{id}__");
@@ -101,6 +112,36 @@ impl Picture<'_> {
                 writeln!(out, "{indent}{from} -> {to} [label=\"{}\"];", dot_text(&edge.carries))
             };
         }
+    }
+
+    /// What the checker noticed of a node and how it ran, in lines; and the colour of what is bad.
+    fn marks(&self, node: &Node) -> (Vec<String>, Option<&'static str>) {
+        let own =
+            self.findings.iter().filter(|found| found.file == self.flow.file && found.node.as_ref() == Some(&node.id));
+        let count = |severity| own.clone().filter(|found| found.severity == severity).count();
+        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        let ran = self.ran.filter(|_| node.runnable()).and_then(|ran| ran.steps.get(&node.id));
+        let noticed = [(errors, "error", "errors"), (warnings, "warning", "warnings")];
+        let mut lines: Vec<String> = noticed
+            .into_iter()
+            .filter(|(count, ..)| *count > 0)
+            .map(|(count, one, many)| counted(count, one, many))
+            .collect();
+        lines.extend(ran.map(|ran| {
+            let time = ran.millis.map(|millis| format!(", {}", took(millis))).unwrap_or_default();
+            format!("{}{time}", ran.state.word())
+        }));
+        let failed = errors > 0 || ran.is_some_and(|ran| ran.state == StepState::Failed);
+        (
+            lines,
+            if failed {
+                Some("#b3261e")
+            } else if warnings > 0 {
+                Some("#9a6700")
+            } else {
+                None
+            },
+        )
     }
 
     /// The nodes to which no edge leads, by their ids in the picture.

@@ -125,15 +125,19 @@ fn one(flow: &FlowDifference) -> String {
             StepChangeKind::Waits { before, after } => {
                 format!("step {called} waits for {} (before: {})", list(after), list(before))
             }
-            StepChangeKind::Work | StepChangeKind::Text { .. } => {
-                format!("step {called} does something else: its call, its flow, its persona or its contract")
+            StepChangeKind::Runs { now: false } => {
+                format!("step {called} **can't run any more**; `flowy validate` says why")
             }
+            StepChangeKind::Runs { now: true } => format!("step {called} can run now"),
+            StepChangeKind::Work(parts) => format!("step {called} changes: {}", parts.join(", ")),
+            StepChangeKind::Text { .. } => format!("step {called} has another text"),
         });
     }
     for (labels, what) in [(&flow.results_added, "new, or comes from another step"), (&flow.results_removed, "gone")] {
         lines.extend(labels.iter().map(|label| format!("result {} is {what}", name(label))));
     }
     lines.extend(flow.templates.iter().map(|file| format!("it uses the changed template {}", name(file))));
+    lines.extend(flow.flows.iter().map(|inner| format!("it goes through the changed flow {}", name(inner))));
     if !lines.is_empty() {
         let _ = write!(text, "\n- {}\n", lines.join("\n- "));
     }

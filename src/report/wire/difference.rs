@@ -91,6 +91,9 @@ struct FlowDifferenceAnswer {
     /// Files of changed templates that it uses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     templates: Vec<String>,
+    /// Changed flows that it goes through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    flows: Vec<String>,
 }
 
 /// Ids of steps.
@@ -127,8 +130,11 @@ struct StepChangeAnswer {
     /// Its label.
     label: String,
     /// What changes.
-    #[schemars(extend("enum" = ["added", "removed", "text", "work", "waits"]))]
+    #[schemars(extend("enum" = ["added", "removed", "text", "work", "fails", "runs", "waits"]))]
     change: &'static str,
+    /// What of its work changes, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<&'static str>,
     /// The text before.
     #[serde(skip_serializing_if = "Option::is_none")]
     text_before: Option<String>,
@@ -160,6 +166,7 @@ impl From<&StepChange> for StepChangeAnswer {
             node_id: step.id.clone(),
             label: step.label.clone(),
             change,
+            parts: Vec::new(),
             text_before: None,
             text_after: None,
             waits: None,
@@ -167,7 +174,8 @@ impl From<&StepChange> for StepChangeAnswer {
         match &step.kind {
             StepChangeKind::Added => plain("added"),
             StepChangeKind::Removed => plain("removed"),
-            StepChangeKind::Work => plain("work"),
+            StepChangeKind::Work(parts) => Self { parts: parts.clone(), ..plain("work") },
+            StepChangeKind::Runs { now } => plain(if *now { "runs" } else { "fails" }),
             StepChangeKind::Text { before, after } => {
                 Self { text_before: Some(before.to_string()), text_after: Some(after.to_string()), ..plain("text") }
             }
@@ -200,6 +208,7 @@ impl From<&FlowDifference> for FlowDifferenceAnswer {
             results_added: flow.results_added.clone(),
             results_removed: flow.results_removed.clone(),
             templates: flow.templates.clone(),
+            flows: flow.flows.clone(),
         }
     }
 }

@@ -104,8 +104,15 @@ fn nothing_of_a_repository_is_run_and_unknown_commits_are_refused() {
     assert!(!catalog.here().join("trapped").exists());
     for name in ["nowhere", "--output=x", "a b"] {
         let said = catalog.run(["validate".to_owned(), format!("--since={name}")]);
-        assert_eq!((said.code, said.err.contains("is no commit here")), (2, true), "{}", said.err);
+        assert_eq!((said.code, said.err.contains("no branch, tag or commit")), (2, true), "{}", said.err);
     }
+    let (catalog, said) = (&catalog, catalog.run(["diff", "origin/main"]));
+    assert_eq!(
+        (said.code, said.err.contains("no branch, tag or commit")),
+        (2, true),
+        "GitHub is not asked: {}",
+        said.err
+    );
     assert!(!catalog.here().join("x").exists());
     let outside = Sandbox::new().file("flows/Fine.json", FINE).variable("PATH", &path());
     assert_eq!(outside.run(["validate", "--since", "HEAD"]).code, 2);
@@ -185,4 +192,52 @@ fn folders_are_compared_and_what_is_no_state_is_refused() {
         assert_eq!(catalog.run(["diff", from, to]).code, 2);
     }
     assert_eq!(catalog.run(["diff", "a"]).code, 2);
+}
+
+#[test]
+fn what_a_change_does_to_other_flows_and_to_each_step_is_told() {
+    let inner = |text: &str, persona: &str| {
+        json!({"metadata": {"name": "Inner", "version": "1.0.0", "inputs": {"x": {}}},
+            "nodes": [{"id": "one", "type": "template", "data": {"template": text, "persona": persona}}], "edges": []})
+        .to_string()
+    };
+    let outer = json!({"metadata": {"name": "Outer", "version": "1.0.0", "inputs": {"a": {}}},
+        "nodes": [{"id": "go", "type": "flow", "data": {"label": "Go", "flow": "Inner", "variables": {"x": "{a}"}}}],
+        "edges": []})
+    .to_string();
+    let catalog = Sandbox::new()
+        .file("a/flows/Inner.json", inner("Say {x}", "calm"))
+        .file("a/flows/Outer.json", &outer)
+        .file("a/flows/Tea.json", BEFORE)
+        .file("a/personas/calm.md", "Be calm.\n")
+        .file("b/flows/Inner.json", inner("Say {x} and {y}", "loud"))
+        .file("b/flows/Outer.json", &outer)
+        .file("b/flows/Tea.json", BEFORE.replace("]}", ""))
+        .file("b/personas/loud.md", "Be loud.\n");
+    let said = catalog.run(["diff", "a", "b"]);
+    for line in [
+        "3 changed.",
+        "- step `one` changes: persona",
+        "- step `Go` (`go`) **can't run any more**; `flowy validate` says why",
+        "- it goes through the changed flow `Inner`",
+        "### `Tea`\n\n`flows/Tea.json`\n\n- **it can't be executed any more**",
+    ] {
+        assert!(said.out.contains(line), "{line}\n{}{}", said.out, said.err);
+    }
+    let json = catalog.run(["diff", "b", "a", "--json"]).json();
+    let of = |name: &str| json["flows"].as_array().unwrap().iter().find(|flow| flow["name"] == name).cloned().unwrap();
+    assert_eq!((&of("Tea")["change"], &of("Tea")["runsNow"]), (&json!("changed"), &json!(true)));
+    assert_eq!((&of("Outer")["steps"][0]["change"], &of("Outer")["flows"]), (&json!("runs"), &json!(["Inner"])));
+    let tools = |call: &str| {
+        json!({"metadata": {"name": "T", "version": "1.0.0"},
+            "nodes": [{"id": "t", "type": "tool", "data": {"call": call}}], "edges": []})
+        .to_string()
+    };
+    let catalog = Sandbox::new()
+        .file("a/flows/One.json", tools("sea:sail").replace("\"T\"", "\"One\""))
+        .file("a/flows/Two.json", tools("sea:moor").replace("\"T\"", "\"Two\""))
+        .file("b/flows/Three.json", tools("sea:moor").replace("\"T\"", "\"Three\""));
+    let json = catalog.run(["diff", "a", "b", "--json"]).json();
+    let kinds: Vec<_> = json["flows"].as_array().unwrap().iter().map(|flow| (&flow["name"], &flow["change"])).collect();
+    assert_eq!(kinds, [(&json!("One"), &json!("removed")), (&json!("Three"), &json!("renamed"))], "the call decides");
 }

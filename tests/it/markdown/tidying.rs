@@ -79,6 +79,15 @@ fn a_value_that_begins_with_a_placeholder_gets_its_quotation_marks() {
     let sandbox = Sandbox::new().file("flows/Boat.flow.md", format!("\u{FEFF}{flow}"));
     sandbox.run(["validate", "--fix"]);
     assert_eq!(text(&sandbox, "flows/Boat.flow.md"), flow.replace("{{ crew }}", "\"{{ crew }}\""));
+    let within = flow.replace("  who: {{ crew }}", "  who: [{{ crew }}, {{ crew }}]\n  how: {a: {{ crew }}, b: 1}");
+    let sandbox = Sandbox::new().file("flows/Boat.flow.md", &within);
+    sandbox.run(["validate", "--fix"]);
+    assert_eq!(text(&sandbox, "flows/Boat.flow.md"), within.replace("{{ crew }}", "\"{{ crew }}\""));
+    // Where quotation marks do not make it readable, nothing is changed.
+    let lost = flow.replace("{{ crew }}", "{{ crew }}\n  : [");
+    let sandbox = Sandbox::new().file("flows/Boat.flow.md", &lost);
+    sandbox.run(["validate", "--fix"]);
+    assert_eq!(text(&sandbox, "flows/Boat.flow.md"), lost);
 }
 
 #[test]

@@ -160,6 +160,13 @@ fn a_run_is_drawn_on_top_and_a_file_that_is_none_of_this_flow_is_refused() {
     assert_eq!(states, due.map(|state| state.map(str::to_owned)));
     assert!(svg.contains("run: partial in ") && svg.contains("2 done · 1 failed · 1 skipped"), "{svg}");
     assert_eq!(svg, sandbox.run(["graph", "Half", "--format", "svg", "--run", "run.json"]).out);
+    for (format, marks) in [
+        ("mermaid", ["style second stroke:", "<br/>failed\"", "<br/>skipped\""]),
+        ("dot", ["penwidth=3", "\\nfailed\"", "\\nskipped\""]),
+    ] {
+        let text = sandbox.run(["graph", "Half", "--format", format, "--run", "run.json"]).out;
+        assert!(marks.iter().all(|mark| text.contains(mark)), "{text}");
+    }
     let final_only = sandbox.run(["run", "Launch_Brief", "--source", "examples", "--json"]);
     let sandbox = sandbox.file("other.json", &final_only.out);
     for (file, told) in

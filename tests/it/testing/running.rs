@@ -142,6 +142,34 @@ fn update_writes_what_is_there_and_leaves_every_other_byte() {
 }
 
 #[test]
+fn what_lacks_an_answer_is_told_alone_and_nothing_is_written_of_it() {
+    let flow = json!({"metadata": {"name": "Look", "version": "1.0.0"}, "edges": [],
+        "nodes": [{"id": "find", "type": "tool", "data": {"call": "web:search"}}]});
+    let test = r#"{"flow": "Look", "inputs": {}, "expect": {"status": "success", "finalResult": "seven"}}"#;
+    let catalog = Sandbox::new().file("flows/Look.json", flow.to_string()).file("tests/Look.flowtest.json", test);
+    let said = catalog.run(["test", "--update", "--json"]);
+    let what: Vec<String> = mismatches(&said).into_iter().map(|(what, _)| what).collect();
+    assert_eq!((said.code, what), (1, vec!["mocks.find".to_owned()]));
+    assert_eq!(std::fs::read_to_string(catalog.here().join("tests/Look.flowtest.json")).unwrap(), test);
+}
+
+#[test]
+fn a_file_of_tests_is_named_by_its_path_as_well() {
+    let catalog = trip(r#"{"flow": "Trip", "inputs": {"port": "Oban"}, "expect": {"missing": []}}"#)
+        .file("tests/more/Trip.flowtest.json", r#"{"flow": "Trip", "name": "More", "expect": {"missing": ["port"]}}"#);
+    for (name, due) in [
+        ("tests/Trip.flowtest.json", vec!["Trip"]),
+        ("./tests/more/Trip.flowtest.json", vec!["More"]),
+        ("Trip", vec!["Trip", "More"]),
+    ] {
+        let names: Vec<String> =
+            ends(&catalog.run(["test", "--json", name])).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, due, "{name}");
+    }
+    assert_eq!(catalog.run(["test", "tests/Gone.flowtest.json"]).code, 2);
+}
+
+#[test]
 fn the_tests_of_this_repository_pass() {
     let said = Sandbox::new().run(["test", "--source", repository().to_str().unwrap()]);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
