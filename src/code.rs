@@ -51,6 +51,13 @@ macro_rules! codes {
                 serializer.serialize_str(self.word())
             }
         }
+
+        impl<'de> serde::Deserialize<'de> for $kind {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::named(&word).ok_or_else(|| serde::de::Error::custom(format!("{word:?} is no code")))
+            }
+        }
     };
 }
 
@@ -142,13 +149,6 @@ impl Code {
                 | Self::RefNotFound
                 | Self::RepoNotFound
         )
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Code {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        Self::named(&word).ok_or_else(|| serde::de::Error::custom(format!("{word:?} is no code")))
     }
 }
 

@@ -6,20 +6,21 @@ use std::ops::Range;
 use jsonc_parser::ast::{Object, Value as Ast};
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::span::{STRICT, parse_ast};
 use super::{Pointer, Span};
 
 /// One change of a document, said by what it changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Edit {
     /// Another value in the place of a value.
     Set(Pointer, Value),
     /// A member of an object or an item of a list goes, with its comma.
     Remove(Pointer),
     /// A text becomes the first member of an object.
-    Insert(Pointer, &'static str, String),
+    Insert(Pointer, String, String),
 }
 
 /// What one change does to a text: the bytes that go, and what comes in their place.
@@ -202,7 +203,7 @@ mod tests {
         let text = "{\"a\": {\n\t\"x\" : 1.10}, \"b\":{}}";
         let set = edited(text, &[Edit::Set(at("/a/x"), "\"\n".into())]);
         assert_eq!(set.unwrap(), "{\"a\": {\n\t\"x\" : \"\\\"\\n\"}, \"b\":{}}");
-        let put = |pointer| edited(text, &[Edit::Insert(at(pointer), "id", "e".to_owned())]).unwrap();
+        let put = |pointer| edited(text, &[Edit::Insert(at(pointer), "id".to_owned(), "e".to_owned())]).unwrap();
         assert_eq!(put("/a"), "{\"a\": {\n\t\"id\": \"e\",\n\t\"x\" : 1.10}, \"b\":{}}");
         assert_eq!(put("/b"), "{\"a\": {\n\t\"x\" : 1.10}, \"b\":{\"id\": \"e\"}}");
     }

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// A JSON Pointer (RFC 6901): `/flows/0/nodes/2/id`; the empty text is the whole document.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Pointer(String);
 
 impl Pointer {
@@ -65,7 +67,7 @@ impl fmt::Display for Pointer {
 }
 
 /// Which part of a member is meant.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Part {
     /// The value.
     #[default]
@@ -75,7 +77,7 @@ pub enum Part {
 }
 
 /// A place in a document, said symbolically: rules make these, one function resolves them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     /// Which member.
     pub pointer: Pointer,

@@ -8,6 +8,7 @@ use std::ops::Range;
 use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+use serde::{Deserialize, Serialize};
 
 use super::tree::{Style, Tree, pieces};
 use super::{Part, Place, Pointer};
@@ -76,7 +77,7 @@ pub(super) fn too_deep(text: &str) -> Option<usize> {
 }
 
 /// A half-open byte range in a document's text (byte-order mark not counted).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Span {
     /// First byte.
     pub start: usize,
@@ -85,7 +86,7 @@ pub struct Span {
 }
 
 /// Line and column, both from 1; the column counts characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
     /// Line, from 1.
     pub line: usize,

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 use crate::code::{Code, WarningCode};
 use crate::document::{Edit, Locator, Note, Place, Position, Span, SyntaxKind, SyntaxProblem};
 use crate::model::wire::locator;
@@ -11,7 +13,7 @@ use crate::names::{CatalogPath, grouped};
 use crate::validate::{Fix, Mending, Rule};
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Severity {
     /// Must be fixed: `flowy validate` exits 1.
     Error,
@@ -22,7 +24,7 @@ pub enum Severity {
 }
 
 /// What a finding keeps from running.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Reach {
     /// Nothing of the flow runs.
     Flow,
@@ -52,11 +54,17 @@ impl fmt::Display for Reach {
     }
 }
 
+/// The id of a rule there is.
+pub type RuleId = &'static str;
+
 /// What a rule noticed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// As it is stored it is without the file's text and without its cause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The rule's id, for example `dangling-edge`.
-    pub rule: &'static str,
+    #[serde(deserialize_with = "known_rule")]
+    pub rule: RuleId,
     /// How bad it is.
     pub severity: Severity,
     /// What it keeps from running.
@@ -70,6 +78,7 @@ pub struct Finding {
     /// The files that have to be fixed, where that is not (only) the file itself.
     pub files: Vec<String>,
     /// The text of the file, for showing the lines around.
+    #[serde(skip)]
     pub text: Arc<str>,
     /// Where, symbolically.
     pub place: Place,
@@ -84,6 +93,7 @@ pub struct Finding {
     /// Other places in the same file that belong to it.
     pub related: Vec<Related>,
     /// What is wrong in another file, of which this is a consequence.
+    #[serde(skip)]
     pub cause: Option<Arc<Finding>>,
     /// The node it is about.
     pub node: Option<String>,
@@ -144,8 +154,14 @@ impl Finding {
     }
 }
 
+fn known_rule<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+    let id = String::deserialize(deserializer)?;
+    let rule = super::rules::REGISTRY.iter().find(|rule| rule.id == id);
+    rule.map(|rule| rule.id).ok_or_else(|| serde::de::Error::custom(format!("{id:?} is no rule")))
+}
+
 /// Another place that belongs to a finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Related {
     /// Where, in bytes.
     pub span: Span,

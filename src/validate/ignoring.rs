@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::finding::of_file;
@@ -31,7 +32,7 @@ pub struct Suppressed {
 }
 
 /// Where a suppression stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SuppressedBy {
     /// In the flow's own file.
     Flow,

@@ -5,6 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Finding;
@@ -13,7 +14,7 @@ use crate::model::wire::{edited, in_order, is_markdown, parse, read_flows};
 use crate::names::CatalogPath;
 
 /// How a finding goes away.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
     /// What is changed, in the finding's file.
     pub edit: Edit,
@@ -118,7 +119,7 @@ fn of_edges(document: &Document) -> Vec<Edit> {
             if !members.contains_key("id") {
                 let id = free_id(&edge.from, &edge.to, &ids);
                 ids.insert(id.clone());
-                edits.push(Edit::Insert(at, "id", id));
+                edits.push(Edit::Insert(at, "id".to_owned(), id));
             }
         }
     }

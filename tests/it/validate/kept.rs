@@ -1,11 +1,11 @@
-//! A large catalog in which nothing was found is not read again until something changes.
+//! A large catalog that was checked is not checked again until something changes.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use flowy::internals::catalog::{CatalogCheck, CheckOptions, check};
+use flowy::internals::catalog::{CatalogCheck, CheckOptions, ReportedFile, check};
 use flowy::internals::clock::ManualClock;
 use flowy::internals::names::CatalogPath;
 use flowy::internals::source::{Ask, Source, SourceSpec};
@@ -43,7 +43,7 @@ async fn verdict(place: &Path, rest: &TempDir, tests: &[(&str, &str)]) -> Catalo
 /// How many verdicts are kept.
 fn kept(rest: &TempDir) -> usize {
     let names = fs::read_dir(rest.path().join("cache/v2/folders")).into_iter().flatten();
-    names.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("clean-")).count()
+    names.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("verdict-")).count()
 }
 
 fn counted(check: &CatalogCheck) -> (usize, usize, usize) {
@@ -52,7 +52,7 @@ fn counted(check: &CatalogCheck) -> (usize, usize, usize) {
 }
 
 #[tokio::test]
-async fn a_verdict_is_kept_of_a_clean_catalog_alone_and_until_something_changes() {
+async fn a_verdict_is_kept_with_what_was_found_until_something_changes() {
     let (place, rest) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fs::create_dir(place.path().join("flows")).unwrap();
     let write = |name: &str, text: String| fs::write(place.path().join(format!("flows/{name}.json")), text).unwrap();
@@ -71,9 +71,22 @@ async fn a_verdict_is_kept_of_a_clean_catalog_alone_and_until_something_changes(
     assert_eq!(counted(&verdict(place.path(), &rest, &[("tests/a.flowtest.json", &other)]).await), (201, 1, 1));
 
     write("F7", flow("F7").replace("Say F7.", "Say {F8_result}."));
-    assert!(counted(&verdict(place.path(), &rest, &[]).await).2 > 0);
-    assert_eq!(kept(&rest), 2, "where something is found, nothing is kept");
-    write("F7", flow("F7"));
+    write("F8", flow("F8").replace("\"nodes\"", "\"x-flowy-ignore\": {\"missing-name\": \"\"}, \"nodes\""));
+    write("F9", format!("\u{FEFF}{}", flow("F9").replace("\"F9\"", "\"F10\"")));
+    write("F11", "{\"metadata\": ".to_owned());
+    let found = verdict(place.path(), &rest, &[]).await;
+    assert_eq!(counted(&found).2, 3);
+    assert_eq!(kept(&rest), 1, "of earlier states nothing stays");
+    let again = verdict(place.path(), &rest, &[]).await;
+    let told = |check: &CatalogCheck| {
+        let of_file =
+            |file: &ReportedFile| (file.file.clone(), file.findings.clone(), format!("{:?}", file.suppressed));
+        check.files.iter().map(of_file).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&again), told(&found), "what is kept says the same, with the same texts around it");
+    for name in ["F7", "F8", "F9", "F11"] {
+        write(name, flow(name));
+    }
     assert_eq!(counted(&verdict(place.path(), &rest, &[]).await), (201, 0, 0));
     assert_eq!(kept(&rest), 1, "of earlier states nothing stays");
 }
