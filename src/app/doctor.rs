@@ -138,14 +138,14 @@ async fn of_source(settings: &Settings, request: &DoctorRequest) -> Vec<Check> {
     let proxy = of_proxy(settings);
     match probed {
         Err(error) => {
-            let unknown = |about| Check::of(about, Standing::Unknown, "can't be asked: the source does not answer");
+            let unknown = |about| Check::of(about, Standing::Unknown, "can't be told: see what is said of the source");
             let token = of_token(settings, None);
             vec![Check::failed("source", &error), token, unknown("quota"), unknown("clock"), proxy]
         }
         Ok(probe) => {
             let answers = format!("{name} answers ({} ms)", took.as_millis());
             vec![
-                Check::of("source", Standing::Good, answers),
+                of_files(&app, &answers).await,
                 of_token(settings, Some(&probe)),
                 of_quota(&probe, settings, now),
                 of_clock(&probe, now),
@@ -166,7 +166,7 @@ async fn of_files(app: &App, name: &str) -> Check {
     };
     match files.await {
         Err(error) => Check::failed("source", &Error::from(error)),
-        Ok(0) => Check::of("source", Standing::Note, format!("{name} has no files in flows/"))
+        Ok(0) => Check::of("source", Standing::Note, format!("{name}, no files in flows/"))
             .fix("name your catalog with --source, or begin one with `flowy init`"),
         Ok(files) => {
             let unasked = app.unasked_examples();
@@ -270,7 +270,14 @@ fn of_servers(settings: &Settings, request: &DoctorRequest) -> Check {
     let usable = opened.and_then(|servers| servers.readable().and_then(|()| servers.all_set()));
     let name = place.path.display().to_string();
     match usable {
-        Err(error) => Check::failed("servers file", &error),
+        Err(error) => {
+            let failed = Check::failed("servers file", &error);
+            let fix = failed
+                .fix
+                .clone()
+                .unwrap_or_else(|| "change the file there; docs/SERVERS.md shows its form".to_owned());
+            failed.fix(fix)
+        }
         Ok(()) => {
             let servers = ServersFile::load(&place, &request.environment).map_or(0, |file| file.servers.len());
             let found = format!("{name}, {}", counted(servers, "server", "servers"));

@@ -20,8 +20,9 @@ pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
     let plan = prepared.plan.as_deref();
     let drawn = if args.unfold { draw::Picture::unfolded } else { draw::Picture::of };
     let ran = args.run.as_deref().map(|file| ran(file, prepared.flow.name.as_str(), world)).transpose()?;
-    // Where only some are written below the picture, these are the worst.
-    let mut findings = prepared.findings.clone();
+    // A picture is of the flow, not of the servers that somebody has. Where only some findings are written below it,
+    // these are the worst.
+    let mut findings: Vec<_> = prepared.findings.iter().filter(|found| !found.concerns_servers()).cloned().collect();
     findings.sort_by_key(|finding| finding.severity);
     let picture = drawn(&prepared.flow, plan).noticed(&findings).after(ran.as_ref());
     let format = draw::FORMATS.iter().find(|(word, _)| *word == args.format);

@@ -36,6 +36,11 @@ pub(super) const TOOL: Definition = Definition {
 fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
         let Some(flow) = arguments.owned("flow").filter(|flow| !flow.trim().is_empty()) else {
+            if !arguments.values("templates").is_empty() {
+                return Err(Error::new(Code::InvalidRequest, "`templates` are checked with the flow that uses them")
+                    .next("give the text of that flow as `flow`, too")
+                    .detail("argument", serde_json::json!("flow")));
+            }
             return Ok(Reply::text(FORMAT.to_owned()));
         };
         let mut templates = Vec::new();

@@ -8,7 +8,7 @@ use super::execution::{RehearsedAnswer, rehearsal};
 use super::finding::FindingAnswer;
 use super::flow::InputAnswer;
 use crate::app::{CheckedDraft, DraftFlow, in_sets};
-use crate::names::file_stem;
+use crate::names::{few, quoted};
 use crate::plan::Plan;
 use crate::validate::Finding;
 
@@ -125,7 +125,7 @@ fn flow(draft: &DraftFlow, most: usize) -> DraftFlowAnswer {
 /// What was found.
 pub fn draft(draft: &CheckedDraft) -> DraftAnswer {
     let next_step = if draft.valid() {
-        let name = crate::names::quoted(file_stem(&draft.file));
+        let name = few(draft.flows.iter().map(|flow| quoted(&flow.name)));
         format!(
             "nothing was written: your user puts the text into {} of the catalog, and its templates into templates/; \
              then flows_execute with flowName {name} runs it",
