@@ -54,7 +54,7 @@ pub use crate::catalog::{IgnoredRef, InexactName, Origin, Prepared};
 pub use crate::clock::{Clock, SystemClock};
 pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, QUERY_LIMIT, Selection, Usage};
 pub use crate::execute::StepEnd;
-pub use crate::generate::{ModelChoice, OnPiece, Priced, StreamPiece};
+pub use crate::generate::{ModelChoice, OnPiece, Priced, PricedTotal, StreamPiece};
 pub use crate::guide::{Answering, Asked, Asker, Story, Turn};
 pub use crate::model::{KnownTool, ServerStanding};
 pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome, Refusal};

@@ -15,6 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
@@ -199,6 +200,8 @@ pub struct Worked {
     pub unreached: bool,
     /// Whether a call was not made because it needs a person's word.
     pub needs_word: bool,
+    /// When the step can be done, where it failed because a model's limit lasts longer than the run may.
+    pub put_off: Option<DateTime<Utc>>,
 }
 
 impl From<Result<Output, StepError>> for Worked {
@@ -216,6 +219,7 @@ impl Default for Worked {
             retries: 0,
             unreached: false,
             needs_word: false,
+            put_off: None,
         }
     }
 }
@@ -273,13 +277,22 @@ where
     let mut under_way: FuturesUnordered<StepsUnderWay<'_>> = FuturesUnordered::new();
     let (mut in_turn, mut calls, mut retries) = (0, carried.calls, carried.retries);
     let note = |happening: Happening<'_>| workers.keeper.inspect(|keeper| keeper.note(happening));
-    while !run.ended() {
-        let next = if under_way.len() < options.side_by_side.max(1) { run.ready().next() } else { None };
+    // Steps that fail for now: whoever goes on with the run does them later.
+    let mut put_off: BTreeMap<usize, StepError> = BTreeMap::new();
+    let stopped = loop {
+        if run.ended() {
+            break None;
+        }
+        let room = under_way.len() < options.side_by_side.max(1);
+        let next = run.ready().find(|step| !put_off.contains_key(step)).filter(|_| room);
+        let rest = next.is_some() || !under_way.is_empty();
+        if let Some(error) = put_off.values().next().filter(|_| !rest || options.on_failure == OnFailure::Stop) {
+            break Some(error.clone());
+        }
         let (step, started, worked, outside) = match next {
             Some(number) => {
                 if let Some(error) = over(clock, ends, cancel) {
-                    stop(&mut run, error, workers, clock);
-                    break;
+                    break Some(error);
                 }
                 let started = clock.reading();
                 run.apply(Event::Started { step: number });
@@ -299,30 +312,18 @@ where
                     }
                 }
             }
-            None => {
-                let left = ends.map(|ends| ends.saturating_sub(clock.reading()));
-                let ended = tokio::select! {
-                    biased;
-                    () = cancel.cancelled() => None,
-                    () = until(left) => None,
-                    ended = under_way.next() => ended,
-                };
-                match ended {
-                    Some((step, started, Ok(worked))) => (step, started, worked, true),
-                    Some((_, _, Err(error))) => {
-                        stop(&mut run, error, workers, clock);
-                        break;
-                    }
-                    None => {
-                        let error = over(clock, ends, cancel)
-                            .unwrap_or_else(|| StepError::new(Code::Timeout, "the time is up"));
-                        stop(&mut run, error, workers, clock);
-                        break;
-                    }
-                }
-            }
+            None => match next_ended(&mut under_way, clock, ends, cancel).await {
+                Ok((step, started, worked)) => (step, started, worked, true),
+                Err(error) => break Some(error),
+            },
         };
         let timing = Timing { at: clock.now(), took: clock.reading().saturating_sub(started) };
+        if let (Some(until), Err(error), Some(_)) = (worked.put_off, &worked.result, workers.keeper) {
+            note(Happening::PutOff { step, until });
+            run.apply(Event::LaidDown { step });
+            put_off.insert(step, error.clone());
+            continue;
+        }
         calls += worked.calls;
         retries += worked.retries;
         if !worked.warnings.is_empty() {
@@ -346,19 +347,41 @@ where
         if let Some(keeper) = workers.keeper.filter(|_| outside)
             && let Err(error) = keeper.kept().await
         {
-            stop(&mut run, error, workers, clock);
-            break;
+            break Some(error);
         }
         tell(&run, &plan, step, &mut progress);
         in_turn += 1;
         if in_turn % STEPS_A_TURN == 0 {
             tokio::task::yield_now().await;
         }
-    }
+    };
     drop(under_way);
+    if let Some(error) = stopped {
+        stop(&mut run, (error, &put_off), workers, clock);
+    }
     warnings.extend(noticed.into_values().flatten());
     let took = carried.took.saturating_add(clock.reading().saturating_sub(begun));
     Executed { run, warnings, took, calls, retries }
+}
+
+/// The next step whose work has come to its end, or why the run must not go on.
+async fn next_ended(
+    under_way: &mut FuturesUnordered<StepsUnderWay<'_>>,
+    clock: &dyn Clock,
+    ends: Option<Duration>,
+    cancel: &CancellationToken,
+) -> Result<(usize, Duration, Worked), StepError> {
+    let left = ends.map(|ends| ends.saturating_sub(clock.reading()));
+    let ended = tokio::select! {
+        biased;
+        () = cancel.cancelled() => None,
+        () = until(left) => None,
+        ended = under_way.next() => ended,
+    };
+    match ended {
+        Some((step, started, worked)) => Ok((step, started, worked?)),
+        None => Err(over(clock, ends, cancel).unwrap_or_else(|| StepError::new(Code::Timeout, "the time is up"))),
+    }
 }
 
 /// Works on a step, once it is kept that this begins.
@@ -369,10 +392,19 @@ async fn worked(keeper: Option<&dyn Keeper>, future: impl Future<Output = Worked
     Ok(future.await)
 }
 
-/// Stops a run before its end.
-fn stop(run: &mut Run, error: StepError, workers: Workers<'_>, clock: &dyn Clock) {
+/// Stops a run before its end. Steps that were put off are told with their own reasons.
+fn stop(
+    run: &mut Run,
+    (error, put_off): (StepError, &BTreeMap<usize, StepError>),
+    workers: Workers<'_>,
+    clock: &dyn Clock,
+) {
     if let Some(keeper) = workers.keeper {
         keeper.note(Happening::Stopped { error: &error });
+    }
+    let timing = Timing { at: clock.now(), took: Duration::ZERO };
+    for (step, error) in put_off {
+        run.apply(Event::Failed { step: *step, error: error.clone(), timing });
     }
     run.apply(Event::Stopped { error, at: clock.now() });
 }

@@ -29,6 +29,6 @@ mod trying;
 pub use answering::{ended, of_trouble};
 pub use budget::DayBook;
 pub use choosing::{Answerer, ModelChoice, who};
-pub use models::{ModelWorker, Models, OnPiece, Priced, StreamPiece};
+pub use models::{ModelWorker, Models, OnPiece, Priced, PricedTotal, StreamPiece};
 pub use port::{Generating, Generator, OnText, Prompt, Reply, Shape, Speaker, Trouble, TroubleKind, Turn};
 pub use trying::AnswerBook;

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::execute::{call_news, last_text, no_such_model};
-use crate::app::memory::{Finished, Kept, Outcome, Recorded, StepDone};
+use crate::app::memory::{Finished, Kept, Outcome, Pending, Recorded, StepDone};
 use crate::app::{App, Caller, Code, Error, OnStep, Origin, ResumeRequest};
 use crate::code::WarningCode;
 use crate::config::Answers;
@@ -115,6 +115,7 @@ impl App {
         let steps = run.counts().steps;
         let mut kept =
             Kept { id: id.clone(), flow, begun, finished: finished.clone(), steps, progress, stored_until: None };
+        let watching = log.clone();
         match &log {
             None => self.memory.keep(kept.clone()),
             Some(_) => {
@@ -133,13 +134,13 @@ impl App {
             models.map(|models| ModelWorker::new(self.models.clone(), models, ends).having_done(&run).telling(stream));
         let mut work = tokio::spawn(async move {
             let far = Arc::new(Far::default());
-            let told = on_step.clone().map(|on_step| telling(&run, far.clone(), on_step));
+            let told = telling(&run, far.clone(), on_step.clone(), log.clone());
             let workers = Workers {
                 texts: worker.as_ref().map_or(&Rendered, |worker| worker as &dyn Worker),
                 tools: Some(&*tools),
                 known: None,
                 execution: &execution,
-                told: told.as_ref(),
+                told: Some(&told),
                 keeper: log.as_ref().map(|log| log as &dyn execute::Keeper),
             };
             let watched = log.clone().map(|log| {
@@ -204,7 +205,7 @@ impl App {
             () = patience_ends(patience) => {}
         }
         self.memory.tidy();
-        kept.outcome()
+        waiting(kept.outcome(), watching.as_ref())
     }
 
     /// Goes on with an execution: brings a person's answers to a guided one, or does the steps of a direct one that
@@ -268,6 +269,16 @@ impl App {
         };
         let notices = taken.again.iter().map(|step| called_again(guided, *step)).collect();
         Ok(Resumed::Direct(self.carry_out(work, Ok(taken), notices, deadline, caller).await))
+    }
+}
+
+/// The same outcome, with the limit that is waited for.
+fn waiting(outcome: Outcome, log: Option<&DirectLog>) -> Outcome {
+    match outcome {
+        Outcome::Running(pending) => {
+            Outcome::Running(Pending { resumes_at: log.and_then(DirectLog::resumes_at), ..pending })
+        }
+        ended @ Outcome::Finished { .. } => ended,
     }
 }
 
@@ -372,11 +383,15 @@ impl Far {
     }
 }
 
-/// Passes on what calls say of themselves, with how far the whole is.
-fn telling(run: &Run, far: Arc<Far>, on_step: OnStep) -> OnCall {
+/// Passes on what calls say of themselves, with how far the whole is, and keeps what waits for a limit.
+fn telling(run: &Run, far: Arc<Far>, on_step: Option<OnStep>, log: Option<DirectLog>) -> OnCall {
     let labels: Vec<String> = run.plan().steps().iter().map(|step| step.label.clone()).collect();
     let steps = run.counts().steps;
     Arc::new(move |step, progress: ToolProgress| {
+        if let Some(log) = &log {
+            log.waits(step, progress.until);
+        }
+        let Some(on_step) = &on_step else { return };
         let label = labels.get(step).cloned().unwrap_or_default();
         let call = call_news(label.clone(), progress);
         let (ended, skipped) = (far.ended.load(Ordering::Relaxed), far.skipped.load(Ordering::Relaxed));

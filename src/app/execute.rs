@@ -11,7 +11,7 @@ use crate::app::carry::Undertaking;
 use crate::app::memory::{CallNews, Outcome, StepDone};
 use crate::app::{App, Code, Error, Origin};
 use crate::execute::{self, Carried, Executed, Options, ToolProgress, Workers};
-use crate::generate::{ModelChoice, ModelWorker, OnPiece, Priced};
+use crate::generate::{ModelChoice, ModelWorker, Models, OnPiece, Priced};
 use crate::model::{ValueType, text_or_json};
 use crate::names::{ItemName, few};
 use crate::plan::{Input, Plan, Work};
@@ -176,25 +176,30 @@ impl App {
         let given = Given::read(&request.variables).map_err(|refusal| refused(flow, &refusal))?;
         let missing = given.missing(&plan);
         let run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| refused(flow, &refusal))?;
-        let known = self.tools.toolbox();
-        let worker = ModelWorker::rehearsing(self.models.clone(), request.models.clone());
-        let executed = execute::drive(
-            (run, Carried::default()),
-            &Options::default(),
-            Workers::rehearsing(&worker, &known),
-            &*self.clock,
-            &caller.cancel,
-            |_, _| {},
-        )
-        .await;
-        let priced = executed.run.plan().steps().iter().enumerate().filter_map(|(number, step)| {
-            let (Work::Render(rendering), Some(output)) = (&step.work, executed.run.output_of(number)) else {
-                return None;
-            };
-            Some((number, self.models.priced(rendering, &output.text, &request.models)?))
-        });
-        let priced = priced.collect();
+        let executed = self.rehearsed(run, &request.models, &caller.cancel).await;
+        let priced = priced(&self.models, &executed.run, &request.models);
         Ok(Rehearsal { flow: flow.to_owned(), executed, missing, origin, findings, priced })
+    }
+
+    /// A run with all texts filled in as far as the values go; nobody is asked anything.
+    async fn rehearsed(&self, run: Run, choice: &ModelChoice, cancel: &CancellationToken) -> Executed {
+        let known = self.tools.toolbox();
+        let worker = ModelWorker::rehearsing(self.models.clone(), choice.clone());
+        let (workers, options) = (Workers::rehearsing(&worker, &known), Options::default());
+        execute::drive((run, Carried::default()), &options, workers, &*self.clock, cancel, |_, _| {}).await
+    }
+
+    /// What models would take for a flow at most, by the ids of its steps, before it is given anything.
+    pub(super) async fn prices(&self, plan: &Arc<Plan>) -> BTreeMap<String, Priced> {
+        let choice = ModelChoice::default();
+        if !self.models.answer_any(plan, &choice) {
+            return BTreeMap::new();
+        }
+        let Ok(run) = Run::rehearse(plan.clone(), Given::default(), Limits::default()) else { return BTreeMap::new() };
+        let run = self.rehearsed(run, &choice, &CancellationToken::new()).await.run;
+        let id = |number: usize| run.plan().step(number).map(|step| step.id.clone());
+        let priced = priced(&self.models, &run, &choice).into_iter();
+        priced.filter_map(|(number, priced)| Some((id(number)?, priced))).collect()
     }
 
     /// How long an execution may take, and how much is done at once, where models answer steps or not.
@@ -257,6 +262,33 @@ impl App {
         }
         format!("{slug}_{}_{:06x}", self.clock.now().timestamp_millis(), self.clock.fresh() & 0x00ff_ffff)
     }
+}
+
+/// What models would take for the steps of a rehearsed run at most: each is asked once, and every answer before is
+/// as long as it may be.
+fn priced(models: &Models, run: &Run, choice: &ModelChoice) -> BTreeMap<usize, Priced> {
+    let mut all = BTreeMap::new();
+    // What reading a step's output adds to what a text holds already.
+    let mut adds: BTreeMap<usize, u64> = BTreeMap::new();
+    for (number, step) in run.plan().steps().iter().enumerate() {
+        let sum = |steps: &[usize]| {
+            steps.iter().filter_map(|from| adds.get(from)).fold(0_u64, |all, n| all.saturating_add(*n))
+        };
+        let add = match (&step.work, run.output_of(number)) {
+            (Work::Render(rendering), Some(output)) => {
+                let before = sum(&run.outputs_read(number));
+                match models.priced(rendering, &output.text, choice, before) {
+                    Some(priced) => all.entry(number).or_insert(priced).output,
+                    None => before,
+                }
+            }
+            (Work::Gather(gather), _) if gather.results.is_empty() => sum(&[gather.last]),
+            (Work::Gather(gather), _) => sum(&gather.results.iter().map(|(_, from)| *from).collect::<Vec<_>>()),
+            (Work::Render(_) | Work::Call(_) | Work::Flow(_) | Work::Faulty { .. }, _) => 0,
+        };
+        adds.insert(number, add);
+    }
+    all
 }
 
 /// The step whose text is the final result, also where it is a step of a flow within; none where a flow has several

@@ -143,7 +143,7 @@ impl App {
 impl App {
     /// How many guided executions go on; none where they can't be read, which is told to who asks for them.
     async fn open_executions(&self) -> usize {
-        let states = vec![GuidedState::Running, GuidedState::AwaitingHuman];
+        let states = vec![GuidedState::Running, GuidedState::Waiting, GuidedState::AwaitingHuman];
         let open = self.guide.store().page(Filter { states, ..Filter::default() }, 0).await;
         open.map_or(0, |page| page.total)
     }

@@ -11,6 +11,7 @@ use crate::app::{Error, Origin};
 use crate::clock::Clock;
 use crate::execute::{Executed, StepEnd};
 use crate::names::{counted, shown};
+use crate::run::GuidedState;
 
 /// The most executions kept.
 pub(super) const MOST: usize = 100;
@@ -113,6 +114,15 @@ pub struct Pending {
     pub steps: usize,
     /// The last step that ended.
     pub progress: Option<StepDone>,
+    /// When the limit is over that all of it waits for.
+    pub resumes_at: Option<DateTime<Utc>>,
+}
+
+impl Pending {
+    /// How it stands, in a word.
+    pub fn state(&self) -> &'static str {
+        if self.resumes_at.is_some() { GuidedState::Waiting.word() } else { GuidedState::Running.word() }
+    }
 }
 
 /// How an execution ended.
@@ -176,6 +186,7 @@ impl Kept {
                 kept_until: self.kept_until(),
                 steps: self.steps,
                 progress: self.progress.borrow().clone(),
+                resumes_at: None,
             }),
         }
     }

@@ -1,8 +1,9 @@
 //! Showing one flow, from the plan that would run, or one template.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::app::{App, Code, Error, Origin, Prepared};
+use crate::app::{App, Code, Error, Origin, Prepared, Priced};
 use crate::catalog::{CatalogError, near, taken_by};
 use crate::model::{Template, Toolbox};
 
@@ -28,6 +29,8 @@ pub enum Shown {
         origin: Origin,
         /// What is known of external tools at this moment.
         tools: Arc<Toolbox>,
+        /// What models would take at most, by the ids of the steps that they answer.
+        priced: BTreeMap<String, Priced>,
     },
     /// A template.
     Template {
@@ -71,7 +74,11 @@ impl App {
         match catalog.prepare(&request.name).await {
             Ok(prepared) => {
                 let origin = catalog.origin_of(&prepared, &request.name);
-                Ok(Shown::Flow { prepared, origin, tools: catalog.tools().clone() })
+                let priced = match &prepared.plan {
+                    Some(plan) => self.prices(plan).await,
+                    None => BTreeMap::new(),
+                };
+                Ok(Shown::Flow { prepared, origin, tools: catalog.tools().clone(), priced })
             }
             Err(CatalogError::IsTemplate { .. }) => {
                 let template = catalog.template_named(&request.name).await?;

@@ -67,8 +67,8 @@ impl Section {
 }
 
 /// The states an execution can be in, as they are written.
-pub const STATES: [&str; 7] =
-    ["running", "interrupted", "awaiting_human", "completed", "partial", "failed", "cancelled"];
+pub const STATES: [&str; 8] =
+    ["running", "waiting", "interrupted", "awaiting_human", "completed", "partial", "failed", "cancelled"];
 
 /// The answer.
 #[derive(Debug, Clone)]
@@ -321,7 +321,7 @@ fn place(cursor: &str) -> Result<(i64, String), Error> {
 /// The state of an execution, in the words that direct and guided ones share.
 pub fn state_of(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::Running(_) => "running",
+        Outcome::Running(pending) => pending.state(),
         Outcome::Finished { finished: Finished::Broke(_), .. } => "failed",
         // Somebody ended it: nothing went wrong.
         Outcome::Finished { finished: Finished::Ran(recorded), .. } if was_cancelled(&recorded.executed.run) => {

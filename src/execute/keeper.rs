@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 use crate::run::{Output, StepError, Warning};
 
 /// What happens in a run that is driven.
@@ -28,6 +30,13 @@ pub enum Happening<'a> {
         calls: u32,
         /// How many of them were new tries.
         retries: u32,
+    },
+    /// A step is not done now, because a model's limit lasts longer than the run may.
+    PutOff {
+        /// The step.
+        step: usize,
+        /// Until when.
+        until: DateTime<Utc>,
     },
     /// A step is left out.
     LeftOut {

@@ -73,6 +73,7 @@ pub(super) async fn answer(ask: StepAsk<'_>) -> Worked {
     let mut told: Vec<String> = Vec::new();
     let mut code = None;
     let mut spec = ask.spec.clone();
+    let mut put_off = None;
     let mut others = ask.spec.fallback.iter().filter_map(|name| ask.worker.models.get(name).cloned());
     let result = loop {
         match ask.one_model(&spec, &mut tally).await {
@@ -81,6 +82,13 @@ pub(super) async fn answer(ask: StepAsk<'_>) -> Worked {
                 let (failed, words) = in_words(&spec, &fault);
                 told.push(words);
                 code.get_or_insert(failed);
+                // Such a limit lasts longer than the execution may.
+                if let Fault::Call(Trouble { kind, pause: Some(pause), .. }) = &fault
+                    && kind.is_wait()
+                {
+                    let opens = trying::after(*pause, &*ask.worker.models.clock);
+                    put_off = put_off.into_iter().chain(opens).min();
+                }
                 match others.find(|next| may_stand_in(&fault, &spec, next)) {
                     Some(next) => {
                         // What came of the one before is void.
@@ -110,6 +118,7 @@ pub(super) async fn answer(ask: StepAsk<'_>) -> Worked {
     };
     let mut worked = ended(ask.rendering, &ask.step.id, result);
     worked.warnings.splice(0..0, tally.warnings);
+    worked.put_off = put_off.filter(|_| worked.result.is_err());
     worked
 }
 

@@ -58,8 +58,8 @@ impl Gate {
         self.with(|state| state.not_before)
     }
 
-    /// Waits until a call may begin.
-    pub(super) async fn enter(&self, clock: &dyn Clock) -> Passage<'_> {
+    /// Waits until a call may begin, and tells how long a limit lasts that is waited for; nothing where it is over.
+    pub(super) async fn enter(&self, clock: &dyn Clock, told: impl Fn(Option<Duration>)) -> Passage<'_> {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -68,13 +68,14 @@ impl Gate {
             let now = clock.reading();
             let pause = self.with(|state| {
                 let full = f64::from(u32::try_from(state.under_way).unwrap_or(u32::MAX)) + 1.0 > state.limit.max(1.0);
-                let pause = state.not_before.saturating_sub(now);
-                if !full && pause.is_zero() {
+                let pause = Some(state.not_before.saturating_sub(now)).filter(|pause| !pause.is_zero());
+                if !full && pause.is_none() {
                     state.under_way += 1;
                     return None;
                 }
-                Some(if full { None } else { Some(pause) })
+                Some(pause)
             });
+            told(pause.flatten());
             match pause {
                 None => return Passage { gate: self, begun: now },
                 Some(None) => changed.await,
@@ -121,7 +122,7 @@ mod tests {
         let gate = Gate::of(8);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let (first, second) =
-            runtime.block_on(async { (gate.enter(&SystemClock).await, gate.enter(&SystemClock).await) });
+            runtime.block_on(async { (gate.enter(&SystemClock, drop).await, gate.enter(&SystemClock, drop).await) });
         let later = first.begun.max(second.begun) + Duration::from_millis(1);
         gate.limited(&first, later, Duration::ZERO);
         // What was sent before the first limit came back says nothing new.

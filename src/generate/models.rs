@@ -52,12 +52,45 @@ pub struct Models {
 pub struct Priced {
     /// The operator's name for the model.
     pub model: String,
-    /// Estimated tokens of the prompt.
+    /// Estimated tokens of the prompt, where the answers before it are as long as they may be.
     pub input: u64,
     /// The most tokens of the answer.
     pub output: u64,
     /// The most that it costs; none where no price is set.
     pub cost: Option<Cost>,
+}
+
+/// What models would take for a whole flow at most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PricedTotal {
+    /// How many steps they would answer.
+    pub steps: usize,
+    /// Estimated tokens of all prompts.
+    pub input: u64,
+    /// The most tokens of all answers.
+    pub output: u64,
+    /// The most that those cost whose models have a price; none where none has.
+    pub cost: Option<Cost>,
+    /// How many of the steps have no price.
+    pub unpriced: usize,
+}
+
+impl PricedTotal {
+    /// The sum of these; none where nobody would answer anything.
+    pub fn of<'p>(all: impl IntoIterator<Item = &'p Priced>) -> Option<Self> {
+        let mut total = Self { steps: 0, input: 0, output: 0, cost: None, unpriced: 0 };
+        for priced in all {
+            total.steps += 1;
+            total.input = total.input.saturating_add(priced.input);
+            total.output = total.output.saturating_add(priced.output);
+            match (&mut total.cost, &priced.cost) {
+                (_, None) => total.unpriced += 1,
+                (Some(sum), Some(cost)) => sum.millionths = sum.millionths.saturating_add(cost.millionths),
+                (sum @ None, Some(cost)) => *sum = Some(cost.clone()),
+            }
+        }
+        (total.steps > 0).then_some(total)
+    }
 }
 
 impl Models {
@@ -144,13 +177,14 @@ impl Models {
             })
     }
 
-    /// What the answer to a text would take at most; none where nobody would answer.
-    pub fn priced(&self, rendering: &Rendering, text: &str, choice: &ModelChoice) -> Option<Priced> {
+    /// What the answer to a text would take at most, where answers before it add so many tokens; none where nobody
+    /// would answer.
+    pub fn priced(&self, rendering: &Rendering, text: &str, choice: &ModelChoice, before: u64) -> Option<Priced> {
         let Answerer::Model(name) = self.answerer(rendering, choice) else { return None };
         let spec = self.specs.get(&name)?;
         let turns = [Turn { speaker: Speaker::User, text: Arc::from(text) }];
         let system: Vec<Arc<str>> = rendering.role.iter().map(|role| role.text.clone()).collect();
-        let input = u64::try_from(Prompt::estimated(&system, &turns)).unwrap_or(u64::MAX);
+        let input = u64::try_from(Prompt::estimated(&system, &turns)).unwrap_or(u64::MAX).saturating_add(before);
         let output = u64::from(most_output(spec, &use_of(rendering)));
         let cost = spec.cost(input, output).map(|millionths| Cost { millionths, currency: self.currency.clone() });
         Some(Priced { model: name, input, output, cost })

@@ -1,8 +1,10 @@
 //! One call: tries where another one may work, waits where a limit asks for them, news while a model writes.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::answering::{Fault, Tally};
 use super::models::{ModelWorker, OnPiece, StreamPiece};
@@ -107,7 +109,7 @@ async fn tries(worker: &ModelWorker, prompt: &Prompt, tally: &mut Tally, teller:
             let trouble = Trouble::new(TroubleKind::Limited, "it waits for a limit that another call met");
             return Err(beyond(&trouble, opens.saturating_sub(clock.reading()), clock));
         }
-        let passage = gate.enter(clock).await;
+        let passage = gate.enter(clock, |pause| teller.waits(pause)).await;
         teller.begins();
         let trouble = match once(worker, prompt, teller).await {
             Ok(reply) => {
@@ -128,7 +130,6 @@ async fn tries(worker: &ModelWorker, prompt: &Prompt, tally: &mut Tally, teller:
             if worker.ends.is_some_and(|ends| until >= ends) {
                 return Err(beyond(&trouble, pause, clock));
             }
-            teller.waits(pause);
             continue;
         }
         drop(passage);
@@ -191,13 +192,17 @@ fn jittered(most: Duration, clock: &dyn Clock) -> Duration {
     Duration::from_micros(clock.fresh() % most.max(1))
 }
 
+/// The time of day after a pause.
+pub(super) fn after(pause: Duration, clock: &dyn Clock) -> Option<DateTime<Utc>> {
+    TimeDelta::from_std(pause).ok().and_then(|pause| clock.now().checked_add_signed(pause))
+}
+
 /// A limit that lasts longer than the execution may.
 fn beyond(trouble: &Trouble, pause: Duration, clock: &dyn Clock) -> Trouble {
-    let until = chrono::TimeDelta::from_std(pause).ok().and_then(|pause| clock.now().checked_add_signed(pause));
-    let until = until.map_or_else(String::new, |until| {
+    let until = after(pause, clock).map_or_else(String::new, |until| {
         format!("; it can be asked again at {}, when the execution must have ended", until.format("%Y-%m-%dT%H:%M:%SZ"))
     });
-    Trouble { said: format!("{}{until}", trouble.said), ..trouble.clone() }
+    Trouble { said: format!("{}{until}", trouble.said), pause: Some(pause), ..trouble.clone() }
 }
 
 /// Tells whoever listens how an answer goes.
@@ -210,6 +215,8 @@ pub(super) struct Teller {
     characters: AtomicUsize,
     /// When news were last told, by the clock's reading.
     last: Mutex<Duration>,
+    /// Whether it was told that a limit is waited for.
+    waiting: AtomicBool,
 }
 
 impl Teller {
@@ -220,7 +227,8 @@ impl Teller {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let last = Mutex::new(Duration::ZERO);
-        Self { model: model.to_owned(), told, stream, clock, characters: AtomicUsize::new(0), last }
+        let (characters, waiting) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Self { model: model.to_owned(), told, stream, clock, characters, last, waiting }
     }
 
     /// A call begins: what came of one before it is void.
@@ -264,11 +272,14 @@ impl Teller {
         told(ToolProgress { progress: as_number(characters), total: None, message: Some(words), until: None });
     }
 
-    /// Tells that nothing happens for a while, because of a limit.
-    fn waits(&self, pause: Duration) {
+    /// Tells that nothing happens for a while, because of a limit; or, where it was told, that this is over.
+    fn waits(&self, pause: Option<Duration>) {
         let Some(told) = &self.told else { return };
-        let until =
-            chrono::TimeDelta::from_std(pause).ok().and_then(|pause| self.clock.now().checked_add_signed(pause));
+        if self.waiting.swap(pause.is_some(), Ordering::Relaxed) && pause.is_none() {
+            self.tell(true);
+        }
+        let Some(pause) = pause else { return };
+        let until = after(pause, &*self.clock);
         let words = until.map_or_else(String::new, |until| format!(" until {} UTC", until.format("%H:%M:%S")));
         let message = Some(format!("waits for a limit of {}{words}", quoted(&self.model)));
         told(ToolProgress { progress: 0.0, total: None, message, until });

@@ -1,5 +1,6 @@
 //! What each call comes to, given the log: pure decisions, made again when the log has grown.
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::handing::{breaches, bytes, fresh_ticket, hand_out, taken_in, unmet};
@@ -48,6 +49,10 @@ impl Story {
                 | Moment::ToolStarted { .. }
                 | Moment::ToolEnded { .. }
                 | Moment::ToolAsked { .. } => {}
+                Moment::Waits { .. } => {
+                    end += 1;
+                    continue;
+                }
                 // Who waited for a tool is told that nobody does any more.
                 Moment::Cancelled { .. } if calls => return end + 1,
                 Moment::Begun(_)
@@ -295,12 +300,8 @@ fn decide(
     let mut moments = vec![Moment::ToolDecided { id: id.clone(), answers: answers.clone() }];
     let took = std::time::Duration::ZERO;
     let ended = |result| {
-        if direct {
-            let end = StoredEnd { result, warnings: Vec::new(), took, calls: 0, retries: 0 };
-            Moment::StepEnded { step, end }
-        } else {
-            Moment::ToolEnded { step, result, took, calls: 0, retries: 0 }
-        }
+        let end = StoredEnd { result, warnings: Vec::new(), took, calls: 0, retries: 0 };
+        if direct { Moment::StepEnded { step, end } } else { Moment::ToolEnded { step, end } }
     };
     let asked = story.guided.escalations().iter().find(|asked| asked.id == *id);
     match Decided::read(answers, asked.is_some_and(Escalation::needs_word)).ok_or(GuideError::UnknownDecision)? {
@@ -392,18 +393,28 @@ pub(super) fn tool_ended(
         // It was cancelled meanwhile.
         return Err(GuideError::Cancelled);
     };
-    let Moment::ToolEnded { result, took, calls, retries, .. } = ended else {
+    let Moment::ToolEnded { end, .. } = ended else {
         return Ok(Decision::Now(vec![ended.clone()], Ok(Deed::Called { step: *step })));
     };
+    let mut end = end.clone();
     // What the run would not take is not kept either.
-    let result = match result {
-        Ok(output) => story.guided.run().unkeepable(*step, output).map_or_else(|| Ok(output.clone()), Err),
-        Err(error) => Err(error.clone()),
-    };
-    let mut moments = vec![Moment::ToolEnded { step: *step, result, took: *took, calls: *calls, retries: *retries }];
+    if let Some(error) = end.result.as_ref().ok().and_then(|output| story.guided.run().unkeepable(*step, output)) {
+        end.result = Err(error);
+    }
+    let mut moments = vec![Moment::ToolEnded { step: *step, end }];
     let after = after(&story.guided, &moments)?;
     moments.extend(hand_out(&after, at_work.next, server, clock));
     Ok(Decision::Now(moments, Ok(Deed::Called { step: *step })))
+}
+
+/// A step that this process does waits for a model's limit, or no longer does.
+pub(super) fn waits(story: &Story, step: usize, until: Option<DateTime<Utc>>, owner: &str) -> Decision {
+    let ours = |at_work: &&ToolAtWork| at_work.step == step && at_work.owner == owner && at_work.asks.is_none();
+    let deed = Deed::Called { step };
+    match story.guided.tool_at_work().filter(ours) {
+        Some(at_work) if at_work.waits != until => Decision::Now(vec![Moment::Waits { step, until }], Ok(deed)),
+        Some(_) | None => Decision::Before(Box::new(Turn::of(story.guided.clone(), deed))),
+    }
 }
 
 /// The process that made a call is gone: the call is made again where that does no harm, else a person
@@ -477,6 +488,21 @@ pub(super) fn cancel(story: &Story, reason: Option<&str>) -> Result<Decision, Gu
         return Err(GuideError::TooLarge { bytes, limit: LARGEST_NOTE });
     }
     Ok(Decision::Now(vec![Moment::Cancelled { reason }], Ok(Deed::Cancelled)))
+}
+
+/// The limit of a step's model lasts longer than it is waited for: a person is asked.
+pub(super) fn put_off(guided: &Guided, step: usize, error: &StepError, fresh: EscalationId) -> Moment {
+    let id = guided.run().plan().step(step).map_or("", |step| step.id.as_str());
+    Moment::ToolAsked {
+        id: fresh,
+        step,
+        reason: format!("Step {id} could not be answered by its model. {error}"),
+        questions: vec![
+            "Shall the model be asked again now (repeat), shall the step count as failed (fail), or do you know its result?"
+                .to_owned(),
+        ],
+        arguments: None,
+    }
 }
 
 /// The server of a step's tool could not be reached: a person is asked, for it may be back soon.

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +28,13 @@ use crate::store::{Appended, Retention, Store, StoreError, Summary};
 
 /// How deep an output's fields may lie in each other, so that its entry can be read again.
 const DEEPEST: usize = 120;
+/// A wait for a limit that is shorter is over before anybody could look, and is not kept.
+const SHORTEST_WAIT: TimeDelta = TimeDelta::seconds(1);
+
+/// The end of a wait as it is kept; none where it is not.
+pub(super) fn kept_wait(until: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    until.filter(|until| *until - now >= SHORTEST_WAIT).map(|until| until.trunc_subsecs(6))
+}
 
 /// What is to be executed and kept.
 #[derive(Debug, Clone)]
@@ -256,7 +264,8 @@ impl Guide {
             let done = Deed::Asked(id.clone());
             return Ok(Decision::Now(asking, Ok(done)));
         }
-        let again = guided.unfinished().iter().map(|begun| begun.step).collect();
+        // What waited for a limit was not under way.
+        let again = guided.unfinished().iter().filter(|begun| begun.waits.is_none()).map(|begun| begun.step).collect();
         let taken = Moment::Taken { driver: self.calling.owner().to_owned() };
         Ok(Decision::Now(vec![taken], Ok(Deed::Taken { again })))
     }
@@ -286,6 +295,28 @@ impl DirectLog {
     /// Whether it stopped before its end, and can be gone on with.
     pub fn is_interrupted(&self) -> bool {
         locked(&self.standing).guided.state() == GuidedState::Interrupted
+    }
+
+    /// When the limit is over that all of it waits for.
+    pub fn resumes_at(&self) -> Option<DateTime<Utc>> {
+        locked(&self.standing).guided.resumes_at()
+    }
+
+    /// Takes in that a step waits for a limit, or no longer does, and keeps it soon; nothing is kept of what is
+    /// known.
+    pub fn waits(&self, step: usize, until: Option<DateTime<Utc>>) {
+        let until = kept_wait(until, self.clock.now());
+        {
+            let standing = locked(&self.standing);
+            let known = standing.guided.unfinished().iter().find(|begun| begun.step == step);
+            if known.is_none_or(|begun| begun.waits == until) {
+                return;
+            }
+        }
+        self.take_in(Moment::Waits { step, until });
+        let log = self.clone();
+        // Where it can't be written now, it is with what comes next.
+        tokio::spawn(async move { drop(log.write().await) });
     }
 
     /// Waits until somebody else has cancelled the execution, forgotten it, or goes on with it.
@@ -377,6 +408,7 @@ impl Keeper for DirectLog {
 
     fn note(&self, happening: Happening<'_>) {
         self.take_in(match happening {
+            Happening::PutOff { step, until } => return self.waits(step, Some(until)),
             Happening::Started { step } => Moment::StepStarted { step },
             Happening::Ended { step, result, warnings, took, calls, retries } => {
                 let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

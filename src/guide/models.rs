@@ -67,13 +67,17 @@ impl ToolCaller {
             let told = Arc::new(move |_, progress| told(progress));
             return call_step(run, number, tools, id.as_str(), (Some(told), permitted)).await;
         };
-        let text = match run.bind(number, rendering) {
-            Ok(bound) => bound.text,
+        let bound = match run.bind(number, rendering) {
+            Ok(bound) => bound,
             Err(error) => return Some(Worked::from(Err(error))),
         };
         let worker = self.models.worker(run);
-        match worker.work(StepTask { run, number, step, text, told: Some(told) }) {
-            Ok(working) => Some(working.await),
+        match worker.work(StepTask { run, number, step, text: bound.text, told: Some(told) }) {
+            Ok(working) => {
+                let mut worked = working.await;
+                worked.warnings.splice(0..0, bound.warnings);
+                Some(worked)
+            }
             // Another process has begun it, and here there are none.
             Err(_) => {
                 let message = "its node names a model, and none is configured where the execution goes on";

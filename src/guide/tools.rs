@@ -11,18 +11,20 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::direct::kept_wait;
 use super::handing::internal;
 use super::models::{ModelSteps, NoModels, Server};
 use super::{Guide, GuideError, News, Story, Turn, calls};
 use crate::clock::Clock;
-use crate::execute::{NoTools, OnToolProgress, Tools};
+use crate::execute::{NoTools, OnToolProgress, Tools, Worked};
 use crate::model::ToolLookup;
 use crate::plan::{Step, Work};
-use crate::run::{EscalationId, ExecutionId, Guided, Moment, StepError, ToolAtWork};
+use crate::run::{EscalationId, ExecutionId, Guided, Moment, StepError, StoredEnd, ToolAtWork};
 use crate::store::{Presence, Store, StoreError};
 
 /// How often it is looked whether a call or an answer is still wanted: another process may have seen to it.
@@ -292,17 +294,29 @@ impl Guide {
         let label = run.plan().step(step).map(|step| step.label.clone()).unwrap_or_default();
         let news = News { ended: run.counts().ended, steps: run.counts().steps, label, call: None };
         tell.send_modify(|standing| standing.news = Some(news.clone()));
+        let (tell_wait, mut waits) = watch::channel(at_work.waits);
         let on_call: OnToolProgress = {
-            let tell = tell.clone();
+            let (tell, clock) = (tell.clone(), self.clock.clone());
             Arc::new(move |progress| {
+                let until = kept_wait(progress.until, clock.now());
+                tell_wait.send_if_modified(|known| std::mem::replace(known, until) != until);
                 let news = News { call: Some(progress), ..news.clone() };
                 tell.send_modify(|standing| standing.news = Some(news));
             })
         };
         let begun = self.clock.reading();
-        let called = tokio::select! {
-            called = self.calling.do_step(guided, step, id, on_call) => called?,
-            () = self.no_longer_wanted(id, guided.entries()) => return None,
+        let doing = self.calling.do_step(guided, step, id, on_call);
+        let unwanted = self.no_longer_wanted(id, guided.entries());
+        tokio::pin!(doing, unwanted);
+        let called = loop {
+            tokio::select! {
+                called = &mut doing => break called?,
+                () = &mut unwanted => return None,
+                Ok(()) = waits.changed() => {
+                    let until = *waits.borrow_and_update();
+                    self.keep_wait(id, step, until).await;
+                }
+            }
         };
         if called.needs_word
             && let Some(Work::Call(call)) = run.plan().step(step).map(|step| &step.work)
@@ -311,27 +325,33 @@ impl Guide {
             let fresh = EscalationId::fresh(self.clock.fresh(), self.clock.fresh());
             return Some(calls::needs_word(guided, step, Value::Object(arguments), fresh));
         }
-        if let (true, Err(error)) = (called.unreached, &called.result) {
+        if let (true, Err(error)) = (called.unreached || called.put_off.is_some(), &called.result) {
             let fresh = EscalationId::fresh(self.clock.fresh(), self.clock.fresh());
-            return Some(calls::unreached(guided, step, error, fresh));
+            let ask = if called.unreached { calls::unreached } else { calls::put_off };
+            return Some(ask(guided, step, error, fresh));
         }
         let micros = self.clock.reading().saturating_sub(begun).as_micros();
-        Some(Moment::ToolEnded {
-            step,
-            result: called.result,
-            took: Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)),
-            calls: called.calls,
-            retries: called.retries,
-        })
+        let took = Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX));
+        let Worked { result, warnings, calls, retries, .. } = called;
+        Some(Moment::ToolEnded { step, end: StoredEnd { result, warnings, took, calls, retries } })
+    }
+
+    /// Keeps that a step waits for a limit, or no longer does.
+    async fn keep_wait(&self, id: &ExecutionId, step: usize, until: Option<DateTime<Utc>>) {
+        let owner = self.calling.owner();
+        let kept = self.change(id, |story| Ok(calls::waits(story, step, until, owner))).await;
+        if let Err(error) = kept {
+            tracing::warn!(execution = %id, %error, "that a step waits for a limit could not be kept");
+        }
     }
 
     /// Waits until the log has grown beyond what it was when a call began, or is gone: this process
-    /// adds nothing meanwhile, so another one has cancelled the execution, or forgotten it.
+    /// adds nothing meanwhile but waits, so another one has cancelled the execution, or forgotten it.
     async fn no_longer_wanted(&self, id: &ExecutionId, entries: usize) {
         loop {
             tokio::time::sleep(LOOK).await;
             match self.store.since(id, entries).await {
-                Ok(Some(more)) if more.is_empty() => {}
+                Ok(Some(more)) if more.iter().all(|entry| matches!(entry.moment, Moment::Waits { .. })) => {}
                 // What can't be read now is looked at again.
                 Err(_) => {}
                 Ok(_) => return,
@@ -342,6 +362,6 @@ impl Guide {
 
 /// The end of a call, as a failure.
 fn failed(ended: Moment, error: StepError) -> Moment {
-    let Moment::ToolEnded { step, took, calls, retries, .. } = ended else { return ended };
-    Moment::ToolEnded { step, result: Err(error), took, calls, retries }
+    let Moment::ToolEnded { step, end } = ended else { return ended };
+    Moment::ToolEnded { step, end: StoredEnd { result: Err(error), ..end } }
 }

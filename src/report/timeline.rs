@@ -166,6 +166,7 @@ fn card_of(story: &Story, wanted: usize) -> Option<usize> {
         }
         Moment::Begun(_)
         | Moment::ToolStarted { .. }
+        | Moment::Waits { .. }
         | Moment::Taken { .. }
         | Moment::StepStarted { .. }
         | Moment::Interrupted { .. }

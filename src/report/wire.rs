@@ -3,6 +3,7 @@
 //! Fields stand in the order in which they are read; what is absent stays absent. Units are in the
 //! names. Long replies are cut to a limit, never silently.
 
+mod asked;
 mod changes;
 mod common;
 mod convert;
@@ -120,7 +121,7 @@ pub enum ListedExecution {
     /// The server did its steps.
     Direct(DirectAnswer),
     /// The client's model does them.
-    Guided(GuidedSummary),
+    Guided(Box<GuidedSummary>),
 }
 
 /// A page of one text.
@@ -175,7 +176,8 @@ fn after_list(executions: &[ExecutionEntry]) -> &'static str {
         executions.iter().any(|listed| matches!(listed, ExecutionEntry::Guided(summary) if summary.state == wanted))
     };
     let open = executions.iter().any(|listed| {
-        matches!(listed, ExecutionEntry::Guided(summary) if summary.state == GuidedState::Running && !summary.direct)
+        matches!(listed, ExecutionEntry::Guided(summary) if !summary.direct
+            && matches!(summary.state, GuidedState::Running | GuidedState::Waiting))
     });
     if any(GuidedState::AwaitingHuman) {
         "where the state is awaiting_human, ask your user the questions of escalation, then call flows_resume with that \
@@ -196,7 +198,7 @@ impl ListedExecution {
     fn of(listed: &ExecutionEntry, asked: &BTreeMap<String, Escalation>) -> Self {
         match listed {
             ExecutionEntry::Direct { outcome, .. } => Self::Direct(DirectAnswer::of(outcome, &[])),
-            ExecutionEntry::Guided(summary) => Self::Guided(guided_summary(summary, asked.get(&summary.id))),
+            ExecutionEntry::Guided(summary) => Self::Guided(Box::new(guided_summary(summary, asked.get(&summary.id)))),
         }
     }
 }

@@ -42,7 +42,7 @@ pub struct Guided {
     driver: Option<String>,
     /// How long processes were at a direct execution.
     driven: Duration,
-    /// What was noticed at steps of a direct execution.
+    /// What was noticed at steps that the server did.
     noticed: BTreeMap<usize, Vec<Warning>>,
     /// Steps that the server did since the model last closed one.
     auto: Vec<usize>,
@@ -123,6 +123,7 @@ impl Guided {
     pub fn apply(&mut self, entry: &Entry) -> Result<(), Misfit> {
         let number = self.entries + 1;
         let misfit = |why| Misfit { number, why };
+        let since = self.driven_until(entry);
         match &entry.moment {
             Moment::Begun(_) => return Err(misfit("an execution begins once")),
             Moment::Opened { step, ticket } => {
@@ -203,6 +204,7 @@ impl Guided {
             }
             Moment::ToolStarted { .. }
             | Moment::ToolEnded { .. }
+            | Moment::Waits { .. }
             | Moment::LeftOut { .. }
             | Moment::ToolAsked { .. }
             | Moment::ToolDecided { .. } => self.apply_tool(entry, number).map_err(misfit)?,
@@ -213,9 +215,16 @@ impl Guided {
             Moment::Cancelled { .. } if self.state().ended() => return Err(misfit("the execution had ended")),
             Moment::Cancelled { reason } => self.cancel(reason.clone(), entry.at),
         }
+        self.driven = self.driven.saturating_add(since);
         self.entries = number;
         self.updated_at = entry.at;
         Ok(())
+    }
+
+    /// How long a process did the steps of a direct execution before this entry.
+    fn driven_until(&self, entry: &Entry) -> Duration {
+        let driving = self.driver.is_some() && !matches!(entry.moment, Moment::Taken { .. });
+        if driving { (entry.at - self.updated_at).to_std().unwrap_or_default() } else { Duration::ZERO }
     }
 
     fn cancel(&mut self, reason: Option<String>, at: DateTime<Utc>) {
@@ -346,6 +355,17 @@ impl Guided {
         }
     }
 
+    /// When what it waits for is over, where nothing else is under way: the first limit of a model that ends.
+    pub fn resumes_at(&self) -> Option<DateTime<Utc>> {
+        let all: Option<Vec<_>> = self.at_work.iter().map(|at_work| at_work.waits).collect();
+        all?.into_iter().min()
+    }
+
+    /// What was noticed at steps that the server did, step by step.
+    pub fn noticed(&self) -> &BTreeMap<usize, Vec<Warning>> {
+        &self.noticed
+    }
+
     /// What a step was closed with.
     pub fn closing(&self, step: usize) -> Option<&Closing> {
         self.closings.get(step)?.as_ref()
@@ -384,6 +404,7 @@ impl Guided {
             self.direct_state()
         } else {
             match (self.run.status(), self.beginning.rules) {
+                (Status::Running, _) if self.resumes_at().is_some() => GuidedState::Waiting,
                 (Status::Running, _) => GuidedState::Running,
                 (Status::Failed, _) => GuidedState::Failed,
                 (Status::Success | Status::Partial, Rules::Anything) => GuidedState::Completed,

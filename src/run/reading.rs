@@ -93,6 +93,12 @@ impl Run {
         }
     }
 
+    /// The steps whose outputs a step can't do without, one for each place where its text or its arguments hold one.
+    pub fn outputs_read(&self, step: usize) -> Vec<usize> {
+        let readings = self.plan().step(step).map(|step| self.readings(step)).unwrap_or_default();
+        readings.into_iter().map(|reading| reading.from).collect()
+    }
+
     /// Whether a step reads what a model gave, directly or through other steps.
     pub fn reads_generated(&self, step: usize) -> bool {
         let mut known = HashSet::new();

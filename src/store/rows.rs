@@ -4,15 +4,17 @@
 //! stored. No form is tagged from within or flattened, because numbers would lose their digits.
 
 mod direct;
+mod ends;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use ends::{EndedForm, ended, ended_back};
 
 use crate::code::Code;
 use crate::model::{Breach, Generated, ToolFile};
@@ -110,17 +112,10 @@ struct ToolStartedForm {
 }
 
 #[derive(Serialize, Deserialize)]
-struct ToolEndedForm {
+struct WaitsForm {
     step: usize,
-    output: Option<OutputForm>,
-    /// Code and message.
-    error: Option<(Code, String)>,
-    /// What a model took that gave no output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    generated: Option<Arc<Generated>>,
-    took_us: u64,
-    calls: u32,
-    retries: u32,
+    /// In microseconds since 1970.
+    until: Option<i64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -207,18 +202,8 @@ pub fn encoded(moment: &Moment) -> Result<(&'static str, String), String> {
         Moment::ToolStarted { step, owner, next } => {
             written("tool_started", &ToolStartedForm { step: *step, owner: owner.clone(), next: *next })
         }
-        Moment::ToolEnded { step, result, took, calls, retries } => written(
-            "tool_ended",
-            &ToolEndedForm {
-                step: *step,
-                output: result.as_ref().ok().map(output_form),
-                error: result.as_ref().err().map(|error| (error.code, error.message.clone())),
-                generated: result.as_ref().err().and_then(|error| error.generated.clone()),
-                took_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-                calls: *calls,
-                retries: *retries,
-            },
-        ),
+        Moment::ToolEnded { step, end } => written("tool_ended", &ended(*step, end)),
+        Moment::Waits { step, until } => written("waits", &WaitsForm { step: *step, until: until.map(micros) }),
         Moment::LeftOut { step, why } => written("left_out", &LeftOutForm { step: *step, why: why.clone() }),
         Moment::ToolAsked { id, step, reason, questions, arguments } => written(
             "tool_asked",
@@ -292,16 +277,12 @@ pub fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> {
             Moment::ToolStarted { step: form.step, owner: form.owner, next: form.next }
         }
         "tool_ended" => {
-            let form: ToolEndedForm = read(body)?;
-            let result = match (form.output, form.error) {
-                (Some(output), _) => Ok(output_back(output)?),
-                (None, Some((code, message))) => {
-                    Err(StepError { generated: form.generated, ..StepError::new(code, message) })
-                }
-                (None, None) => return Err("a call ended with neither an output nor an error".to_owned()),
-            };
-            let took = Duration::from_micros(form.took_us);
-            Moment::ToolEnded { step: form.step, result, took, calls: form.calls, retries: form.retries }
+            let form: EndedForm = read(body)?;
+            Moment::ToolEnded { step: form.step, end: ended_back(form)? }
+        }
+        "waits" => {
+            let form: WaitsForm = read(body)?;
+            Moment::Waits { step: form.step, until: form.until.map(time) }
         }
         "left_out" => {
             let form: LeftOutForm = read(body)?;

@@ -15,7 +15,7 @@ use super::StoreError;
 pub(super) const OWNER: i32 = 0x464C_4F57;
 
 /// What makes each version of the one before; the first makes the tables of an empty file.
-pub(super) const VERSIONS: [&str; 4] = [
+pub(super) const VERSIONS: [&str; 5] = [
     // 1: logs of guided executions, and how each stands. Times are microseconds since 1970.
     "
     CREATE TABLE executions (
@@ -104,6 +104,10 @@ pub(super) const VERSIONS: [&str; 4] = [
         cost     INTEGER NOT NULL,
         UNIQUE (source, flow, model, currency, day)
     ) STRICT;
+    ",
+    // 5: when the limit of a model is over that an execution waits for.
+    "
+    ALTER TABLE executions ADD COLUMN resumes_at INTEGER;
     ",
 ];
 

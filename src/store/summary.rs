@@ -25,6 +25,8 @@ pub struct Summary {
     pub driver: Option<String>,
     /// How it stands.
     pub state: GuidedState,
+    /// When the limit is over that it waits for.
+    pub resumes_at: Option<DateTime<Utc>>,
     /// The id of the open step.
     pub current: Option<String>,
     /// When it began.
@@ -49,7 +51,7 @@ pub struct Summary {
 
 /// The columns, in the order in which they are read and written.
 pub(super) const COLUMNS: &str = "id, flow, task, state, current, begun_at, updated_at, steps, ended, done, closed, \
-                                  breaches, escalations, last_seq, direct, driver";
+                                  breaches, escalations, last_seq, direct, driver, resumes_at";
 
 impl Summary {
     /// What a replayed execution says.
@@ -64,6 +66,7 @@ impl Summary {
             direct: guided.is_direct(),
             driver: guided.driver().map(str::to_owned),
             state: guided.state(),
+            resumes_at: guided.resumes_at(),
             current: guided
                 .handed()
                 .map(|handed| handed.step)
@@ -84,8 +87,8 @@ impl Summary {
     pub(super) fn insert(&self, connection: &Connection) -> Result<(), StoreError> {
         let mut statement = connection.prepare_cached(
             "INSERT INTO executions (id, flow, task, state, current, begun_at, updated_at, steps, ended, done, closed,
-                                     breaches, escalations, last_seq, direct, driver)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                                     breaches, escalations, last_seq, direct, driver, resumes_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
         )?;
         statement.execute(params![
             self.id,
@@ -104,6 +107,7 @@ impl Summary {
             number(self.entries),
             self.direct,
             self.driver,
+            self.resumes_at.map(micros),
         ])?;
         Ok(())
     }
@@ -112,8 +116,8 @@ impl Summary {
     pub(super) fn update(&self, connection: &Connection, after: usize) -> Result<bool, StoreError> {
         let mut statement = connection.prepare_cached(
             "UPDATE executions SET state = ?2, current = ?3, updated_at = ?4, ended = ?5, done = ?6, closed = ?7,
-                                   breaches = ?8, escalations = ?9, last_seq = ?10, driver = ?11
-             WHERE id = ?1 AND last_seq = ?12",
+                                   breaches = ?8, escalations = ?9, last_seq = ?10, driver = ?11, resumes_at = ?12
+             WHERE id = ?1 AND last_seq = ?13",
         )?;
         let changed = statement.execute(params![
             self.id,
@@ -127,6 +131,7 @@ impl Summary {
             number(self.escalations),
             number(self.entries),
             self.driver,
+            self.resumes_at.map(micros),
             number(after),
         ])?;
         Ok(changed == 1)
@@ -161,6 +166,7 @@ impl Summary {
             entries: count(row, 13)?,
             direct: row.get(14)?,
             driver: row.get(15)?,
+            resumes_at: row.get::<_, Option<i64>>(16)?.map(time),
         })
     }
 }
@@ -206,7 +212,7 @@ impl Tally {
     pub(super) fn all(connection: &Connection, idle_since: DateTime<Utc>) -> Result<Vec<Self>, StoreError> {
         let mut statement = connection.prepare_cached(
             "SELECT flow, count(*), sum(state = 'completed'), sum(state = 'failed'), sum(state = 'cancelled'),
-                    sum(state = 'awaiting_human'), sum(state = 'running'), sum(state = 'running' AND updated_at < ?1),
+                    sum(state = 'awaiting_human'), sum(state IN ('running', 'waiting')), sum(state = 'running' AND updated_at < ?1),
                     sum(breaches > 0), sum(escalations > 0), sum(breaches), sum(escalations), sum(closed),
                     avg(CASE WHEN state = 'completed' THEN (updated_at - begun_at) / 1000000.0 END)
              FROM executions WHERE NOT direct GROUP BY flow ORDER BY flow",

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, grouped, hanging, hint, safe_block, time};
-use crate::app::{Code, Detail, Error, Priced, Recorded, Rehearsal};
+use crate::app::{Code, Detail, Error, Priced, PricedTotal, Recorded, Rehearsal};
 use crate::model::{Cost, Generated, TokenUsage};
 use crate::names::{quoted, shown};
 use crate::plan::{Plan, Step, Work};
@@ -342,7 +342,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
             text.push_str(&hanging(&format!("  {label}:"), &told, 4, look));
         }
     }
-    if let Some(line) = price(rehearsal) {
+    if let Some(line) = price(rehearsal.priced.values()) {
         text.push_str(&hanging("", &line, 2, look));
     }
     for (number, step) in plan.steps().iter().enumerate() {
@@ -362,7 +362,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
         match run.output_of(number) {
             Some(output) => {
                 let size = grouped(tokens::estimate(&output.text));
-                let asked = rehearsal.priced.get(&number).map(asked).unwrap_or_default();
+                let asked = rehearsal.priced.get(&number).map(|it| format!(" · {}", asked(it))).unwrap_or_default();
                 let _ = writeln!(text, "\n{}", look.paint(HEADING, &format!("{head} · about {size} tokens{asked}")));
                 text.push_str(safe_block(&output.text).trim_end());
                 text.push('\n');
@@ -389,32 +389,32 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
 }
 
 /// Who would answer a step, and with how much at most.
-fn asked(priced: &Priced) -> String {
-    let most = grouped(usize::try_from(priced.output).unwrap_or(usize::MAX));
-    format!(" · {} answers, with at most {most}", shown(&priced.model, 40))
+pub(super) fn asked(priced: &Priced) -> String {
+    format!(
+        "{} answers: at most {} tokens in, {} out{}",
+        shown(&priced.model, 40),
+        tokens_of(priced.input),
+        tokens_of(priced.output),
+        priced.cost.as_ref().map(|cost| format!(", {}", money(cost))).unwrap_or_default()
+    )
+}
+
+fn tokens_of(number: u64) -> String {
+    grouped(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 /// What models would take together, at most.
-fn price(rehearsal: &Rehearsal) -> Option<String> {
-    let all: Vec<&Priced> = rehearsal.priced.values().collect();
-    let sum = |of: fn(&Priced) -> u64| {
-        let sum = all.iter().map(|priced| of(priced)).fold(0, u64::saturating_add);
-        grouped(usize::try_from(sum).unwrap_or(usize::MAX))
-    };
-    let costs: Vec<(usize, &Cost)> =
-        all.iter().filter_map(|priced| priced.cost.as_ref()).map(|cost| (0, cost)).collect();
-    let cost = costs.first().map(|(_, first)| {
-        let millionths = costs.iter().map(|(_, cost)| cost.millionths).fold(0, u64::saturating_add);
-        let unpriced = if costs.len() < all.len() { " and what models without a price cost" } else { "" };
-        format!(", at most {}{unpriced}", money(&Cost { millionths, currency: first.currency.clone() }))
+pub(super) fn price<'p>(all: impl IntoIterator<Item = &'p Priced>) -> Option<String> {
+    let total = PricedTotal::of(all)?;
+    let cost = total.cost.as_ref().map(|cost| {
+        let unpriced = if total.unpriced > 0 { " and what models without a price cost" } else { "" };
+        format!(", {}{unpriced}", money(cost))
     });
-    (!all.is_empty()).then(|| {
-        format!(
-            "Models would answer {}: about {} tokens and the answers before them in, at most {} out{}.",
-            count(all.len(), "step", "steps"),
-            sum(|priced| priced.input),
-            sum(|priced| priced.output),
-            cost.unwrap_or_default(),
-        )
-    })
+    Some(format!(
+        "Models would answer {}: at most about {} tokens in, {} out{}, if each is asked once.",
+        count(total.steps, "step", "steps"),
+        tokens_of(total.input),
+        tokens_of(total.output),
+        cost.unwrap_or_default(),
+    ))
 }

@@ -1,10 +1,11 @@
 //! A flow or a template for people: what it needs, its steps in order, where values come from.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::execution::{asked, price};
 use super::listing::plain;
 use super::missing::command;
 use super::table::Column;
@@ -12,7 +13,7 @@ use super::{
     BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, hanging, prose, safe_block, table, table_of_many, whole, words,
     wrapped,
 };
-use crate::app::{Origin, Prepared, Shown, ShownTemplate, in_sets};
+use crate::app::{Origin, Prepared, Priced, Shown, ShownTemplate, in_sets};
 use crate::model::{ModelWish, Toolbox};
 use crate::names::{few, shown as safe};
 use crate::plan::{Input, Intent, Plan, Slot, Step, Work};
@@ -26,8 +27,12 @@ const SLOTS: [Column; 3] = [whole(""), whole(""), prose("")];
 /// catalog, for the command that executes the flow.
 pub fn shown(shown: &Shown, full: bool, source: Option<&str>, look: Look) -> String {
     match shown {
-        Shown::Flow { prepared, origin, tools } => {
-            let mut text = flow(prepared, origin, tools, full, look);
+        Shown::Flow { prepared, origin, tools, priced } => {
+            let mut text = flow(prepared, origin, Beside { tools, priced, full }, look);
+            if let Some(price) = price(priced.values()) {
+                text.push_str(&section("Models", look));
+                text.push_str(&wrapped(&price, 2, look));
+            }
             if let Some(plan) = prepared.plan.as_deref() {
                 let command = to_run(plan, source);
                 let _ = writeln!(text, "{}  {command}", section("Execute it", look));
@@ -84,7 +89,16 @@ fn from(origin: &Origin) -> String {
     parts.join(", ")
 }
 
-fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool, look: Look) -> String {
+/// What is known beside a plan, and how much is shown.
+#[derive(Clone, Copy)]
+struct Beside<'a> {
+    tools: &'a Toolbox,
+    /// What models would take at most, by the ids of steps.
+    priced: &'a BTreeMap<String, Priced>,
+    full: bool,
+}
+
+fn flow(prepared: &Prepared, origin: &Origin, beside: Beside<'_>, look: Look) -> String {
     let flow = &prepared.flow;
     let mut text = format!(
         "{}  {}\n",
@@ -115,7 +129,7 @@ fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool, look:
         look,
     ));
     match prepared.plan.as_deref() {
-        Some(plan) => text.push_str(&planned(plan, &prepared.flow.outputs, tools, full, look)),
+        Some(plan) => text.push_str(&planned(plan, &prepared.flow.outputs, beside, look)),
         None => {
             text.push_str(&section("Can't be executed", look));
             text.push_str("  Errors reach the whole flow, so there is no order to show.\n");
@@ -150,7 +164,7 @@ fn where_shown(findings: &[Finding]) -> &'static str {
     }
 }
 
-fn planned(plan: &Plan, outputs: &[(String, String)], tools: &Toolbox, full: bool, look: Look) -> String {
+fn planned(plan: &Plan, outputs: &[(String, String)], beside: Beside<'_>, look: Look) -> String {
     let mut text = section("Inputs", look);
     if plan.inputs().is_empty() {
         text.push_str("  none\n");
@@ -169,7 +183,7 @@ fn planned(plan: &Plan, outputs: &[(String, String)], tools: &Toolbox, full: boo
     text.push_str(&section("Steps", look));
     let origins = Origins::of(plan);
     for (number, step) in plan.steps().iter().enumerate() {
-        text.push_str(&self::step((number, step), &origins, tools, full, look));
+        text.push_str(&self::step((number, step, ""), &origins, beside, look));
     }
     if !plan.results().is_empty() {
         text.push_str(&section("Results", look));
@@ -223,7 +237,9 @@ fn read_by_name(slots: &[Slot], origins: &Origins<'_>, look: Look) -> String {
     table_of_many(&SLOTS, rows, 5, look)
 }
 
-fn step((number, step): (usize, &Step), origins: &Origins<'_>, tools: &Toolbox, full: bool, look: Look) -> String {
+/// A step; `within`: the ids of the flow steps around it, each with a slash.
+fn step((number, step, within): (usize, &Step, &str), origins: &Origins<'_>, beside: Beside<'_>, look: Look) -> String {
+    let Beside { tools, priced, full } = beside;
     let mut text = format!("  {}. {}", number + 1, look.paint(NAME, &one(&step.label)));
     if step.id != step.label {
         text.push_str(&look.paint(FAINT, &format!("  ({})", one(&step.id))));
@@ -263,8 +279,9 @@ fn step((number, step): (usize, &Step), origins: &Origins<'_>, tools: &Toolbox, 
                 let narrow = Look { width: Some(look.columns().saturating_sub(5)), ..look };
                 let look = if look.terminal { narrow } else { look };
                 let origins = Origins::of(inner);
+                let within = format!("{within}{}/", step.id);
                 for (number, below) in inner.steps().iter().enumerate() {
-                    for line in self::step((number, below), &origins, tools, full, look).lines() {
+                    for line in self::step((number, below, &within), &origins, beside, look).lines() {
                         let _ = writeln!(text, "     {line}");
                     }
                 }
@@ -287,6 +304,9 @@ fn step((number, step): (usize, &Step), origins: &Origins<'_>, tools: &Toolbox, 
                 && let Some(name) = &model.name
             {
                 let _ = writeln!(text, "     model {}", one(name));
+            }
+            if let Some(priced) = priced.get(&format!("{within}{}", step.id)) {
+                let _ = writeln!(text, "     {}", asked(priced));
             }
             if let Some(contract) = &rendering.contract {
                 let _ =

@@ -36,6 +36,7 @@ pub fn executions(answer: &StatusAnswer, now: DateTime<Utc>, look: Look) -> Stri
 fn told(state: GuidedState) -> (&'static str, Style, &'static str) {
     match state {
         GuidedState::Running => ("▸", NAME, "running"),
+        GuidedState::Waiting => ("…", NAME, "waits for a limit"),
         GuidedState::Interrupted => ("‖", DOUBTFUL, "interrupted"),
         GuidedState::AwaitingHuman => ("?", DOUBTFUL, "waits for you"),
         GuidedState::Completed => ("✓", GOOD, "completed"),
@@ -145,6 +146,7 @@ pub fn guided(story: &Story, look: Look) -> String {
         ("last change", format!("{} (after {})", time(guided.updated_at()), super::age(lasted))),
         ("steps", super::counted(guided.run().counts())),
         ("commit", beginning.commit.clone().unwrap_or_default()),
+        ("resumes", guided.resumes_at().map(time).unwrap_or_default()),
         ("task", beginning.task.as_deref().map(|task| shown(task, LINE)).unwrap_or_default()),
     ];
     if let Some(reason) = guided.cancelled().and_then(|cancelled| cancelled.reason.as_ref()) {
@@ -188,6 +190,7 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         _ if open.is_some() => ("▸", NAME, "open"),
         _ if at_work.is_some_and(|at_work| at_work.asks.is_some()) => ("?", NAME, "waits for a person"),
         _ if at_work.is_some() && state == GuidedState::Interrupted => ("‖", DOUBTFUL, "begun, not ended"),
+        _ if at_work.is_some_and(|at_work| at_work.waits.is_some()) => ("…", NAME, "waits for its model's limit"),
         _ if at_work.is_some() && step.calls().is_none() => ("▸", NAME, "a model is asked"),
         _ if at_work.is_some() => ("▸", NAME, "being called"),
         Some(State::Done { output, .. }) if output.failure().is_some() => {
@@ -213,6 +216,9 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         all,
         look.paint(HEADING, &shown(&step.label, LINE)),
     );
+    for warning in guided.noticed().get(&number).filter(|_| step.calls().is_none()).into_iter().flatten() {
+        text.push_str(&wrapped(&format!("note: {}", shown(&warning.message, LINE)), 4, look));
+    }
     for asked in guided.escalations().iter().filter(|asked| asked.step == number) {
         for question in &asked.questions {
             text.push_str(&wrapped(&format!("asked: {}", shown(question, LINE)), 4, look));

@@ -87,8 +87,8 @@ pub(super) fn drawing(page: &mut String, story: &Story) {
             Moment::Closed { outcome, .. } => {
                 ended(page, &mut marks, open.take(), place, outcome.word());
             }
-            Moment::ToolEnded { result, .. } => {
-                ended(page, &mut marks, open.take(), place, if result.is_ok() { "done" } else { "failed" });
+            Moment::ToolEnded { end, .. } => {
+                ended(page, &mut marks, open.take(), place, if end.result.is_ok() { "done" } else { "failed" });
             }
             Moment::Breached { breaches, .. } => {
                 if let Some((step, ..)) = open {
@@ -112,7 +112,11 @@ pub(super) fn drawing(page: &mut String, story: &Story) {
                     bar(page, (step, begun, "work"), place);
                 }
             }
-            Moment::Begun(_) | Moment::Broke { .. } | Moment::LeftOut { .. } | Moment::Cancelled { .. } => {}
+            Moment::Begun(_)
+            | Moment::Broke { .. }
+            | Moment::Waits { .. }
+            | Moment::LeftOut { .. }
+            | Moment::Cancelled { .. } => {}
         }
     }
     let left = side_by_side.into_iter().map(|(step, begun)| (step, begun, "work"));

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::naming::{call_of, label};
@@ -87,6 +88,7 @@ pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Ent
         }
         Moment::ToolStarted { .. }
         | Moment::ToolEnded { .. }
+        | Moment::Waits { .. }
         | Moment::LeftOut { .. }
         | Moment::ToolAsked { .. }
         | Moment::ToolDecided { .. }
@@ -116,8 +118,8 @@ fn told_of_server(page: &mut String, guided: &Guided, place: usize, entry: &Entr
             begin(page, (place, entry), "cancelled", "The execution was interrupted");
             let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, HtmlText(&error.message));
         }
-        Moment::ToolEnded { step, result, took, .. }
-        | Moment::StepEnded { step, end: StoredEnd { result, took, .. } }
+        Moment::ToolEnded { step, end: StoredEnd { result, took, warnings, .. } }
+        | Moment::StepEnded { step, end: StoredEnd { result, took, warnings, .. } }
             if guided.run().plan().step(*step).is_some_and(|step| step.calls().is_none()) =>
         {
             let (class, how) = if result.is_ok() { ("done", "done") } else { ("failed", "failed") };
@@ -131,6 +133,9 @@ fn told_of_server(page: &mut String, guided: &Guided, place: usize, entry: &Entr
                 let answered = human::answered(generated);
                 let _ = writeln!(page, "<p>{}{cost} · {}</p>", HtmlText(&answered), human::time(*took));
             }
+            for warning in warnings {
+                let _ = writeln!(page, "<p><code>{}</code> {}</p>", warning.code.word(), HtmlText(&warning.message));
+            }
             gave(page, result);
         }
         Moment::ToolStarted { step, .. } | Moment::StepStarted { step } => {
@@ -138,7 +143,10 @@ fn told_of_server(page: &mut String, guided: &Guided, place: usize, entry: &Entr
             let what = if call.is_empty() { "a model is asked".to_owned() } else { format!("{call} is called") };
             begin(page, (place, entry), "opened", &format!("{}: {what}", label(guided, *step)));
         }
-        Moment::ToolEnded { step, result, took, calls, .. }
+        Moment::Waits { step, until } => {
+            begin(page, (place, entry), "asked", &format!("{}: {}", label(guided, *step), waits(*until)));
+        }
+        Moment::ToolEnded { step, end: StoredEnd { result, took, calls, .. } }
         | Moment::StepEnded { step, end: StoredEnd { result, took, calls, .. } } => {
             let class = if result.is_ok() { "done" } else { "failed" };
             let how = if result.is_ok() { "answered" } else { "failed" };
@@ -174,6 +182,14 @@ fn told_of_server(page: &mut String, guided: &Guided, place: usize, entry: &Entr
         | Moment::Escalated { .. }
         | Moment::Answered { .. }
         | Moment::Cancelled { .. } => {}
+    }
+}
+
+/// That a step waits for its model's limit, or no longer does.
+fn waits(until: Option<DateTime<Utc>>) -> String {
+    match until {
+        Some(until) => format!("its model's limit is waited for until {} UTC", until.format("%Y-%m-%d %H:%M:%S")),
+        None => "its model is asked again".to_owned(),
     }
 }
 

@@ -58,7 +58,7 @@ pub enum ExecuteAnswer {
     /// It has ended, and no step failed.
     Succeeded(Box<SucceededAnswer>),
     /// It goes on.
-    Running(RunningAnswer),
+    Running(Box<RunningAnswer>),
     /// It was only rehearsed.
     #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "the schema of the reply is made of it"))]
     Rehearsed(Box<RehearsedAnswer>),
@@ -257,7 +257,7 @@ pub enum OutcomeAnswer {
 /// The reply is cut to `max_tokens` (20,000; failures to 10,000 characters) unless that is said.
 pub fn outcome(outcome: &Outcome, detail: Detail, max_tokens: Option<usize>) -> OutcomeAnswer {
     let (id, flow, recorded) = match outcome {
-        Outcome::Running(pending) => return OutcomeAnswer::Fine(ExecuteAnswer::Running(pending.into())),
+        Outcome::Running(pending) => return OutcomeAnswer::Fine(ExecuteAnswer::Running(Box::new(pending.into()))),
         Outcome::Finished { flow, finished: Finished::Broke(error), .. } => {
             return OutcomeAnswer::Failed(Box::new(refusal(error, Some(flow), SOURCE)));
         }

@@ -10,16 +10,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::asked::ModelsAsked;
 use super::common::{Freshness, ReadAt, WarningAnswer};
 use super::finding::FindingAnswer;
 use super::limit::Limit;
 use super::size::{Cut, CutWords, Cuttable, StepPieces, fit, shorten};
 use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate, in_sets};
-use crate::model::{Edge, EdgeKind, Flow, NodeKind, Toolbox, VariableSet};
+use crate::model::{Edge, EdgeKind, Flow, NodeKind, VariableSet};
 use crate::names::quoted;
 use crate::plan::{Input, Plan};
-use steps::ShownStep;
+use steps::{Beside, ShownStep};
 
 pub use schema::input_schema;
 pub(in crate::report) use steps::Origins;
@@ -72,6 +73,9 @@ pub struct ShownFlow {
     variable_sets: Vec<String>,
     /// What runs, in order.
     steps: Vec<ShownStep>,
+    /// What models take for all of it in `flows_execute` at most, inputs apart; absent where none answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most_usage: Option<ModelsAsked>,
     /// The drawn edges.
     edges: Vec<EdgeAnswer>,
     /// Label of each result to where it comes from.
@@ -228,7 +232,9 @@ pub struct ShownText {
 /// A flow or a template. `full` adds texts, contracts and variable sets.
 pub fn shown(shown: &Shown, full: bool) -> ShownAnswer {
     match shown {
-        Shown::Flow { prepared, origin, tools } => ShownAnswer::Flow(Box::new(flow(prepared, origin, tools, full))),
+        Shown::Flow { prepared, origin, tools, priced } => {
+            ShownAnswer::Flow(Box::new(flow(prepared, origin, Beside { tools, priced, full })))
+        }
         Shown::Template { template, origin } => ShownAnswer::Template(Box::new(self::template(template, origin))),
     }
 }
@@ -244,7 +250,7 @@ impl ShownAnswer {
     }
 }
 
-fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool) -> ShownFlow {
+fn flow(prepared: &Prepared, origin: &Origin, beside: Beside<'_>) -> ShownFlow {
     let (flow, plan) = (&prepared.flow, prepared.plan.as_deref());
     let nodes = flow.nodes.iter().map(|node| NodeAnswer {
         id: node.id.clone(),
@@ -270,13 +276,14 @@ fn flow(prepared: &Prepared, origin: &Origin, tools: &Toolbox, full: bool) -> Sh
             None => prepared.entry.inputs.iter().map(InputAnswer::declared).collect(),
         },
         variable_sets: plan.map(|plan| plan.sets().to_vec()).unwrap_or_default(),
-        steps: plan.map(|plan| ShownStep::all(plan, tools, full)).unwrap_or_default(),
+        steps: plan.map(|plan| ShownStep::all(plan, beside, "")).unwrap_or_default(),
+        most_usage: ModelsAsked::of(beside.priced.values()),
         edges: flow.edges.iter().map(|edge| EdgeAnswer::of(edge, flow)).collect(),
         outputs: outputs(flow, plan),
         findings: prepared.findings.iter().map(FindingAnswer::from).collect(),
         executable: plan.is_some(),
         guided: plan.is_some_and(Plan::made_for_guided),
-        nodes: full.then(|| nodes.collect()),
+        nodes: beside.full.then(|| nodes.collect()),
         read_at: origin.into(),
         freshness: origin.into(),
         warnings: of_origin(origin).collect(),

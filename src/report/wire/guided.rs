@@ -16,8 +16,9 @@ mod turn;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::common::{FailedStep, Results, SkippedStep, UsageAnswer, guided_state};
+use super::common::{FailedStep, Results, SkippedStep, Stamp, UsageAnswer, WarningAnswer, guided_state};
 use super::execution;
+use super::warning::of_run;
 use crate::model::ModelWish;
 use crate::run::{Guided, GuidedState, State};
 use auto::{AutoStep, ToolStep};
@@ -41,6 +42,9 @@ pub struct Head {
     /// Where it stands.
     #[schemars(schema_with = "guided_state")]
     state: &'static str,
+    /// When the limit of a model is over that it waits for (ISO 8601, UTC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resumes_at: Option<Stamp>,
 }
 
 impl Head {
@@ -50,6 +54,7 @@ impl Head {
             execution_id: beginning.id.to_string(),
             flow_name: beginning.plan.name().to_owned(),
             state: guided.state().word(),
+            resumes_at: guided.resumes_at().map(Stamp::millis),
         }
     }
 }
@@ -268,6 +273,12 @@ fn model_of(guided: &Guided, step: usize) -> Option<String> {
         ModelWish::Model(model) => model.name.clone(),
         ModelWish::Nobody => None,
     }
+}
+
+/// What was noticed at a step that calls no tool: of a call, all that is told is told in places of its own.
+fn warned(guided: &Guided, step: usize) -> Vec<WarningAnswer> {
+    let noticed = guided.noticed().get(&step).filter(|_| call_of(guided, step).is_none());
+    noticed.into_iter().flatten().map(of_run).collect()
 }
 
 /// What the server is at in a step, in words: the tool, or the model.

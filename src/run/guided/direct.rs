@@ -1,10 +1,9 @@
 //! What moments of direct executions do: the server does the steps, side by side, one process at a time.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{Entry, Guided, GuidedState, Moment, StoredEnd, ToolAtWork, Way};
-use crate::run::{Event, Status, Timing, Warning};
+use crate::run::{Event, Status, Timing};
 
 impl Guided {
     /// Takes in a moment of a direct execution.
@@ -12,13 +11,14 @@ impl Guided {
         if !self.is_direct() {
             return Err("the execution is a guided one");
         }
-        let driving = self.driver.is_some();
         match &entry.moment {
             Moment::Taken { driver } => {
                 if self.state().ended() || self.asked().is_some() {
                     return Err("there is nothing that a process could do");
                 }
                 self.lay_down();
+                // What waited for a limit was not under way.
+                self.at_work.retain(|at_work| at_work.waits.is_none());
                 self.driver = Some(driver.clone());
             }
             Moment::StepStarted { step } => {
@@ -27,7 +27,8 @@ impl Guided {
                 self.run.apply(Event::Started { step: *step });
                 self.at_work.retain(|before| before.step != *step);
                 let (owner, since) = (driver, entry.at);
-                self.at_work.push(ToolAtWork { step: *step, owner, since, next: None, asks: None, again: false });
+                let (next, asks, again, waits) = (None, None, false, None);
+                self.at_work.push(ToolAtWork { step: *step, owner, since, next, asks, again, waits });
             }
             Moment::StepEnded { step, end } => self.end_step(*step, end, entry)?,
             Moment::Interrupted { .. } => {
@@ -43,14 +44,11 @@ impl Guided {
             | Moment::Answered { .. }
             | Moment::ToolStarted { .. }
             | Moment::ToolEnded { .. }
+            | Moment::Waits { .. }
             | Moment::LeftOut { .. }
             | Moment::ToolAsked { .. }
             | Moment::ToolDecided { .. }
             | Moment::Cancelled { .. } => return Err("this is no moment of a direct execution"),
-        }
-        if driving && !matches!(entry.moment, Moment::Taken { .. }) {
-            let since = (entry.at - self.updated_at).to_std().unwrap_or_default();
-            self.driven = self.driven.saturating_add(since);
         }
         Ok(())
     }
@@ -61,6 +59,12 @@ impl Guided {
         } else if !self.direct_may(step) {
             return Err("the step has not begun");
         }
+        self.take_end(step, end, entry);
+        Ok(())
+    }
+
+    /// What a step gave that the server did, or why it failed.
+    pub(super) fn take_end(&mut self, step: usize, end: &StoredEnd, entry: &Entry) {
         let timing = Timing { at: entry.at, took: end.took };
         self.run.apply(match &end.result {
             Ok(output) => Event::Done { step, output: output.clone(), timing },
@@ -71,7 +75,6 @@ impl Guided {
         }
         self.called = (self.called.0.saturating_add(end.calls), self.called.1.saturating_add(end.retries));
         self.tools_ended += 1;
-        Ok(())
     }
 
     /// Takes a step off what has begun, where no person is asked about it.
@@ -94,6 +97,7 @@ impl Guided {
 
     pub(super) fn direct_state(&self) -> GuidedState {
         match self.run.status() {
+            Status::Running if self.driver.is_some() && self.resumes_at().is_some() => GuidedState::Waiting,
             Status::Running if self.driver.is_some() => GuidedState::Running,
             Status::Running => GuidedState::Interrupted,
             Status::Success => GuidedState::Completed,
@@ -109,7 +113,7 @@ impl Guided {
 
     /// The process that does the steps of a direct execution; none where nobody does.
     pub fn driver(&self) -> Option<&str> {
-        self.driver.as_deref().filter(|_| self.state() == GuidedState::Running)
+        self.driver.as_deref().filter(|_| matches!(self.state(), GuidedState::Running | GuidedState::Waiting))
     }
 
     /// The same execution, where it is known that the process that did its steps is gone: its log can't
@@ -131,11 +135,6 @@ impl Guided {
     /// Steps that reach outside the program and were begun, but have not ended.
     pub fn unfinished(&self) -> &[ToolAtWork] {
         &self.at_work
-    }
-
-    /// What was noticed, step by step.
-    pub fn noticed(&self) -> &BTreeMap<usize, Vec<Warning>> {
-        &self.noticed
     }
 
     /// How long processes were at it: pauses in which nobody was don't count.

@@ -191,14 +191,15 @@ pub enum Moment {
     ToolEnded {
         /// The step.
         step: usize,
-        /// What it gave, or why it failed.
-        result: Result<Output, StepError>,
-        /// How long it took, in whole microseconds.
-        took: Duration,
-        /// How many calls it were, new tries included.
-        calls: u32,
-        /// How many of them were new tries.
-        retries: u32,
+        /// How.
+        end: StoredEnd,
+    },
+    /// A step that the server is at waits for a model's limit, or no longer does.
+    Waits {
+        /// The step.
+        step: usize,
+        /// Until when; none where the model is asked again.
+        until: Option<DateTime<Utc>>,
     },
     /// A step was left out, because what it requires is not there.
     LeftOut {

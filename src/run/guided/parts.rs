@@ -44,6 +44,8 @@ pub struct ToolAtWork {
     pub asks: Option<EscalationId>,
     /// Whether a person wants it to be called again.
     pub again: bool,
+    /// Until when it waits for a model's limit: nothing is under way until then.
+    pub waits: Option<DateTime<Utc>>,
 }
 
 /// A step that was handed to a person.
@@ -122,6 +124,8 @@ pub struct Cancelled {
 pub enum GuidedState {
     /// A step is open, or the server does the steps.
     Running,
+    /// Every step that the server is at waits for a model's limit; it goes on by itself.
+    Waiting,
     /// The server did the steps and stopped before the end; somebody may go on.
     Interrupted,
     /// A person is awaited.
@@ -138,8 +142,9 @@ pub enum GuidedState {
 
 impl GuidedState {
     /// Every state, by its word.
-    pub const ALL: [(Self, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str); 8] = [
         (Self::Running, "running"),
+        (Self::Waiting, "waiting"),
         (Self::Interrupted, "interrupted"),
         (Self::AwaitingHuman, "awaiting_human"),
         (Self::Completed, "completed"),

@@ -5,23 +5,26 @@ use serde_json::json;
 
 use super::{Entry, Escalation, Guided, Moment, ToolAtWork};
 use crate::plan::Work;
-use crate::run::{Event, Ticket, Timing};
+use crate::run::{Event, Ticket};
 
 impl Guided {
     /// Takes in a moment of a tool step.
     pub(super) fn apply_tool(&mut self, entry: &Entry, number: usize) -> Result<(), &'static str> {
         match &entry.moment {
             Moment::ToolStarted { step, owner, next } => self.start_tool(*step, owner, *next, entry.at)?,
-            Moment::ToolEnded { step, result, took, calls, retries } => {
+            Moment::ToolEnded { step, end } => {
                 self.end_work(*step)?;
-                let timing = Timing { at: entry.at, took: *took };
-                self.run.apply(match result {
-                    Ok(output) => Event::Done { step: *step, output: output.clone(), timing },
-                    Err(error) => Event::Failed { step: *step, error: error.clone(), timing },
-                });
-                self.called = (self.called.0.saturating_add(*calls), self.called.1.saturating_add(*retries));
-                self.tools_ended += 1;
+                self.take_end(*step, end, entry);
                 self.auto.push(*step);
+            }
+            Moment::Waits { step, until } => {
+                let nobody = self.is_direct() && self.driver.is_none();
+                let at_work = self.at_work.iter_mut().find(|at_work| at_work.step == *step && at_work.asks.is_none());
+                let at_work = at_work.filter(|_| !nobody).ok_or("the step is not under way")?;
+                if at_work.waits == *until {
+                    return Err("nothing is new");
+                }
+                at_work.waits = *until;
             }
             Moment::LeftOut { step, why } => {
                 if !self.next_may_be(*step) && !self.direct_may(*step) {
@@ -38,7 +41,7 @@ impl Guided {
                 let (Some(at_work), true) = (at_work, fresh) else {
                     return Err("no tool is called for the step");
                 };
-                at_work.asks = Some(id.clone());
+                (at_work.asks, at_work.waits) = (Some(id.clone()), None);
                 self.driver = None;
                 self.escalations.push(Escalation {
                     id: id.clone(),
@@ -96,11 +99,12 @@ impl Guided {
         if !may || !(again || self.next_may_be(step)) {
             return Err("the server can't do the step now");
         }
-        if again && self.begun(step).is_some_and(|at_work| !at_work.again) {
+        if again && self.begun(step).is_some_and(|at_work| !at_work.again && at_work.waits.is_none()) {
             self.repeated.insert(step);
         }
         self.run.apply(Event::Started { step });
-        self.at_work = vec![ToolAtWork { step, owner: owner.to_owned(), since: at, next, asks: None, again: false }];
+        let (owner, asks, again, waits) = (owner.to_owned(), None, false, None);
+        self.at_work = vec![ToolAtWork { step, owner, since: at, next, asks, again, waits }];
         Ok(())
     }
 }

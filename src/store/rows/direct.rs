@@ -1,14 +1,11 @@
 //! What only the logs of direct executions hold.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
-use super::{OutputForm, output_back, output_form, read, written};
-use crate::code::{Code, WarningCode};
-use crate::model::Generated;
-use crate::run::{Moment, OnFailure, StepError, StoredEnd, Warning, Way};
+use super::ends::{EndedForm, ended, ended_back};
+use super::{read, written};
+use crate::code::Code;
+use crate::run::{Moment, OnFailure, StepError, Way};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct DirectForm {
@@ -24,30 +21,6 @@ struct TakenForm {
 #[derive(Serialize, Deserialize)]
 struct StepStartedForm {
     step: usize,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StepEndedForm {
-    step: usize,
-    output: Option<OutputForm>,
-    /// Code and message.
-    error: Option<(Code, String)>,
-    /// What a model took that gave no output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    generated: Option<Arc<Generated>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<WarningForm>,
-    took_us: u64,
-    calls: u32,
-    retries: u32,
-}
-
-#[derive(Serialize, Deserialize)]
-struct WarningForm {
-    code: String,
-    message: String,
-    node: Option<String>,
-    unfilled: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -95,7 +68,7 @@ pub(super) fn decoded(kind: &str, body: &str) -> Result<Option<Moment>, String> 
         "taken" => Moment::Taken { driver: read::<TakenForm>(body)?.driver },
         "step_started" => Moment::StepStarted { step: read::<StepStartedForm>(body)?.step },
         "step_ended" => {
-            let form: StepEndedForm = read(body)?;
+            let form: EndedForm = read(body)?;
             Moment::StepEnded { step: form.step, end: ended_back(form)? }
         }
         "interrupted" => {
@@ -104,42 +77,4 @@ pub(super) fn decoded(kind: &str, body: &str) -> Result<Option<Moment>, String> 
         }
         _ => return Ok(None),
     }))
-}
-
-fn ended(step: usize, end: &StoredEnd) -> StepEndedForm {
-    let warning = |warning: &Warning| WarningForm {
-        code: warning.code.word().to_owned(),
-        message: warning.message.clone(),
-        node: warning.node.clone(),
-        unfilled: warning.unfilled.clone(),
-    };
-    StepEndedForm {
-        step,
-        output: end.result.as_ref().ok().map(output_form),
-        error: end.result.as_ref().err().map(|error| (error.code, error.message.clone())),
-        generated: end.result.as_ref().err().and_then(|error| error.generated.clone()),
-        warnings: end.warnings.iter().map(warning).collect(),
-        took_us: u64::try_from(end.took.as_micros()).unwrap_or(u64::MAX),
-        calls: end.calls,
-        retries: end.retries,
-    }
-}
-
-fn ended_back(form: StepEndedForm) -> Result<StoredEnd, String> {
-    let warning = |form: WarningForm| -> Result<Warning, String> {
-        let code = WarningCode::named(&form.code).ok_or_else(|| format!("{} is no warning", form.code))?;
-        Ok(Warning { code, message: form.message, node: form.node, unfilled: form.unfilled })
-    };
-    let result = match (form.output, form.error) {
-        (Some(output), _) => Ok(output_back(output)?),
-        (None, Some((code, message))) => Err(StepError { generated: form.generated, ..StepError::new(code, message) }),
-        (None, None) => return Err("a step ended with neither an output nor an error".to_owned()),
-    };
-    Ok(StoredEnd {
-        result,
-        warnings: form.warnings.into_iter().map(warning).collect::<Result<_, _>>()?,
-        took: Duration::from_micros(form.took_us),
-        calls: form.calls,
-        retries: form.retries,
-    })
 }

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::DateTime;
 use flowy::internals::clock::Clock;
+use flowy::internals::code::WarningCode;
 use flowy::internals::plan::Plan;
 use flowy::internals::run::{
     Beginning, Entry, EscalationId, ExecutionId, Fate, Guided, GuidedState, Limits, Moment, Outcome, Rules, State,
-    Ticket, Way,
+    StoredEnd, Ticket, Warning, Way,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -236,7 +238,15 @@ fn ended(step: usize, error: Option<&str>) -> Moment {
         || Ok(output()),
         |why| Err(flowy::internals::run::StepError::new(flowy::internals::code::Code::ToolError, why)),
     );
-    Moment::ToolEnded { step, result, took: Duration::from_micros(1_500), calls: 2, retries: 1 }
+    let warnings = vec![Warning::of(WarningCode::AnswerCutOff, "s", "it was cut off")];
+    Moment::ToolEnded {
+        step,
+        end: StoredEnd { result, warnings, took: Duration::from_micros(1_500), calls: 2, retries: 1 },
+    }
+}
+
+fn waits(step: usize, second: Option<i64>) -> Moment {
+    Moment::Waits { step, until: second.and_then(|second| DateTime::from_timestamp(second, 0)) }
 }
 
 fn tool_asked(id: EscalationId, step: usize) -> Moment {
@@ -260,7 +270,9 @@ fn a_moment_of_a_tool_step_is_refused_wherever_it_does_not_fit() {
     let asks = |id: &str, step| tool_asked(EscalationId::named(id), step);
     let opens = |step| Moment::Opened { step, ticket: Ticket::named("t") };
     // No tool is called: nothing ends, nobody asks; a text is no call, and what waits is not begun.
-    for refused in [starts(a), starts(b), starts(99), ended(c, None), asks("e", c), decided("e"), left_out(b)] {
+    for refused in
+        [starts(a), starts(b), starts(99), ended(c, None), waits(c, Some(9)), asks("e", c), decided("e"), left_out(b)]
+    {
         assert!(life.try_live(refused.clone()).is_err(), "{refused:?}");
     }
     life.live(starts(c));
@@ -269,10 +281,19 @@ fn a_moment_of_a_tool_step_is_refused_wherever_it_does_not_fit() {
         assert!(life.try_live(refused.clone()).is_err(), "{refused:?}");
     }
     life.live(starts(c));
+    for refused in [waits(c, None), waits(a, Some(9))] {
+        assert!(life.try_live(refused.clone()).is_err(), "{refused:?}");
+    }
+    life.live(waits(c, Some(9)));
+    assert_eq!(life.guided.state(), GuidedState::Waiting);
+    assert!(life.try_live(waits(c, Some(9))).is_err(), "that is known");
+    life.live(waits(c, None));
+    assert_eq!((life.guided.state(), life.guided.resumes_at()), (GuidedState::Running, None));
+    life.live(waits(c, Some(10)));
     life.live(asks("e", c));
     assert_eq!(life.guided.state(), GuidedState::AwaitingHuman);
     // Nothing advances while a person is awaited.
-    for refused in [starts(c), ended(c, None), opens(a), asks("f", c), decided("f")] {
+    for refused in [starts(c), ended(c, None), waits(c, Some(11)), opens(a), asks("f", c), decided("f")] {
         assert!(life.try_live(refused.clone()).is_err(), "{refused:?}");
     }
     life.live(decided("e"));
@@ -304,7 +325,7 @@ proptest! {
     /// Tool steps, too: whatever fits and whatever doesn't, in any order.
     #[test]
     fn replaying_any_prefix_of_a_log_with_tool_steps_equals_having_lived_it(
-        choices in prop::collection::vec((0_usize..11, 0_usize..7, any::<bool>()), 0..50)
+        choices in prop::collection::vec((0_usize..12, 0_usize..7, any::<bool>()), 0..50)
     ) {
         let mut life = Life::begin(tools(), &json!({}));
         let mut lived = vec![life.guided.clone()];
@@ -327,6 +348,7 @@ proptest! {
                     outcome: Outcome::Done,
                     output: json!("o"),
                 },
+                10 => waits(ours, (step > 2).then(|| i64::try_from(number).unwrap())),
                 _ if step == 0 && other => Moment::Cancelled { reason: None },
                 _ => Moment::Broke { step: ready, error: flowy::internals::run::StepError::new(flowy::internals::code::Code::ExecutionError, "no") },
             };
@@ -340,6 +362,7 @@ proptest! {
         }
         let waits = guided.asked().is_some();
         prop_assert_eq!(guided.state() == GuidedState::AwaitingHuman, waits);
+        prop_assert_eq!(guided.state() == GuidedState::Waiting, guided.resumes_at().is_some());
     }
 
     /// Entries that fit and entries that don't, in any order: what is refused changes nothing, and

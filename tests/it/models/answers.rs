@@ -1,6 +1,6 @@
 //! What an answer is, whoever gives it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{model, run, sandbox, two_steps};
 use crate::support::model::{Act, Speaks, StandIn};
@@ -240,7 +240,55 @@ fn a_rehearsal_asks_nobody_and_says_what_models_would_take() {
     assert_eq!(steps[0]["model"]["maxOutputTokens"], 100);
     let input = steps[0]["model"]["inputTokens"].as_u64().unwrap();
     assert_eq!(steps[0]["model"]["maxCost"]["millionths"], input + 1_000);
+    // What a step reads of another one's answer is as long as that may be.
+    let second = &steps[1]["model"];
+    assert!(second["inputTokens"].as_u64().unwrap() >= input + 90, "{second}");
+    let most = &answer["mostUsage"];
+    let cost = |one: &Value| one["maxCost"]["millionths"].as_u64().unwrap();
+    assert_eq!((&most["steps"], &most["maxOutputTokens"]), (&json!(2), &json!(200)));
+    assert_eq!(cost(most), cost(&steps[0]["model"]) + cost(second));
     assert!(stand_in.asked().is_empty());
     let said = sandbox.run(["run", "Two", "--var", "topic=tea", "--model", "writer", "--dry-run"]);
-    assert!(said.out.contains("writer answers") && said.out.contains("0.0020 USD"), "{}", said.out);
+    assert!(said.out.contains("writer answers") && said.out.contains("0.0021 USD"), "{}", said.out);
+}
+
+#[test]
+fn a_flow_is_shown_with_who_answers_its_steps_and_what_that_may_take() {
+    let stand_in = StandIn::echoing(Speaks::OpenAi);
+    let writer = model("openai-compatible", &stand_in.url, "price_in = 1\nprice_out = 10\nmax_output_tokens = 100");
+    let flow = two_steps(&json!({"model": "writer"}), &json!({"model": false}));
+    let plain = sandbox("", &flow).run(["show", "Two", "--json"]).json();
+    assert_eq!((plain["steps"][0].get("answeredBy"), plain.get("mostUsage")), (None, None));
+    assert_eq!(plain["steps"][0]["model"], "writer", "what the file says is told without any model");
+    for (flow, usual, answered) in [
+        (&flow, "", &["plan"][..]),
+        (&two_steps(&json!({}), &json!({})), "", &[]),
+        (&two_steps(&json!({}), &json!({})), "default_model = \"writer\"\n", &["plan", "write"]),
+        // Where a step fails because there is no such model, nothing after it is answered.
+        (&two_steps(&json!({"model": "nobody"}), &json!({})), "default_model = \"writer\"\n", &[]),
+    ] {
+        let sandbox = sandbox(&format!("{usual}{writer}"), flow);
+        let shown = sandbox.run(["show", "Two", "--json"]).json();
+        let steps = shown["steps"].as_array().unwrap();
+        let by: Vec<&str> = steps
+            .iter()
+            .filter(|step| step["answeredBy"]["name"] == "writer")
+            .map(|step| step["id"].as_str().unwrap())
+            .collect();
+        assert_eq!(by, answered, "{shown}");
+        let told = sandbox.run(["show", "Two"]).out;
+        assert_eq!(told.contains("writer answers"), !answered.is_empty(), "{told}");
+        if let [first, ..] = answered {
+            let most = &shown["mostUsage"];
+            assert_eq!(most["steps"], answered.len());
+            assert_eq!(most["maxOutputTokens"], 100 * answered.len());
+            // It is what a dry run gives, but for the values.
+            let (dry, _) = run(&sandbox, &["--dry-run"]);
+            let dry = dry["intermediateResults"].as_array().unwrap();
+            let dry = dry.iter().find(|step| step["nodeId"] == *first).unwrap();
+            let shown = steps.iter().find(|step| step["id"] == *first).unwrap();
+            assert_eq!(shown["answeredBy"]["maxOutputTokens"], dry["model"]["maxOutputTokens"]);
+        }
+    }
+    assert!(stand_in.asked().is_empty());
 }

@@ -9,7 +9,7 @@ use crate::support::home::{Home, ok, settled};
 use crate::support::mcp::Program;
 use crate::support::model::{Act, Speaks, StandIn};
 
-fn text(id: &str, text: &str, more: &Value) -> Value {
+pub(super) fn text(id: &str, text: &str, more: &Value) -> Value {
     let mut data = json!({"label": id, "template": text});
     data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     json!({"id": id, "type": "template", "data": data})
@@ -24,7 +24,7 @@ fn chain(nodes: &[Value]) -> String {
 }
 
 /// A home with this flow, the operator's own settings, and the external server where `servers` says what it may.
-fn home(settings: &str, nodes: &[Value], servers: Option<&Value>) -> Home {
+pub(super) fn home(settings: &str, nodes: &[Value], servers: Option<&Value>) -> Home {
     let home = Home::of([("flows/Work.json", chain(nodes))], servers.is_some());
     let folder = home.root.path().join(".config/flowy");
     std::fs::create_dir_all(&folder).unwrap();
@@ -38,16 +38,16 @@ fn home(settings: &str, nodes: &[Value], servers: Option<&Value>) -> Home {
     home
 }
 
-fn begin(program: &mut Program) -> Value {
+pub(super) fn begin(program: &mut Program) -> Value {
     ok(program, "flows_begin", &json!({"flowName": "Work"}))
 }
 
-fn complete(program: &mut Program, before: &Value, output: &str) -> Value {
+pub(super) fn complete(program: &mut Program, before: &Value, output: &str) -> Value {
     let closing = json!({"executionId": before["executionId"], "stepToken": before["stepToken"], "output": output});
     ok(program, "flows_complete_step", &closing)
 }
 
-fn until(what: impl Fn() -> bool) {
+pub(super) fn until(what: impl Fn() -> bool) {
     for _ in 0..4_000 {
         if what() {
             return;
@@ -108,6 +108,25 @@ fn the_server_lets_the_model_of_a_node_answer_between_the_clients_steps() {
     assert!(page.contains("draft: done") && page.contains("writer (7 + "), "{page}");
     let (_, shown, _) = home.run(&["executions", "show", id]);
     assert!(shown.contains("draft · writer (7 + 16 tokens) · done"), "{shown}");
+}
+
+#[test]
+fn what_is_noticed_while_a_model_answers_a_guided_step_is_stored_and_told_again() {
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![Act::Ended("half an answer".to_owned(), "length", 7)]);
+    let keeps = json!({"model": {"use": "writer", "onLength": "keep"}});
+    let nodes = [text("draft", "Draft.", &keeps), text("mine", "Mine {draft_result}", &json!({}))];
+    let home = home(&model("openai-compatible", &stand_in.url, ""), &nodes, None);
+    let begun = begin(&mut home.serve());
+    let warned = |answer: &Value| answer["autoSteps"][0]["warnings"].clone();
+    assert_eq!(warned(&begun)[0]["code"], "ANSWER_CUT_OFF", "{begun}");
+    // Another process knows it from the store.
+    let id = &begun["executionId"];
+    let status = ok(&mut home.serve(), "flows_status", &json!({"executionId": id, "include": ["steps"]}));
+    assert_eq!((warned(&status), &status["steps"][0]["warnings"]), (warned(&begun), &warned(&begun)));
+    let (_, shown, _) = home.run(&["executions", "show", id.as_str().unwrap()]);
+    assert!(shown.contains("note: the answer was cut off"), "{shown}");
+    let (_, page, _) = home.run(&["executions", "show", id.as_str().unwrap(), "--html"]);
+    assert!(page.contains("ANSWER_CUT_OFF"), "{page}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod settings;
 mod spent;
 #[cfg(unix)]
 mod streaming;
+mod waiting;
 
 use serde_json::{Value, json};
 

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use super::steps::{MappedVariable, OmittedStep, StepHead, failures, skipped};
 use crate::app::{Priced, Rehearsal};
 use crate::plan::Work;
-use crate::report::wire::common::{CostAnswer, FailedStep, ReadAt, Results, SkippedStep, WarningAnswer, written};
+use crate::report::wire::asked::{ModelAsked, ModelsAsked};
+use crate::report::wire::common::{FailedStep, ReadAt, Results, SkippedStep, WarningAnswer, written};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
 use crate::report::wire::size::{Cut, CutPart, CutPiece, CutWords, Cuttable, StepCut, StepPieces, fit, shorten};
 use crate::report::wire::warning::of_execution;
@@ -46,6 +47,9 @@ pub struct RehearsedAnswer {
     mappings: Vec<MappedVariable>,
     /// Steps that would be left out on purpose.
     omitted: Vec<OmittedStep>,
+    /// What models would take together; absent where none would answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most_usage: Option<ModelsAsked>,
     /// What the caller should know.
     warnings: Vec<WarningAnswer>,
     #[serde(flatten)]
@@ -121,32 +125,6 @@ enum RehearsedWork {
     },
 }
 
-/// What a model would take for a step, at most.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct ModelAsked {
-    /// The operator's name for the model.
-    name: String,
-    /// Estimated tokens of the prompt, with its persona.
-    input_tokens: u64,
-    /// The most tokens of the answer.
-    max_output_tokens: u64,
-    /// The most that it costs, where the operator set prices.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_cost: Option<CostAnswer>,
-}
-
-impl From<&Priced> for ModelAsked {
-    fn from(priced: &Priced) -> Self {
-        Self {
-            name: priced.model.clone(),
-            input_tokens: priced.input,
-            max_output_tokens: priced.output,
-            max_cost: priced.cost.as_ref().map(CostAnswer::from),
-        }
-    }
-}
-
 impl RehearsedStep {
     /// Each step that would run, without the times of a real execution.
     fn all(run: &Run, priced: &BTreeMap<usize, Priced>) -> Vec<Self> {
@@ -212,6 +190,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> RehearsedA
         read_at: (&rehearsal.origin).into(),
         mappings: MappedVariable::all(run),
         omitted: OmittedStep::all(run),
+        most_usage: ModelsAsked::of(rehearsal.priced.values()),
         warnings: of_execution(&rehearsal.executed.warnings, &rehearsal.findings, &rehearsal.origin),
         cut: Cut::default(),
     };

@@ -24,9 +24,12 @@ pub struct RunningAnswer {
     /// Where the execution stands: it goes on.
     #[schemars(extend("const" = "running"))]
     status: &'static str,
-    /// The same in the words of `flows_status`.
-    #[schemars(extend("const" = "running"))]
+    /// The same in the words of `flows_status`; waiting: all of it waits for a model's limit.
+    #[schemars(extend("enum" = ["running", "waiting"]))]
     state: &'static str,
+    /// When the limit is over that it waits for (ISO 8601, UTC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resumes_at: Option<Stamp>,
     /// When the execution began (ISO 8601, UTC).
     started_at: Stamp,
     /// How much is done, in per cent with the sign.
@@ -48,7 +51,8 @@ impl From<&Pending> for RunningAnswer {
             flow_name: pending.flow.clone(),
             execution_id: pending.id.clone(),
             status: Status::Running.word(),
-            state: Status::Running.word(),
+            state: pending.state(),
+            resumes_at: pending.resumes_at.map(Stamp::millis),
             started_at: Stamp::millis(pending.begun),
             progress: percent(ended, pending.steps),
             steps_done: ended,
@@ -156,7 +160,7 @@ impl RanStatus {
 #[serde(untagged)]
 pub enum DirectAnswer {
     /// It goes on.
-    Running(RunningAnswer),
+    Running(Box<RunningAnswer>),
     /// It has ended.
     Ended(Box<DirectStatus>),
 }
@@ -164,7 +168,7 @@ pub enum DirectAnswer {
 impl DirectAnswer {
     pub(in crate::report::wire) fn of(outcome: &Outcome, include: &[Section]) -> Self {
         let (id, flow, begun, finished) = match outcome {
-            Outcome::Running(pending) => return Self::Running(pending.into()),
+            Outcome::Running(pending) => return Self::Running(Box::new(pending.into())),
             Outcome::Finished { id, flow, begun, finished } => (id, flow, begun, finished),
         };
         let (error, ran) = match finished {

@@ -1,16 +1,17 @@
 //! The steps of a flow as they would run.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::SetAnswer;
-use crate::app::in_sets;
+use crate::app::{Priced, in_sets};
 use crate::model::{ModelWish, Toolbox};
 use crate::names::shown as safe;
 use crate::plan::{Call, Intent, Plan, Rendering, Slot, Source, Step, Work};
+use crate::report::wire::asked::ModelAsked;
 use crate::report::wire::common::{Fault, MendingAnswer};
 use crate::report::wire::size::{CutPart, CutPiece, CutWords, StepCut, StepPieces};
 use crate::validate::OutputPart;
@@ -53,6 +54,10 @@ enum ShownWork {
         /// for none.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<Value>,
+        /// The model that answers it in `flows_execute` unless the caller names another, with what that may take; absent
+        /// where none does.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answered_by: Option<ModelAsked>,
         /// Contract that the output has to meet in a guided execution; `inline` stands for a schema.
         #[serde(skip_serializing_if = "Option::is_none")]
         contract: Option<Value>,
@@ -131,13 +136,23 @@ pub struct PlaceholderRead {
     from: String,
 }
 
+/// What is known beside a plan, and how much is shown.
+#[derive(Clone, Copy)]
+pub(super) struct Beside<'a> {
+    pub(super) tools: &'a Toolbox,
+    /// What models would take at most, by the ids of steps.
+    pub(super) priced: &'a BTreeMap<String, Priced>,
+    pub(super) full: bool,
+}
+
 impl ShownStep {
-    pub(super) fn all(plan: &Plan, tools: &Toolbox, full: bool) -> Vec<Self> {
+    /// `within`: the ids of the flow steps around these, each with a slash.
+    pub(super) fn all(plan: &Plan, beside: Beside<'_>, within: &str) -> Vec<Self> {
         let origins = Origins::of(plan);
-        plan.steps().iter().map(|step| Self::of(step, &origins, tools, full)).collect()
+        plan.steps().iter().map(|step| Self::of(step, &origins, beside, within)).collect()
     }
 
-    fn of(step: &Step, origins: &Origins<'_>, tools: &Toolbox, full: bool) -> Self {
+    fn of(step: &Step, origins: &Origins<'_>, beside: Beside<'_>, within: &str) -> Self {
         let parents = step.parents.iter().filter_map(|parent| origins.plan.step(*parent));
         Self {
             id: step.id.clone(),
@@ -146,7 +161,7 @@ impl ShownStep {
             description: step.description.clone(),
             wave: step.wave,
             depends_on: parents.map(|parent| parent.id.clone()).collect(),
-            does: ShownWork::of(&step.work, origins, tools, full),
+            does: ShownWork::of(&step.work, origins, beside, &format!("{within}{}", step.id)),
             cut: StepCut::default(),
         }
     }
@@ -183,12 +198,14 @@ fn model_of(rendering: &Rendering) -> Option<Value> {
 }
 
 impl ShownWork {
-    fn of(work: &Work, origins: &Origins<'_>, tools: &Toolbox, full: bool) -> Self {
+    fn of(work: &Work, origins: &Origins<'_>, beside: Beside<'_>, id: &str) -> Self {
+        let Beside { tools, priced, full } = beside;
         match work {
             Work::Render(rendering) => Self::Render {
                 template: rendering.template_file.is_some().then(|| rendering.template_name.clone()),
                 persona: rendering.persona.clone(),
                 model: model_of(rendering),
+                answered_by: priced.get(id).map(ModelAsked::from),
                 contract: rendering.contract.as_ref().map(|contract| named(contract, full)),
                 optional: rendering.optional,
                 max_attempts: rendering.contract.as_ref().map(|_| rendering.max_attempts),
@@ -207,7 +224,7 @@ impl ShownWork {
                 flow: linked.of.plan.name().to_owned(),
                 reads: reads_by_name(&linked.slots, origins),
                 variables: full.then(|| linked.values.written().clone()),
-                steps: full.then(|| ShownStep::all(&linked.of.plan, tools, full)),
+                steps: full.then(|| ShownStep::all(&linked.of.plan, beside, &format!("{id}/"))),
             },
             Work::Gather(gather) => Self::Flow {
                 flow: gather.flow.clone(),

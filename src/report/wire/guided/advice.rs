@@ -52,6 +52,10 @@ fn after_direct(guided: &Guided) -> String {
         GuidedState::Running => {
             format!("the server does the steps; call flows_status with executionId {id} in a moment")
         }
+        GuidedState::Waiting => format!(
+            "the server waits for a model's limit and goes on by itself at resumesAt; call flows_status with executionId \
+             {id} then"
+        ),
         GuidedState::Interrupted | GuidedState::AwaitingHuman => format!(
             "call flows_resume with executionId {id}: the server goes on where it stopped, and what is done is not done \
              again"
@@ -94,10 +98,13 @@ pub(super) fn next_step(guided: &Guided) -> String {
                 "{} {{\"decision\": \"repeat\"}}, {{\"decision\": \"fail\"}} or {{\"result\": …}}, which is what the call gave",
                 bring_answers(guided, asks.as_str())
             ),
-            None => format!(
-                "the server waits for {call}; call flows_status with executionId {id} in a moment: it shows the next \
-                 step with its stepToken"
-            ),
+            None => {
+                let when = if at_work.waits.is_some() { "at resumesAt" } else { "in a moment" };
+                format!(
+                    "the server waits for {call}; call flows_status with executionId {id} {when}: it shows the next step \
+                     with its stepToken"
+                )
+            }
         };
     }
     match (guided.state(), guided.handed()) {
@@ -132,6 +139,7 @@ pub(super) fn next_step(guided: &Guided) -> String {
         }
         (
             GuidedState::Running
+            | GuidedState::Waiting
             | GuidedState::Interrupted
             | GuidedState::AwaitingHuman
             | GuidedState::Completed

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::step::cut;
-use super::{call_of, id_of, model_of};
+use super::{call_of, id_of, model_of, warned};
 use crate::discover::millis;
-use crate::report::wire::common::{Fault, FileGiven, GeneratedAnswer, Stamp, ToolGave};
+use crate::report::wire::common::{Fault, FileGiven, GeneratedAnswer, Stamp, ToolGave, WarningAnswer};
 use crate::run::{Guided, State, ToolAtWork};
 
 /// How much of what a tool gave is shown, in characters.
@@ -61,6 +61,9 @@ pub struct AutoStep {
     /// Of a step that a model answered, or was asked to: which one, and what that took.
     #[serde(skip_serializing_if = "Option::is_none")]
     generated: Option<GeneratedAnswer>,
+    /// What was noticed while a model answered it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<WarningAnswer>,
     /// True when it was begun again, because the process was gone that had begun it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     again: bool,
@@ -130,6 +133,7 @@ impl AutoStep {
                 call: call_of(guided, *number),
                 end,
                 generated: run.generated_of(*number).map(GeneratedAnswer::of),
+                warnings: warned(guided, *number),
                 again: guided.was_repeated(*number),
             })
         });

@@ -1,7 +1,5 @@
 //! What happened in a guided execution, in order.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,7 +9,7 @@ use super::{call_of, id_of};
 use crate::discover::millis;
 use crate::model::Breach;
 use crate::report::wire::common::{Fault, Stamp};
-use crate::run::{Entry, Guided, Moment, Output, StepError};
+use crate::run::{Entry, Guided, Moment, StoredEnd};
 
 /// How much of a text an event shows, in characters.
 const SHOWN: usize = 500;
@@ -57,19 +55,14 @@ struct EndAnswer {
 }
 
 impl EndAnswer {
-    fn of(
-        guided: &Guided,
-        step: usize,
-        result: &Result<Output, StepError>,
-        (took, tool_calls, retries): (Duration, u32, u32),
-    ) -> Self {
+    fn of(guided: &Guided, step: usize, end: &StoredEnd) -> Self {
         Self {
             node_id: id_of(guided, step),
-            summary: result.as_ref().ok().map(|output| cut(&output.text, SHOWN)),
-            error: result.as_ref().err().map(Fault::from),
-            execution_time_ms: millis(took),
-            tool_calls,
-            retries,
+            summary: end.result.as_ref().ok().map(|output| cut(&output.text, SHOWN)),
+            error: end.result.as_ref().err().map(Fault::from),
+            execution_time_ms: millis(end.took),
+            tool_calls: end.calls,
+            retries: end.retries,
         }
     }
 }
@@ -150,6 +143,18 @@ enum What {
     },
     /// A step that the server does came to its end.
     StepEnded(EndAnswer),
+    /// A step waits for the limit of its model.
+    Waits {
+        /// Id of the node.
+        node_id: String,
+        /// When the limit is over (ISO 8601, UTC).
+        resumes_at: Stamp,
+    },
+    /// A step that waited goes on: its model is asked again.
+    GoesOn {
+        /// Id of the node.
+        node_id: String,
+    },
     /// The server stopped before the end.
     Interrupted {
         /// Why.
@@ -217,17 +222,19 @@ impl What {
                 Some(call) => Self::ToolStarted { node_id: id_of(guided, *step), call },
                 None => Self::StepStarted { node_id: id_of(guided, *step), call: None },
             },
-            Moment::ToolEnded { step, result, took, calls, retries } => {
-                let end = EndAnswer::of(guided, *step, result, (*took, *calls, *retries));
+            Moment::ToolEnded { step, end } => {
+                let end = EndAnswer::of(guided, *step, end);
                 if call_of(guided, *step).is_some() { Self::ToolEnded(end) } else { Self::StepEnded(end) }
             }
             Moment::Taken { .. } => Self::Taken,
             Moment::StepStarted { step } => {
                 Self::StepStarted { node_id: id_of(guided, *step), call: call_of(guided, *step) }
             }
-            Moment::StepEnded { step, end } => {
-                Self::StepEnded(EndAnswer::of(guided, *step, &end.result, (end.took, end.calls, end.retries)))
-            }
+            Moment::StepEnded { step, end } => Self::StepEnded(EndAnswer::of(guided, *step, end)),
+            Moment::Waits { step, until } => match until {
+                Some(until) => Self::Waits { node_id: id_of(guided, *step), resumes_at: Stamp::millis(*until) },
+                None => Self::GoesOn { node_id: id_of(guided, *step) },
+            },
             Moment::Interrupted { error } => Self::Interrupted { error: error.into() },
             Moment::LeftOut { step, why } => Self::LeftOut { node_id: id_of(guided, *step), reason: why.clone() },
             Moment::ToolAsked { id, step, reason, questions, .. } => Self::Escalated {

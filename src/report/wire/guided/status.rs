@@ -9,10 +9,12 @@ use super::events::{EventAnswer, events};
 use super::handed_in::{ArtifactAnswer, NoticedAnswer};
 use super::step::{PersonsAnswer, answers, shortened};
 use super::turn::RULES;
-use super::{Head, HowFar, Standing, id_of, per_cent};
+use super::{Head, HowFar, Standing, id_of, per_cent, warned};
 use crate::app::{Section, Story, Summary};
 use crate::discover::millis;
-use crate::report::wire::common::{Fault, GeneratedAnswer, Results, Stamp, ToolGave, guided_state, written};
+use crate::report::wire::common::{
+    Fault, GeneratedAnswer, Results, Stamp, ToolGave, WarningAnswer, guided_state, written,
+};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
 use crate::report::wire::size::{
     Cut, CutPart, CutPiece, CutWords, Cuttable, StepCut, StepPieces, fit, rest_of_execution, shorten,
@@ -113,6 +115,9 @@ pub struct StepStatus {
     /// Of a step that a model answered, or was asked to: which one, and what that took.
     #[serde(skip_serializing_if = "Option::is_none")]
     generated: Option<GeneratedAnswer>,
+    /// What was noticed while a model answered it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<WarningAnswer>,
     #[serde(flatten)]
     closed: Option<StepClosing>,
     /// What a person answered about this step, in order.
@@ -204,6 +209,9 @@ pub struct GuidedSummary {
     /// Where it stands.
     #[schemars(schema_with = "guided_state")]
     state: &'static str,
+    /// When the limit of a model is over that it waits for (ISO 8601, UTC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resumes_at: Option<Stamp>,
     /// What the whole is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<String>,
@@ -289,6 +297,7 @@ pub fn guided_summary(summary: &Summary, asked: Option<&Escalation>) -> GuidedSu
         flow_name: summary.flow.clone(),
         kind: kind(summary.direct),
         state: summary.state.word(),
+        resumes_at: summary.resumes_at.map(Stamp::millis),
         task: summary.task.clone(),
         current_step: summary.current.clone(),
         progress: per_cent((summary.state, summary.ended), summary.done, summary.steps),
@@ -333,6 +342,7 @@ impl StepStatus {
             persona: guided.role(number).map(|role| role.name.clone()),
             end,
             generated: run.generated_of(number).map(GeneratedAnswer::of),
+            warnings: warned(guided, number),
             closed: StepClosing::of(guided, number),
             answers: answers(guided, number),
             cut: StepCut::default(),
