@@ -2,6 +2,7 @@
 
 mod answers;
 mod failing;
+mod golden;
 mod guided;
 mod kept;
 mod settings;
