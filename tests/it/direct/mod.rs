@@ -3,6 +3,7 @@
 mod golden;
 mod interrupted;
 mod keeping;
+mod scripted;
 mod with_models;
 
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Steps that a model answers, over the spawned program and a stand-in for the provider.
 
 mod answers;
+mod catalog;
 mod failing;
 mod golden;
 mod guided;

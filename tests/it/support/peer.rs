@@ -191,6 +191,11 @@ impl Peer {
                 tool(json!({"name": "screenshot", "inputSchema": free, "annotations": reading})),
             ];
         }
+        if &*self.kind == "files" {
+            return ["list_directory", "read_text_file"]
+                .map(|name| tool(json!({"name": name, "inputSchema": free, "annotations": reading})))
+                .to_vec();
+        }
         if &*self.kind == "steady" {
             return vec![
                 tool(json!({"name": "look", "inputSchema": free, "annotations": reading})),
@@ -325,6 +330,8 @@ impl Peer {
                 }
                 text("at last".to_owned())
             }
+            "list_directory" => text("a.txt\nb.txt".to_owned()),
+            "read_text_file" => text(format!("what is in {}", arguments["path"])),
             "navigate" => text(format!("went to {}", arguments["url"].as_str().unwrap())),
             "console_messages" => text(json!([{"level": "error", "text": "x is undefined"}]).to_string()),
             "network_requests" => text(json!({"requests": [{"url": "/api", "status": 500}]}).to_string()),
