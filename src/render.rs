@@ -171,7 +171,10 @@ fn named(inside: &str) -> Option<(String, Vec<String>)> {
     let mut parts = inside.split('.');
     let name = parts.next().filter(|name| !name.is_empty() && name.chars().all(variable_char))?;
     let path: Vec<String> = parts.map(str::to_owned).collect();
-    if path.iter().any(|step| step.is_empty() || !step.chars().all(variable_char)) {
+    // What an output holds may be called by a label, in which people write blanks; what else is in braces is code.
+    let blanks = name.ends_with("_result");
+    let spelt = |step: &String| step.chars().all(|c| variable_char(c) || blanks && c == ' ') && step.trim() == step;
+    if path.iter().any(|step| step.is_empty() || !spelt(step)) {
         return None;
     }
     let name = if name.is_ascii() { name.to_owned() } else { nfc(name) };

@@ -10,12 +10,14 @@ mod doing;
 mod finding;
 mod guidance;
 mod ignoring;
+mod misreading;
 mod parsed;
 mod rule;
 mod rules;
 mod scope;
 mod spelling;
 mod tidying;
+mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -7,6 +7,7 @@ mod compare;
 mod foreign;
 mod import;
 mod names;
+mod neighbours;
 mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,7 +86,10 @@ pub(super) type Contents = BTreeMap<String, Vec<u8>>;
 struct Place {
     /// Where its files lie.
     root: PathBuf,
+    /// What of it has to be looked at.
     contents: Contents,
+    /// The paths of all its files.
+    paths: BTreeSet<String>,
     /// The files to convert, and where each lies on disk.
     wanted: BTreeMap<String, PathBuf>,
 }
@@ -151,7 +155,8 @@ pub(super) async fn converted(
     lenient: bool,
 ) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let wanted = wanted.iter().map(|path| (path.clone(), PathBuf::new())).collect();
-    let place = Place { root: PathBuf::new(), contents: contents.clone(), wanted };
+    let paths = contents.keys().cloned().collect();
+    let place = Place { root: PathBuf::new(), contents: contents.clone(), paths, wanted };
     let before = check_contents(&place.contents, lenient).await?;
     let (written, _) = settle(&place, &before, to, None, lenient).await?;
     Ok(written.into_iter().map(|part| (part.path, part.bytes)).collect())
@@ -233,7 +238,9 @@ async fn places(
     let mut places = alone;
     for (root, wanted) in by_root {
         let contents = contents_of(&root, settings, clock.clone()).await?;
-        places.push(Place { root, contents, wanted });
+        let paths = contents.keys().cloned().collect();
+        let contents = neighbours::around(contents, &wanted).await?;
+        places.push(Place { root, contents, paths, wanted });
     }
     Ok(places)
 }
@@ -254,12 +261,17 @@ fn stands_alone(given: &Path, path: PathBuf) -> Result<Place, Error> {
     let template = wire::parse(&as_flow, &bytes).is_ok_and(|document| is_template(&document));
     let below = if template { format!("templates/{name}") } else { as_flow.to_string() };
     let root = path.parent().unwrap_or(Path::new("/")).to_owned();
-    Ok(Place { root, contents: [(below.clone(), bytes)].into(), wanted: [(below, path)].into() })
+    let paths = [below.clone()].into();
+    Ok(Place { root, contents: [(below.clone(), bytes)].into(), paths, wanted: [(below, path)].into() })
+}
+
+fn snapshot_of(contents: &Contents) -> Snapshot {
+    let files = contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes))));
+    Snapshot::of_texts(files)
 }
 
 pub(super) async fn check_contents(contents: &Contents, lenient: bool) -> Result<CatalogCheck, Error> {
-    let files = contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes))));
-    let snapshot = Snapshot::of_texts(files);
+    let snapshot = snapshot_of(contents);
     // Examples of flows are none of a conversion's business, so that the catalog is not looked at as a whole.
     let instead = &BTreeMap::new();
     let options = CheckOptions { wanted: &|_| true, whole: false, contents: true, lenient, tools: None, instead };

@@ -82,14 +82,20 @@ impl FlowNames {
 
     /// Names that several flows have, with the files of these.
     pub(super) fn twins(&self) -> Twins {
-        let several = self.levels.iter().take(1).flatten().filter(|(_, flows)| flows.len() > 1);
-        several.map(|(name, flows)| (name.clone(), Few::of(flows.iter().map(|(_, file)| file)))).collect()
+        self.shared().map(|(name, flows)| (name.clone(), Few::of(flows.iter().map(|(_, file)| file)))).collect()
     }
 
     /// The files of such flows, by number.
     pub(super) fn files_of_twins(&self) -> impl Iterator<Item = usize> {
-        let several = self.levels.iter().take(1).flatten().map(|(_, flows)| flows).filter(|flows| flows.len() > 1);
-        several.flatten().map(|((file, _), _)| *file)
+        self.shared().flat_map(|(_, flows)| flows).map(|((file, _), _)| *file)
+    }
+
+    /// The names by which several flows are asked for: their own, and those that they give themselves where none of
+    /// these is another flow's own.
+    fn shared(&self) -> impl Iterator<Item = (&String, &Vec<(FlowPlace, String)>)> {
+        let [own, stems, given, _] = &self.levels;
+        let free = |(name, _): &(&String, &Vec<_>)| !own.contains_key(*name) && !stems.contains_key(*name);
+        own.iter().chain(given.iter().filter(free)).filter(|(_, flows)| flows.len() > 1)
     }
 }
 

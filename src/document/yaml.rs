@@ -273,6 +273,10 @@ impl Reading<'_> {
             let hint = "part values by commas, and quote a value that holds a comma, `: ` or ` #`";
             return self.problem(at..at + 1, message, hint);
         }
+        if message.contains("unclosed bracket") {
+            let message = "a value begins with a bracket that is never closed";
+            return self.problem(at..at + 1, message, "close it, or put the whole value in quotation marks");
+        }
         if message.contains("quote") {
             let hint = "close the quotation mark where the value ends; within '…' an apostrophe is written ''";
             return self.problem(at..at + 1, message, hint);

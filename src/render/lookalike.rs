@@ -11,7 +11,7 @@ pub struct Lookalike {
     pub range: Range<usize>,
     /// Name and path between the braces, in NFC.
     pub name: String,
-    /// The dot path after the name.
+    /// The dot path after the name; of a label one piece, as it is written.
     pub path: Vec<String>,
     /// What it looks like.
     pub kind: LookalikeKind,
@@ -26,6 +26,8 @@ pub enum LookalikeKind {
     DoubledApart,
     /// `{ name }`: it stays as it is.
     Apart,
+    /// `{name.two words}`: it stays as it is.
+    Label,
 }
 
 /// The lookalikes of a text, in order.
@@ -36,11 +38,22 @@ pub fn lookalikes(text: &str) -> Vec<Lookalike> {
             (true, false) => LookalikeKind::Doubled,
             (true, true) => LookalikeKind::DoubledApart,
             (false, true) => LookalikeKind::Apart,
-            (false, false) => return None,
+            (false, false) => return label(group),
         };
         named(plain).map(|(name, path)| Lookalike { range: group.range, name, path, kind })
     };
     groups(text).filter_map(of).collect()
+}
+
+/// A name with a path that is spelt as a label is: with blanks and signs.
+fn label(group: Group<'_>) -> Option<Lookalike> {
+    let (name, label) = group.inside.split_once('.')?;
+    let begins = label.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    if !begins || label.contains('\n') || named(group.inside).is_some() {
+        return None;
+    }
+    let (name, _) = named(name)?;
+    Some(Lookalike { range: group.range, name, path: vec![label.to_owned()], kind: LookalikeKind::Label })
 }
 
 #[cfg(test)]
@@ -49,7 +62,7 @@ mod tests {
 
     #[test]
     fn braces_of_other_languages_are_found_and_placeholders_are_not() {
-        let text = "{a} {{b}} {{ c.d }} { e } {{{f}}} { g h } {} {{}} {\n i }";
+        let text = "{a} {{b}} {{ c.d }} { e } {{{f}}} { g h } {} {{}} {\n i } {j.two words} {k_result.two words}";
         let found = lookalikes(text);
         let told: Vec<_> = found.iter().map(|one| (&text[one.range.clone()], one.kind)).collect();
         assert_eq!(
@@ -59,6 +72,7 @@ mod tests {
                 ("{{ c.d }}", LookalikeKind::DoubledApart),
                 ("{ e }", LookalikeKind::Apart),
                 ("{{f}}", LookalikeKind::Doubled),
+                ("{j.two words}", LookalikeKind::Label),
             ]
         );
     }

@@ -82,6 +82,16 @@ pub(super) fn meant_path(path: &str, has: impl Fn(&str) -> bool) -> Option<Strin
     (certain && is_read(&meant)).then_some(meant)
 }
 
+/// The path under which a file in Markdown among flows would be read, if it is a flow: its text tells.
+pub(super) fn flow_path(path: &str) -> Option<String> {
+    let (folder, rest) = path.split_once('/')?;
+    let stem = rest.get(..rest.len().checked_sub(3)?)?;
+    let name = stem.rsplit('/').next().unwrap_or_default();
+    let ends = rest.get(stem.len()..).is_some_and(|end| end.eq_ignore_ascii_case(".md"));
+    let usual = folder == "flows" && ends && !name.is_empty() && !ABOUT.contains(&name.to_ascii_lowercase().as_str());
+    (usual && !is_hidden(path) && !is_read(path)).then(|| format!("flows/{stem}{FLOW_ENDING}"))
+}
+
 /// The folder of a catalog whose name one beside it has in other letters, or in the singular.
 pub(super) fn meant_folder(folder: &str) -> Option<&'static str> {
     let plain = folder.to_lowercase();

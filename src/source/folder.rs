@@ -15,17 +15,23 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha1::{Digest as _, Sha1};
 
-use super::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, hex, is_read, lfs_pointer, meant_folder, meant_path};
+use super::files::{
+    CATALOG_FOLDERS, FileEntry, Files, Problem, flow_path, hex, is_read, lfs_pointer, meant_folder, meant_path,
+};
 use super::{Body, FORMAT, ProblemKind, Snapshot, SourceError};
 use crate::cache::{Folder, RecordFile, lock};
 use crate::clock::Clock;
 use crate::config::{Settings, system_says};
+use crate::model::wire::reads_like_a_flow;
 use crate::names::{CatalogPath, quoted, shown};
 
 /// Where something derived from folders is kept.
 const KEPT: &str = "folders";
 /// How deep folders are followed; deeper ones are reported.
 const DEEPEST: usize = 32;
+
+/// How much of a file that may be a flow is looked at, in bytes: front matter and first steps.
+const BEGINNING: u64 = 65_536;
 
 /// Of fewer files nothing is kept: reading them takes no longer than reading what was kept of them.
 const WORTH_KEEPING: usize = 200;
@@ -278,6 +284,13 @@ fn walk(given: &Path, largest: u64) -> io::Result<(WalkedFolder, String, SystemT
     Ok((WalkedFolder { root, largest, files, problems: walk.problems, kept: None }, revision, changed))
 }
 
+/// As much of a file beside those of a catalog as tells what it was written as; nothing where it can't be read.
+fn beginning(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
+    read.map(|_| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
 impl Walk {
     fn problem(&mut self, path: &str, kind: ProblemKind) {
         self.problems.push(Problem::new(path, kind));
@@ -313,7 +326,10 @@ impl Walk {
             return self.problem(name, ProblemKind::NotAFile);
         }
         if !is_read(name) {
-            if let Some(meant) = meant_path(name, |_| true) {
+            let without_ending = || {
+                flow_path(name).filter(|_| reads_like_a_flow(&beginning(&real.unwrap_or_else(|| within.join(entry)))))
+            };
+            if let Some(meant) = meant_path(name, |_| true).or_else(without_ending) {
                 self.problem(name, ProblemKind::Overlooked { meant });
             }
             return;

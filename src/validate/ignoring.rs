@@ -13,8 +13,8 @@ use super::finding::of_file;
 use super::rules::{self, useless_ignore};
 use super::{Drafts, Finding, REGISTRY, Reach, Severity};
 use crate::document::{Document, Place, Pointer, Position, Span};
-use crate::model::Flow;
 use crate::model::wire::locator;
+use crate::model::{Flow, Shape};
 use crate::names::{CatalogPath, quoted};
 
 /// The key under which a flow or a node names the rules to be suppressed: `{"rule": "reason"}`.
@@ -126,9 +126,12 @@ pub fn sift(
     let mut drafts = Drafts::new(&flow.file, &document.text, &locator);
     drafts.under(&useless_ignore::RULE);
     for at in misshapen {
-        drafts
-            .find(Place::value(at), format!("`{IGNORE_KEY}` is not an object of rules and reasons"))
-            .hint("write it as {\"rule\": \"reason\"}");
+        let (what, how) = if flow.shape == Shape::Markdown {
+            ("no mapping of rules to reasons", "write it as `{ rule: reason }`")
+        } else {
+            ("not an object of rules and reasons", "write it as {\"rule\": \"reason\"}")
+        };
+        drafts.find(Place::value(at), format!("`{IGNORE_KEY}` is {what}")).hint(how);
     }
     for (number, entry) in entries.iter().enumerate().filter(|(number, _)| !used.contains(number)) {
         let Some((message, hint)) = fault(entry, in_vain.contains(&number), looked_at) else { continue };

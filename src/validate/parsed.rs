@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::checked::CheckedView;
 use super::finding::{self, Drafts, Finding};
-use super::{FlowCheck, Known, Reach, Scope, rules};
+use super::{Check, FlowCheck, Known, Reach, Scope, rules};
 use crate::document::{Document, Locator, Place, SyntaxProblem};
 use crate::model::wire::{self, Unread};
 use crate::model::{Flow, NodeKind, Shelf, Unusable};
@@ -205,6 +205,7 @@ impl FlowChecker<'_> {
         };
         let of_file = contents.findings(&self.file.path).iter().filter(own).cloned();
         findings.splice(0..0, of_file);
+        told_once(&mut findings);
         for finding in &mut findings {
             finding.flow.get_or_insert_with(|| flow.name.to_string());
         }
@@ -216,6 +217,24 @@ impl FlowChecker<'_> {
         let checked = if refused { None } else { view.into_checked(&findings) };
         Some(FlowCheck { flow, findings, checked })
     }
+}
+
+/// Leaves out what follows from a value that is none of the schema: no rule can make sense of it.
+fn told_once(findings: &mut Vec<Finding>) {
+    let none_of_schema = |finding: &&Finding| {
+        finding.rule == rules::schema::RULE.id
+            && finding.reach == Reach::Flow
+            && !finding.place.pointer.as_str().is_empty()
+    };
+    let places: Vec<Place> = findings.iter().filter(none_of_schema).map(|finding| finding.place.clone()).collect();
+    if places.is_empty() {
+        return;
+    }
+    let of_flow = |id: &str| rules::REGISTRY.iter().any(|rule| rule.id == id && matches!(rule.check, Check::Flow(_)));
+    findings.retain(|finding| {
+        let follows = places.iter().any(|place| within(&finding.place, place.pointer.as_str()));
+        !follows || !of_flow(finding.rule)
+    });
 }
 
 fn within(place: &Place, base: &str) -> bool {

@@ -7,8 +7,7 @@ use crate::code::{Code, WarningCode};
 use crate::document::{Document, Note, NoteKind, Place, Pointer};
 use crate::graph::{Graph, Order};
 use crate::model::wire::Unread;
-use crate::model::{Edge, Flow, Lookup, Node, NodeKind, OutputShape, Shape};
-use crate::names::quoted;
+use crate::model::{Edge, Flow, Lookup, Node, NodeKind, OutputShape};
 use crate::render::Placeholder;
 use crate::validate::doing::FaultKind;
 use crate::validate::rules::schema::Violation;
@@ -115,11 +114,6 @@ pub(in crate::validate) const AFTER: &str =
     "let a text read the output of the step before, `{facts_result}`, or write `after: facts` into the step's block";
 
 impl FlowSubject<'_> {
-    /// One of two hints: for a file in JSON, or for one in Markdown.
-    pub(in crate::validate) fn in_form<'h>(&self, json: &'h str, markdown: &'h str) -> &'h str {
-        if self.flow.shape == Shape::Markdown { markdown } else { json }
-    }
-
     /// Whether a node is a result.
     pub(in crate::validate) fn is_result(&self, id: &str) -> bool {
         self.flow.nodes.iter().any(|node| node.id == id && matches!(node.kind, NodeKind::Result))
@@ -150,7 +144,8 @@ impl FlowSubject<'_> {
     /// Whether a node could not be read, or an id stands for several: what edges name may be one of these.
     pub(in crate::validate) fn nodes_in_doubt(&self) -> bool {
         let mut seen = HashSet::new();
-        let lost = self.document.notes.iter().any(|note| note.kind == NoteKind::LostStep);
+        let lost = |note: &Note| matches!(note.kind, NoteKind::LostStep | NoteKind::UnclosedFence);
+        let lost = self.document.notes.iter().any(lost);
         lost || self.some_nodes_unread() || !self.flow.nodes.iter().all(|node| seen.insert(node.id.as_str()))
     }
 
@@ -160,6 +155,14 @@ impl FlowSubject<'_> {
         let leads =
             |edge: &Edge| edge.from != edge.to && [&edge.from, &edge.to].iter().all(|end| known.contains(end.as_str()));
         self.items("edges") > self.flow.edges.len() || !self.flow.edges.iter().all(leads)
+    }
+
+    /// Whether what a text reads draws the edges, and what some step reads is not known: its text can't be had, or
+    /// settings of it are lost.
+    pub(in crate::validate) fn reads_in_doubt(&self) -> bool {
+        let unknown = |step: &StepScope| matches!(step.body, Body::Faulty { .. } | Body::Elsewhere);
+        let lost = |note: &Note| matches!(note.kind, NoteKind::Misspelt) && note.step.is_some();
+        self.in_markdown() && (self.scope.steps.iter().any(unknown) || self.document.notes.iter().any(lost))
     }
 
     fn items(&self, key: &str) -> usize {
@@ -246,7 +249,7 @@ impl FlowSubject<'_> {
             let id = self.id(step.node);
             let data = self.flow.node_pointer(step.node).key("data");
             let place = Place::value(Pointer::spelt(&format!("{}{}", data.as_str(), fault.at.as_str())));
-            let draft = drafts.find(place, format!("node {}: {}", quoted(id), fault.message)).node(id);
+            let draft = drafts.find(place, format!("{}: {}", self.called(step.node), fault.message)).node(id);
             let draft = draft.code(fault.kind.code());
             match (&fault.mending, &fault.meant) {
                 (Some(mending), _) => draft.mended_by(mending),

@@ -48,7 +48,8 @@ pub async fn import(
 ) -> Result<Conversion, Error> {
     let here = environment.current_folder();
     let root = request.out.as_ref().map_or_else(|| here.to_owned(), |out| here.join(out));
-    let mut place = Place { root: root.clone(), contents: Contents::new(), wanted: BTreeMap::new() };
+    let mut place =
+        Place { root: root.clone(), contents: Contents::new(), paths: BTreeSet::new(), wanted: BTreeMap::new() };
     if root.join("flows").is_dir() {
         place.contents = contents_of(&root, settings, clock).await?;
     }
@@ -81,6 +82,7 @@ pub async fn import(
         place.wanted.insert(name.clone(), path);
         read.insert(name, (given.display().to_string(), lost));
     }
+    place.paths = place.contents.keys().cloned().collect();
     let before = check_contents(&place.contents, settings.lenient).await?;
     let (written, _) = settle(&place, &before, Form::Markdown, None, settings.lenient).await?;
     let mut conversion = Conversion::default();

@@ -33,7 +33,7 @@ impl Names {
             flows: flow_names(check),
         };
         // Computers that ignore case hold only one of two such files.
-        let kept = place.contents.keys().filter(|path| !place.wanted.contains_key(*path));
+        let kept = place.paths.iter().filter(|path| !place.wanted.contains_key(*path));
         let mut taken: BTreeSet<String> = kept.map(|path| stem_key(path)).collect();
         for path in place.wanted.keys() {
             let Some(file) = super::file(check, path) else { continue };

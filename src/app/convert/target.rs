@@ -127,7 +127,12 @@ fn in_markdown(
         let slots = plan.steps().iter().filter(|step| step.id == node.id).flat_map(|step| step.work.slots());
         let giver = |step: usize| plan.step(step).map(|step| step.id.clone());
         let (mut map, mut read) = (Vec::<(String, MappedFrom)>::new(), BTreeSet::new());
+        let (mut declared, mut takes) = (Vec::<String>::new(), false);
         for slot in slots {
+            if let Source::Open(open) = &slot.source {
+                declared.extend(Some(slot.name.clone()).filter(|name| open.declared && !declared.contains(name)));
+                takes |= open.auto.is_some();
+            }
             let from = match &slot.source {
                 Source::Step { step, by: Some(_), path, .. } => {
                     giver(*step).map(|step| MappedFrom::Step(step, path.join(".")))
@@ -158,7 +163,9 @@ fn in_markdown(
             NodeKind::Flow(link) => (link.flow.as_deref().map(|name| names.flow(name)), false),
             NodeKind::Input(_) | NodeKind::Tool(_) | NodeKind::Result | NodeKind::Other(_) => (None, false),
         };
-        StepWords { after, map, named, own_text }
+        // In Markdown a name that takes the output of the step before has to be one that the step declares.
+        let declared = if takes && own_text { declared } else { Vec::new() };
+        StepWords { after, map, named, own_text, declared }
     };
     let mut lost = Vec::new();
     let inputs = inputs_of(raw, flow, plan, &mut lost);

@@ -8,8 +8,8 @@ use super::NewRequest;
 use crate::app::convert::{Contents, Form, check_contents, converted};
 use crate::app::{Code, EXAMPLES, Error};
 use crate::catalog::{CatalogCheck, ReportedFile};
-use crate::model::NodeKind;
 use crate::model::wire::is_markdown;
+use crate::model::{NodeKind, Shape};
 use crate::names::{few, file_stem, nearest, quoted};
 use crate::plan::Work;
 
@@ -97,8 +97,8 @@ fn gather(check: &CatalogCheck, (file, place): (&ReportedFile, usize), all: &Con
 /// A flow's text as JSON that holds it alone.
 async fn in_json(all: &Contents, file: &ReportedFile, place: usize, lenient: bool) -> Result<Vec<u8>, Error> {
     let (mut all, mut path) = (all.clone(), file.file.clone());
-    if let Some(flow) = file.flows.get(place).filter(|_| file.flows.len() > 1) {
-        // In Markdown each flow has a file of its own.
+    if let Some(flow) = file.flows.get(place).filter(|flow| flow.shape == Shape::Export) {
+        // In Markdown each flow has a file of its own, and says of itself what it is called.
         let results = converted(&all, std::slice::from_ref(&path), Form::Markdown, lenient).await?;
         all.remove(&path);
         all.extend(results.clone());

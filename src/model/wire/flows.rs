@@ -118,7 +118,11 @@ fn read_one(
             let message = format!("`name` is not read here, and the flow has no `{meta_key}.name`; {listed}");
             (Place::key(base.key("name")), message)
         } else {
-            let message = format!("the flow has no `{meta_key}.name`; {listed}");
+            let message = if shape == Shape::Markdown {
+                format!("the front matter has no `name`; {listed}")
+            } else {
+                format!("the flow has no `{meta_key}.name`; {listed}")
+            };
             // Not all of a long file is to blame.
             let first = flow.keys().next().filter(|_| meta.is_empty());
             (first.map_or_else(|| Place::value(meta_pointer.clone()), |key| Place::key(base.key(key))), message)

@@ -85,6 +85,20 @@ pub fn has_steps(text: &str) -> bool {
     !scan::body(text, from).sections.is_empty()
 }
 
+/// Whether a text was written as a flow: its front matter says what only flows say, or it has steps and says more of
+/// itself than the headings of a page do.
+pub fn reads_like_a_flow(text: &str) -> bool {
+    let Ok((front, from)) = scan::front_matter(text) else { return false };
+    let yaml = front.and_then(|front| Yaml::read(text, front).ok()).and_then(|yaml| yaml.tree);
+    let members = if let Some(Tree { kind: TreeKind::Map(members), .. }) = yaml { members } else { Vec::new() };
+    let says = |keys: &[&str]| members.iter().any(|member| keys.contains(&member.key.as_str()));
+    let sections = scan::body(text, from).sections;
+    let ids: Vec<&str> = sections.iter().filter_map(|section| text.get(section.id.start..section.id.end)).collect();
+    let settings = |section: &scan::Section<'_>| section.block.as_ref().is_some_and(|block| block.language == "yaml");
+    let more = || says(&["name", "version", "model", "expose"]) || sections.iter().any(settings);
+    says(&["inputs", "results"]) || !ids.is_empty() && (more() || nearly::reads_one_of(text, &ids))
+}
+
 /// Whether a path is of a file in Markdown.
 pub fn is_markdown(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("md"))

@@ -5,6 +5,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
+use super::convert::ConversionAnswer;
 use super::difference::DiffAnswer;
 use super::doctor::DoctorAnswer;
 use super::draft::DraftAnswer;
@@ -22,6 +23,7 @@ use super::{GuidedAnswer, StatusReply};
 /// Every published schema: the beginning of its file's name, and what it says.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     let mut all = vec![
+        ("convert.response", of::<ConversionAnswer>()),
         ("diff.response", of::<DiffAnswer>()),
         ("doctor.response", of::<DoctorAnswer>()),
         ("flows-check.response", of::<DraftAnswer>()),

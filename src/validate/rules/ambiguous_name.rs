@@ -13,11 +13,18 @@ pub(in crate::validate) const RULE: Rule = Rule {
     reach: Reach::Step,
     code: Code::AmbiguousName,
     warning: None,
-    also: &[Verdict {
-        severity: Severity::Error,
-        reach: Reach::None,
-        when: "two flows of one name, which run all the same",
-    }],
+    also: &[
+        Verdict {
+            severity: Severity::Error,
+            reach: Reach::None,
+            when: "two flows of one name, which run all the same",
+        },
+        Verdict {
+            severity: Severity::Warning,
+            reach: Reach::None,
+            when: "two flows that give themselves one name, and are asked for by those of their files",
+        },
+    ],
     summary: "A name means one flow or one template.",
     check: Check::Flow(check),
 };
@@ -43,6 +50,17 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             .find(Place::value(place), ambiguous_flow(name, files))
             .error(Reach::None)
             .mended_by(&Mending { files: files.named.clone(), hints: vec![TELL_FLOWS_APART.to_owned()] });
+    }
+    let given = subject.flow.given_name.as_deref().filter(|given| *given != name);
+    if let Some((given, files)) = given.and_then(|given| Some((given, subject.known.twins?.get(given)?))) {
+        let hint = subject.in_form(
+            "give one of the flows another name in its `metadata`, or ask for each by its file's name",
+            "give one of the flows another `name`: that of its file",
+        );
+        drafts
+            .find(Place::value(subject.flow.meta().key("name")), ambiguous_flow(given, files))
+            .only_warn()
+            .mended_by(&Mending { files: files.named.clone(), hints: vec![hint.to_owned()] });
     }
 }
 

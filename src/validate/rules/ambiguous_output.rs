@@ -57,9 +57,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let place = |node: usize| Place::value(subject.flow.node_pointer(node).key("id"));
         let last = nodes.last().copied().unwrap_or(0);
         let mut draft = drafts
-            .find(place(last), format!("nodes {ids} both give the name {name}{by}"))
+            .find(place(last), format!("{} {ids} both give the name {name}{by}", subject.in_form("nodes", "steps")))
             .node(subject.id(last))
-            .hint("rename one of the nodes, or of the names in `set`: hyphens do not count in these names");
+            .hint(subject.in_form(
+                "rename one of the nodes, or of the names in `set`: hyphens do not count in these names",
+                "give one of the steps another id, or a name in `set` another name: hyphens do not count in these names",
+            ));
         for node in nodes.iter().filter(|node| **node != last).take(MOST_NAMED) {
             draft = draft.related(&place(*node), "gives the same name");
         }

@@ -65,8 +65,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let id = subject.id(step.node);
         let name = node.contract.as_ref().and_then(serde_json::Value::as_str);
         let named = match name {
-            Some(name) => format!("node {} names contract {}", quoted(id), quoted(name)),
-            None => format!("the contract of node {}", quoted(id)),
+            Some(name) => format!("{} names contract {}", subject.called(step.node), quoted(name)),
+            None => format!("the contract of {}", subject.called(step.node)),
         };
         match lookup {
             Lookup::Missing { nearest } => {
@@ -74,7 +74,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .find(place, format!("{named}, but no contract has that file name"))
                     .did_you_mean(name.unwrap_or_default(), nearest.iter().map(String::as_str))
                     .node(id)
-                    .hint("add it to contracts/, write the schema into the node, or fix the name");
+                    .hint(subject.in_form(
+                        "add it to contracts/, write the schema into the node, or fix the name",
+                        "add it to contracts/, write the schema into the block as `contract`, or fix the name",
+                    ));
             }
             Lookup::Ambiguous { files } => {
                 let shown = files.map(|file| shown(file, 100)).joined(", ");

@@ -28,9 +28,16 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
         let Some(retry) = node.data.and_then(|data| data.get("retry")).and_then(Value::as_object) else { continue };
         let (id, pointer) = (node.id, node.at.key("data").key("retry"));
         for key in retry.keys().filter(|key| !FIELDS.contains(&key.as_str())) {
-            let message =
-                format!("node {}: the field {} of `retry` is unknown, and flowy ignores it", quoted(id), quoted(key));
-            drafts.find(Place::key(pointer.key(key)), message).node(id).did_you_mean(key, FIELDS);
+            let message = format!(
+                "{}: the field {} of `retry` is unknown, and flowy ignores it",
+                subject.called(id),
+                quoted(key)
+            );
+            drafts
+                .find(Place::key(pointer.key(key)), message)
+                .node(id)
+                .did_you_mean(key, FIELDS)
+                .hint("its fields are `times` and `backoffMs`");
         }
         let longest = u64::try_from(LONGEST_BACKOFF.as_millis()).unwrap_or(u64::MAX);
         let limits = [
@@ -42,7 +49,7 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
             let over = retry.get(key).and_then(Value::as_f64).is_some_and(|number| number > most as f64);
             if over {
                 let given = retry.get(key).map(ToString::to_string).unwrap_or_default();
-                let message = format!("node {}: `retry.{key}` is {given}, and {law}", quoted(id));
+                let message = format!("{}: `retry.{key}` is {given}, and {law}", subject.called(id));
                 drafts.find(Place::value(pointer.key(key)), message).node(id).hint(format!("write {most} or less"));
             }
         }

@@ -19,9 +19,10 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for unread in subject.unread.iter().filter(|unread| unread.what == UnreadKind::BadVersion) {
-        let draft = drafts
-            .find(unread.place.clone(), unread.message.clone())
-            .hint("write it as three numbers, for example \"1.0.0\"");
+        let draft = drafts.find(unread.place.clone(), unread.message.clone()).hint(subject.in_form(
+            "write it as three numbers, for example \"1.0.0\"",
+            "write it as three numbers, for example 1.0.0",
+        ));
         if let Some(whole) = subject.flow.version.as_deref().and_then(whole) {
             draft.safe_fix(format!("write it as {whole}"), Edit::Set(unread.place.pointer.clone(), whole.into()));
         }

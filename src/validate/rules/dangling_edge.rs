@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use crate::code::{Code, WarningCode};
 use crate::document::{Edit, Place};
-use crate::model::Shape;
 use crate::names::{nearest, quoted};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
@@ -35,11 +34,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 continue;
             }
             let place = Place::value(subject.flow.edge_pointer(number).key(key));
+            let turned = turned_round(subject, number, end);
             let near = nearest(end, known_in_order(subject).take(NEAREST), 1).first().copied().map(str::to_owned);
             let draft = drafts
                 .find(
                     place.clone(),
-                    if subject.flow.shape == Shape::Markdown {
+                    if subject.in_markdown() {
                         let of = if subject.is_result(&edge.to) { "`results`" } else { "the block of step" };
                         let to =
                             if subject.is_result(&edge.to) { String::new() } else { format!(" {}", quoted(&edge.to)) };
@@ -51,18 +51,26 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 )
                 .did_you_mean(end, known_in_order(subject))
                 .hint(if subject.known.options.lenient {
-                    "the edge is ignored"
+                    subject.in_form("the edge is ignored", "the name is ignored")
                 } else {
                     subject.in_form(
                         "remove the edge, or add the node; `--lenient` ignores such edges",
                         "write the id of a step, as it stands in its heading: `## Label {#id}`",
                     )
                 });
+            let draft = match turned {
+                Some(turned) => draft.hint(format!("turn it round: `map: {{ {turned} }}`")),
+                None => draft,
+            };
             let draft = match near {
                 Some(near) => {
-                    draft.unsafe_fix(format!("name node {}", quoted(&near)), Edit::Set(place.pointer, near.into()))
+                    let what = format!("name {} {}", subject.in_form("node", "step"), quoted(&near));
+                    draft.unsafe_fix(what, Edit::Set(place.pointer, near.into()))
                 }
-                None => draft.safe_fix("remove the edge", Edit::Remove(subject.flow.edge_pointer(number))),
+                None => draft.safe_fix(
+                    subject.in_form("remove the edge", "remove the name"),
+                    Edit::Remove(subject.flow.edge_pointer(number)),
+                ),
             };
             if subject.known.options.lenient {
                 draft.only_warn();
@@ -71,6 +79,16 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     }
 }
 
+/// What `map` of a step was to say that names a step where a variable belongs, and a variable where a step does.
+fn turned_round(subject: &FlowSubject<'_>, number: usize, end: &str) -> Option<String> {
+    let edge = subject.flow.edges.get(number).filter(|_| subject.in_markdown())?;
+    let known = |id: &String| known_in_order(subject).any(|step| step == id);
+    let (step, _) = edge.mapping.iter().find(|(target, _)| known(target))?;
+    Some(format!("{end}: {step}"))
+}
+
+/// What an edge may name; in Markdown these are the steps.
 fn known_in_order<'a>(subject: &FlowSubject<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
-    subject.flow.nodes.iter().map(|node| node.id.as_str())
+    let markdown = subject.in_markdown();
+    subject.flow.nodes.iter().filter(move |node| !markdown || node.runnable()).map(|node| node.id.as_str())
 }

@@ -18,6 +18,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
+    let here = if subject.in_markdown() { "here" } else { "in this object" };
     for duplicate in &subject.document.duplicates {
         let key = duplicate.pointer.steps().last().unwrap_or_default();
         let (times, hint) = match duplicate.times {
@@ -28,7 +29,7 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
             .find_at(
                 Place::key(duplicate.pointer.clone()),
                 duplicate.again,
-                format!("key {} stands {times} in this object; the last one counts", quoted(&key)),
+                format!("key {} stands {times} {here}; the last one counts", quoted(&key)),
             )
             .related_at(duplicate.first, "first here")
             .hint(hint);

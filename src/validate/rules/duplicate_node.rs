@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use crate::code::Code;
 use crate::document::Place;
-use crate::model::Shape;
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -33,16 +32,16 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         };
         let place = |number: usize| Place::value(subject.flow.node_pointer(number).key("id"));
         let caption = |number: usize| subject.flow.nodes.get(number).map_or("", |node| node.caption());
-        let pointer = |number: usize| match subject.flow.shape {
-            Shape::Markdown => String::new(),
-            _ => format!(" ({})", subject.flow.node_pointer(number)),
+        let pointer = |number: usize| {
+            if subject.in_markdown() { String::new() } else { format!(" ({})", subject.flow.node_pointer(number)) }
         };
         let (earlier_index, index) = (pointer(earlier), pointer(number));
         drafts
             .find(
                 place(number),
                 format!(
-                    "node id {} is used twice: by {}{earlier_index} and by {}{index}",
+                    "{} id {} is used twice: by {}{earlier_index} and by {}{index}",
+                    subject.in_form("node", "step"),
                     quoted(&node.id),
                     quoted(caption(earlier)),
                     quoted(caption(number))

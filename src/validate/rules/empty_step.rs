@@ -34,10 +34,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 (subject.in_form(missing, "it has neither a text nor a template"), subject.in_form(hint, in_markdown))
             }
             NodeKind::Tool(tool) if tool.call.is_none() => {
-                ("`call` is not set", "name the tool in `data.call`, or delete the node")
+                let hint = "name the tool in `data.call`, or delete the node";
+                ("`call` is not set", subject.in_form(hint, "name the tool in `call`, or delete the step"))
             }
             NodeKind::Flow(link) if link.flow.is_none() => {
-                ("`flow` is not set", "name the flow in `data.flow`, or delete the node")
+                let hint = "name the flow in `data.flow`, or delete the node";
+                ("`flow` is not set", subject.in_form(hint, "name the flow in `flow`, or delete the step"))
             }
             NodeKind::Template(_)
             | NodeKind::Tool(_)
@@ -54,7 +56,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         });
         let found = |drafts: &mut Drafts<'_>, place: Place, why: String, hint: &str| {
             drafts
-                .find(place, format!("node {} has nothing to run: {why}", quoted(&node.id)))
+                .find(place, format!("{} has nothing to run: {why}", subject.called(number)))
                 .node(&node.id)
                 .hint(hint);
         };

@@ -26,9 +26,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let words: Vec<String> = ring.iter().map(|name| quoted(name)).collect();
         let place = Place::value(subject.flow.node_pointer(number).key("data").key("flow"));
         drafts
-            .find(place, format!("node {}: the flows form a ring: {}", quoted(&node.id), words.join(" → ")))
+            .find(place, format!("{}: the flows form a ring: {}", subject.called(number), words.join(" → ")))
             .node(&node.id)
             .ring(ring.iter().skip(1).cloned().collect())
-            .hint("remove one `flow` node of the ring");
+            .hint(subject.in_form("remove one `flow` node of the ring", "remove one step of the ring that has `flow`"));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::Syntax;
-use crate::names::quoted;
+use crate::names::{quoted, variable_char};
 use crate::render::{Lookalike, LookalikeKind, Placeholder, lookalikes};
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, StepScope};
 
@@ -36,9 +36,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 let texts = values.written().iter().filter_map(|(name, value)| Some((name, value.as_str()?)));
                 for (name, text) in texts {
                     for one in lookalikes(text).iter().filter(|one| known(subject, &declared, &one.name)) {
-                        let id = subject.id(step.node);
                         let place = Place::within(data.key(name), one.range.clone());
-                        drafts.find(place, message(id, one)).node(id).hint(hint(one));
+                        let message = message(&subject.called(step.node), one);
+                        drafts.find(place, message).node(subject.id(step.node)).hint(hint(one));
                     }
                 }
             }
@@ -60,14 +60,19 @@ fn of_text(subject: &FlowSubject<'_>, step: &StepScope, text: &str, drafts: &mut
     let mut marks = Marks::default();
     for one in lookalikes(text) {
         let written_so = foreign && one.kind == LookalikeKind::DoubledApart && !marks.code_at(text, one.range.start);
-        if !(known(subject, &declared, &one.name) || written_so)
+        let of_step = one.kind == LookalikeKind::Label && subject.output_of(&one.name).is_some();
+        if !(known(subject, &declared, &one.name) || written_so || of_step)
             || !told.insert((one.name.clone(), one.kind == LookalikeKind::Doubled))
         {
             continue;
         }
-        let id = subject.id(step.node);
         let place = Placeholder { range: one.range.clone(), name: one.name.clone(), path: one.path.clone() };
-        subject.find_in_text(drafts, step, &place, message(id, &one)).node(id).hint(hint(&one));
+        let message = message(&subject.called(step.node), &one);
+        let hint = match subject.output_of(&one.name) {
+            Some(output) => hint(&Lookalike { name: output.to_owned(), ..one }),
+            None => hint(&one),
+        };
+        subject.find_in_text(drafts, step, &place, message).node(subject.id(step.node)).hint(hint);
     }
 }
 
@@ -105,21 +110,37 @@ impl Marks {
     }
 }
 
-fn message(id: &str, one: &Lookalike) -> String {
-    let id = quoted(id);
+fn message(step: &str, one: &Lookalike) -> String {
     let spelt = spelt(one);
     match one.kind {
-        LookalikeKind::Doubled => format!("node {id}: {{{{{spelt}}}}} gives the value inside one pair of braces"),
+        LookalikeKind::Doubled => format!("{step}: {{{{{spelt}}}}} gives the value inside one pair of braces"),
         LookalikeKind::DoubledApart => {
-            format!("node {id}: {{{{ {spelt} }}}} is not a placeholder here; it stays as text")
+            format!("{step}: {{{{ {spelt} }}}} is not a placeholder here; it stays as text")
+        }
+        LookalikeKind::Label => {
+            let signs = if plain_label(one).is_some() { "blanks" } else { "signs" };
+            format!("{step}: {{{spelt}}} is not a placeholder because of the {signs} behind the dot; it stays as text")
         }
         LookalikeKind::Apart => {
-            format!("node {id}: {{ {spelt} }} is not a placeholder because of its blanks; it stays as text")
+            format!("{step}: {{ {spelt} }} is not a placeholder because of its blanks; it stays as text")
         }
     }
 }
 
+/// A label in a form that a placeholder takes; none where it has other signs than blanks.
+fn plain_label(one: &Lookalike) -> Option<String> {
+    let label = one.path.join(".");
+    let plain = |c: char| variable_char(c) || c == ' ' || c == '.';
+    label.chars().all(plain).then(|| label.replace(' ', "_"))
+}
+
 fn hint(one: &Lookalike) -> String {
+    if one.kind == LookalikeKind::Label {
+        return match plain_label(one) {
+            Some(label) => format!("write {{{}.{label}}} for the value: `_` stands for a blank", one.name),
+            None => format!("give {} a name of letters, digits, _ and blanks", quoted(&one.path.join("."))),
+        };
+    }
     format!("write {{{}}} for the value", spelt(one))
 }
 
@@ -142,12 +163,13 @@ fn code(subject: &FlowSubject<'_>, step: &StepScope, text: &str, drafts: &mut Dr
         let id = subject.id(step.node);
         let name = placeholder.spelt();
         let message = format!(
-            "node {}: {{{name}}} reads like code, and is taken for a variable that a caller must give",
-            quoted(id)
+            "{}: {{{name}}} reads like code, and is taken for a variable that a caller must give",
+            subject.called(step.node)
         );
-        subject.find_group(drafts, step, read.placeholder, message).node(id).hint(format!(
-            "list it as text, \"literal\": [{}], or list the variables of this text in `variables`",
-            quoted(&read.name)
-        ));
+        let literal = subject.literal(step, &read.name);
+        subject
+            .find_group(drafts, step, read.placeholder, message)
+            .node(id)
+            .hint(format!("list it as text, {literal}, or list the variables of this text in `variables`"));
     }
 }

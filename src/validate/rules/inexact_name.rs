@@ -23,9 +23,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let mut tell = |field: &str, what: &str, written: &str, called: &[&str], same: Same| {
             let Some(first) = called.first().filter(|_| !called.iter().any(|name| same(name, written))) else { return };
             let place = Place::value(subject.flow.node_pointer(number).key("data").key(field));
-            let (id, written) = (quoted(&node.id), quoted(written));
+            let (step, written) = (subject.called(number), quoted(written));
             drafts
-                .find(place.clone(), format!("node {id} names {what} {written}; flowy uses {}", quoted(first)))
+                .find(place.clone(), format!("{step} names {what} {written}; flowy uses {}", quoted(first)))
                 .node(&node.id)
                 .hint(format!("write {}", quoted(first)))
                 .unsafe_fix(format!("write {}", quoted(first)), Edit::Set(place.pointer, (*first).into()));

@@ -28,6 +28,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let data = flow.node_pointer(number).key("data");
         let member = |key: &str, name: &str| data.key(key).key(name);
         let declared: Vec<(&str, Pointer)> = match &node.kind {
+            // What `inputs` declares is told once.
+            NodeKind::Input(_) if subject.in_markdown() && !flow.inputs.is_empty() => continue,
             NodeKind::Input(input) => {
                 input.variables.iter().map(|variable| (variable.name.as_str(), variable.pointer.clone())).collect()
             }
@@ -44,7 +46,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         for (name, pointer) in declared {
             if let Some(message) = fault(name) {
                 drafts
-                    .find(Place::value(pointer), format!("node {}: {message}", quoted(subject.id(number))))
+                    .find(Place::value(pointer), format!("{}: {message}", subject.called(number)))
                     .node(&node.id)
                     .hint(HINT);
             }

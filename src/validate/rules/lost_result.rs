@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
-use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, StepScope};
 
 /// The rule. What reads a step that is left out is left out, too.
@@ -41,12 +40,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let why = match needed.get(&number) {
             None => continue,
             Some(result) if *result == number => "it gives a result".to_owned(),
-            Some(result) => format!("node {}, which gives a result, needs it", quoted(subject.id(*result))),
+            Some(result) => format!("{}, which gives a result, needs it", subject.called(*result)),
         };
         drafts
             .find(
                 Place::value(subject.flow.node_pointer(number).key("data").key("optional")),
-                format!("node {} is optional, but {why}: if it is skipped, that result is empty", quoted(&node.id)),
+                format!("{} is optional, but {why}: if it is skipped, that result is empty", subject.called(number)),
             )
             .node(&node.id)
             .hint("feed the result from a required step, or make this step required");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::code::Code;
-use crate::names::{CatalogPath, counted, shown};
+use crate::names::{CatalogPath, FLOW_ENDING, counted, shown};
 use crate::validate::finding::of_file;
 use crate::validate::{Check, Finding, Reach, Rule, Severity};
 
@@ -39,7 +39,8 @@ fn finding(files: &[&(String, String)]) -> Option<Finding> {
         more => format!("{path_shown} and {} like it are not read", counted(more, "file", "files")),
     };
     let hint = if top(path) == top(meant) {
-        format!("only *.{} is read there: write it as {}", ending(meant), shown(meant, LONGEST))
+        let ending = if meant.ends_with(FLOW_ENDING) { FLOW_ENDING.trim_start_matches('.') } else { ending(meant) };
+        format!("only *.{ending} is read there: write it as {}", shown(meant, LONGEST))
     } else {
         format!("move it to {}", shown(meant, LONGEST))
     };

@@ -20,6 +20,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     subject.find_faults(
         drafts,
         |kind| matches!(kind, FaultKind::NoFlow | FaultKind::BrokenFlow(_)),
-        "name a flow of this catalog in `data.flow`, and fix what keeps it from running",
+        subject.in_form(
+            "name a flow of this catalog in `data.flow`, and fix what keeps it from running",
+            "name a flow of this catalog in `flow`, and fix what keeps it from running",
+        ),
     );
 }

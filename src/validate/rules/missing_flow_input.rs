@@ -20,6 +20,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     subject.find_faults(
         drafts,
         |kind| matches!(kind, FaultKind::LacksInput),
-        "add the names to `data.variables`, each with a text",
+        subject.in_form(
+            "add the names to `data.variables`, each with a text",
+            "add the names to `variables` of the step's block, each with a text",
+        ),
     );
 }

@@ -20,7 +20,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let meta = if subject.flow.shape == Shape::Export { "meta" } else { "metadata" };
     for unread in subject.unread.iter().filter(|unread| unread.what == UnreadKind::MissingName) {
-        drafts.find(unread.place.clone(), unread.message.clone()).hint(if subject.flow.shape == Shape::Markdown {
+        drafts.find(unread.place.clone(), unread.message.clone()).hint(if subject.in_markdown() {
             "write `name: …` into the front matter, with 1 to 200 characters and no slashes".to_owned()
         } else {
             format!("write \"{meta}\": {{\"name\": \"…\"}}, with 1 to 200 characters and no slashes")

@@ -23,7 +23,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let (Some(lookup), Some(name)) = (&step.persona, subject.persona(step.node)) else { continue };
         let place = Place::value(subject.flow.node_pointer(step.node).key("data").key("persona"));
         let id = subject.id(step.node);
-        let named = format!("node {} names persona {}", quoted(id), quoted(name));
+        let named = format!("{} names persona {}", subject.called(step.node), quoted(name));
         match lookup {
             Lookup::Missing { nearest } => {
                 drafts

@@ -37,8 +37,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .find(
                         place(),
                         format!(
-                            "node {} names template {}, but no template has that file name, id or title{tail}",
-                            quoted(&node.id),
+                            "{} names template {}, but no template has that file name, id or title{tail}",
+                            subject.called(number),
                             quoted(selected)
                         ),
                     )
@@ -51,7 +51,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 }
             }
             Lookup::Broken(unusable) => {
-                let named = format!("node {} names template {}", quoted(&node.id), quoted(selected));
+                let named = format!("{} names template {}", subject.called(number), quoted(selected));
                 let message = format!("{named}, which can't be used: {unusable}");
                 drafts.find(place(), message).node(&node.id).because_of(&unusable);
             }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::code::Code;
 use crate::document::{NoteKind, Place, Pointer};
-use crate::names::{nearly_same, quoted};
+use crate::names::{few, nearly_same, quoted};
 use crate::validate::spelling::{self, DOING, Meant, Spelling};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict};
 
@@ -31,6 +31,8 @@ struct Subject<'v> {
     at: Pointer,
     fields: &'v Map<String, Value>,
     spelling: &'static Spelling,
+    /// Whether no field can be anybody else's, as in Markdown.
+    closed: bool,
 }
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
@@ -46,7 +48,7 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
     let value = &subject.document.value;
     if subject.flows == 0 {
         if subject.document.path.as_str().starts_with("templates/") {
-            templates(value, drafts);
+            templates(subject, drafts);
         }
         return;
     }
@@ -61,12 +63,13 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
             for (name, input) in meta.get("inputs").and_then(Value::as_object).into_iter().flatten() {
                 let Some(input) = input.as_object() else { continue };
                 let of = format!("input {}: ", quoted(name));
-                tell(&plain(of, at.key("inputs").key(name), input, &spelling::OF_INPUTS), drafts);
+                let of_input = plain(of, at.key("inputs").key(name), input, &spelling::OF_INPUTS);
+                tell(&Subject { closed: subject.in_markdown(), ..of_input }, drafts);
             }
         }
     }
     for step in nodes(subject) {
-        of_node(&step, drafts);
+        of_node(subject, &step, drafts);
     }
     for (base, flow) in flows(value) {
         for (place, edge) in flow.get("edges").and_then(Value::as_array).into_iter().flatten().enumerate() {
@@ -88,12 +91,12 @@ fn of_edge(at: Pointer, edge: &Map<String, Value>, drafts: &mut Drafts<'_>) {
 }
 
 fn plain<'v>(of: String, at: Pointer, fields: &'v Map<String, Value>, spelling: &'static Spelling) -> Subject<'v> {
-    Subject { of, node: None, at, fields, spelling }
+    Subject { of, node: None, at, fields, spelling, closed: false }
 }
 
 /// The templates of a template file.
-fn templates(value: &Value, drafts: &mut Drafts<'_>) {
-    let root = Pointer::root();
+fn templates(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
+    let (root, value) = (Pointer::root(), &subject.document.value);
     let several = value.get("templates").and_then(Value::as_array);
     let all: Vec<(Pointer, &Value)> = match several {
         Some(items) => {
@@ -104,14 +107,15 @@ fn templates(value: &Value, drafts: &mut Drafts<'_>) {
     for (at, template) in all {
         let Some(template) = template.as_object() else { continue };
         tell(&plain(String::new(), at.clone(), template, &spelling::OF_TEMPLATE_FILES), drafts);
-        variables_and_sets(("", None), &at, template, &spelling::OF_VARIABLES, drafts);
+        let file = plain(String::new(), at, template, &spelling::OF_VARIABLES);
+        variables_and_sets(&Subject { closed: subject.in_markdown(), ..file }, drafts);
     }
 }
 
 /// A node's fields, those of its `data`, and those of its variables and sets.
-fn of_node(node: &NodeFields<'_>, drafts: &mut Drafts<'_>) {
+fn of_node(subject: &FileSubject<'_>, node: &NodeFields<'_>, drafts: &mut Drafts<'_>) {
     let Some(spelling) = spelling::of_node(node.kind) else { return };
-    let of = format!("node {}: ", quoted(node.id));
+    let of = format!("{}: ", subject.called(node.id));
     let empty = Map::new();
     let data = node.data.unwrap_or(&empty);
     let idle = !DOING.iter().any(|field| data.contains_key(*field));
@@ -133,28 +137,25 @@ fn of_node(node: &NodeFields<'_>, drafts: &mut Drafts<'_>) {
         }
     }
     let at = node.at.key("data");
-    tell(&Subject { of: of.clone(), node: Some(node.id), at: at.clone(), fields: data, spelling }, drafts);
+    let of_data = Subject { of, node: Some(node.id), at, fields: data, spelling, closed: false };
+    tell(&of_data, drafts);
     let of_variables = match node.kind {
         "template" => &spelling::OF_VARIABLES,
         "multi_input" | "input" => &spelling::OF_INPUT_VARIABLES,
         _ => return,
     };
-    variables_and_sets((&of, Some(node.id)), &at, data, of_variables, drafts);
+    variables_and_sets(&Subject { spelling: of_variables, closed: subject.in_markdown(), ..of_data }, drafts);
 }
 
-fn variables_and_sets(
-    (of, node): (&str, Option<&str>),
-    at: &Pointer,
-    fields: &Map<String, Value>,
-    of_variables: &'static Spelling,
-    drafts: &mut Drafts<'_>,
-) {
-    for (key, spelling) in [("variables", of_variables), ("variableValueSets", &spelling::OF_SETS)] {
-        for (place, item) in fields.get(key).and_then(Value::as_array).into_iter().flatten().enumerate() {
+/// The variables, whose fields are spelt as said, and the sets among the fields of something.
+fn variables_and_sets(subject: &Subject<'_>, drafts: &mut Drafts<'_>) {
+    let (of, node, closed) = (&subject.of, subject.node, subject.closed);
+    for (key, spelling) in [("variables", subject.spelling), ("variableValueSets", &spelling::OF_SETS)] {
+        for (place, item) in subject.fields.get(key).and_then(Value::as_array).into_iter().flatten().enumerate() {
             let Some(fields) = item.as_object() else { continue };
             let name = ["key", "name"].iter().find_map(|key| fields.get(*key)?.as_str());
-            let of = name.map_or_else(|| of.to_owned(), |name| format!("{of}{}: ", quoted(name)));
-            tell(&Subject { of, node, at: at.key(key).item(place), fields, spelling }, drafts);
+            let of = name.map_or_else(|| of.clone(), |name| format!("{of}{}: ", quoted(name)));
+            tell(&Subject { of, node, at: subject.at.key(key).item(place), fields, spelling, closed }, drafts);
         }
     }
 }
@@ -162,9 +163,12 @@ fn variables_and_sets(
 fn tell(subject: &Subject<'_>, drafts: &mut Drafts<'_>) {
     let has = |field: &str| subject.fields.contains_key(field);
     for key in subject.fields.keys() {
-        let Some(meant) = subject.spelling.meant(key, has) else { continue };
+        let meant = subject.spelling.meant(key, has);
+        if meant.is_none() && (!subject.closed || subject.spelling.fields.contains(&key.as_str())) {
+            continue;
+        }
         // That a step has nothing to run is an error, which tells what was meant.
-        if subject.node.is_some() && matches!(meant, Meant::Field(field) if DOING.contains(&field)) {
+        if subject.node.is_some() && matches!(meant, Some(Meant::Field(field)) if DOING.contains(&field)) {
             continue;
         }
         let message = format!("{}flowy ignores the field {}", subject.of, quoted(key));
@@ -173,8 +177,13 @@ fn tell(subject: &Subject<'_>, drafts: &mut Drafts<'_>) {
             draft = draft.node(node);
         }
         match meant {
-            Meant::Field(field) => draft.hint(format!("did you mean {}?", quoted(field))),
-            Meant::Elsewhere(place) => draft.hint(place),
+            Some(Meant::Field(field)) => draft.hint(format!("did you mean {}?", quoted(field))),
+            Some(Meant::Elsewhere(place)) => draft.hint(place),
+            None => {
+                // The name is the key there.
+                let fields = subject.spelling.fields.iter().filter(|field| !["key", "name", "value"].contains(field));
+                draft.hint(format!("the fields there are: {}", few(fields.copied())))
+            }
         };
     }
 }

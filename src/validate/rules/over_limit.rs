@@ -3,7 +3,7 @@
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Flow, UnfoldedSize};
-use crate::names::{NodeId, grouped, quoted};
+use crate::names::{NameError, NodeId, grouped};
 use crate::validate::{Body, Check, Drafts, FlowSubject, Options, Reach, Rule, Severity, StepScope, Verdict};
 
 /// The rule.
@@ -61,18 +61,24 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let (count, limit) = (grouped(count), grouped(limit));
             let message = format!("with the flows within it, the flow has {count} {what}, and {limit} are allowed");
             let draft = drafts.find(Place::key(subject.flow.base.key("nodes")), message).code(Code::LimitExceeded);
-            draft.hint("let fewer nodes go through the larger flows, or split the flow");
+            draft.hint(subject.in_form(
+                "let fewer nodes go through the larger flows, or split the flow",
+                "let fewer steps go through the larger flows, or split the flow",
+            ));
         }
     }
     let options = subject.known.options;
-    for (what, count, limit) in
-        [("nodes", subject.flow.nodes.len(), options.max_nodes), ("edges", subject.flow.edges.len(), options.max_edges)]
-    {
+    let nodes = subject.in_form("nodes", "steps and results");
+    let edges = subject.in_form("edges", "steps that wait for others, each counted");
+    for (what, words, count, limit) in [
+        ("nodes", nodes, subject.flow.nodes.len(), options.max_nodes),
+        ("edges", edges, subject.flow.edges.len(), options.max_edges),
+    ] {
         if count > limit {
             drafts
                 .find(
                     Place::key(subject.flow.base.key(what)),
-                    format!("the flow has {count} {what}, and {limit} are allowed"),
+                    format!("the flow has {count} {words}, and {limit} are allowed"),
                 )
                 .hint("split it into several flows");
         }
@@ -88,14 +94,19 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             } else {
                 "split the flow: its texts are longer, or name more values, than those of one flow may"
             };
-            let draft = drafts.find(place, format!("node {}: {message}", quoted(id))).error(Reach::Step).node(id);
+            let draft =
+                drafts.find(place, format!("{}: {message}", subject.called(step.node))).error(Reach::Step).node(id);
             draft.code(*code).hint(hint);
         }
     }
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         if let Err(error) = NodeId::new(&node.id) {
             let place = Place::value(subject.flow.node_pointer(number).key("id"));
-            drafts.find(place, error.to_string()).node(&node.id).hint("give the node a shorter id");
+            let error = NameError { what: subject.in_form(error.what, "step id"), ..error };
+            drafts
+                .find(place, error.to_string())
+                .node(&node.id)
+                .hint(subject.in_form("give the node a shorter id", "give the step a shorter id"));
         }
     }
 }

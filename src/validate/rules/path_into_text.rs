@@ -2,7 +2,6 @@
 
 use crate::code::Code;
 use crate::model::OutputShape;
-use crate::names::quoted;
 use crate::render::Placeholder;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 use crate::validate::{OutputPart, ReadSource};
@@ -31,10 +30,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             };
             let id = subject.id(step.node);
             let message = format!(
-                "node {}: {{{}}} asks for a field of a text (the output of node {}); it stays as it is",
-                quoted(id),
+                "{}: {{{}}} asks for a field of a text (the output of {}); it stays as it is",
+                subject.called(step.node),
                 placeholder.spelt(),
-                quoted(subject.id(giver))
+                subject.called(giver)
             );
             let draft = subject.find_group(drafts, step, number, message);
             draft.node(id).hint(format!("write {{{}}} for the whole text", placeholder.name));

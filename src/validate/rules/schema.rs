@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::code::Code;
 use crate::document::{Document, Place, Pointer};
-use crate::model::wire::{UnreadKind, is_tests};
+use crate::model::wire::{UnreadKind, is_markdown, is_tests};
 use crate::names::{few, nearest, quoted, shown};
+use crate::validate::words::{due, place_in_markdown, words_for};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict, spelling};
 
 /// The rule.
@@ -163,12 +164,21 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
         };
         let message = match error.kind() {
             ValidationErrorKind::Enum { options } => {
-                let options: Vec<String> =
-                    options.as_array().into_iter().flatten().map(|option| shown(&option.to_string(), 60)).collect();
+                let options = options.as_array().into_iter().flatten();
+                let options = options.filter(|option| !option.is_null() || !is_markdown(document.path.as_str()));
+                let options: Vec<String> = options.map(|option| shown(&option.to_string(), 60)).collect();
                 let (last, others) =
                     options.split_last().map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
                 let given = shown(&error.instance().to_string(), 60);
                 format!("{given} is none of {} and {last}", others.join(", "))
+            }
+            ValidationErrorKind::Type { kind } if is_markdown(document.path.as_str()) => {
+                format!("{} stands where {} is due", words_for(error.instance()), due(kind))
+            }
+            ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. }
+                if is_markdown(document.path.as_str()) =>
+            {
+                format!("{} does not belong there", words_for(error.instance()))
             }
             _ => match instead {
                 Some((key, field)) => {
@@ -272,10 +282,13 @@ fn described_in_template(steps: &[&str]) -> bool {
 /// What a place is, in words, and the node in which it lies.
 fn what<'d>(document: &'d Document, place: &Place) -> (String, Option<&'d str>) {
     let pointer = place.pointer.as_str();
-    if pointer.is_empty() {
+    if pointer.is_empty() && !is_markdown(document.path.as_str()) {
         return ("the file".to_owned(), None);
     }
     let steps: Vec<String> = place.pointer.steps().collect();
+    if is_markdown(document.path.as_str()) {
+        return place_in_markdown(document, &steps);
+    }
     if is_tests(document.path.as_str()) {
         let (number, field) = match (&document.value, steps.split_first()) {
             (Value::Array(_), Some((number, field))) => (number.parse::<usize>().ok(), field),

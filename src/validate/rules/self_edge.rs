@@ -23,10 +23,19 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             drafts
                 .find(
                     Place::value(subject.flow.edge_pointer(number).key("target")),
-                    format!("edge {} leads from node {} to itself", quoted(&edge.caption()), quoted(&edge.from)),
+                    if let (true, Some((name, _))) = (subject.in_markdown(), edge.mapping.first()) {
+                        format!("step {} maps {} from itself", quoted(&edge.from), quoted(name))
+                    } else if subject.in_markdown() {
+                        format!("step {} waits for itself", quoted(&edge.from))
+                    } else {
+                        format!("edge {} leads from node {} to itself", quoted(&edge.caption()), quoted(&edge.from))
+                    },
                 )
                 .node(&edge.from)
-                .hint("remove the edge: a step can't wait for itself");
+                .hint(subject.in_form(
+                    "remove the edge: a step can't wait for itself",
+                    "name another step there: a step can't wait for itself or read its own output",
+                ));
         }
     }
 }

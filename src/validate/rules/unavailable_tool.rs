@@ -39,8 +39,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let place = Place::value(subject.flow.node_pointer(step.node).key("data").key("call"));
         let why = tools.trouble(&address.server).unwrap_or("nobody has asked it");
         let message = format!(
-            "node {}: the tools of server {} are not known: {why}; this call was not checked",
-            quoted(id),
+            "{}: the tools of server {} are not known: {why}; this call was not checked",
+            subject.called(step.node),
             quoted(&address.server)
         );
         drafts

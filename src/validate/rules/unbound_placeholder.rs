@@ -1,6 +1,6 @@
 //! `unbound-placeholder`: a placeholder that nothing fills.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -10,7 +10,8 @@ use crate::graph::Ancestors;
 use crate::model::{NodeKind, Shape, Syntax};
 use crate::names::quoted;
 use crate::render::placeholders;
-use crate::validate::{Body, ReadSource, StepScope};
+use crate::validate::misreading::{is_named_as_output, slips};
+use crate::validate::{Body, Read, ReadSource, StepScope};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -29,7 +30,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let outputs: BTreeSet<&str> = subject.scope.outputs.keys().map(String::as_str).collect();
     let ancestors = subject.order.map(Ancestors::of);
     let in_doubt = subject.nodes_in_doubt() || subject.edges_in_doubt();
-    let slips = super::unused_variable::slips(subject);
+    let slips = slips(subject);
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         if let NodeKind::Tool(tool) = &node.kind {
             single_braces(subject, (number, &node.id), &tool.args, drafts);
@@ -40,6 +41,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             no_output((subject, ancestors.as_ref()), step, &outputs, drafts);
         }
         let Body::Text { text, .. } = &step.body else { continue };
+        if !in_doubt {
+            takes_what_came_before(subject, step, &slips, drafts);
+        }
         for read in step.reads.iter().filter(|_| step.declared.is_empty()) {
             let (Some(meant), ReadSource::Open { input: false, .. }) = (slips.get(&*read.name), &read.source) else {
                 continue;
@@ -49,8 +53,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             }
             let Some(placeholder) = step.placeholder(read) else { continue };
             let (id, spelt) = (subject.id(step.node), placeholder.spelt());
+            let step_called = subject.called(step.node);
             let message =
-                format!("node {}: {{{spelt}}} is neither an input nor an output, so a caller must give it", quoted(id));
+                format!("{step_called}: {{{spelt}}} is neither an input nor an output, so a caller must give it");
             let draft = subject.find_group(drafts, step, read.placeholder, message).node(id);
             draft.hint(format!("did you mean {}?", quoted(meant)));
         }
@@ -62,8 +67,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             }
             let id = subject.id(step.node);
             let message = format!(
-                "node {}: {{{}}} is not declared and no earlier step gives it; it stays as it is unless the caller gives a value",
-                quoted(id),
+                "{}: {{{}}} is not declared and no earlier step gives it; it stays as it is unless the caller gives a value",
+                subject.called(step.node),
                 placeholder.spelt()
             );
             let draft = subject.find_group(drafts, step, read.placeholder, message);
@@ -78,9 +83,45 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     }
 }
 
-/// Whether a name is made as those of outputs are.
-fn is_named_as_output(name: &str) -> bool {
-    ["_result", "_template"].iter().any(|end| name.to_lowercase().ends_with(end))
+/// The one name of a text in Markdown that nothing gives takes the output of the one step that it waits for: an
+/// author who wrote `after` alone may have meant an input.
+fn takes_what_came_before(
+    subject: &FlowSubject<'_>,
+    step: &StepScope,
+    slips: &BTreeMap<&str, &str>,
+    drafts: &mut Drafts<'_>,
+) {
+    let inline = matches!(&step.body, Body::Text { template: None, .. });
+    let parents = subject.order.and_then(|order| order.parents.get(step.node));
+    let Some([parent]) = parents.map(Vec::as_slice).filter(|_| subject.in_markdown() && inline) else { return };
+    let open = |read: &&Read| matches!(read.source, ReadSource::Open { declared: true, input: false });
+    let (mut names, own) = (step.reads.iter().filter(open), step.declared.is_empty());
+    let (Some(read), None, true) = (names.next(), names.next(), own) else { return };
+    let needed = |other: &StepScope| other.node != step.node && other.read(&read.name).is_some_and(|read| open(&read));
+    // A mapping that is not used was meant for it, and says so.
+    let unused =
+        subject.flow.edges.iter().filter(|edge| edge.to == subject.id(step.node)).flat_map(|edge| &edge.mapping);
+    let mut unused = unused.filter(|(target, _)| step.read(target).is_none());
+    if slips.contains_key(read.name.as_str())
+        || is_named_as_output(&read.name)
+        || step.givers().any(|giver| giver == *parent)
+        || unused.next().is_some()
+        || subject.scope.steps.iter().any(needed)
+        || subject.flow.nodes.iter().any(|node| node.id == read.name)
+    {
+        return;
+    }
+    let name = &read.name;
+    let giver = subject.id(*parent);
+    let message = format!(
+        "{}: {{{name}}} is no input, and takes the output of {}",
+        subject.called(step.node),
+        subject.called(*parent)
+    );
+    subject.find_group(drafts, step, read.placeholder, message).node(subject.id(step.node)).hint(format!(
+        "write `map: {{ {name}: {giver} }}` into the step's block if that is meant, or declare {} under `inputs` of the front matter",
+        quoted(name)
+    ));
 }
 
 /// Names that are taken for variables, because the step declares none, and were to be a step's output.
@@ -93,7 +134,7 @@ fn no_output(
     if !step.declared.is_empty() || matches!(step.body, Body::Faulty { .. }) {
         return;
     }
-    let id = subject.id(step.node);
+    let (id, called) = (subject.id(step.node), subject.called(step.node));
     for read in &step.reads {
         let ReadSource::Open { input: false, .. } = read.source else { continue };
         let Some(placeholder) = step.placeholder(read) else { continue };
@@ -113,12 +154,12 @@ fn no_output(
         let spelt = placeholder.spelt();
         let message = if of_step {
             format!(
-                "node {}: {{{spelt}}} is not the output of node {}, but a value that a caller must give",
-                quoted(id),
+                "{called}: {{{spelt}}} is not the output of {} {}, but a value that a caller must give",
+                subject.in_form("node", "step"),
                 quoted(name)
             )
         } else {
-            format!("node {}: {{{spelt}}} is no output of a step, but a value that a caller must give", quoted(id))
+            format!("{called}: {{{spelt}}} is no output of a step, but a value that a caller must give")
         };
         let draft = subject.find_group(drafts, step, read.placeholder, message).node(id);
         let whole = format!("{name}_result");
@@ -158,7 +199,10 @@ fn single_braces(
                     let spelt = slip.spelt();
                     let place = Place::within(at, slip.range);
                     drafts
-                        .find(place, format!("node {}: {{{spelt}}} is text in the arguments of a tool", quoted(id)))
+                        .find(
+                            place,
+                            format!("{}: {{{spelt}}} is text in the arguments of a tool", subject.called(number)),
+                        )
                         .node(id)
                         .hint(format!("write {{{{ {spelt} }}}} for its value"));
                 }

@@ -1,13 +1,13 @@
 //! `unconnected-node`: a step that stands alone, often a forgotten draft.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
-use crate::names::quoted;
 use crate::validate::rule::{AFTER, EDGES};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -26,11 +26,19 @@ const RESULTS: &str = "name the step that gives it: `results: {Label: id}`";
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     // Where nothing runs, or an edge leads nowhere, that is the trouble.
-    if !subject.has_steps() || subject.edges_in_doubt() || subject.nodes_in_doubt() {
+    if !subject.has_steps() || subject.edges_in_doubt() || subject.nodes_in_doubt() || subject.reads_in_doubt() {
         return;
     }
-    if subject.lacks_edges() {
-        if !subject.reads_without_edges() {
+    // In Markdown what a text reads is the edge, so that one which reads a name in vain tells why there is none.
+    let misread: LazyCell<HashSet<usize>, _> = LazyCell::new(|| {
+        let misread = subject.misread();
+        let givers = misread.iter().flat_map(|one| subject.scope.givers(one.meant));
+        givers.chain(misread.iter().map(|one| one.reader)).collect()
+    });
+    let steps = subject.flow.nodes.iter().filter(|node| node.runnable()).count();
+    // Where one step of a file in Markdown gives nothing, a result is what names no step.
+    if subject.lacks_edges() && (steps > 1 || !subject.in_markdown()) {
+        if !(subject.reads_without_edges() || subject.in_markdown() && in_vain(subject, &misread)) {
             drafts
                 .find(subject.place_of_edges(), subject.in_form("the flow has no edges: nothing says in which order its steps run, or which of them gives the result",
                     "nothing says in which order the steps run, or which of them gives the result"))
@@ -38,7 +46,6 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
         return;
     }
-    let steps = subject.flow.nodes.iter().filter(|node| node.runnable()).count();
     let mut seen: HashSet<&str> = HashSet::with_capacity(subject.flow.nodes.len());
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         // The edges of a repeated id lead to its first node; that it is repeated is told elsewhere.
@@ -47,11 +54,16 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
         let connected = subject.graph.connected(number);
         let what = match &node.kind {
+            NodeKind::Result if subject.in_markdown() && !subject.is_fed(number) => {
+                "names no step, so it marks nothing"
+            }
             NodeKind::Result if !connected => "has no edge: no step leads to it, so it marks nothing",
             NodeKind::Result if !subject.is_fed(number) => "is fed by no step, so it marks nothing",
-            NodeKind::Template(_) | NodeKind::Tool(_) | NodeKind::Flow(_) if !connected && steps > 1 => {
-                "has no edge: it runs, but nothing comes before or after it"
-            }
+            NodeKind::Template(_) | NodeKind::Tool(_) | NodeKind::Flow(_) if !connected && steps > 1 => subject
+                .in_form(
+                    "has no edge: it runs, but nothing comes before or after it",
+                    "reads nothing, and nothing reads it: it runs, but nothing comes before or after it",
+                ),
             NodeKind::Template(_)
             | NodeKind::Tool(_)
             | NodeKind::Flow(_)
@@ -59,12 +71,21 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             | NodeKind::Input(_)
             | NodeKind::Other(_) => continue,
         };
+        if subject.in_markdown() && misread.contains(&number) {
+            continue;
+        }
         drafts
             .find(
                 Place::value(subject.flow.node_pointer(number).key("id")),
-                format!("node {} {what}", quoted(&node.id)),
+                format!("{} {what}", subject.called(number)),
             )
             .node(&node.id)
             .hint(subject.in_form("connect it, or remove it", if node.runnable() { AFTER } else { RESULTS }));
     }
+}
+
+/// Whether a text reads something in vain, or what several steps give: that tells why there is no edge.
+fn in_vain(subject: &FlowSubject<'_>, misread: &HashSet<usize>) -> bool {
+    let mut reads = subject.scope.steps.iter().flat_map(|step| &step.reads);
+    !misread.is_empty() || reads.any(|read| matches!(read.source, ReadSource::Ambiguous))
 }

@@ -2,7 +2,8 @@
 
 use crate::code::Code;
 use crate::document::Place;
-use crate::names::quoted;
+use crate::model::KnownFlow;
+use crate::names::{few, quoted};
 use crate::validate::doing::strangers;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -26,9 +27,21 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let name = name.as_str();
             let place = Place::key(subject.flow.node_pointer(step.node).key("data").key("variables").key(key));
             drafts
-                .find(place, format!("node {}: flow {} has no input {}", quoted(id), quoted(&flow.name), quoted(name)))
+                .find(
+                    place,
+                    format!("{}: flow {} has no input {}", subject.called(step.node), quoted(&flow.name), quoted(name)),
+                )
                 .did_you_mean(name, flow.inputs.iter().map(|(input, _)| input.as_str()))
+                .hint(inputs_of(flow))
                 .node(id);
         }
+    }
+}
+
+/// The inputs that a flow has, in words.
+fn inputs_of(flow: &KnownFlow) -> String {
+    match flow.inputs.as_slice() {
+        [] => "it has no inputs".to_owned(),
+        inputs => format!("its inputs: {}", few(inputs.iter().map(|(input, _)| quoted(input)))),
     }
 }

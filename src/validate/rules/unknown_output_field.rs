@@ -64,7 +64,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             }
             let id = subject.id(step.node);
             let fact = fact(subject, giver, &path, &leads);
-            let message = format!("node {} reads {{{}}}, and {fact}", quoted(id), placeholder.spelt());
+            let message = format!("{} reads {{{}}}, and {fact}", subject.called(step.node), placeholder.spelt());
             let draft = subject.find_group(drafts, step, number, message);
             advise(draft.node(id), subject, giver, &path, &leads);
         }
@@ -95,12 +95,7 @@ fn mappings(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             }
             let place = Place::key(subject.flow.edge_pointer(number).key("data").key("mapping").key(target));
             let fact = fact(subject, from, &mapped.path, &leads);
-            let message = format!(
-                "edge {} takes {} from {}, and {fact}",
-                quoted(&edge.caption()),
-                quoted(target),
-                quoted(source)
-            );
+            let message = format!("{}, and {fact}", subject.taken(edge, to, target, source));
             advise(drafts.find(place, message).node(&edge.to), subject, from, &mapped.path, &leads);
         }
     }
@@ -112,9 +107,9 @@ fn fact(subject: &FlowSubject<'_>, giver: usize, path: &[String], leads: &Leads)
         let above = shown(&path.get(..depth).unwrap_or_default().join("."), 100);
         match (subject.link(giver), above.as_str()) {
             (Some(flow), "") => format!("flow {}", quoted(flow)),
-            (None, "") => format!("the contract of node {}", quoted(subject.id(giver))),
+            (None, "") => format!("the contract of {}", subject.called(giver)),
             (Some(flow), above) => format!("{above} of flow {}", quoted(flow)),
-            (None, above) => format!("{above} in the contract of node {}", quoted(subject.id(giver))),
+            (None, above) => format!("{above} in the contract of {}", subject.called(giver)),
         }
     };
     let field = |part: &Part| quoted(path.get(part.depth).map_or("", String::as_str));

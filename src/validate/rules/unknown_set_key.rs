@@ -1,11 +1,13 @@
 //! `unknown-set-key`: a set gives a value to a name that its text does not have, or has the name of another set.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::model::{NodeKind, VariableSet};
 use crate::names::{VariableName, nfc, quoted};
+use crate::validate::misreading::slips;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, StepScope};
 
 /// The rule.
@@ -22,16 +24,18 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let mut told: HashSet<(String, Pointer)> = HashSet::new();
+    // What a text reads under a name that is slightly wrong is told there.
+    let slips: LazyCell<HashSet<&str>, _> = LazyCell::new(|| slips(subject).into_values().collect());
     for step in &subject.scope.steps {
         let Body::Text { template, .. } = &step.body else { continue };
-        let id = subject.id(step.node);
+        let (id, called) = (subject.id(step.node), subject.called(step.node));
         if let Some(NodeKind::Template(node)) = subject.flow.nodes.get(step.node).map(|node| &node.kind) {
-            for (place, key, message) in strangers(step, &node.sets) {
-                let draft = drafts.find(Place::key(place), format!("node {}: {message}", quoted(id)));
+            for (place, key, message) in strangers(step, &node.sets).filter(|(_, key, _)| !slips.contains(key)) {
+                let draft = drafts.find(Place::key(place), format!("{called}: {message}"));
                 draft.node(id).did_you_mean(key, names(step)).hint(HINT);
             }
             for (place, message) in twins(&node.sets) {
-                drafts.find(place, format!("node {}: {message}", quoted(id))).node(id).hint(OTHER_NAME);
+                drafts.find(place, format!("{called}: {message}")).node(id).hint(OTHER_NAME);
             }
         }
         let Some(template) = template else { continue };

@@ -1,7 +1,6 @@
 //! `unreachable-reference`: the output that a step reads can't be there yet.
 
 use crate::code::Code;
-use crate::model::Shape;
 use crate::names::quoted;
 use crate::validate::ReadSource;
 use crate::validate::rule::EDGES;
@@ -41,14 +40,16 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 format!("but no edge leads from {} to it", quoted(giver))
             };
             let message = format!(
-                "node {} reads {{{}}}, the output of node {}, {why}",
-                quoted(reader),
+                "{} reads {{{}}}, the output of {}, {why}",
+                subject.called(step.node),
                 placeholder.spelt(),
-                quoted(giver)
+                subject.called(node)
             );
             let draft = subject.find_group(drafts, step, read.placeholder, message);
             let draft = draft.node(reader);
-            if step.node != node && subject.flow.shape != Shape::Markdown {
+            if step.node == node && subject.in_markdown() {
+                draft.hint("name another step: no step reads its own output");
+            } else if step.node != node && !subject.in_markdown() {
                 draft.hint(format!(
                     "draw an edge from {} to {}, or remove the placeholder",
                     quoted(giver),

@@ -1,5 +1,6 @@
 //! `unread-output`: a step whose text nobody reads and no result shows.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use crate::code::Code;
@@ -24,7 +25,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let Some(order) = subject.order.filter(|_| subject.scope.steps.len() > 1 && !subject.lacks_edges()) else { return };
     // Once the edges lead somewhere, one may lead to a reader.
-    if subject.edges_in_doubt() || subject.nodes_in_doubt() {
+    if subject.edges_in_doubt() || subject.nodes_in_doubt() || subject.reads_in_doubt() {
         return;
     }
     let guided = subject.flow.nodes.iter().any(|node| match &node.kind {
@@ -48,10 +49,15 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
         read.extend(step.givers());
     }
+    let misread: LazyCell<HashSet<usize>, _> =
+        LazyCell::new(|| subject.misread().iter().flat_map(|one| subject.scope.givers(one.meant)).collect());
     for step in &subject.scope.steps {
         let node = step.node;
         let text = matches!(step.body, Body::Text { .. });
         if !text || shown.contains(&node) || read.contains(&node) || !subject.graph.connected(node) {
+            continue;
+        }
+        if misread.contains(&node) {
             continue;
         }
         let id = subject.id(node);
@@ -65,15 +71,24 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     "result {} shows a later step, and no step reads the output of this one",
                     quoted(result.caption())
                 ),
-                "give it a result of its own, or read it".to_owned(),
+                subject
+                    .in_form(
+                        "give it a result of its own, or read it",
+                        "name it under `results` by a label, or read it",
+                    )
+                    .to_owned(),
             ),
             None => (
                 "no step reads its output, and no result shows it".to_owned(),
-                format!("read it as {{{}_result}} in a later text, or draw an edge from it to a result", plain(id)),
+                format!(
+                    "read it as {{{}_result}} in a later text, or {}",
+                    plain(id),
+                    subject.in_form("draw an edge from it to a result", "name it under `results` of the front matter")
+                ),
             ),
         };
         drafts
-            .find(Place::value(subject.flow.node_pointer(node).key("id")), format!("node {}: {why}", quoted(id)))
+            .find(Place::value(subject.flow.node_pointer(node).key("id")), format!("{}: {why}", subject.called(node)))
             .node(id)
             .hint(hint);
     }

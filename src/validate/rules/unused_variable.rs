@@ -1,12 +1,13 @@
 //! `unused-variable`: a declaration without a use, often a spelling that drifted.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use crate::code::Code;
 use crate::document::{Edit, Place, Pointer};
 use crate::model::NodeKind;
-use crate::names::{CatalogPath, nearest, one_letter_off, quoted};
-use crate::validate::{Body, Read, ReadSource, StepScope};
+use crate::names::{CatalogPath, nearest, quoted};
+use crate::validate::misreading::{MOST_SLIPS, unused_inputs};
+use crate::validate::{Body, StepScope};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -43,7 +44,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     let who = format!("template {}", quoted(&template.name));
                     drafts.find_in(template, place, says(&who, &declared.name))
                 }
-                _ => drafts.find(place, says(&format!("node {}", quoted(id)), &declared.name)),
+                _ => drafts.find(place, says(&subject.called(step.node), &declared.name)),
             };
             draft
                 .node(id)
@@ -51,10 +52,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 .unsafe_fix("remove the declaration", Edit::Remove(declared.pointer.clone()));
         }
     }
-    let slips = slips(subject);
-    for name in unused_inputs(subject) {
+    let unused = unused_inputs(subject);
+    let misread = if unused.is_empty() { Vec::new() } else { subject.misread() };
+    for name in unused {
         // What reads it under a name that is slightly wrong is told there.
-        if slips.values().any(|meant| *meant == name) {
+        if misread.iter().any(|one| one.meant == name) || mapped_in_vain(subject, name) {
             continue;
         }
         let Some(input) = subject.scope.inputs.get(name) else { continue };
@@ -75,45 +77,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     }
 }
 
-/// The inputs that no step reads.
-fn unused_inputs<'s>(subject: &FlowSubject<'s>) -> Vec<&'s str> {
-    // Where a template is somewhere else, its text may use the input; where nothing runs, that is the trouble.
-    let unknown = |step: &StepScope| matches!(step.body, Body::Elsewhere | Body::Faulty { .. });
-    if !subject.has_steps() || subject.nodes_in_doubt() || subject.scope.steps.iter().any(unknown) {
-        return Vec::new();
-    }
-    let mut read_somewhere: HashSet<&str> = HashSet::new();
-    for read in subject.scope.steps.iter().flat_map(|step| &step.reads) {
-        read_somewhere.insert(&read.name);
-        if let ReadSource::MappedInput { input, .. } = &read.source {
-            read_somewhere.insert(input);
-        }
-    }
-    subject.scope.inputs.keys().map(String::as_str).filter(|name| !read_somewhere.contains(name)).collect()
+/// Whether a step in Markdown maps an input that is not there, and this one was meant.
+fn mapped_in_vain(subject: &FlowSubject<'_>, input: &str) -> bool {
+    let sources = subject.flow.edges.iter().flat_map(|edge| &edge.mapping).map(|(_, source)| source.as_str());
+    let of_step = |source: &str| source == "result" || source.starts_with("result.");
+    let unknown = sources.filter(|source| !of_step(source) && !subject.scope.inputs.contains_key(*source));
+    subject.in_markdown() && unknown.take(MOST_SLIPS).any(|source| !nearest(source, [input], 1).is_empty())
 }
-
-/// Names that steps without declarations read, each with the input or output that it is a misspelling of: an input
-/// that is alike and that no step reads, or one of which it differs in a single letter.
-pub(super) fn slips<'s>(subject: &FlowSubject<'s>) -> BTreeMap<&'s str, &'s str> {
-    let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
-    let steps = subject.scope.steps.iter().filter(|step| step.declared.is_empty());
-    let names: BTreeSet<&'s str> = steps.flat_map(|step| &step.reads).filter(open).map(|read| &*read.name).collect();
-    if names.is_empty() {
-        return BTreeMap::new();
-    }
-    let outputs: BTreeSet<&'s str> = subject.scope.outputs.keys().map(String::as_str).collect();
-    let known = subject.scope.inputs.keys().map(String::as_str).chain(outputs).take(MOST_SLIPS);
-    let mut slips = BTreeMap::new();
-    for known in known {
-        slips.extend(names.iter().filter(|name| one_letter_off(name, known)).map(|name| (*name, known)));
-    }
-    for input in unused_inputs(subject).into_iter().take(MOST_SLIPS) {
-        if let Some(name) = nearest(input, names.iter().copied(), 1).into_iter().next() {
-            slips.insert(name, input);
-        }
-    }
-    slips
-}
-
-/// The most names for which a misspelling is looked for.
-const MOST_SLIPS: usize = 100;

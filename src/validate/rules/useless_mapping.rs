@@ -36,20 +36,25 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 let draft = drafts
                     .find(
                         place,
-                        format!(
-                            "edge {} maps {}, and the text of node {} doesn't use it",
-                            quoted(&edge.caption()),
-                            quoted(target),
-                            quoted(&edge.to)
-                        ),
+                        if subject.in_markdown() {
+                            format!("step {} maps {}, and its text doesn't use it", quoted(&edge.to), quoted(target))
+                        } else {
+                            format!(
+                                "edge {} maps {}, and the text of node {} doesn't use it",
+                                quoted(&edge.caption()),
+                                quoted(target),
+                                quoted(&edge.to)
+                            )
+                        },
                     )
                     .node(&edge.to);
                 if turned {
                     draft.hint(format!("turn it round: {{{}: {}}}", quoted(source), quoted(target)));
                 } else {
-                    draft
-                        .did_you_mean(target, step.reads.iter().map(|read| read.name.as_str()))
-                        .hint(format!("use {{{target}}} in that text, or remove it from the mapping"));
+                    draft.did_you_mean(target, step.reads.iter().map(|read| read.name.as_str())).hint(format!(
+                        "use {{{target}}} in that text, or remove it from {}",
+                        subject.in_form("the mapping", "`map`")
+                    ));
                 }
                 continue;
             }
@@ -58,15 +63,13 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     let draft = drafts
                         .find(
                             place,
-                            format!(
-                                "edge {} takes {} from {}, and there is no input of that name",
-                                quoted(&edge.caption()),
-                                quoted(target),
-                                quoted(source)
-                            ),
+                            format!("{}, and there is no input of that name", subject.taken(edge, to, target, source)),
                         )
                         .did_you_mean(source, subject.scope.inputs.keys().map(String::as_str));
-                    draft.node(&edge.to).hint("take `result`, or the name of an input");
+                    draft.node(&edge.to).hint(
+                        subject
+                            .in_form("take `result`, or the name of an input", "name one of the `inputs`, or a step"),
+                    );
                 }
                 Some(ReadSource::Mapped(mapped))
                     if !mapped.path.is_empty() && *subject.output_shape(from) == OutputShape::Text =>
@@ -75,15 +78,13 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                         .find(
                             place,
                             format!(
-                                "edge {} takes {} from {}, but node {} gives a text, which has no fields",
-                                quoted(&edge.caption()),
-                                quoted(target),
-                                quoted(source),
-                                quoted(&edge.from)
+                                "{}, but {} gives a text, which has no fields",
+                                subject.taken(edge, to, target, source),
+                                subject.called(from)
                             ),
                         )
                         .node(&edge.to)
-                        .hint("map it from `result`");
+                        .hint(subject.in_form("map it from `result`", "leave `path` out"));
                 }
                 Some(_) => {}
             }

@@ -3,9 +3,11 @@
 mod convert;
 mod hostile;
 mod importing;
+mod law;
 mod reading;
 mod slips;
 mod tidying;
+mod wording;
 
 use crate::support::program::{Said, Sandbox};
 

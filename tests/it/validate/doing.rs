@@ -146,6 +146,7 @@ fn an_input_that_the_other_flow_does_not_have_is_a_warning() {
 warning none bad.json:15:11 /nodes/0/data/variables/lenght `"lenght"`
   node "berth": flow "Berth" has no input "lenght"
   hint: did you mean "length"?
+  hint: its inputs: "boat", "length"
 "#,
     );
 }
@@ -190,11 +191,13 @@ warning none bad.json:17:20 /nodes/0/data/retry/times `99`
 warning none bad.json:18:11 /nodes/0/data/retry/backofMs `"backofMs"`
   node "tide": the field "backofMs" of `retry` is unknown, and flowy ignores it
   hint: did you mean "backoffMs"?
+  hint: its fields are `times` and `backoffMs`
 warning none bad.json:33:24 /nodes/1/data/retry/backoffMs `90000`
   node "moon": `retry.backoffMs` is 90000, and no pause is longer than a minute
   hint: write 60000 or less
 warning none bad.json:34:11 /nodes/1/data/retry/jitter `"jitter"`
   node "moon": the field "jitter" of `retry` is unknown, and flowy ignores it
+  hint: its fields are `times` and `backoffMs`
 "#,
     );
 }

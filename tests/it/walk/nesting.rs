@@ -254,7 +254,8 @@ fn chain(count: usize) -> Vec<(String, String)> {
         } else {
             json!([link("next", &format!("N{}", number + 1), json!({}))])
         };
-        (format!("flows/N{number}.json"), file(nodes, &[], json!({})))
+        let named = file(nodes, &[], json!({})).replace("\"x\"", &format!("\"N{number}\""));
+        (format!("flows/N{number}.json"), named)
     };
     (1..=count).map(flow).collect()
 }

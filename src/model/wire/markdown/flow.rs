@@ -3,7 +3,7 @@
 use super::step::{self, StepEdges};
 use super::{BadYaml, Written, as_text, as_texts, cut_off, mapping, misspelt, nearly, pruned, scan, slips_in_braces};
 use crate::document::{Duplicate, Member, Note, Span, SyntaxKind, Tree, TreeKind};
-use crate::names::hidden;
+use crate::names::{hidden, quoted};
 
 /// The keys of a flow's front matter, in the order in which they are laid out.
 pub(super) const KEYS: [&str; 19] = [
@@ -78,12 +78,20 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
         }
         name
     };
-    let named = front.results.iter().flat_map(|member| match &member.tree.kind {
-        TreeKind::List(items) => items.iter().filter_map(Tree::as_text).collect::<Vec<_>>(),
-        _ => member.tree.as_text().into_iter().collect(),
-    });
+    let mut results: Vec<(Member, Vec<(Span, String)>)> = Vec::new();
+    for member in front.results {
+        let before = notes.len();
+        let feeders = step::ids(text, &member.tree, &format!("result {}", quoted(&member.key)), None, &mut notes);
+        // What was to give it is told already.
+        if !feeders.is_empty() || notes.len() == before {
+            results.push((member, feeders));
+        }
+    }
+    let named = || results.iter().flat_map(|(_, feeders)| feeders).map(|(_, id)| id.as_str());
     let sections: Vec<_> = body.sections.iter().zip(&ids).map(|(section, id)| (&**id, section.text.clone())).collect();
-    notes.extend(nearly::steps(text, &body.headings, &sections, named));
+    notes.extend(nearly::steps(text, &body.headings, &sections, named()));
+    // Nodes that only JSON has are called as nothing that the file names.
+    ids.extend(steps.iter().flat_map(|(_, edges)| edges.named()).chain(named()).map(str::to_owned).collect::<Vec<_>>());
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     let inputs_id = free("inputs", &ids);
     if !front.inputs.is_empty() {
@@ -92,17 +100,19 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
         let data = vec![Member::new("variables", at, Tree::list(at, names))];
         nodes.push(node(at, Tree::made(at, inputs_id.clone()), "multi_input", Tree::map(at, data)));
     }
-    for (node, of_step) in steps {
+    for (node, mut of_step) in steps {
+        if front.inputs.is_empty() {
+            notes.extend(of_step.without_inputs());
+        }
         nodes.push(node);
         edges.extend(of_step.into_trees(&inputs_id));
     }
     ids.push(inputs_id);
-    for Member { key, at, tree } in front.results {
+    for (Member { key, at, .. }, feeders) in results {
         let id = free("result", &ids);
         ids.push(id.clone());
-        let TreeKind::List(feeders) = as_texts(text, tree).kind else { continue };
-        for feeder in feeders {
-            edges.push(StepEdges::edge(feeder.span, feeder.as_text().unwrap_or_default(), &id, Vec::new()));
+        for (span, feeder) in feeders {
+            edges.push(StepEdges::edge(span, &feeder, &id, Vec::new()));
         }
         let data = vec![Member::new("label", at, Tree::text(at, key))];
         nodes.push(node(at, Tree::made(at, id), "result", Tree::map(at, data)));

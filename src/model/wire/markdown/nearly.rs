@@ -92,6 +92,11 @@ fn outputs(text: &str) -> Vec<(&str, usize)> {
     groups.collect()
 }
 
+/// Whether a text reads the output of one of these steps.
+pub(super) fn reads_one_of(text: &str, ids: &[&str]) -> bool {
+    outputs(text).iter().any(|(name, _)| ids.iter().any(|id| key(id) == key(name)))
+}
+
 /// The ids that a heading may have been meant to have: what stands in braces, its words together, and each of them.
 fn called(line: &str) -> impl Iterator<Item = String> + '_ {
     let written = line.split('{').skip(1).filter_map(|rest| rest.split_once('}'));

@@ -84,6 +84,20 @@ impl StepEdges {
         }
     }
 
+    /// The steps that the block names.
+    pub(super) fn named(&self) -> impl Iterator<Item = &str> {
+        self.edges.iter().filter_map(|(from, ..)| from.as_deref())
+    }
+
+    /// Leaves out what comes from inputs, where the flow has none.
+    pub(super) fn without_inputs(&mut self) -> Option<Note> {
+        let place = self.edges.iter().position(|(from, ..)| from.is_none())?;
+        let (_, at, _) = self.edges.remove(place);
+        let message = format!("step {}: `map` takes an input, and the flow has no `inputs`", quoted(&self.id));
+        let hint = "declare it under `inputs` of the front matter, or write the id of a step".to_owned();
+        Some(Note::new(NoteKind::Misspelt, at, message, hint).stops_step(&self.id))
+    }
+
     /// An edge as JSON has it.
     pub(super) fn edge(at: Span, from: &str, to: &str, mapping: Vec<Member>) -> Tree {
         let mut members =
@@ -182,9 +196,8 @@ pub(super) fn read(
             "sets" => push("variableValueSets", sets(tree)),
             "x-flowy-ignore" => beside.push(Member::new(&key, at, tree)),
             "after" => {
-                let TreeKind::List(items) = as_texts(text, tree).kind else { continue };
-                for item in items {
-                    edges.note(Some(item.as_text().unwrap_or_default().to_owned()), item.span, None);
+                for (at, step) in ids(text, &tree, &format!("{of}`after`"), Some(&id), &mut notes) {
+                    edges.note(Some(step), at, None);
                 }
             }
             "map" => mapped(text, tree, &mut edges, &mut notes, (&id, &of)),
@@ -232,7 +245,7 @@ fn unquoted(text: &str, tree: &Tree, of: &str) -> Vec<Note> {
         TreeKind::Map(members) => match members.as_slice() {
             [one] if one.tree.is_empty() && text.get(tree.span.start..).is_some_and(|raw| raw.starts_with('{')) => {
                 let written = quoted(&format!("{{{}}}", one.key));
-                let message = format!("{of}{{{}}} without quotation marks is an object, not a placeholder", one.key);
+                let message = format!("{of}{{{}}} without quotation marks is a mapping, not a placeholder", one.key);
                 vec![Note::new(NoteKind::Misspelt, tree.span, message, format!("write {written}"))]
             }
             several => several.iter().flat_map(|member| unquoted(text, &member.tree, of)).collect(),
@@ -326,6 +339,34 @@ fn mapped(text: &str, tree: Tree, edges: &mut StepEdges, notes: &mut Vec<Note>, 
             }
         }
     }
+}
+
+/// The ids of steps that stand in a place, one or a list; what is none is told, and may stop a step.
+pub(super) fn ids(
+    text: &str,
+    tree: &Tree,
+    of: &str,
+    stops: Option<&str>,
+    notes: &mut Vec<Note>,
+) -> Vec<(Span, String)> {
+    let items = match &tree.kind {
+        TreeKind::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(tree),
+    };
+    let mut found = Vec::new();
+    for item in items.iter().filter(|item| !item.is_empty()) {
+        if let Some(id) = as_text(text, item.clone()).as_text() {
+            found.push((item.span, id.to_owned()));
+            continue;
+        }
+        let hint = "write the id of a step, or a list of ids: `[facts, messages]`".to_owned();
+        let note = Note::new(NoteKind::Misspelt, item.span, format!("{of} names no step here"), hint);
+        notes.push(match stops {
+            Some(id) => note.stops_step(id),
+            None => note,
+        });
+    }
+    found
 }
 
 /// Whether a block holds settings of a step and nothing else.

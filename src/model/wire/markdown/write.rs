@@ -18,6 +18,8 @@ pub struct StepWords {
     pub named: Option<String>,
     /// Whether its own text counts although it names a template.
     pub own_text: bool,
+    /// The names that its text declares without saying so, where the other form needs them said.
+    pub declared: Vec<String>,
 }
 
 /// Where the value of a mapped variable comes from.
@@ -158,6 +160,9 @@ fn step(node: &Node, raw: &Map<String, Value>, words: &StepWords, lost: &mut Vec
             _ => value.clone(),
         };
         block.insert((*key).to_owned(), value);
+    }
+    if matches!(node.kind, NodeKind::Template(_)) && !words.declared.is_empty() && !block.contains_key("variables") {
+        block.insert("variables".to_owned(), words.declared.clone().into());
     }
     let sets = data.get("variableValueSets").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if let (NodeKind::Template(_), Some(sets)) = (&node.kind, sets_of(sets, lost)) {

@@ -1,0 +1,133 @@
+//! What texts were to read, and read in no way: a name that is misspelt, or that stands in braces which are none of
+//! ours. It is told where it stands, so that no other rule has to tell what follows from it.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use serde_json::Value;
+
+use crate::model::Syntax;
+use crate::names::{nearest, one_letter_off};
+use crate::render::{lookalikes, placeholders};
+use crate::validate::{Body, FlowSubject, OutputPart, Read, ReadSource, StepScope};
+
+/// The most names of outputs among which a misspelt one is looked for, and the most misspelt ones of a step.
+const MOST_COMPARED: usize = 100;
+
+/// What one text was to read.
+pub(super) struct Misread<'s> {
+    /// The node of the step that reads it in vain.
+    pub(super) reader: usize,
+    /// The input or output that is meant.
+    pub(super) meant: &'s str,
+}
+
+impl<'s> FlowSubject<'s> {
+    /// Everything that texts were to read, and read in no way.
+    pub(in crate::validate) fn misread(&self) -> Vec<Misread<'s>> {
+        let (scope, slips) = (self.scope, slips(self));
+        let outputs: BTreeSet<&'s str> = scope.outputs.keys().map(String::as_str).collect();
+        let known = |name: &str| {
+            scope.inputs.get_key_value(name).map(|(name, _)| name.as_str()).or_else(|| outputs.get(name).copied())
+        };
+        let mut found = Vec::new();
+        for step in &scope.steps {
+            let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
+            for read in step.reads.iter().filter(open).take(MOST_COMPARED) {
+                let of_step = || self.output_of(&read.name);
+                let near = || {
+                    let outputs = outputs.iter().copied().take(MOST_COMPARED);
+                    let near = is_named_as_output(&read.name).then(|| nearest(&read.name, outputs, 1));
+                    near?.first().copied()
+                };
+                let meant = slips.get(read.name.as_str()).copied().or_else(of_step).or_else(near);
+                found.extend(meant.map(|meant| Misread { reader: step.node, meant }));
+            }
+            let elsewhere = in_other_braces(step).into_iter().filter_map(|name| known(&name));
+            found.extend(elsewhere.map(|meant| Misread { reader: step.node, meant }));
+        }
+        found
+    }
+
+    /// The name of the output of the step that has this id.
+    pub(in crate::validate) fn output_of(&self, id: &str) -> Option<&'s str> {
+        let node = self.flow.nodes.iter().position(|node| node.runnable() && node.id == id)?;
+        let of_node =
+            |(_, givers): &(&'s String, &Vec<(usize, OutputPart)>)| givers.iter().any(|(giver, _)| *giver == node);
+        self.scope.outputs.iter().filter(of_node).map(|(name, _)| name.as_str()).min()
+    }
+}
+
+/// The names that a step has in braces that are none of ours: `{{ name }}` in a text, `{name}` in arguments.
+fn in_other_braces(step: &StepScope) -> Vec<String> {
+    match &step.body {
+        Body::Text { text, .. } => lookalikes(text).into_iter().map(|one| one.name).collect(),
+        Body::Call { arguments, .. } => {
+            let mut names = Vec::new();
+            let mut next: Vec<&Value> = arguments.written().values().collect();
+            while let Some(value) = next.pop() {
+                match value {
+                    Value::Array(items) => next.extend(items),
+                    Value::Object(members) => next.extend(members.values()),
+                    Value::String(text) => {
+                        names.extend(placeholders(text, Syntax::Single).into_iter().map(|one| one.name));
+                    }
+                    Value::Null | Value::Bool(_) | Value::Number(_) => {}
+                }
+            }
+            names
+        }
+        Body::Link { .. } | Body::Faulty { .. } | Body::Elsewhere => Vec::new(),
+    }
+}
+
+/// The inputs that no step reads.
+pub(super) fn unused_inputs<'s>(subject: &FlowSubject<'s>) -> Vec<&'s str> {
+    // Where a template is somewhere else, its text may use the input; where nothing runs, that is the trouble.
+    let unknown = |step: &StepScope| matches!(step.body, Body::Elsewhere | Body::Faulty { .. });
+    if !subject.has_steps()
+        || subject.nodes_in_doubt()
+        || subject.reads_in_doubt()
+        || subject.scope.steps.iter().any(unknown)
+    {
+        return Vec::new();
+    }
+    let mut read_somewhere: HashSet<&str> = HashSet::new();
+    for read in subject.scope.steps.iter().flat_map(|step| &step.reads) {
+        read_somewhere.insert(&read.name);
+        if let ReadSource::MappedInput { input, .. } = &read.source {
+            read_somewhere.insert(input);
+        }
+    }
+    subject.scope.inputs.keys().map(String::as_str).filter(|name| !read_somewhere.contains(name)).collect()
+}
+
+/// Names that steps without declarations read, each with the input or output that it is a misspelling of: an input
+/// that is alike and that no step reads, or one of which it differs in a single letter.
+pub(super) fn slips<'s>(subject: &FlowSubject<'s>) -> BTreeMap<&'s str, &'s str> {
+    let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
+    let steps = subject.scope.steps.iter().filter(|step| step.declared.is_empty());
+    let names: BTreeSet<&'s str> = steps.flat_map(|step| &step.reads).filter(open).map(|read| &*read.name).collect();
+    if names.is_empty() {
+        return BTreeMap::new();
+    }
+    let outputs: BTreeSet<&'s str> = subject.scope.outputs.keys().map(String::as_str).collect();
+    let known = subject.scope.inputs.keys().map(String::as_str).chain(outputs).take(MOST_SLIPS);
+    let mut slips = BTreeMap::new();
+    for known in known {
+        slips.extend(names.iter().filter(|name| one_letter_off(name, known)).map(|name| (*name, known)));
+    }
+    for input in unused_inputs(subject).into_iter().take(MOST_SLIPS) {
+        if let Some(name) = nearest(input, names.iter().copied(), 1).into_iter().next() {
+            slips.insert(name, input);
+        }
+    }
+    slips
+}
+
+/// The most names for which a misspelling is looked for.
+pub(super) const MOST_SLIPS: usize = 100;
+
+/// Whether a name is made as those of outputs are.
+pub(super) fn is_named_as_output(name: &str) -> bool {
+    ["_result", "_template"].iter().any(|end| name.to_lowercase().ends_with(end))
+}
