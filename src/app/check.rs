@@ -255,8 +255,8 @@ impl App {
     }
 }
 
-/// Checks files and folders given by path; without any, the source that was named for this check,
-/// else the catalog in the current folder, else the source that the settings name.
+/// Checks files and folders given by path; without any, the source that was named for this check, else the catalog
+/// in the current folder or in one above it, else the source that the settings name.
 ///
 /// The examples are checked only where they are asked for: a check of the wrong folder must not
 /// pass because they are fine.
@@ -271,15 +271,16 @@ pub async fn check_paths(
 ) -> Result<Checkup, Error> {
     let here = environment.current_folder();
     if request.paths.is_empty() && request.typed.is_none() {
-        let app = if super::has_flows(here) && !request.source_named {
+        let around = here.ancestors().find(|folder| super::has_flows(folder)).filter(|_| !request.source_named);
+        let app = if let Some(around) = around {
             // The checker prefers what lies before the maintainer's eyes.
-            let spec = SourceSpec::Folder(here.to_owned());
+            let spec = SourceSpec::Folder(around.to_owned());
             App::open_at(spec, settings.clone(), clock, crate::source::Pace::Real)?
         } else if settings.source.is_some() {
             App::open(settings.clone(), environment, clock)?
         } else {
             let here = crate::names::shown(&here.to_string_lossy(), 200);
-            return Err(Error::new(Code::InvalidRequest, format!("there is nothing to check: {here} has no flows/"))
+            return Err(Error::new(Code::InvalidRequest, format!("there is nothing to check: neither {here} nor a folder above it has flows/"))
                 .next("name the catalog: `flowy validate PATH` or --source owner/repo; --source examples checks the built-in one"));
         };
         return app.check(request).await;

@@ -66,7 +66,8 @@ async fn what_a_classic_token_may_do_too_much_is_told_and_the_token_is_not() {
         .insert_header("x-ratelimit-limit", "5000")
         .insert_header("x-ratelimit-remaining", "4321")
         .insert_header("date", "Tue, 01 Jan 2019 10:00:00 GMT");
-    github.fault(Fault::answer("/repos/acme/flows", answer));
+    // The question about the repository itself comes first.
+    github.fault(Fault::answer("/repos/acme/flows", answer).times(1));
     let sandbox = Sandbox::new().variable("GITHUB_API_URL", &github.url()).variable("GITHUB_PAT", TOKEN);
     let (sandbox, said) = asked(sandbox, &["doctor", "--source", "acme/flows", "--json"]).await;
     assert_eq!(
