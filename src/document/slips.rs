@@ -14,10 +14,22 @@ pub(super) struct Slip {
 /// The slip that a parser stumbled over at a byte of a text, where it is one of these.
 pub(super) fn slip(text: &str, at: usize) -> Option<Slip> {
     merge(text, at)
+        .or_else(|| markdown(text, at))
         .or_else(|| fence(text, at))
         .or_else(|| open_text(text, at))
         .or_else(|| typographic(text, at))
         .or_else(|| foreign_word(text, at))
+}
+
+/// A text in Markdown, as flows and templates may be written, under a name that ends in `.json`.
+fn markdown(text: &str, at: usize) -> Option<Slip> {
+    let first = text.lines().next()?.trim_end();
+    let begins = first == "---" || first.trim_start_matches('#').starts_with(' ') && first.starts_with('#');
+    (begins && at <= first.len()).then(|| Slip {
+        message: "the file holds Markdown, and its name says that it is JSON".to_owned(),
+        hint: "give it another ending: .flow.md for a flow, .md for a template",
+        span: Span { start: 0, end: first.len() },
+    })
 }
 
 /// A fence of Markdown around the JSON, as chats write it.

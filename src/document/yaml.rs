@@ -17,6 +17,9 @@ use crate::names::{legible, quoted};
 /// The most values and keys of one piece of YAML: what a person writes has a few hundred.
 const MOST_EVENTS: usize = 20_000;
 
+/// Keys whose values are mappings in all files that are read.
+const MAPPINGS: [&str; 8] = ["inputs", "results", "outputs", "map", "sets", "args", "retry", "set"];
+
 /// Why a piece of YAML can't be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct YamlProblem {
@@ -249,6 +252,11 @@ impl Reading<'_> {
         let (before, after) = text.split_once(": ").unwrap_or((text, ""));
         if after.contains(": ") && !after.starts_with(['"', '\'', '{', '[']) {
             let from = line.start + before.len() + 2;
+            if MAPPINGS.contains(&before.trim()) {
+                let message = format!("`{}` takes names with what belongs to each", before.trim());
+                let hint = "write them between braces, `{ name: value }`, or each on a line of its own below it";
+                return self.problem(from..line.end, message, hint);
+            }
             let message = "a value with a colon and a blank in it has to stand in quotation marks";
             return self.problem(from..line.end, message, "put the whole value in quotation marks");
         }
@@ -272,6 +280,14 @@ impl Reading<'_> {
             let message = format!("what stands between {brackets} can't be read");
             let hint = "part values by commas, and quote a value that holds a comma, `: ` or ` #`";
             return self.problem(at..at + 1, message, hint);
+        }
+        if message.contains("comments must be separated") {
+            let message = "a # behind other signs, which YAML takes for a comment";
+            return self.problem(
+                at..at + 1,
+                message,
+                "put the value in quotation marks; an id of a step is written without `{#` and `}`",
+            );
         }
         if message.contains("unclosed bracket") {
             let message = "a value begins with a bracket that is never closed";

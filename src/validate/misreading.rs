@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::model::Syntax;
 use crate::names::{nearest, one_letter_off};
-use crate::render::{lookalikes, placeholders};
-use crate::validate::{Body, FlowSubject, OutputPart, Read, ReadSource, StepScope};
+use crate::render::{Placeholder, lookalikes, placeholders};
+use crate::validate::{Body, DeclaredName, FlowSubject, OutputPart, Read, ReadSource, StepScope};
 
 /// The most names of outputs among which a misspelt one is looked for, and the most misspelt ones of a step.
-const MOST_COMPARED: usize = 100;
+pub(super) const MOST_COMPARED: usize = 100;
 
 /// What one text was to read.
 pub(super) struct Misread<'s> {
@@ -39,13 +39,23 @@ impl<'s> FlowSubject<'s> {
                     let near = is_named_as_output(&read.name).then(|| nearest(&read.name, outputs, 1));
                     near?.first().copied()
                 };
-                let meant = slips.get(read.name.as_str()).copied().or_else(of_step).or_else(near);
+                let called = || self.called_as_output(&read.name);
+                let meant = slips.get(read.name.as_str()).copied().or_else(of_step).or_else(called).or_else(near);
                 found.extend(meant.map(|meant| Misread { reader: step.node, meant }));
             }
-            let elsewhere = in_other_braces(step).into_iter().filter_map(|name| known(&name));
+            let names = handed_on(step).map(|(_, name)| name).filter(|_| self.in_markdown());
+            let elsewhere = in_other_braces(step).into_iter().chain(names).filter_map(|name| known(&name));
             found.extend(elsewhere.map(|meant| Misread { reader: step.node, meant }));
         }
         found
+    }
+
+    /// In Markdown, the name of the output of the step that a name speaks of in other words: `poem_output` for `poem_result`.
+    pub(in crate::validate) fn called_as_output(&self, name: &str) -> Option<&'s str> {
+        let (id, word) = name.rsplit_once('_')?;
+        let word =
+            ["result", "results", "output", "outputs", "answer"].iter().find(|known| word.eq_ignore_ascii_case(known));
+        self.output_of(id).filter(|_| word.is_some() && self.in_markdown())
     }
 
     /// The name of the output of the step that has this id.
@@ -55,6 +65,17 @@ impl<'s> FlowSubject<'s> {
             |(_, givers): &(&'s String, &Vec<(usize, OutputPart)>)| givers.iter().any(|(giver, _)| *giver == node);
         self.scope.outputs.iter().filter(of_node).map(|(name, _)| name.as_str()).min()
     }
+}
+
+/// The defaults of a step's own variables that are nothing but a placeholder, each with its name.
+pub(super) fn handed_on(step: &StepScope) -> impl Iterator<Item = (&DeclaredName, String)> {
+    step.declared.iter().filter(|declared| declared.by_node && matches!(step.body, Body::Text { .. })).filter_map(
+        |declared| {
+            let text = declared.default.as_deref()?.as_str()?;
+            let [only] = <[Placeholder; 1]>::try_from(placeholders(text, Syntax::Single)).ok()?;
+            (only.range == (0..text.len())).then_some((declared, only.name))
+        },
+    )
 }
 
 /// The names that a step has in braces that are none of ours: `{{ name }}` in a text, `{name}` in arguments.

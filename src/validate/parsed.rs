@@ -120,7 +120,7 @@ impl ParsedFlows {
 
     /// What can be read of it, where it is no JSON.
     pub fn lax(&self) -> Option<Self> {
-        let problem = self.contents.as_ref().err()?;
+        let problem = self.contents.as_ref().err().filter(|_| !wire::is_markdown(self.path.as_str()))?;
         let document = Document::lax(self.path.clone(), &problem.text)?;
         Some(Self { path: self.path.clone(), contents: Ok(Arc::new(Contents::of(Arc::new(document)))) })
     }

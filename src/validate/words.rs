@@ -5,7 +5,7 @@ use jsonschema::JsonType;
 use jsonschema::error::TypeKind;
 use serde_json::Value;
 
-use crate::document::Document;
+use crate::document::{Document, Pointer};
 use crate::model::wire::is_markdown;
 use crate::model::{Edge, Node, NodeKind, Shape};
 use crate::names::{quoted, shown};
@@ -99,6 +99,19 @@ pub(in crate::validate) fn place_in_markdown<'d>(
             }
         }
         rest => (of_fields("", value, rest), None),
+    }
+}
+
+/// How what a front matter says of inputs is written, where that is none of the schema.
+pub(in crate::validate) fn help_in_markdown(document: &Document, pointer: &Pointer) -> Option<String> {
+    let steps: Vec<String> = pointer.steps().collect();
+    match steps.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        _ if !is_markdown(document.path.as_str()) => None,
+        ["metadata", "inputs"] => Some(
+            "write the names as a list, `inputs: [topic, day]`, or `topic: { description: … }` below it".to_owned(),
+        ),
+        ["metadata", "inputs", name] => Some(format!("write `{}: {{ description: … }}`", shown(name, 60))),
+        _ => None,
     }
 }
 

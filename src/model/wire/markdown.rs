@@ -19,7 +19,7 @@ use crate::document::{
     self, Document, Duplicate, Edit, Locator, Member, Note, Span, SyntaxKind, SyntaxProblem, Tree, TreeKind, Yaml,
     YamlProblem,
 };
-use crate::names::{CatalogPath, FLOW_ENDING, hidden, nearest, quoted, spelt_in_tags};
+use crate::names::{CatalogPath, FLOW_ENDING, hidden, nearest, quoted, shown, spelt_in_tags};
 
 /// Reads a file of a catalog: Markdown where its path ends so, else JSON.
 ///
@@ -179,6 +179,18 @@ fn as_texts(text: &str, tree: Tree) -> Tree {
     };
     let items = items.into_iter().filter(|item| !item.is_empty()).map(|item| as_text(text, item)).collect();
     Tree::list(span, items)
+}
+
+/// One text with a comma in it, where several were to be a list.
+fn commas(key: &str, tree: &Tree) -> Option<Note> {
+    let TreeKind::Scalar(Value::String(said), crate::document::Style::Plain) = &tree.kind else { return None };
+    let several: Vec<&str> = said.split(',').map(str::trim).collect();
+    if several.len() < 2 || several.contains(&"") {
+        return None;
+    }
+    let message = format!("`{key}` is one text with a comma in it: {}", quoted(said));
+    let hint = format!("write a list: `{key}: [{}]`", shown(&several.join(", "), 200));
+    Some(Note::new(crate::document::NoteKind::FrontMatter, tree.span, message, hint))
 }
 
 /// A value in which nothing is written that is absent.

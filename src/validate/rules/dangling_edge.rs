@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::code::{Code, WarningCode};
 use crate::document::{Edit, Place};
-use crate::names::{nearest, quoted};
+use crate::names::{nearest, quoted, shown};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
 /// How many ids are compared for a slip of the pen.
@@ -58,6 +58,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                         "write the id of a step, as it stands in its heading: `## Label {#id}`",
                     )
                 });
+            let several = end.split(',').map(str::trim).collect::<Vec<_>>().join(", ");
+            let draft = if subject.in_markdown() && end.contains(',') {
+                draft.hint(format!("write several as a list: `[{}]`", shown(&several, 200)))
+            } else {
+                draft
+            };
             let draft = match turned {
                 Some(turned) => draft.hint(format!("turn it round: `map: {{ {turned} }}`")),
                 None => draft,

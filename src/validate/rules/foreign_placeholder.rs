@@ -7,6 +7,7 @@ use crate::document::Place;
 use crate::model::Syntax;
 use crate::names::{quoted, variable_char};
 use crate::render::{Lookalike, LookalikeKind, Placeholder, lookalikes};
+use crate::validate::misreading::handed_on;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, StepScope};
 
 /// The rule.
@@ -23,6 +24,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in &subject.scope.steps {
+        defaults(subject, step, drafts);
         match &step.body {
             Body::Text { text, template, .. } => {
                 if template.as_ref().is_none_or(|template| template.syntax == Syntax::Single) {
@@ -44,6 +46,26 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             }
             Body::Call { .. } | Body::Faulty { .. } | Body::Elsewhere => {}
         }
+    }
+}
+
+/// Defaults of a step in Markdown that were to hand values on: there, `variables` only says what a text has.
+fn defaults(subject: &FlowSubject<'_>, step: &StepScope, drafts: &mut Drafts<'_>) {
+    if !subject.in_markdown() {
+        return;
+    }
+    for (declared, name) in handed_on(step) {
+        let input = subject.scope.inputs.contains_key(&name);
+        let giver = subject.scope.givers(&name).next().map(|giver| subject.id(giver));
+        let from = match giver {
+            Some(giver) => giver.to_owned(),
+            None if input => format!("{{ input: {name} }}"),
+            None => continue,
+        };
+        let message =
+            format!("{}: {{{name}}} is text in the default of {}", subject.called(step.node), quoted(&declared.name));
+        let draft = drafts.find(Place::value(declared.pointer.clone()), message).node(subject.id(step.node));
+        draft.hint(format!("write `map: {{ {}: {from} }}` for its value", declared.name));
     }
 }
 

@@ -11,7 +11,7 @@ use crate::code::Code;
 use crate::document::{Document, Place, Pointer};
 use crate::model::wire::{UnreadKind, is_markdown, is_tests};
 use crate::names::{few, nearest, quoted, shown};
-use crate::validate::words::{due, place_in_markdown, words_for};
+use crate::validate::words::{due, help_in_markdown, place_in_markdown, words_for};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict, spelling};
 
 /// The rule.
@@ -245,6 +245,8 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
         }
         if only_describes(&violation.place.pointer) {
             draft.hint("the field only describes the flow; the flow runs anyway").only_warn();
+        } else if let Some(help) = help_in_markdown(subject.document, &violation.place.pointer) {
+            draft.hint(help);
         } else if let Some(help) = &violation.help {
             draft.hint(help);
         }

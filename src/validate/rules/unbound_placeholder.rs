@@ -48,7 +48,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let (Some(meant), ReadSource::Open { input: false, .. }) = (slips.get(&*read.name), &read.source) else {
                 continue;
             };
-            if is_named_as_output(&read.name) {
+            if is_named_as_output(&read.name) || subject.called_as_output(&read.name).is_some() {
                 continue;
             }
             let Some(placeholder) = step.placeholder(read) else { continue };
@@ -104,6 +104,7 @@ fn takes_what_came_before(
     let mut unused = unused.filter(|(target, _)| step.read(target).is_none());
     if slips.contains_key(read.name.as_str())
         || is_named_as_output(&read.name)
+        || subject.called_as_output(&read.name).is_some()
         || step.givers().any(|giver| giver == *parent)
         || unused.next().is_some()
         || subject.scope.steps.iter().any(needed)
@@ -148,7 +149,8 @@ fn no_output(
         };
         let mut nodes = subject.flow.nodes.iter().enumerate();
         let of_step = nodes.any(|(number, node)| node.runnable() && node.id == name && earlier(number));
-        if !of_step && !is_named_as_output(name) {
+        let meant = subject.called_as_output(name);
+        if !of_step && meant.is_none() && !is_named_as_output(name) {
             continue;
         }
         let spelt = placeholder.spelt();
@@ -165,6 +167,8 @@ fn no_output(
         let whole = format!("{name}_result");
         if of_step && outputs.contains(whole.as_str()) {
             draft.hint(format!("did you mean {}?", quoted(&whole)));
+        } else if let Some(meant) = meant {
+            draft.hint(format!("did you mean {}?", quoted(meant)));
         } else {
             draft.did_you_mean(name, outputs.iter().copied()).hint(format!(
                 "where a caller is to give it, declare {} {}",

@@ -6,8 +6,10 @@ use std::collections::HashSet;
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
+use crate::names::few;
+use crate::validate::misreading::MOST_COMPARED;
 use crate::validate::rule::{AFTER, EDGES};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, output_names};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -74,13 +76,16 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         if subject.in_markdown() && misread.contains(&number) {
             continue;
         }
-        drafts
+        let mut draft = drafts
             .find(
                 Place::value(subject.flow.node_pointer(number).key("id")),
                 format!("{} {what}", subject.called(number)),
             )
-            .node(&node.id)
-            .hint(subject.in_form("connect it, or remove it", if node.runnable() { AFTER } else { RESULTS }));
+            .node(&node.id);
+        for hint in in_vain_hints(subject, number) {
+            draft = draft.hint(hint);
+        }
+        draft.hint(subject.in_form("connect it, or remove it", if node.runnable() { AFTER } else { RESULTS }));
     }
 }
 
@@ -88,4 +93,34 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
 fn in_vain(subject: &FlowSubject<'_>, misread: &HashSet<usize>) -> bool {
     let mut reads = subject.scope.steps.iter().flat_map(|step| &step.reads);
     !misread.is_empty() || reads.any(|read| matches!(read.source, ReadSource::Ambiguous))
+}
+
+/// What a step in Markdown that stands alone seems to read, and does not.
+fn in_vain_hints(subject: &FlowSubject<'_>, number: usize) -> Vec<String> {
+    let Some(step) = subject.scope.steps.iter().find(|step| step.node == number && subject.in_markdown()) else {
+        return Vec::new();
+    };
+    let mut hints = Vec::new();
+    if let Body::Text { text, .. } = &step.body {
+        // The name of an output as words, or in other braces.
+        let words = text.replace('_', " ");
+        let mut outputs: Vec<&String> = subject.scope.outputs.keys().filter(|name| name.ends_with("_result")).collect();
+        outputs.sort_unstable();
+        let own = |name: &str| subject.scope.givers(name).any(|giver| giver == number);
+        let stands =
+            outputs.into_iter().take(MOST_COMPARED).find(|name| words.contains(&name.replace('_', " ")) && !own(name));
+        hints.extend(
+            stands.map(|name| format!("write {{{name}}} to read that output: without these braces it is text")),
+        );
+    }
+    let open =
+        step.reads.iter().filter(|read| matches!(read.source, ReadSource::Open { input: false, declared: true }));
+    let open: Vec<String> = open.map(|read| format!("{{{}}}", read.name)).collect();
+    if !open.is_empty() {
+        hints.push(format!("{} is no output of a step: callers give it", few(open.iter().map(String::as_str))));
+    }
+    if output_names(subject.id(number)).is_empty() {
+        hints.push("no text can read a step whose id holds other signs than letters, digits, _ and -".to_owned());
+    }
+    hints
 }

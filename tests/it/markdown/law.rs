@@ -72,7 +72,9 @@ fn story(runtime: &Runtime, plan: &Arc<Plan>, set: Option<&str>, worker: &dyn Wo
         Err(refusal) => json!(format!("{refusal:?}")),
         Ok(executed) => {
             let states = (0..plan.steps().len()).map(|number| format!("{:?}", executed.run.state(number)));
-            let states = states.map(|state| state.replace(".flow.md", ".json"));
+            // What nothing fills stays as it is written: Markdown has one pair of braces where the old shape has two.
+            let states =
+                states.map(|state| state.replace("{{ ", "{").replace(" }}", "}").replace("{{", "{").replace("}}", "}"));
             json!([format!("{:?}", executed.run.status()), states.collect::<Vec<_>>()])
         }
     }

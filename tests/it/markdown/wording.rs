@@ -192,6 +192,19 @@ const SLIPS: &[Slip] = &[
         &[],
         &["useless-mapping"],
     ),
+    ("results: Log: s\n---\n## S {#s}\nHi\n", &[], &["front-matter"]),
+    ("tags: product, launch\n---\n## S {#s}\nHi\n", &[], &["front-matter"]),
+    ("inputs: a, b\n---\n## S {#s}\nHi\n", &[], &["schema"]),
+    ("---\n## S {#s}\n```YAML\nmaxAttempts: 2\n```\nHi\n", &[], &["misspelt-field"]),
+    ("---\n## S {#s}\nHi\n## T {#t}\n```yaml\nneeds: s\n```\nHo\n", &[], &["misspelt-field"]),
+    ("---\n## S {#s}\nHi\n## T {#t}\n```yaml\nafter: s, u\n```\nHo\n", &[], &["dangling-edge"]),
+    ("---\n## S {#s}\nHi\n## T {#t}\n```yaml\nafter: {#s}\n```\nHo\n", &[], &["syntax"]),
+    ("---\n## S {#s}\nHi\n## T {#t}\nHo {s_output}\n", &[], &["unbound-placeholder"]),
+    (
+        "inputs: [m]\n---\n## S {#s}\n```yaml\ntemplate: Text\nvariables: { a: \"{m}\" }\n```\n",
+        &[("templates/Text.md", "Hi {a}")],
+        &["foreign-placeholder"],
+    ),
 ];
 
 /// Words that mean nothing in a file in Markdown.
@@ -241,6 +254,17 @@ fn a_slip_in_markdown_is_told_once_and_in_words_of_markdown() {
         let sandbox = beside.iter().fold(sandbox, |sandbox, (path, text)| sandbox.file(path, *text));
         assert_eq!(told(&sandbox, rest), *rules, "{rest}");
     }
+    for (text, rule) in [
+        ("{\"metadata\": {}, \"nodes\": [], \"edges\": []}\n", "front-matter"),
+        ("+++\nname = \"Boat\"\n+++\n## S {#s}\nHi\n", "front-matter"),
+        ("----\nname: Boat\n----\n## S {#s}\nHi\n", "front-matter"),
+    ] {
+        let found = all_found(&Sandbox::new().file("flows/Boat.flow.md", text));
+        let rules: Vec<&str> = found.iter().map(|one| one["rule"].as_str().unwrap()).collect();
+        assert_eq!(rules, [rule], "{text}");
+    }
+    let found = all_found(&Sandbox::new().file("flows/Boat.json", format!("{HEAD}---\n## S {{#s}}\nHi\n")));
+    assert!(found.len() == 1 && found[0]["hints"].to_string().contains(".flow.md"), "{found:#?}");
     for (front, rule) in [("version: 1.0.0\n", "missing-name"), ("name: Boat\nversion: one\n", "bad-version")] {
         let text = format!("---\n{front}description: d\n---\n## S {{#s}}\nHi\n");
         assert_eq!(told(&Sandbox::new().file("flows/Boat.flow.md", text), front), [rule]);

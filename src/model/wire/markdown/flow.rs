@@ -1,7 +1,9 @@
 //! `flows/*.flow.md`: front matter, steps under headings, and the edges that their blocks name.
 
 use super::step::{self, StepEdges};
-use super::{BadYaml, Written, as_text, as_texts, cut_off, mapping, misspelt, nearly, pruned, scan, slips_in_braces};
+use super::{
+    BadYaml, Written, as_text, as_texts, commas, cut_off, mapping, misspelt, nearly, pruned, scan, slips_in_braces,
+};
 use crate::document::{Duplicate, Member, Note, Span, SyntaxKind, Tree, TreeKind};
 use crate::names::{hidden, quoted};
 
@@ -158,7 +160,10 @@ fn read_front(text: &str, members: Vec<Member>) -> Front {
             }
             // A number's digits are kept, so that `1.10` stays what it is.
             "version" | "expose" | "model" => front.meta.push(new(tree)),
-            "tags" | "examples" => front.meta.push(new(as_texts(text, tree))),
+            "tags" | "examples" => {
+                front.notes.extend(commas(&key, &tree).filter(|_| key == "tags"));
+                front.meta.push(new(as_texts(text, tree)));
+            }
             "outputs" => front.meta.push(new(described(text, tree))),
             "inputs" => {
                 front.inputs_at = at;
@@ -227,7 +232,8 @@ fn inputs(text: &str, tree: Tree, names: &mut Vec<(String, Span)>, notes: &mut V
         TreeKind::List(items) => {
             for item in items.iter().filter(|item| matches!(item.kind, TreeKind::Map(_))) {
                 let message = "an item of `inputs` is a name, and this one is a mapping".to_owned();
-                let hint = "leave the hyphens out where something is said of the inputs".to_owned();
+                let hint = "leave the hyphens out where something is said of the inputs: `topic: { description: … }`"
+                    .to_owned();
                 notes.push(Note::new(crate::document::NoteKind::Misspelt, item.span, message, hint));
             }
             let items = items.into_iter().map(|item| as_text(text, item));

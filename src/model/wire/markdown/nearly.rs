@@ -10,12 +10,27 @@ use crate::names::{quoted, shown};
 
 /// Refuses a front matter that does not begin in the first line.
 pub(super) fn front_matter(text: &str) -> Result<(), BadYaml> {
+    if text.trim_start().starts_with('{') && text.trim_end().ends_with('}') {
+        let message = "the file holds JSON, and its name says that it is Markdown".to_owned();
+        let span = Span { start: 0, end: 1 };
+        let hint = "give it the ending .json in place of .flow.md";
+        return Err((SyntaxKind::FrontMatter, YamlProblem { message, hint, span }));
+    }
     let mut lines = text.lines();
     let key_follows = |line: &str| line.split_once(':').is_some_and(|(key, _)| key.chars().all(char::is_alphanumeric));
-    if lines.next().map(str::trim_end) == Some("--") && lines.next().is_some_and(key_follows) {
-        let message = "the front matter begins with two dashes, so that it is text".to_owned();
+    let first = lines.next().map(str::trim_end).unwrap_or_default();
+    let dashes = first.len() >= 2 && first.chars().all(|c| c == '-');
+    let key = lines.next().unwrap_or_default();
+    let span = Span { start: 0, end: first.len() };
+    if dashes && key_follows(key) {
+        let message = format!("the front matter begins with {} dashes, so that it is text", first.len());
         let hint = "write three: `---`";
-        return Err((SyntaxKind::FrontMatter, YamlProblem { message, hint, span: Span { start: 0, end: 2 } }));
+        return Err((SyntaxKind::FrontMatter, YamlProblem { message, hint, span }));
+    }
+    if first == "+++" && key.contains('=') {
+        let message = "a front matter in TOML is not read".to_owned();
+        let hint = "write it in YAML, between two lines of `---`: `name: Launch_Brief`";
+        return Err((SyntaxKind::FrontMatter, YamlProblem { message, hint, span }));
     }
     let start = text.len() - text.trim_start().len();
     let first = text.get(start..).and_then(|text| text.lines().next()).unwrap_or_default();

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::scan::{self, Section};
 use super::template::read_as;
-use super::{BadYaml, as_text, as_texts, cut_off, flow, mapping, misspelt, pruned, sets, slips_in_braces, variables};
+use super::{
+    BadYaml, as_text, as_texts, commas, cut_off, flow, mapping, misspelt, pruned, sets, slips_in_braces, variables,
+};
 use crate::document::{Duplicate, Member, Note, NoteKind, Span, Style, SyntaxKind, Tree, TreeKind, Yaml, YamlProblem};
 use crate::names::quoted;
 
@@ -54,6 +56,17 @@ pub(super) const ORDER: [&str; 23] = [
     "map",
     "x-flowy-ignore",
     "text",
+];
+
+/// What other programs call what a block says, and how it is said here.
+const INSTEAD: [(&[&str], &str); 7] = [
+    (&["dependson", "needs", "depends", "wait", "waitfor", "previous"], "did you mean \"after\"?"),
+    (&["prompt", "body", "content", "message"], "the text stands below the block"),
+    (&["role", "agent", "system"], "did you mean \"persona\"?"),
+    (&["tool", "mcp", "function"], "did you mean \"call\"?"),
+    (&["schema", "outputschema", "output"], "did you mean \"contract\"?"),
+    (&["mapping", "mappings"], "did you mean \"map\"?"),
+    (&["id", "name", "title"], "a step's id and its label stand in its heading: `## Label {#id}`"),
 ];
 
 /// A step as JSON has it.
@@ -139,14 +152,8 @@ pub(super) fn read(
             at = Span { start: block.inside.start, end: block.inside.end };
             content = section.text.clone();
         }
-        Some(block) if matches!(block.language, "" | "yml" | "json") && only_known(text, block.inside.clone()) => {
-            let span = Span { start: content.start, end: block.inside.start.saturating_sub(1).max(content.start) };
-            let marked = if block.language.is_empty() { "without a mark" } else { "marked " };
-            let mark = if block.language.is_empty() { String::new() } else { quoted(block.language) };
-            let message = format!("{of}a block {marked}{mark} is text, not the step's settings");
-            notes.push(Note::new(NoteKind::Misspelt, span, message, "mark it `yaml`".to_owned()).of_step(&id));
-        }
-        _ => {}
+        Some(block) => notes.extend(wrong_mark(text, block, content.start, &of).map(|note| note.of_step(&id))),
+        None => {}
     }
     notes.extend(late_blocks(text, content.clone(), &of).map(|note| note.of_step(&id)));
     let has = |key: &str| members.iter().any(|member| member.key == key && !member.tree.is_empty());
@@ -190,7 +197,10 @@ pub(super) fn read(
                     .push(Note::new(NoteKind::Misspelt, at, message, "keep one of the two".to_owned()).stops_step(&id));
             }
             "call" | "flow" | "persona" | "onError" => push(&key, as_text(text, tree)),
-            "requires" | "literal" => push(&key, as_texts(text, tree)),
+            "requires" | "literal" => {
+                notes.extend(commas(&key, &tree).map(|note| note.of_step(&id)));
+                push(&key, as_texts(text, tree));
+            }
             "contract" if !matches!(tree.kind, TreeKind::Map(_)) => push(&key, as_text(text, tree)),
             "variables" if kind == "template" => push(&key, variables(text, tree)),
             "sets" => push("variableValueSets", sets(tree)),
@@ -221,6 +231,19 @@ pub(super) fn read(
         members.extend(beside);
     }
     Ok(ReadStep { id, node, edges, notes, text: used })
+}
+
+/// A block of settings that is text, because it is marked as something else.
+fn wrong_mark(text: &str, block: &scan::Block<'_>, start: usize, of: &str) -> Option<Note> {
+    let language = block.language.to_lowercase();
+    if !["", "yml", "json", "yaml"].contains(&language.as_str()) || !only_known(text, block.inside.clone()) {
+        return None;
+    }
+    let span = Span { start, end: block.inside.start.saturating_sub(1).max(start) };
+    let marked =
+        if language.is_empty() { "without a mark".to_owned() } else { format!("marked {}", quoted(block.language)) };
+    let message = format!("{of}a block {marked} is text, not the step's settings");
+    Some(Note::new(NoteKind::Misspelt, span, message, "mark it `yaml`".to_owned()))
 }
 
 fn never_closed(block: &scan::Block<'_>) -> BadYaml {
@@ -282,8 +305,13 @@ fn unknown(member: &Member, own: &[&str], kind: &str, of: &str) -> Note {
             Note::new(NoteKind::Misspelt, member.at, message, format!("it belongs to {place}"))
         }
         None => {
-            let read = own.iter().chain(&COMMON);
-            let known: Vec<&str> = read.chain(&OF_TEXTS).chain(&OF_CALLS).chain(&OF_FLOWS).copied().collect();
+            let plain = key.replace(['_', '-', ' '], "").to_lowercase();
+            if let Some((_, meant)) = INSTEAD.iter().find(|(names, _)| names.contains(&plain.as_str())) {
+                let message = format!("{of}nobody reads the field {}", quoted(key));
+                return Note::new(NoteKind::Misspelt, member.at, message, (*meant).to_owned());
+            }
+            let read = own.iter().chain(&COMMON).filter(|key| **key != "variableValueSets");
+            let known: Vec<&str> = read.copied().collect();
             misspelt(member, &known, of)
         }
     }

@@ -1,6 +1,6 @@
 //! `templates/*.md`: a text, with a front matter where there is something to say of it.
 
-use super::{BadYaml, Written, as_text, as_texts, cut_off, mapping, misspelt, scan, sets, variables};
+use super::{BadYaml, Written, as_text, as_texts, commas, cut_off, mapping, misspelt, scan, sets, variables};
 use crate::document::{Member, Note, NoteKind, Span, SyntaxKind, Tree};
 use crate::names::legible;
 
@@ -37,7 +37,10 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
                     notes.extend(cut_off(text, &member));
                     members.push(member);
                 }
-                "tags" | "literal" => members.push(new(&key, as_texts(text, tree))),
+                "tags" | "literal" => {
+                    notes.extend(commas(&key, &tree));
+                    members.push(new(&key, as_texts(text, tree)));
+                }
                 "variables" => members.push(new("variables", variables(text, tree))),
                 "sets" => members.push(new("variableValueSets", sets(tree))),
                 "text" => own_text = Some(new("template", as_text(text, tree))),

@@ -50,10 +50,10 @@ pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String
     }
     let step: Cow<'_, str> = match first.map_or(Code::ExecutionError, |(_, error)| error.code) {
         Code::TemplateNotFound => {
-            "add the template to templates/, or fix `selectedTemplateId` in the flow; flows_show lists what each step reads"
+            "add the template to templates/, or fix the name in the step (`selectedTemplateId`; in Markdown `template`); flows_show lists what each step reads"
                 .into()
         }
-        Code::FlowNotFound => "name a flow of this catalog in `data.flow` of the node; flows_list shows the names".into(),
+        Code::FlowNotFound => "name a flow of this catalog in `flow` of the step; flows_list shows the names".into(),
         Code::LimitExceeded => {
             format!("{}; what had finished is in partialResults", over_limit(work, first.map(|(_, error)| error))).into()
         }
@@ -63,7 +63,7 @@ pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String
         Code::ToolNotFound => {
             let of_alias = alias(work).map(|alias| format!(" and `flowy servers tools {alias}` its tools"));
             format!(
-                "fix `data.call` of the node: `flowy servers list` shows the servers{}; they are the operator's to \
+                "fix `call` of the step: `flowy servers list` shows the servers{}; they are the operator's to \
                  configure, in the servers file (--servers FILE)",
                 of_alias.unwrap_or_default()
             )
@@ -105,7 +105,7 @@ pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String
         }
         Code::ContentFiltered => "word the values or the template otherwise, or take another `model`".into(),
         Code::BudgetExceeded => {
-            "the operator raises the budget that the message names; a smaller `maxOutputTokens` of the node needs less; \
+            "the operator raises the budget that the message names; a smaller `maxOutputTokens` of the step needs less; \
              what had finished is in partialResults"
                 .into()
         }
@@ -163,7 +163,7 @@ fn over_limit(work: Option<&Work>, error: Option<&StepError>) -> &'static str {
             "ask the tool for less, or let the operator raise `maxResultBytes` of its server in the servers file"
         }
         Some(Work::Render(_)) if error.is_some_and(|error| error.generated.is_some()) => {
-            "let the operator raise `max_output_tokens` of the model, raise `maxOutputTokens` of the node, or keep what is \
+            "let the operator raise `max_output_tokens` of the model, raise `maxOutputTokens` of the step, or keep what is \
              cut off with `onLength: keep`"
         }
         Some(Work::Call(_)) => "shorten the values, or ask the tool for less",
