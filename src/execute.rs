@@ -289,7 +289,7 @@ where
         if let Some(error) = put_off.values().next().filter(|_| !rest || options.on_failure == OnFailure::Stop) {
             break Some(error.clone());
         }
-        let (step, started, worked, outside) = match next {
+        let (step, started, worked) = match next {
             Some(number) => {
                 if let Some(error) = over(clock, ends, cancel) {
                     break Some(error);
@@ -297,7 +297,7 @@ where
                 let started = clock.reading();
                 run.apply(Event::Started { step: number });
                 match begin(&run, &plan, number, workers, &mut noticed) {
-                    StepStart::Ended(result) => (number, started, Worked { result, ..Worked::default() }, false),
+                    StepStart::Ended(result) => (number, started, Worked { result, ..Worked::default() }),
                     StepStart::LeftOut(why) => {
                         note(Happening::LeftOut { step: number, why: &why });
                         run.apply(Event::Omitted { step: number, why });
@@ -306,14 +306,15 @@ where
                     }
                     StepStart::Working(future) => {
                         note(Happening::Started { step: number });
-                        under_way
-                            .push(Box::pin(async move { (number, started, worked(workers.keeper, future).await) }));
+                        under_way.push(Box::pin(async move { (number, started, kept(workers.keeper, future).await) }));
                         continue;
                     }
                 }
             }
-            None => match next_ended(&mut under_way, clock, ends, cancel).await {
-                Ok((step, started, worked)) => (step, started, worked, true),
+            // Before anything is waited for, and with what has just begun: one write for both.
+            None => match kept(workers.keeper, next_ended(&mut under_way, clock, ends, cancel)).await.and_then(|it| it)
+            {
+                Ok(ended) => ended,
                 Err(error) => break Some(error),
             },
         };
@@ -343,12 +344,6 @@ where
             Ok(output) => Event::Done { step, output, timing },
             Err(error) => Event::Failed { step, error, timing },
         });
-        // What is only rendered is the same when it is done over.
-        if let Some(keeper) = workers.keeper.filter(|_| outside)
-            && let Err(error) = keeper.kept().await
-        {
-            break Some(error);
-        }
         tell(&run, &plan, step, &mut progress);
         in_turn += 1;
         if in_turn % STEPS_A_TURN == 0 {
@@ -384,8 +379,8 @@ async fn next_ended(
     }
 }
 
-/// Works on a step, once it is kept that this begins.
-async fn worked(keeper: Option<&dyn Keeper>, future: impl Future<Output = Worked>) -> Result<Worked, StepError> {
+/// What a future gives, once everything that was noted is kept.
+async fn kept<T>(keeper: Option<&dyn Keeper>, future: impl Future<Output = T>) -> Result<T, StepError> {
     if let Some(keeper) = keeper {
         keeper.kept().await?;
     }

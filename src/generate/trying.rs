@@ -141,7 +141,12 @@ async fn tries(worker: &ModelWorker, prompt: &Prompt, tally: &mut Tally, teller:
         }
         tracing::info!(model = spec.name, said = trouble.said, "a call to a model failed and is made again");
         let doubled = FIRST_PAUSE.saturating_mul(1 << (tried - 1).min(8));
-        let pause = trouble.pause.unwrap_or_else(|| jittered(doubled, clock)).min(LONGEST_PAUSE);
+        // A server that says when it is there again is not asked before.
+        let pause = trouble.pause.unwrap_or_else(|| jittered(doubled, clock).min(LONGEST_PAUSE));
+        if worker.ends.is_some_and(|ends| now.saturating_add(pause) >= ends) {
+            return Err(beyond(&trouble, pause, clock));
+        }
+        teller.waits(trouble.pause);
         tokio::time::sleep(pause).await;
     }
 }

@@ -165,7 +165,7 @@ async fn events(
             return Ok(());
         }
         let Ok(value) = serde_json::from_str::<Value>(&data) else {
-            return Err(Trouble::new(TroubleKind::Odd, "it sent an event that is no JSON"));
+            return Err(broken("it sent an event that is no JSON"));
         };
         if add(&value)? {
             return Ok(());

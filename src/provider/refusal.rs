@@ -92,16 +92,17 @@ impl Refused {
         if status == 529 || says(&["overloaded_error"]) {
             return TroubleKind::Overloaded;
         }
+        // Some servers call this one exhausted, too.
+        if status == 413 {
+            return TroubleKind::TooLong;
+        }
         if status == 429 || says(&["rate_limit", "resource_exhausted"]) {
             return TroubleKind::Limited;
-        }
-        if status == 503 && self.pause.is_some() {
-            return TroubleKind::Overloaded;
         }
         let is_refusal = (400..500).contains(&status) && status != 408;
         let within_answer = self.status.is_none();
         if is_refusal || within_answer {
-            if status == 413 || says(CONTEXT) {
+            if says(CONTEXT) {
                 return TroubleKind::TooLong;
             }
             if says(&["content_filter", "content_policy", "content management policy", "prohibited_content"]) {
@@ -266,6 +267,7 @@ mod tests {
                 TroubleKind::TooLong,
             ),
             (413, json!({"error": "x"}), TroubleKind::TooLong),
+            (413, json!({"error": {"code": 413, "status": "RESOURCE_EXHAUSTED"}}), TroubleKind::TooLong),
             (400, openai("content_filter", "The response was filtered"), TroubleKind::Filtered),
             (400, openai("x", "'response_format' of type 'json_schema' is not supported"), TroubleKind::Format),
             (400, openai("x", "temperature is out of range"), TroubleKind::Refused),

@@ -76,7 +76,7 @@ impl Generator for Script {
                 _ => {}
             }
             let text = match &prompt.contract {
-                Some(_) if mood % 2 == 0 && prompt.turns.len() == 1 => "no JSON".to_owned(),
+                Some(_) if mood.is_multiple_of(2) && prompt.turns.len() == 1 => "no JSON".to_owned(),
                 Some(_) => json!({"n": mood % 100}).to_string(),
                 None => format!("answer {mood}"),
             };
@@ -129,7 +129,7 @@ fn story(run: &Run, warnings: &[Warning]) -> String {
 }
 
 /// One process with so many threads: goes on with the execution until its end, or until it is gone.
-fn process(plan: &Arc<Plan>, folder: &Path, script: Arc<Script>, threads: usize) -> Option<String> {
+fn process(plan: &Arc<Plan>, folder: &Path, script: &Arc<Script>, threads: usize) -> Option<String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build().unwrap();
     let told = runtime.block_on(async {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -180,11 +180,11 @@ fn process(plan: &Arc<Plan>, folder: &Path, script: Arc<Script>, threads: usize)
 fn execution(plan: &Arc<Plan>, threads: usize, crashes: &[usize]) -> String {
     let folder = tempfile::tempdir().unwrap();
     for crash in crashes {
-        if let Some(told) = process(plan, folder.path(), Arc::new(Script::until(*crash)), threads) {
+        if let Some(told) = process(plan, folder.path(), &Arc::new(Script::until(*crash)), threads) {
             return told;
         }
     }
-    process(plan, folder.path(), Arc::new(Script::until(usize::MAX)), threads).unwrap()
+    process(plan, folder.path(), &Arc::new(Script::until(usize::MAX)), threads).unwrap()
 }
 
 /// Steps, each of which reads some of those before it.
@@ -194,7 +194,10 @@ fn plan(steps: &[(u8, u8)]) -> Arc<Plan> {
     for (number, (reads, kind)) in steps.iter().enumerate() {
         let before: Vec<usize> = (0..number).filter(|before| reads & (1 << before) != 0).collect();
         let fields = |before: usize| if steps[before].1 % 5 == 1 { ".n" } else { "" };
-        let read: String = before.iter().map(|before| format!(" {{s{before}_result{}}}", fields(*before))).collect();
+        let mut read = String::new();
+        for before in &before {
+            write!(read, " {{s{before}_result{}}}", fields(*before)).unwrap();
+        }
         let text = format!("Step {number} on {{topic}}:{read}");
         let contract = json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}});
         let data = match kind % 5 {

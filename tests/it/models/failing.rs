@@ -32,6 +32,12 @@ fn every_failure_has_its_code_and_the_providers_words() {
         (Act::Ended("x".to_owned(), "filter", 7), "CONTENT_FILTERED", 1),
         (refusal(500, "boom"), "MODEL_ERROR", 3),
         (refusal(503, "boom"), "MODEL_ERROR", 3),
+        // It says when it is there again; that is no limit, and not waited for for ever.
+        (
+            Act::Refuse(503, vec![("retry-after-ms", "5".to_owned())], json!({"error": {"message": "back soon"}})),
+            "MODEL_ERROR",
+            3,
+        ),
         (Act::Cut("half".to_owned()), "MODEL_ERROR", 3),
         (Act::Answer(String::new()), "MODEL_ERROR", 1),
     ] {

@@ -6,6 +6,7 @@ mod failing;
 mod golden;
 mod guided;
 mod kept;
+mod second_opinion;
 mod settings;
 mod spent;
 #[cfg(unix)]
