@@ -79,7 +79,7 @@ async fn what_is_wrong_is_refused_with_what_would_be_right() {
         (
             "flows_status",
             json!({"state": ["done"]}),
-            &["\"done\"", "running, interrupted, awaiting_human, completed, partial, failed, cancelled"],
+            &["\"done\"", "running, waiting, interrupted, awaiting_human, completed, partial, failed, cancelled"],
         ),
     ];
     for (tool, arguments, parts) in cases {
