@@ -204,12 +204,14 @@ fn a_file_that_stands_alone_has_its_references_left_unchecked() {
 }
 
 #[test]
-fn this_repository_is_a_catalog_without_findings() {
+fn this_repository_is_a_catalog_without_findings_and_laid_out() {
     let said = Sandbox::new().run(["validate".as_ref(), repository().as_os_str(), "--json".as_ref()]);
     let json = said.json();
     let counts = ["flows", "templates", "errors", "warnings"].map(|count| json[count].as_u64());
     assert_eq!((said.code, counts), (0, [Some(13), Some(20), Some(0), Some(0)]), "{json}");
     assert!(json["files"].as_array().unwrap().iter().all(|file| file["findings"] == serde_json::json!([])), "{json}");
+    let laid_out = Sandbox::new().run(["fmt".as_ref(), "--check".as_ref(), repository().as_os_str()]);
+    assert_eq!(laid_out.code, 0, "{}", laid_out.out);
 }
 
 #[test]
