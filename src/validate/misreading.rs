@@ -8,10 +8,13 @@ use serde_json::Value;
 use crate::model::Syntax;
 use crate::names::{nearest, one_letter_off};
 use crate::render::{Placeholder, lookalikes, placeholders};
-use crate::validate::{Body, DeclaredName, FlowSubject, OutputPart, Read, ReadSource, StepScope};
+use crate::validate::{Body, DeclaredName, FlowSubject, OutputPart, Read, ReadSource, StepScope, output_names};
 
 /// The most names of outputs among which a misspelt one is looked for, and the most misspelt ones of a step.
 pub(super) const MOST_COMPARED: usize = 100;
+
+/// The most spellings that are compared in one flow.
+const MOST_COMPARISONS: usize = 20_000;
 
 /// What one text was to read.
 pub(super) struct Misread<'s> {
@@ -29,15 +32,16 @@ impl<'s> FlowSubject<'s> {
         let known = |name: &str| {
             scope.inputs.get_key_value(name).map(|(name, _)| name.as_str()).or_else(|| outputs.get(name).copied())
         };
-        let mut found = Vec::new();
+        let (mut found, mut comparisons) = (Vec::new(), MOST_COMPARISONS);
         for step in &scope.steps {
             let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
             for read in step.reads.iter().filter(open).take(MOST_COMPARED) {
                 let of_step = || self.output_of(&read.name);
                 let near = || {
-                    let outputs = outputs.iter().copied().take(MOST_COMPARED);
-                    let near = is_named_as_output(&read.name).then(|| nearest(&read.name, outputs, 1));
-                    near?.first().copied()
+                    let outputs: Vec<&'s str> = outputs.iter().copied().take(MOST_COMPARED.min(comparisons)).collect();
+                    let compared = is_named_as_output(&read.name).then_some(outputs)?;
+                    comparisons -= compared.len();
+                    nearest(&read.name, compared, 1).first().copied()
                 };
                 let called = || self.called_as_output(&read.name);
                 let meant = slips.get(read.name.as_str()).copied().or_else(of_step).or_else(called).or_else(near);
@@ -60,10 +64,9 @@ impl<'s> FlowSubject<'s> {
 
     /// The name of the output of the step that has this id.
     pub(in crate::validate) fn output_of(&self, id: &str) -> Option<&'s str> {
-        let node = self.flow.nodes.iter().position(|node| node.runnable() && node.id == id)?;
-        let of_node =
-            |(_, givers): &(&'s String, &Vec<(usize, OutputPart)>)| givers.iter().any(|(giver, _)| *giver == node);
-        self.scope.outputs.iter().filter(of_node).map(|(name, _)| name.as_str()).min()
+        let (name, _) = output_names(id).into_iter().find(|(_, part)| *part == OutputPart::Result)?;
+        let (name, givers) = self.scope.outputs.get_key_value(&name)?;
+        givers.iter().any(|(giver, _)| self.id(*giver) == id).then_some(name.as_str())
     }
 }
 

@@ -167,12 +167,24 @@ fn in_markdown(
         let declared = if takes && own_text { declared } else { Vec::new() };
         StepWords { after, map, named, own_text, declared }
     };
-    let mut lost = Vec::new();
+    let mut lost: Vec<String> = flow.nodes.iter().filter_map(|node| without_template(node, plan, names)).collect();
     let inputs = inputs_of(raw, flow, plan, &mut lost);
     let results = results_of(flow, plan);
     let mut markdown = wire::write_flow(raw, flow, &words, &inputs, &results)?;
     lost.append(&mut markdown.lost);
     Ok((markdown.text, lost))
+}
+
+/// What is said of a step whose template is not there: the name stays, and a text beside it has no place.
+fn without_template(node: &Node, plan: &Plan, names: &Names) -> Option<String> {
+    let NodeKind::Template(step) = &node.kind else { return None };
+    let selected = step.selected.as_deref().filter(|selected| names.template(selected).is_none())?;
+    if own_text(plan, &node.id) {
+        return None;
+    }
+    let text = step.text.as_deref().is_some_and(|text| !text.trim().is_empty());
+    let beside = if text { ", and the text that stands beside it is left out" } else { "" };
+    Some(format!("step {}: no template goes by {}{beside}", quoted(&node.id), quoted(selected)))
 }
 
 /// Whether a step has a text though the template that it names is not there.

@@ -101,7 +101,7 @@ fn in_vain_hints(subject: &FlowSubject<'_>, number: usize) -> Vec<String> {
         return Vec::new();
     };
     let mut hints = Vec::new();
-    if let Body::Text { text, .. } = &step.body {
+    if let Body::Text { text, template: None, .. } = &step.body {
         // The name of an output as words, or in other braces.
         let words = text.replace('_', " ");
         let mut outputs: Vec<&String> = subject.scope.outputs.keys().filter(|name| name.ends_with("_result")).collect();

@@ -148,6 +148,24 @@ fn an_export_becomes_a_file_for_each_flow_and_names_what_markdown_has_no_place_f
 }
 
 #[test]
+fn a_template_that_is_found_counts_one_that_only_the_app_knows_gives_way_to_the_text_and_another_is_named() {
+    let step = |id: &str, selected: &str| json!({"id": id, "type": "template", "data": {"selectedTemplateId": selected, "template": format!("Own {id}.")}});
+    let nodes = [step("a", "T"), step("b", "1768208400901"), step("c", "Gone")];
+    let flow = json!({"metadata": {"name": "E", "version": "1.0.0"}, "nodes": nodes, "edges": []});
+    let sandbox = Sandbox::new().file("flows/E.json", flow.to_string()).file("templates/T.md", "Saved.");
+    let said = sandbox.run(["convert", "flows/E.json", "--to", "markdown", "--replace", "--json"]).json();
+    let lost = said["parts"][0]["lost"].as_array().unwrap_or_else(|| panic!("{said:#}"));
+    assert!(lost.len() == 1 && lost[0].as_str().unwrap().contains("\"Gone\""), "{lost:?}");
+    let text = std::fs::read_to_string(sandbox.here().join("flows/E.flow.md")).unwrap();
+    let steps: Vec<&str> = text.split("## ").skip(1).map(str::trim_end).collect();
+    assert_eq!(
+        steps,
+        ["{#a}\n\n```yaml\ntemplate: T\n```", "{#b}\n\nOwn b.", "{#c}\n\n```yaml\ntemplate: Gone\n```"],
+        "{text}"
+    );
+}
+
+#[test]
 fn what_would_break_another_file_or_change_a_plan_is_refused_and_nothing_is_written() {
     // No file of every system can have that name.
     let one = r#"{"template": "one {x}"}"#;
