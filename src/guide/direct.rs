@@ -422,7 +422,8 @@ impl Keeper for DirectLog {
                 Moment::StepEnded { step, end }
             }
             Happening::LeftOut { step, why } => Moment::LeftOut { step, why: why.to_owned() },
-            Happening::Stopped { error } => Moment::Interrupted { error: error.clone() },
+            // What a model took belongs to its step.
+            Happening::Stopped { error } => Moment::Interrupted { error: StepError::new(error.code, &*error.message) },
         });
     }
 
