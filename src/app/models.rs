@@ -11,7 +11,7 @@ use sha1::{Digest as _, Sha1};
 use crate::app::execute::no_such_model;
 use crate::app::{Code, Error};
 use crate::clock::Clock;
-use crate::config::{ModelKey, ModelSpec, Settings};
+use crate::config::{ModelKey, ModelSpec, Provider, Settings};
 use crate::execute::Worker;
 use crate::generate::{
     AnswerBook, DayBook, Generator, ModelChoice, ModelWorker, Models, Prompt, Reply, Shape, Speaker, TroubleKind, Turn,
@@ -128,9 +128,12 @@ pub async fn check_model(settings: &Settings, clock: Arc<dyn Clock>, name: &str)
 
 fn what_helps(kind: TroubleKind, spec: &ModelSpec) -> String {
     match kind {
-        TroubleKind::Unauthorized => {
+        TroubleKind::Unauthorized | TroubleKind::NoKey => {
             let place = spec.key_place.as_deref().unwrap_or("key_env or key_file of its section in flowy.toml");
             format!("put the provider's key into {place}")
+        }
+        TroubleKind::NoModel if spec.provider == Provider::Ollama => {
+            format!("`ollama pull {}` fetches it, unless models.{}.model should be another", spec.model, spec.name)
         }
         TroubleKind::NoModel => format!("write the provider's name for the model in models.{}.model", spec.name),
         TroubleKind::NoQuota => "top up the account at the provider".to_owned(),

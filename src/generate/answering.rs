@@ -290,6 +290,7 @@ fn may_stand_in(fault: &Fault, spec: &ModelSpec, next: &ModelSpec) -> bool {
         | TroubleKind::TimedOut => true,
         TroubleKind::TooLong => next.context_tokens.is_some() && next.context_tokens > spec.context_tokens,
         TroubleKind::Unauthorized
+        | TroubleKind::NoKey
         | TroubleKind::NoModel
         | TroubleKind::Filtered
         | TroubleKind::Format
@@ -321,6 +322,7 @@ pub fn of_trouble(trouble: &Trouble) -> (Code, String) {
     let said = &trouble.said;
     match trouble.kind {
         TroubleKind::Unauthorized => (Code::ModelUnauthorized, format!("it does not accept the key: {said}")),
+        TroubleKind::NoKey => (Code::ModelUnauthorized, format!("there is no key for it: {said}")),
         TroubleKind::NoModel => (Code::ModelNotFound, format!("its server has no such model: {said}")),
         TroubleKind::Limited => (Code::ModelRateLimited, format!("its limit is reached: {said}")),
         TroubleKind::Overloaded => (Code::ModelOverloaded, format!("it is overloaded: {said}")),

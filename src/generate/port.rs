@@ -87,6 +87,8 @@ pub struct Reply {
 pub enum TroubleKind {
     /// No key, or one that is refused.
     Unauthorized,
+    /// There is no key to be sent, although one is configured.
+    NoKey,
     /// The server has no such model.
     NoModel,
     /// Too many calls or tokens for now.

@@ -74,6 +74,7 @@ pub(super) async fn call(
                 u64::try_from(prompt.estimate).unwrap_or(u64::MAX)
             }
             TroubleKind::Unauthorized
+            | TroubleKind::NoKey
             | TroubleKind::NoModel
             | TroubleKind::Limited
             | TroubleKind::Overloaded

@@ -68,7 +68,7 @@ impl Providers {
         let key = match &spec.key {
             ModelKey::None => None,
             ModelKey::Known(secret) => Some(secret),
-            ModelKey::Missing(why) => return Err(Trouble::new(TroubleKind::Unauthorized, why.clone())),
+            ModelKey::Missing(why) => return Err(Trouble::new(TroubleKind::NoKey, why.clone())),
         };
         let secrets: Vec<Secret> = key.cloned().into_iter().collect();
         let response = self.send(spec, asked, key).await?;

@@ -75,11 +75,11 @@ impl Run {
     }
 
     /// How models came to answer steps, or failed to, by step. What was taken from this machine's store cost
-    /// nothing this time, and is left out.
+    /// nothing this time, and is left out, as is what no answer came to.
     pub fn generated(&self) -> Vec<(usize, &Generated)> {
         let steps = self.plan().steps().iter().enumerate().filter_map(|(number, step)| {
             let gathers = matches!(step.work, Work::Gather(_));
-            Some((number, self.generated_of(number).filter(|one| !gathers && !one.stored)?))
+            Some((number, self.generated_of(number).filter(|one| !gathers && !one.stored && one.finish.is_some())?))
         });
         steps.collect()
     }

@@ -48,6 +48,7 @@ fn every_failure_has_its_code_and_the_providers_words() {
         assert_eq!(stand_in.asked().len(), calls, "{act:?}");
         assert!(!said.out.contains('\u{1b}'));
         if let Act::Refuse(_, _, body) = &act {
+            assert!(answer.get("usage").is_none(), "no answer came: {answer}");
             let words = body["error"]["message"].as_str().unwrap().replace('\u{1b}', "");
             assert!(answer["message"].as_str().unwrap().contains(&words), "{answer}");
         }

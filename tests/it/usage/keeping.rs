@@ -220,7 +220,7 @@ async fn a_file_of_the_first_version_counts_and_its_executions_go_on() {
     let done = json!({"executionId": open["executionId"], "stepToken": open["stepToken"], "output": output});
     assert_eq!(session.ok("flows_complete_step", done).await["stepCompleted"], "code");
     end(session).await;
-    assert_eq!(version(), 4);
+    assert_eq!(version(), 5);
     assert_eq!(stats(&bench).await["flows"][0]["uses"], json!(1));
     assert_eq!(bench.session().await.ok("flows_status", json!({"flowName": "Feature"})).await["total"], json!(4));
 }

@@ -81,11 +81,7 @@ pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String
             "fix what the message names, or call flows_execute again in a minute; what had finished is in partialResults"
                 .into()
         }
-        Code::ModelNotFound => {
-            "name a model that there is: `flowy models list` shows them; the operator configures them in his own \
-             flowy.toml, and the argument `model` OLD=NEW replaces a name"
-                .into()
-        }
+        Code::ModelNotFound => no_model(first.is_some_and(|(_, error)| error.generated.is_some())).into(),
         Code::ModelUnauthorized => {
             "the operator sets the key that the message names; `flowy models check NAME` tries it".into()
         }
@@ -135,6 +131,17 @@ pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String
         }
     };
     step.into_owned()
+}
+
+/// What helps where there is no such model: at its server, which was asked, or here.
+fn no_model(asked: bool) -> &'static str {
+    if asked {
+        "the operator writes the provider's name for the model in his own flowy.toml, or fetches it where the server is his \
+         own (`ollama pull`); `flowy models check NAME` tries it"
+    } else {
+        "name a model that there is: `flowy models list` shows them; the operator configures them in his own flowy.toml, and \
+         the argument `model` OLD=NEW replaces a name"
+    }
 }
 
 /// The server that a step calls, as its node names it.
