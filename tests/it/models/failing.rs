@@ -105,6 +105,15 @@ fn a_broken_stream_is_begun_anew_and_never_spliced() {
 }
 
 #[test]
+fn a_connection_that_is_lost_before_the_answer_begins_is_tried_again() {
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![Act::Raw(String::new()), Act::Answer("the whole".to_owned())]);
+    let settings = model("openai-compatible", &stand_in.url, "");
+    let (answer, said) = run(&sandbox(&settings, &only_first()), &["--model", "writer"]);
+    assert_eq!(answer["finalResult"], "Write by: the whole", "{said:?}");
+    assert_eq!(answer["intermediateResults"][0]["generated"]["attempts"], 2);
+}
+
+#[test]
 fn another_model_stands_in_after_what_may_pass_and_never_after_what_is_refused() {
     let second = StandIn::doing(Speaks::Ollama, vec![Act::Answer("by the second".to_owned())]);
     let far = Act::Refuse(429, vec![("retry-after", "7200".to_owned())], json!({"error": {"message": "slow"}}));

@@ -102,7 +102,7 @@ fn answered(provider: &str, url: &str, first: &Value, more: &str) -> Value {
 
 #[test]
 #[ignore = "long: .ci/long runs it"]
-fn every_fault_on_demand_is_taken_as_it_should_be_and_the_judge_finds_nothing() {
+fn every_fault_on_demand_is_taken_as_it_should_be_and_the_judge_finds_no_error() {
     let judge = Running::start("llmock", &[]);
     let fail = |status: u16, more: Value| {
         let mut fault = json!({"type": "fail", "status": status});
@@ -142,11 +142,8 @@ fn every_fault_on_demand_is_taken_as_it_should_be_and_the_judge_finds_nothing() 
             assert_eq!(answer["code"].as_str(), *code, "{provider} {fault}: {answer}");
             assert_eq!(judge.ask("/_llmock/requests", None)["count"], *calls, "{provider} {fault}: {answer}");
             let verdict = judge.ask("/_llmock/verdict", None);
-            // That it is not tried for ever is what we want; and where all of a corrupted answer was sent before its
-            // client could stop reading, the judge takes the call that was made anew for another one.
-            let meant = |finding: &&Value| finding["code"] != "gave_up" && finding["code"] != "malformed_chunk_ignored";
-            let findings: Vec<&Value> = verdict["findings"].as_array().unwrap().iter().filter(meant).collect();
-            assert!(findings.is_empty(), "{provider} {fault}: {findings:?}");
+            // It warns by appearances, too: pauses that came out alike, and an end of trying.
+            assert_eq!(verdict["errors"], 0, "{provider} {fault}: {verdict}");
         }
     }
 }

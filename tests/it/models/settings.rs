@@ -142,6 +142,28 @@ fn a_key_is_nowhere_but_in_the_request() {
     }
 }
 
+#[test]
+fn each_model_is_sent_its_own_key_and_no_other() {
+    let (first, second) = (StandIn::echoing(Speaks::OpenAi), StandIn::echoing(Speaks::Anthropic));
+    let settings = format!(
+        "{}[models.second]\nprovider = \"anthropic\"\nmodel = \"m-2\"\nbase_url = \"{}\"\nkey_env = \"ITS_KEY\"\n",
+        model("openai-compatible", &first.url, "key_env = \"MY_KEY\""),
+        second.url
+    );
+    let sandbox = sandbox(&settings, &two_steps(&json!({"model": "writer"}), &json!({"model": "second"})))
+        .variable("MY_KEY", "key-one")
+        .variable("ITS_KEY", "key-two");
+    let (answer, said) = run(&sandbox, &[]);
+    assert_eq!(answer["status"], "success", "{said:?}");
+    let sent = |stand_in: &StandIn| {
+        let asked = stand_in.asked();
+        let [asked] = asked.as_slice() else { panic!("{asked:?}") };
+        ["authorization", "x-api-key"].map(|name| asked.header(name).map(str::to_owned))
+    };
+    assert_eq!(sent(&first), [Some("Bearer key-one".to_owned()), None]);
+    assert_eq!(sent(&second), [None, Some("key-two".to_owned())]);
+}
+
 fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {

@@ -1,5 +1,7 @@
 //! Executions that wait for a model's limit: seen from elsewhere, gone on with by themselves or by somebody.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::guided::{begin, complete, home, text, until};
@@ -34,7 +36,7 @@ fn in_state(program: &mut Program, id: &Value, state: &str) -> Value {
         if status["state"] == state {
             return status;
         }
-        std::thread::park_timeout(std::time::Duration::from_millis(5));
+        std::thread::park_timeout(Duration::from_millis(5));
     }
     panic!("it is never {state}: {status}");
 }
@@ -164,4 +166,40 @@ fn a_guided_step_whose_model_is_limited_waits_and_beyond_that_a_person_is_asked(
     let open = ok(&mut at.serve(), "flows_resume", &answers);
     assert_eq!(open["step"]["prompt"], "Mine done", "{open}");
     assert_eq!(complete(&mut program, &open, "MINE")["state"], "completed");
+}
+
+/// What a client hears of while a model writes slowly.
+fn heard(pause: Duration) -> Vec<String> {
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![Act::Slowly("a long answer".to_owned(), pause)]);
+    let nodes = [text("plan", "Plan.", &json!({}))];
+    let home = home(&model("openai-compatible", &stand_in.url, ""), &nodes, None);
+    let mut program = home.serve();
+    let arguments = json!({"flowName": "Work", "waitSeconds": 240});
+    let request = json!({"name": "flows_execute", "arguments": arguments, "_meta": {"progressToken": "p"}});
+    program.ask(9, "tools/call", &request);
+    let mut heard = Vec::new();
+    loop {
+        let message = program.receive();
+        if message["id"] == 9 {
+            assert_eq!(message["result"]["structuredContent"]["finalResult"], "a long answer", "{message}");
+            return heard;
+        }
+        heard.extend(message["params"]["message"].as_str().map(str::to_owned));
+    }
+}
+
+#[test]
+fn while_a_model_writes_its_client_hears_how_far_it_is() {
+    let heard = heard(Duration::from_millis(550));
+    let at = |words: &str| heard.iter().position(|told| told.contains(words));
+    let (asks, first, whole) = (at("asks \"writer\""), at("6 characters"), at("13 characters"));
+    assert!(asks.is_some() && asks < first && first < whole, "{heard:?}");
+}
+
+#[test]
+#[ignore = "long: .ci/long runs it"]
+fn a_model_that_says_nothing_for_long_is_heard_of_all_the_same() {
+    // Six pieces, 25 seconds before each: news come at least every 20 seconds.
+    let heard = heard(Duration::from_secs(25));
+    assert!(heard.len() >= 6 * 25 / 20, "{heard:?}");
 }

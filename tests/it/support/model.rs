@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -24,6 +25,8 @@ pub(crate) enum Act {
     Answer(String),
     /// The same, with how it ended and how many tokens the prompt had.
     Ended(String, &'static str, u64),
+    /// The same as an answer, with so much time before each piece.
+    Slowly(String, Duration),
     /// A part of an answer, and then the connection is lost.
     Cut(String),
     /// A status, headers and a body.
@@ -178,6 +181,15 @@ fn answer(speaks: Speaks, act: Act, mut stream: &TcpStream) -> std::io::Result<(
             )
         }
         Act::Answer(text) => whole(speaks, &text, "stop", 7, stream),
+        Act::Slowly(text, pause) => {
+            head(speaks, stream)?;
+            for event in events(speaks, &text, "stop", 7) {
+                std::thread::park_timeout(pause);
+                chunk(&event, stream)?;
+                stream.flush()?;
+            }
+            write!(stream, "0\r\n\r\n")
+        }
         Act::Ended(text, end, input) => whole(speaks, &text, end, input, stream),
         Act::Cut(text) => {
             head(speaks, stream)?;
