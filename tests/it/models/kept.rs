@@ -1,7 +1,10 @@
 //! What is kept of models on this machine, what they may do, and the commands about them.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
+use super::guided::until;
 use super::{model, run, sandbox, two_steps};
 use crate::support::model::{Act, Speaks, StandIn};
 use crate::support::peer::entry;
@@ -24,6 +27,23 @@ fn a_day_has_a_budget_that_all_processes_share() {
     assert_eq!(answer["code"], "BUDGET_EXCEEDED", "{answer}");
     assert!(answer["message"].as_str().unwrap().contains("36 of them"), "{answer}");
     assert_eq!(stand_in.asked().len(), 2);
+}
+
+#[test]
+fn what_one_process_may_still_take_today_another_can_not() {
+    let slowly = Act::Slowly("an answer".to_owned(), std::time::Duration::from_millis(200));
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![slowly]);
+    let more = "max_output_tokens = 100\nper_day_tokens = 140";
+    let sandbox = sandbox(&model("openai-compatible", &stand_in.url, more), &first_only());
+    let line = ["run", "Two", "--var", "topic=tea", "--model", "writer"];
+    let mut first = sandbox.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until(|| !stand_in.asked().is_empty());
+    let (answer, _) = run(&sandbox, &["--model", "writer"]);
+    assert_eq!((&answer["code"], stand_in.asked().len()), (&json!("BUDGET_EXCEEDED"), 1), "{answer}");
+    assert!(first.wait().unwrap().success());
+    // What it took is far less than what was set aside for it.
+    let (answer, said) = run(&sandbox, &["--model", "writer"]);
+    assert_eq!(answer["status"], "success", "{said:?}");
 }
 
 #[test]

@@ -74,6 +74,11 @@ fn while_all_of_it_waits_for_a_limit_everybody_is_told_so_and_until_when() {
     assert!(page.contains("limit is waited for until"), "{page}");
     let (code, _, told) = home.run(&["run", "--resume", name]);
     assert!(code == Some(2) && told.contains("another process does the steps"), "{told}");
+    // Another execution in the same process knows of the limit without asking.
+    let second = ok(&mut program, "flows_execute", &json!({"flowName": "Work", "waitSeconds": 1}));
+    assert_eq!((&second["status"], &second["state"]), (&json!("running"), &json!("waiting")), "{second}");
+    assert!(second["resumesAt"].is_string() && second["nextStep"].as_str().unwrap().contains("resumesAt"), "{second}");
+    ok(&mut program, "flows_cancel", &json!({"executionId": second["executionId"]}));
     // It can be cancelled, and then nothing is waited for.
     program.kill();
     assert!(listed(&home, "waiting").is_empty());

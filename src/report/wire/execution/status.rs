@@ -58,7 +58,14 @@ impl From<&Pending> for RunningAnswer {
             steps_done: ended,
             steps_total: pending.steps,
             kept_until: Stamp::seconds(pending.kept_until),
-            next_step: format!("call flows_status with executionId {}", pending.id),
+            next_step: match pending.resumes_at {
+                None => format!("call flows_status with executionId {}", pending.id),
+                Some(_) => format!(
+                    "the server waits for a model's limit and goes on by itself at resumesAt; call flows_status with \
+                     executionId {} then",
+                    pending.id
+                ),
+            },
         }
     }
 }
