@@ -7,6 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::answering::{Fault, Tally};
+use super::budget::Reserved;
 use super::models::{ModelWorker, OnPiece, StreamPiece};
 use super::port::{Prompt, Reply, Trouble, TroubleKind};
 use crate::clock::Clock;
@@ -56,38 +57,33 @@ pub(super) async fn call(
         return Ok(reply);
     }
     let spec = &prompt.model;
-    let reserved = worker.purse.reserve(spec, prompt.most_tokens(), models.day.as_ref()).map_err(Fault::Budget)?;
-    let result = tries(worker, prompt, tally, teller).await;
-    match &result {
+    let mut set_aside = Some(reserve(worker, prompt)?);
+    let result = tries(worker, prompt, (tally, &mut set_aside), teller).await;
+    let taken = match &result {
         Ok(reply) => {
             tally.stored = false;
             tally.add(spec, reply);
-            reserved.settle(reply.usage.all());
             // What was cut off, or broken off by a filter, is no answer to keep.
             if let Some(book) = book.filter(|_| reply.finish == Finish::Stop) {
                 book.keep(prompt, reply);
             }
+            reply.usage.all()
         }
-        Err(trouble) => reserved.settle(match trouble.kind {
-            // What such a call took is not told: its prompt at least was read.
-            TroubleKind::Broken | TroubleKind::TimedOut | TroubleKind::Odd => {
-                u64::try_from(prompt.estimate).unwrap_or(u64::MAX)
-            }
-            TroubleKind::Unauthorized
-            | TroubleKind::NoKey
-            | TroubleKind::NoModel
-            | TroubleKind::Limited
-            | TroubleKind::Overloaded
-            | TroubleKind::NoQuota
-            | TroubleKind::TooLong
-            | TroubleKind::Filtered
-            | TroubleKind::Format
-            | TroubleKind::Refused
-            | TroubleKind::Server
-            | TroubleKind::Transport => 0,
-        }),
+        // What such a call took is not told: its prompt at least was read.
+        Err(Fault::Call(Trouble { kind: TroubleKind::Broken | TroubleKind::TimedOut | TroubleKind::Odd, .. })) => {
+            u64::try_from(prompt.estimate).unwrap_or(u64::MAX)
+        }
+        Err(Fault::Call(_) | Fault::Budget(_) | Fault::Contract(_) | Fault::Cut(_)) => 0,
+    };
+    if let Some(reserved) = set_aside {
+        reserved.settle(taken);
     }
-    result.map_err(Fault::Call)
+    result
+}
+
+/// Sets aside what a call may take.
+fn reserve<'a>(worker: &'a ModelWorker, prompt: &'a Prompt) -> Result<Reserved<'a>, Fault> {
+    worker.purse.reserve(&prompt.model, prompt.most_tokens(), worker.models.day.as_ref()).map_err(Fault::Budget)
 }
 
 /// What is done with stored answers: what the caller says, else the operator, else nothing unless the model always
@@ -97,20 +93,35 @@ fn answers_of(worker: &ModelWorker, prompt: &Prompt) -> Answers {
     worker.choice.answers.or(prompt.model.answers).unwrap_or(usual)
 }
 
-async fn tries(worker: &ModelWorker, prompt: &Prompt, tally: &mut Tally, teller: &Teller) -> Result<Reply, Trouble> {
+async fn tries<'a>(
+    worker: &'a ModelWorker,
+    prompt: &'a Prompt,
+    (tally, set_aside): (&mut Tally, &mut Option<Reserved<'a>>),
+    teller: &Teller,
+) -> Result<Reply, Fault> {
     let (models, spec) = (&worker.models, &prompt.model);
     let clock = &*models.clock;
     let Some(gate) = models.gate(spec) else {
-        return Err(Trouble::new(TroubleKind::NoModel, "it is no longer configured"));
+        return Err(Fault::Call(Trouble::new(TroubleKind::NoModel, "it is no longer configured")));
     };
     let (mut tried, mut waited) = (0_u32, 0_u32);
     loop {
         let opens = gate.opens();
         if worker.ends.is_some_and(|ends| opens >= ends) {
             let trouble = Trouble::new(TroubleKind::Limited, "it waits for a limit that another call met");
-            return Err(beyond(&trouble, opens.saturating_sub(clock.reading()), clock));
+            return Err(Fault::Call(beyond(&trouble, opens.saturating_sub(clock.reading()), clock)));
+        }
+        // While a limit is waited for, others may take what this call does not take yet; nothing is lost to a
+        // process that ends meanwhile.
+        if opens > clock.reading()
+            && let Some(reserved) = set_aside.take()
+        {
+            reserved.settle(0);
         }
         let passage = gate.enter(clock, |pause| teller.waits(pause)).await;
+        if set_aside.is_none() {
+            *set_aside = Some(reserve(worker, prompt)?);
+        }
         teller.begins();
         let trouble = match once(worker, prompt, teller).await {
             Ok(reply) => {
@@ -129,7 +140,7 @@ async fn tries(worker: &ModelWorker, prompt: &Prompt, tally: &mut Tally, teller:
             drop(passage);
             tracing::info!(model = spec.name, pause_ms = pause.as_millis(), said = trouble.said, "a model's limit");
             if worker.ends.is_some_and(|ends| until >= ends) {
-                return Err(beyond(&trouble, pause, clock));
+                return Err(Fault::Call(beyond(&trouble, pause, clock)));
             }
             continue;
         }
@@ -138,14 +149,14 @@ async fn tries(worker: &ModelWorker, prompt: &Prompt, tally: &mut Tally, teller:
         tried += 1;
         if !trouble.kind.may_pass() || tried >= MOST_TRIES {
             let times = if tried > 1 { format!(", after {tried} tries") } else { String::new() };
-            return Err(Trouble { said: format!("{}{times}", trouble.said), ..trouble });
+            return Err(Fault::Call(Trouble { said: format!("{}{times}", trouble.said), ..trouble }));
         }
         tracing::info!(model = spec.name, said = trouble.said, "a call to a model failed and is made again");
         let doubled = FIRST_PAUSE.saturating_mul(1 << (tried - 1).min(8));
         // A server that says when it is there again is not asked before.
         let pause = trouble.pause.unwrap_or_else(|| jittered(doubled, clock).min(LONGEST_PAUSE));
         if worker.ends.is_some_and(|ends| now.saturating_add(pause) >= ends) {
-            return Err(beyond(&trouble, pause, clock));
+            return Err(Fault::Call(beyond(&trouble, pause, clock)));
         }
         teller.waits(trouble.pause);
         tokio::time::sleep(pause).await;
@@ -206,7 +217,10 @@ pub(super) fn after(pause: Duration, clock: &dyn Clock) -> Option<DateTime<Utc>>
 /// A limit that lasts longer than the execution may.
 fn beyond(trouble: &Trouble, pause: Duration, clock: &dyn Clock) -> Trouble {
     let until = after(pause, clock).map_or_else(String::new, |until| {
-        format!("; it can be asked again at {}, when the execution must have ended", until.format("%Y-%m-%dT%H:%M:%SZ"))
+        format!(
+            "; it can be asked again at {}, which is longer than the execution may last (execution_timeout_ms)",
+            until.format("%Y-%m-%dT%H:%M:%SZ")
+        )
     });
     Trouble { said: format!("{}{until}", trouble.said), pause: Some(pause), ..trouble.clone() }
 }

@@ -47,6 +47,22 @@ fn what_one_process_may_still_take_today_another_can_not() {
 }
 
 #[test]
+fn what_waits_for_a_limit_takes_nothing_of_the_day() {
+    let limit = Act::Refuse(429, vec![("retry-after", "1800".to_owned())], json!({"error": {"message": "slow"}}));
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![limit, Act::Answer("an answer".to_owned())]);
+    let more = "max_output_tokens = 100\nper_day_tokens = 140";
+    let sandbox = sandbox(&model("openai-compatible", &stand_in.url, more), &first_only());
+    let line = ["run", "Two", "--var", "topic=tea", "--model", "writer"];
+    let mut first = sandbox.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let waits = || sandbox.run(["executions", "list", "--state", "waiting"]).out.contains("waiting");
+    until(waits);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let (answer, said) = run(&sandbox, &["--model", "writer"]);
+    assert_eq!(answer["status"], "success", "{said:?}");
+}
+
+#[test]
 fn an_answer_is_stored_where_the_model_always_says_the_same_or_somebody_wants_it() {
     for (more, flags, calls) in [
         ("", &[][..], 3),
