@@ -89,7 +89,8 @@ impl Refused {
         {
             return TroubleKind::NoQuota;
         }
-        if status == 529 || says(&["overloaded_error"]) {
+        // A stream that had begun has only the word for it.
+        if status == 529 || (self.status.is_none() && says(&["overloaded_error"])) {
             return TroubleKind::Overloaded;
         }
         // Some servers call this one exhausted, too.
@@ -254,6 +255,11 @@ mod tests {
             (
                 503,
                 json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}),
+                TroubleKind::Server,
+            ),
+            (
+                503,
+                json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
                 TroubleKind::Server,
             ),
             (
