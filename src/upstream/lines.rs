@@ -16,7 +16,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite, Empty, empty};
 use tokio_util::codec::FramedRead;
 
-use super::message::{ReadMessage, read, too_long};
+use super::message::{ReadMessage, foreign, read, too_long, unmarked};
 use crate::cache::lock;
 use crate::rpc::{Line, Split, answered_by};
 
@@ -56,6 +56,7 @@ where
 
     /// What a line says, if it says anything to us.
     fn take(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
+        let line = unmarked(line);
         if line.trim_ascii().is_empty() {
             return None;
         }
@@ -85,6 +86,11 @@ where
                 self.settled(*message, bytes)
             }
             ReadMessage::Unreadable(id, error) if self.settle(&id) => Some(answer(error, id)),
+            // Nothing that follows could be read either: whoever waits is told at once.
+            ReadMessage::Stray(error) if foreign(bytes).is_some() => {
+                (self.tell)(bytes);
+                self.only_open().map(|id| answer(error, id))
+            }
             ReadMessage::Unreadable(..) | ReadMessage::Stray(_) => {
                 (self.tell)(bytes);
                 None
@@ -311,6 +317,19 @@ mod tests {
         let (heard, told) = read_all(&text, 10_000, 7, &[1, 2]).await;
         assert_eq!(told_in(&heard), [(1, 0), (2, 0)]);
         assert_eq!(told, ["Welcome\n", "{\"level\":30}\n", "[1]\n", "{\n  \"level\": 31\n}\n", "{\n"]);
+    }
+
+    #[tokio::test]
+    async fn a_byte_order_mark_is_passed_over_and_other_framing_is_told_at_once() {
+        let pretty = serde_json::to_string_pretty(&json!({"jsonrpc": "2.0", "id": 2, "result": {}})).expect("JSON");
+        let (heard, told) = read_all(&format!("\u{feff}{}\u{feff}{pretty}\n", result(1, 3)), 10_000, 5, &[1, 2]).await;
+        assert_eq!((told_in(&heard), told.len()), (vec![(1, 0), (2, 0)], 0));
+        let body = result(1, 3);
+        let wide: String = body.chars().flat_map(|c| [c, '\0']).collect();
+        for text in [format!("Content-Length: {}\r\n\r\n{body}", body.len()), wide.clone(), format!("\0{wide}")] {
+            let (heard, _) = read_all(&text, 10_000, 5, &[1]).await;
+            assert_eq!(told_in(&heard).first(), Some(&(1, UNREADABLE.into())), "{text:?}");
+        }
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock, Tool};
 use serde_json::{Map, Value, json};
 
 use super::message::drop_if_list;
-use crate::names::quoted;
+use crate::names::{quoted, shown};
 
 /// One page of a list of tools.
 #[derive(Default)]
@@ -112,10 +112,39 @@ pub(super) fn answer(value: Value) -> Option<(CallToolResult, Vec<String>)> {
             Err(what) => left_out.push(format!("its content number {} {what}", place + 1)),
         }
     }
-    let failed = members.get("isError").is_some_and(|is| is == &json!(true));
+    let failed = members.get("isError").is_some_and(|said| {
+        says_yes(said).unwrap_or_else(|| {
+            // Taken for a success, an error would be handed on as a result.
+            left_out.push(format!("its isError is {}, neither true nor false, and counts as true", brief(said)));
+            true
+        })
+    });
     let mut result = if failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
     result.structured_content = members.remove("structuredContent").filter(|structured| !structured.is_null());
     Some((result, left_out))
+}
+
+/// What stands for true or false where programs write it as a text or a number; none where it stands for neither.
+fn says_yes(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(said) => Some(*said),
+        Value::Null => Some(false),
+        Value::Number(number) => match number.as_f64()? {
+            0.0 => Some(false),
+            1.0 => Some(true),
+            _ => None,
+        },
+        Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "1" | "yes" => Some(true),
+            "false" | "0" | "no" | "" => Some(false),
+            _ => None,
+        },
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn brief(value: &Value) -> String {
+    shown(&value.to_string(), 60)
 }
 
 fn block_of(block: Value) -> Result<ContentBlock, String> {
@@ -132,6 +161,16 @@ fn block_of(block: Value) -> Result<ContentBlock, String> {
         Some(_) => return Err("has a type that is not a text".to_owned()),
         None => return Err("has no type".to_owned()),
     };
+    if kind == "resource" {
+        let inside = |key: &str| members.get("resource").and_then(|resource| resource.get(key)).and_then(Value::as_str);
+        match (inside("uri"), inside("text"), inside("blob")) {
+            // What it says is there; where it is from is not.
+            (None, Some(text), _) => return Ok(ContentBlock::text(text)),
+            (None, None, _) => return Err("is a resource without a uri".to_owned()),
+            (Some(_), None, None) => return Err("is a resource with neither a text nor a blob".to_owned()),
+            (Some(_), ..) => {}
+        }
+    }
     let known = ["text", "image", "audio", "resource", "resource_link"].contains(&kind.as_str());
     serde_json::from_value(Value::Object(members)).map_err(|error| {
         if known {
@@ -189,6 +228,27 @@ mod tests {
         assert!(left_out[0].starts_with("its content number 1 ") && left_out[0].contains("\"chart\""), "{left_out:?}");
         let (one, _) = answer(json!({"content": {"type": "text", "text": "one"}, "isError": true})).expect("an answer");
         assert_eq!((one.content.len(), one.is_error), (1, Some(true)));
+        for (said, failed, noted) in [
+            (json!("true"), true, 0),
+            (json!(" True"), true, 0),
+            (json!(1), true, 0),
+            (json!(1.0), true, 0),
+            (json!("false"), false, 0),
+            (json!(0), false, 0),
+            (json!(null), false, 0),
+            (json!("quota"), true, 1),
+            (json!({"code": 3}), true, 1),
+            (json!(2), true, 1),
+        ] {
+            let (one, left_out) = answer(json!({"content": "one", "isError": said})).expect("an answer");
+            assert_eq!((one.is_error, left_out.len()), (Some(failed), noted), "{said}");
+        }
+        let of =
+            |resource: Value| answer(json!({"content": [{"type": "resource", "resource": resource}]})).expect("one");
+        assert_eq!(of(json!({"text": "said"})).0.content.len(), 1);
+        for (resource, word) in [(json!({"blob": "aGk="}), "uri"), (json!({"uri": "a:b"}), "blob"), (json!(5), "uri")] {
+            assert!(of(resource.clone()).1[0].contains(word), "{resource}");
+        }
         assert!(answer(json!({"result": 1})).is_none() && answer(json!([])).is_none());
     }
 }

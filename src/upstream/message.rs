@@ -31,9 +31,28 @@ pub(super) enum ReadMessage {
     Stray(ErrorData),
 }
 
+/// Bytes without the byte-order mark that programs of some systems write before their text.
+pub(super) fn unmarked(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
+}
+
+/// Why a program whose output begins so will never write a message that can be read; none where it may.
+pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
+    // What begins a line of UTF-16 may be the rest of the line's end before it.
+    let nulls = |even: bool| {
+        bytes.iter().take(8).enumerate().filter(|(place, byte)| (place % 2 == 0) == even && **byte == 0).count()
+    };
+    if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) || nulls(true) == 4 || nulls(false) == 4 {
+        return Some("it writes UTF-16, and the protocol is UTF-8");
+    }
+    let header = b"content-length:";
+    let framed = bytes.get(..header.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(header));
+    framed.then_some("it writes a Content-Length header before each message, as language servers do, and the protocol has one message a line")
+}
+
 /// Reads one message.
 pub(super) fn read(bytes: &[u8]) -> ReadMessage {
-    let bytes = bytes.trim_ascii();
+    let bytes = unmarked(bytes).trim_ascii();
     if let Some(message) = std::str::from_utf8(bytes).ok().and_then(with_exponents) {
         return ReadMessage::Message(Box::new(message), None);
     }
@@ -60,7 +79,7 @@ pub(super) fn read(bytes: &[u8]) -> ReadMessage {
         }
         Ok(_) => "it is no object".to_owned(),
         Err(error) => {
-            let why = format!("it is not JSON: {error}");
+            let why = foreign(bytes).map_or_else(|| format!("it is not JSON: {error}"), str::to_owned);
             match answered_by(bytes, bytes).and_then(|id| id.as_i64()) {
                 Some(id) => return ReadMessage::Unreadable(RequestId::Number(id), unreadable(&why, bytes)),
                 None => why,

@@ -104,6 +104,9 @@ pub(super) fn clean(text: &str, secrets: &[Secret]) -> String {
 pub(super) fn of_beginning(error: &ClientInitializeError, secrets: &[Secret]) -> Trouble {
     match error {
         ClientInitializeError::ConnectionClosed(_) => Trouble::passing("it ended before it had answered"),
+        ClientInitializeError::JsonRpcError(refusal) if refusal.code.0 == UNREADABLE => {
+            Trouble::passing(of_refusal(refusal, secrets))
+        }
         ClientInitializeError::JsonRpcError(refusal) => {
             Trouble::passing(format!("it refuses to begin: {}", clean(&refusal.message, secrets)))
         }

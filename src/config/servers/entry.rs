@@ -23,7 +23,7 @@ const LONGEST_WAIT: Duration = Duration::from_hours(1);
 const LONGEST_IDLE: Duration = Duration::from_hours(24);
 
 /// Every key of an entry.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "type",
     "command",
     "args",
@@ -39,6 +39,7 @@ const KEYS: [&str; 16] = [
     "maxResultBytes",
     "maxParallel",
     "disabled",
+    "enabled",
     "era",
 ];
 /// 64 MiB, the largest answer that can be asked for: it is held in memory.
@@ -119,6 +120,9 @@ impl ServerEntry<'_> {
             outcome.notices.push((key.clone(), told));
         }
         let disabled = outcome.of(self.switch(object, "disabled")).flatten().unwrap_or(false);
+        // Other clients' word for the opposite. Whoever switches a server off in either way means it.
+        let enabled = outcome.of(self.switch(object, "enabled")).flatten().unwrap_or(true);
+        let disabled = disabled || !enabled;
         let mut filling = EntryFilling { disabled, ..EntryFilling::default() };
         let transport = outcome.of(self.transport(object, &mut filling));
         let usual = match &transport {

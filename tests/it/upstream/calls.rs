@@ -196,15 +196,17 @@ async fn a_program_gets_a_cleared_environment_and_its_folder() {
 #[tokio::test]
 async fn a_server_that_is_switched_off_is_not_started() {
     let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({"disabled": true}))}));
-    let (code, message) = failed(echo(&registry, "p").await);
-    assert_eq!(code, "TOOL_UNAVAILABLE");
-    assert_eq!(message, "p:echo: the operator switched its server off");
-    registry.warm().await;
-    registry.read_unknown(|_| true).await;
-    let refused = registry.refresh("p").await.unwrap().unwrap_err();
-    assert_eq!(refused.why, "the operator switched it off");
-    assert!(registry.refresh("q").await.is_none());
-    assert!(ground.noted("started").is_empty());
-    assert_eq!(registry.toolbox().trouble("p"), Some("the operator switched it off"));
+    for off in [json!({"disabled": true}), json!({"enabled": false}), json!({"enabled": true, "disabled": true})] {
+        let registry = ground.registry(&json!({"p": ground.peer("", off)}));
+        let (code, message) = failed(echo(&registry, "p").await);
+        assert_eq!(code, "TOOL_UNAVAILABLE");
+        assert_eq!(message, "p:echo: the operator switched its server off");
+        registry.warm().await;
+        registry.read_unknown(|_| true).await;
+        let refused = registry.refresh("p").await.unwrap().unwrap_err();
+        assert_eq!(refused.why, "the operator switched it off");
+        assert!(registry.refresh("q").await.is_none());
+        assert!(ground.noted("started").is_empty());
+        assert_eq!(registry.toolbox().trouble("p"), Some("the operator switched it off"));
+    }
 }
