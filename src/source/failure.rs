@@ -93,6 +93,8 @@ pub enum SourceError {
         message: String,
         /// How often it was tried.
         tries: u32,
+        /// How long the answer asks to wait, where it says so.
+        wait: Option<Duration>,
     },
     /// GitHub's address led to another host, whose answer nobody can use.
     #[error("GitHub moved {what} to {host}, which was asked without the token and answered with status {status}")]

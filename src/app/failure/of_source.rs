@@ -1,16 +1,20 @@
 //! A source's errors as callers see them: the code, the facts beside it, and who can do what about it.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::Error;
 use crate::catalog::instead_of;
 use crate::config::ProxyFault;
-use crate::names::{RefName, quoted};
+use crate::names::{RefName, counted, quoted};
 use crate::source::{Refusal, SourceError};
 use crate::web::WebTrouble;
 
 /// What can be named as a source.
 const SOURCES: &str = "name a folder that holds flows/, owner/repo or any address of a GitHub repository; `examples` are the built-in ones";
+/// Shorter waits are told as a minute.
+const A_MINUTE: Duration = Duration::from_mins(1);
 /// What every right token for a repository is.
 const RIGHT_TOKEN: &str = "fine-grained, with Contents: read on this repository";
 
@@ -71,6 +75,10 @@ impl Error {
             }
             SourceError::CommitNotOnDefaultBranch { branch, .. } => {
                 made.next(format!("name a commit of {branch}, or a branch or tag; --allow-any-commit reads any commit"))
+            }
+            SourceError::GitHub { wait: Some(wait), status: 500.., .. } if *wait > A_MINUTE => {
+                let minutes = wait.as_secs().div_ceil(60);
+                made.next(format!("try again in {}, as the answer asks; a kept copy is served when there is one", counted(usize::try_from(minutes).unwrap_or(usize::MAX), "minute", "minutes")))
             }
             SourceError::GitHub { status, .. } => made.next(after_status(*status)),
             SourceError::Network { trouble, host, proxy, .. } => {

@@ -198,8 +198,11 @@ impl Fetch<'_> {
                 }
                 if let Err(error) = self.post(&post, with_branch && number == 0, haul).await {
                     tracing::info!(%error, "a GraphQL post failed");
-                    if error.is_about_everything() {
-                        haul.failed(self.commit, error);
+                    match error {
+                        // What is refused here may be allowed there: tokens, proxies and firewalls tell the two apart.
+                        SourceError::Unauthorized { .. } | SourceError::Forbidden { .. } => self.client.leave_graphql(),
+                        error if error.is_about_everything() => haul.failed(self.commit, error),
+                        _ => {}
                     }
                 }
             })

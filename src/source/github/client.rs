@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use tokio_util::bytes::Bytes;
 
 use super::endpoints::Endpoints;
-use super::limits::{RateLimit, back_off};
+use super::limits::{RateLimit, back_off, retry_after};
 use super::lines::BodyLines;
 use super::wire;
 use crate::cache::{Lifetime, lock};
@@ -267,11 +267,16 @@ impl GithubClient {
         }
     }
 
+    /// Leaves GraphQL alone for a while: files are read in another way meanwhile.
+    pub(super) fn leave_graphql(&self) {
+        *lock(&self.hung) = Some(Lifetime::new(&*self.clock, LEFT_ALONE));
+    }
+
     /// Notes that GraphQL did not answer in time, if that is what the error says.
     fn is_hung(&self, call: &ApiCall, error: &SourceError) -> bool {
         let hung = matches!((&call.target, error), (Target::GraphQl(_), SourceError::TimedOut { .. }));
         if hung {
-            *lock(&self.hung) = Some(Lifetime::new(&*self.clock, LEFT_ALONE));
+            self.leave_graphql();
         }
         hung
     }
@@ -286,6 +291,7 @@ impl GithubClient {
         tracing::info!("the token was refused; the settings file holds another one, which is used now");
         *lock(&self.credential) = Credential::of(found);
         *lock(&self.limited) = None;
+        *lock(&self.hung) = None;
         true
     }
 
@@ -318,6 +324,7 @@ impl GithubClient {
             what: call.what.clone(),
             message: self.clean(&wire::message(&reply.body)),
             tries: reply.tries,
+            wait: retry_after(&reply.headers, self.clock.now()),
         }
     }
 

@@ -4,8 +4,8 @@
 //! [`client`](super::client)'s business.
 
 use chrono::TimeDelta;
-use http::Response;
 use http::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH, LOCATION};
+use http::{Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use reqwest::Url;
@@ -103,6 +103,7 @@ impl GithubClient {
                     what: call.what.clone(),
                     message: reason,
                     tries,
+                    wait: None,
                 });
             }
             Err(error) => {
@@ -118,6 +119,8 @@ impl GithubClient {
         let message = || self.clean(&wire::message(&reply.body));
         let repo = self.repo.clone();
         match judge(reply.status, &reply.headers, told.as_deref(), now) {
+            // A page of something else says nothing of the repository.
+            LimitVerdict::Answer if is_page(call, &reply) => Try::Failed(self.unusable(call, &reply)),
             LimitVerdict::Answer => Try::Done(reply),
             LimitVerdict::Unauthorized => {
                 let (token, message) = (self.token_place(), message());
@@ -148,6 +151,12 @@ impl GithubClient {
     fn address(&self, call: &ApiCall, url: &str) -> Result<Url, SourceError> {
         Url::parse(url).map_err(|error| self.broken(call, &error.to_string(), 1))
     }
+}
+
+/// Whether the API's address answered that nothing is there with a web page, which GitHub's API never does.
+fn is_page(call: &ApiCall, reply: &ApiReply) -> bool {
+    let page = reply.body.trim_ascii_start().starts_with(b"<") && !reply.headers.contains_key("x-github-request-id");
+    reply.status == StatusCode::NOT_FOUND && !matches!(call.target, Target::Open(_)) && page
 }
 
 fn headers(call: &ApiCall) -> HeaderMap {

@@ -134,7 +134,7 @@ fn limit(status: StatusCode, headers: &HeaderMap, message: &str, now: DateTime<U
 }
 
 /// `retry-after` in seconds or as a date.
-fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
+pub(super) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let value = text(headers, "retry-after")?;
     if let Ok(seconds) = value.parse::<u64>() {
         return Some(Duration::from_secs(seconds));

@@ -210,6 +210,47 @@ async fn graphql_that_hangs_is_made_up_for_in_what_time_is_left() {
 }
 
 #[tokio::test]
+async fn graphql_that_is_refused_is_made_up_for_and_left_alone_while_what_is_refused_everywhere_is_told() {
+    let page = |status| wiremock::ResponseTemplate::new(status).set_body_string("<html>No.</html>");
+    let json = |status, message: &str| {
+        wiremock::ResponseTemplate::new(status).set_body_json(serde_json::json!({"message": message}))
+    };
+    for answer in [page(401), page(403), json(401, "Bad credentials"), json(403, "Resource not accessible")] {
+        let desk = Desk::with(many(20)).await;
+        desk.github.fault(Fault::answer("graphql", answer.clone()));
+        let source = desk.open();
+        let view = newest(&source).await.unwrap();
+        assert_eq!(all(&view).await, many(20).into_iter().collect(), "{answer:?}");
+        desk.github.put("flows/More.json", Some(b"{}"));
+        desk.github.forget();
+        assert_eq!(text(&refreshed(&source).await.unwrap(), "flows/More.json").await, "{}");
+        assert_eq!((desk.github.count("graphql"), desk.github.count("/git/blobs/")), (0, 1));
+        let desk = Desk::with(many(20)).await;
+        for part in ["graphql", "/git/blobs/", "tarball"] {
+            desk.github.fault(Fault::answer(part, answer.clone()));
+        }
+        let error = newest(&desk.open()).await.unwrap_err();
+        assert!(matches!(error, SourceError::Unauthorized { .. } | SourceError::Forbidden { .. }), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_instead_of_a_repository_is_not_a_missing_repository_and_a_named_wait_is_told() {
+    let desk = Desk::tea().await;
+    desk.github.fault(Fault::answer("", wiremock::ResponseTemplate::new(404).set_body_string("<!doctype html>Gone")));
+    let error = newest(&desk.open()).await.unwrap_err();
+    assert!(matches!(error, SourceError::GitHub { status: 404, .. }), "{error:?}");
+    let desk = Desk::tea().await;
+    desk.github.fault(Fault::status("", 404));
+    let error = newest(&desk.open()).await.unwrap_err();
+    assert!(matches!(error, SourceError::RepoNotFound { .. }), "{error:?}");
+    let desk = Desk::tea().await;
+    desk.github.fault(Fault::status("", 503).header("retry-after", "3000"));
+    let error = flowy::internals::app::Error::from(newest(&desk.open()).await.unwrap_err());
+    assert!(error.next_step.as_deref().is_some_and(|next| next.contains("50 minutes")), "{error:?}");
+}
+
+#[tokio::test]
 async fn graphql_that_fails_does_not_cost_a_request_for_each_of_many_files() {
     let desk = Desk::with(many(300)).await;
     desk.github.fault(Fault::status("graphql", 502));
