@@ -50,7 +50,11 @@ fn main() {
             });
             let mut times: Vec<Duration> = times.collect();
             times.sort();
-            println!("  {what:<26} median {:>8.0} ms, least {:>6.0} ms, {peak:>5.0} MB", ms(times[TIMES / 2]), ms(times[0]));
+            println!(
+                "  {what:<26} median {:>8.0} ms, least {:>6.0} ms, {peak:>5.0} MB",
+                ms(times[TIMES / 2]),
+                ms(times[0])
+            );
             ms(times[TIMES / 2])
         };
         let validate = call("validate, cold", &["validate"], true);
@@ -62,7 +66,11 @@ fn main() {
         cold.push(vec![validate, list]);
         println!("  an editor's change         {}", changes(&program, place.path(), home.path(), form));
     }
-    println!("\nMarkdown over JSON, cold: validate {:.2}, list {:.2}", cold[1][0] / cold[0][0], cold[1][1] / cold[0][1]);
+    println!(
+        "\nMarkdown over JSON, cold: validate {:.2}, list {:.2}",
+        cold[1][0] / cold[0][0],
+        cold[1][1] / cold[0][1]
+    );
 }
 
 /// Writes the catalog, as if it had lain there for a while; gives its size in bytes.

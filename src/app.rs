@@ -33,7 +33,6 @@ mod slug;
 mod status;
 mod testing;
 mod usage;
-mod values;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -65,6 +64,7 @@ pub use crate::validate::{Finding, REGISTRY as RULES, Rule, Severity, Suppressed
 
 pub(crate) use crate::catalog::in_sets;
 pub use crate::code::Code;
+pub use crate::document::{ValuesError, read_values};
 pub use carry::Resumed;
 pub use changes::{Change, Changes};
 pub use check::{
@@ -101,7 +101,6 @@ pub use testing::{
     BrokenTests, Mismatch, Shard, TestChange, TestEnd, TestReport, TestRequest, TestResult, Verdict, test_flows,
 };
 pub use usage::{FlowStats, ListingCost, ModelStats, Stats, StatsRequest, UsageByFlow};
-pub use values::{ValuesError, read_values};
 
 /// One revision's flows, with what is worked out of them here.
 type Catalog = crate::catalog::Catalog<Derived>;

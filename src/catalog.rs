@@ -238,6 +238,14 @@ impl<K: Send + Sync> Catalog<K> {
         &self.snapshot
     }
 
+    /// The files that are not read for where they lie or how they end, each with the path under which it would be.
+    ///
+    /// # Errors
+    /// When the catalog can't be reached.
+    pub async fn overlooked(&self) -> Result<Vec<(String, String)>, CatalogError> {
+        Ok(desk::overlooked(&self.snapshot.problems().await?))
+    }
+
     /// Where a flow comes from that was asked for by a name.
     pub fn origin_of(&self, flow: &Prepared, asked: &str) -> Origin {
         let entry = &flow.entry;

@@ -13,6 +13,7 @@ mod pointer;
 mod slips;
 mod span;
 mod tree;
+mod written;
 mod yaml;
 
 pub use edit::{Edit, change, edited, spliced, without_trailing_commas};
@@ -23,4 +24,5 @@ pub use pointer::{Part, Place, Pointer};
 pub use slips::merge_line;
 pub use span::{Locator, Position, STRICT, Span};
 pub use tree::{Member, Style, Tree, TreeKind};
+pub use written::{ValuesError, read_values};
 pub use yaml::{Yaml, YamlProblem};

@@ -10,7 +10,7 @@ mod calls;
 mod keeper;
 mod tools;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -168,9 +168,12 @@ pub struct Executed {
 }
 
 impl Executed {
-    /// The placeholders of outputs' fields that stayed as they are: the step, and how it is written.
+    /// The placeholders of outputs' fields that stayed as they are, each once: the step, and how it is written.
     pub fn unfilled(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.warnings.iter().filter_map(|warning| Some((warning.node.as_deref()?, warning.unfilled.as_deref()?)))
+        let mut seen = HashSet::new();
+        let all =
+            self.warnings.iter().filter_map(|warning| Some((warning.node.as_deref()?, warning.unfilled.as_deref()?)));
+        all.filter(move |one| seen.insert(*one))
     }
 
     /// Whether no step failed, and every placeholder of an output's field was filled.

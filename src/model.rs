@@ -5,6 +5,7 @@
 //! it could not read. No I/O, no time, no graph.
 
 mod contract;
+mod demand;
 mod edge;
 mod effort;
 mod example;
@@ -37,5 +38,5 @@ pub use tool::{
     KnownServer, KnownTool, LONGEST_BACKOFF, MOST_RETRIES, NoAddress, ServerStanding, ToolAddress, ToolAnswer,
     ToolCall, ToolFile, ToolLink, ToolLookup, Toolbox,
 };
-pub use variable::{Declared, InputVariable, Refinement, ValueType, VariableSet, text_of, text_or_json};
+pub use variable::{Declared, InputVariable, Refinement, ValueType, VariableSet, is_among, text_of, text_or_json};
 pub use wish::{ModelUse, ModelWish};

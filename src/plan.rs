@@ -303,6 +303,14 @@ pub struct Input {
     pub needed_by: Vec<usize>,
 }
 
+impl Input {
+    /// A value that fits, to show what one looks like: the first of the choices, else one of its type.
+    pub fn sample(&self) -> Value {
+        let of_type = || self.kind.unwrap_or(ValueType::String).sample();
+        self.choices.first().cloned().unwrap_or_else(of_type)
+    }
+}
+
 /// A result node, and the step whose output it marks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultMark {

@@ -21,7 +21,7 @@ mod within;
 
 pub use bind::{Bound, FilledWith};
 pub use event::{Event, Output, StepError, Timing};
-pub use given::{Given, Refusal, Unfit, Wanted};
+pub use given::{Given, Helpful, Refusal, Unfit, Wanted};
 pub use guided::{
     Beginning, Cancelled, Closing, Entry, Escalation, Fate, Guided, GuidedState, Handed, Misfit, Moment, Outcome,
     Rules, StoredEnd, ToolAtWork, Way, gives_reason, read_output,

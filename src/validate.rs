@@ -45,7 +45,7 @@ pub use scope::{
     Body, DeclaredName, InputScope, Intent, Mapped, MappedBy, Mending, OutputPart, Read, ReadSource, Scope, StepScope,
     output_names,
 };
-pub use tidying::{Fix, LayoutError, fix_of, formatted, mended};
+pub use tidying::{Fix, LayoutError, fix_of, formatted, mended, mending_of};
 
 /// The most nodes a flow may have.
 pub const MAX_NODES: usize = 1_000;

@@ -12,10 +12,10 @@ use crate::app::memory::{CallNews, Outcome, StepDone};
 use crate::app::{App, Code, Error, Origin};
 use crate::execute::{self, Carried, Executed, Options, ToolProgress, Workers};
 use crate::generate::{ModelChoice, ModelWorker, Models, OnPiece, Priced};
-use crate::model::{ValueType, text_or_json};
+use crate::model::{ValueType, is_among, text_or_json};
 use crate::names::{ItemName, few};
 use crate::plan::{Input, Plan, Work};
-use crate::run::{Given, Limits, OnFailure, Refusal, Run, Unfit};
+use crate::run::{Given, Limits, OnFailure, Refusal, Run};
 use crate::validate::Finding;
 
 /// What is to be executed.
@@ -122,13 +122,9 @@ impl MissingInput {
 
     /// What a person typed, as a value; none where it is not one of that type, or not one of the choices.
     pub fn read(&self, typed: &str) -> Option<Value> {
-        let value = match self.kind {
-            ValueType::Array | ValueType::Object => crate::app::read_values(typed).ok()?,
-            ValueType::String | ValueType::Number | ValueType::Integer | ValueType::Boolean => Value::from(typed),
-        };
-        let chosen = |choice: &Value| text_or_json(choice) == text_or_json(&value);
-        let fits = self.kind.fits(&value) && (self.choices.is_empty() || self.choices.iter().any(chosen));
-        fits.then_some(value)
+        let value = Value::from(typed);
+        let chosen = self.choices.is_empty() || is_among(&self.choices, &value, Some(self.kind));
+        (self.kind.fits(&value) && chosen).then_some(value)
     }
 }
 
@@ -340,17 +336,42 @@ fn wanted_input(input: &Input) -> Value {
 
 /// Why nothing ran, for whoever asked.
 pub(super) fn refused(flow: &str, refusal: &Refusal) -> Error {
-    refused_as(Some(flow), refusal, "in initialVariables")
+    refused_as(Some(flow), refusal, Place::Variables)
+}
+
+/// Where values are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In `initialVariables`.
+    Variables,
+    /// As arguments of a prompt, which are texts.
+    Prompt,
+}
+
+impl Place {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Variables => "in initialVariables",
+            Self::Prompt => "as arguments of the prompt",
+        }
+    }
+
+    fn shown(self, sample: &Value) -> Value {
+        match self {
+            Self::Variables => sample.clone(),
+            Self::Prompt => Value::String(text_or_json(sample).into_owned()),
+        }
+    }
 }
 
 /// The same where values are given in another place, or to something that is not a flow.
-pub(super) fn refused_as(flow: Option<&str>, refusal: &Refusal, place: &str) -> Error {
+pub(super) fn refused_as(flow: Option<&str>, refusal: &Refusal, place: Place) -> Error {
     let mut error = told(flow, refusal, place);
     error.refusal = Some(Box::new(refusal.clone()));
     error
 }
 
-fn told(flow: Option<&str>, refusal: &Refusal, place: &str) -> Error {
+fn told(flow: Option<&str>, refusal: &Refusal, place: Place) -> Error {
     let names = |names: &[String]| Value::Array(names.iter().cloned().map(Value::String).collect());
     match refusal {
         Refusal::UnknownSet { known, .. } => {
@@ -365,13 +386,10 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: &str) -> Error {
             .next("give `_variableSet` the name of one of the flow's sets, as flows_show lists them"),
         Refusal::Misfit(unfit) => {
             let all = unfit.iter().map(|unfit| Value::String(unfit.name.clone())).collect();
-            let as_text = |unfit: &Unfit| {
-                unfit.value.is_string() && matches!(unfit.kind, Some(ValueType::Array | ValueType::Object))
-            };
-            let mut next = "flows_show lists the types and the choices".to_owned();
-            if unfit.iter().any(as_text) {
-                next.push_str("; give lists and objects as JSON, not as text");
-            }
+            let samples: Map<String, Value> =
+                unfit.iter().map(|unfit| (unfit.name.clone(), place.shown(&unfit.sample))).collect();
+            let next =
+                format!("flows_show lists the types and the choices; what fits looks like {}", Value::Object(samples));
             Error::new(Code::InvalidRequest, format!("values that don't fit: {refusal}"))
                 .next(next)
                 .detail("misfits", all)
@@ -387,11 +405,11 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: &str) -> Error {
                 .collect();
             let (are, values) = if missing.len() == 1 { ("is", "value") } else { ("are", "values") };
             let missing_names: Vec<String> = missing.iter().map(|(name, _)| name.clone()).collect();
-            let example: Map<String, Value> = missing_names.iter().map(|name| (name.clone(), json!("…"))).collect();
-            let mut next = format!("ask your user, then give {} {place}", Value::Object(example));
+            let sample = |name: &String| (name.clone(), place.shown(&wanted.sample(name)));
+            let example: Map<String, Value> = missing_names.iter().map(sample).collect();
+            let mut next = format!("ask your user, then give {} {}", Value::Object(example), place.words());
             if !wanted.sets.is_empty() {
-                let sets = few(&wanted.sets);
-                next = format!("{next}, or choose a variable set that gives them: _variableSet {sets}");
+                next = format!("{next}, or choose a variable set: {}", wanted.told_sets());
             }
             for (given, meant) in misspelt {
                 next = format!("{next}; you gave {}: did you mean {meant}?", crate::names::quoted(given));
@@ -410,7 +428,11 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: &str) -> Error {
                 .detail("required", names(required))
                 .detail("missing", names(&missing_names))
                 .detail("inputs", wanted.inputs.iter().map(wanted_input).collect());
-            if wanted.sets.is_empty() { error } else { error.detail("variableSets", names(&wanted.sets)) }
+            if wanted.sets.is_empty() {
+                return error;
+            }
+            let sets: Vec<String> = wanted.sets.iter().map(|set| set.name.clone()).collect();
+            error.detail("variableSets", names(&sets))
         }
     }
 }

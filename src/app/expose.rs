@@ -53,8 +53,6 @@ pub struct ExposedArgument {
     pub key: String,
     /// The variable's name.
     pub name: String,
-    /// Whether its value is a list or an object, which some clients send as a text.
-    pub nested: bool,
 }
 
 /// A tool as it is listed now.

@@ -226,13 +226,17 @@ impl Error {
 
     /// What has to be fixed, and how.
     fn fixed(self, files: &[String], hint: &str) -> Self {
-        self.detail("files", json!(files)).detail("hint", json!(hint))
+        let made = self.detail("files", json!(files));
+        if hint.is_empty() { made } else { made.detail("hint", json!(hint)) }
     }
 
     /// It is about a file that can't be used.
     fn about_file(self, unusable: &Unusable) -> Self {
         let hint = unusable.hints.join("; ");
-        let mut made = self.detail("file", json!(unusable.file)).detail("hint", json!(hint)).next(hint);
+        let mut made = self.detail("file", json!(unusable.file));
+        if !hint.is_empty() {
+            made = made.detail("hint", json!(hint)).next(hint);
+        }
         if let Some(at) = unusable.at {
             made = made.detail("line", json!(at.line)).detail("column", json!(at.column));
             made = made.next("fix the file; `flowy validate` shows the place");

@@ -431,6 +431,8 @@ impl App {
                 let next = if attempts >= most {
                     "ask a person with flows_escalate: this step was refused as often as it may be; or fix every issue \
                      and call flows_complete_step again with the same stepToken"
+                } else if terms.example().is_none() {
+                    "fix every issue and call flows_complete_step again with the same stepToken"
                 } else {
                     "fix every issue and call flows_complete_step again with the same stepToken; example shows an output \
                      that is accepted"
@@ -490,8 +492,8 @@ fn shape(error: Error, terms: &Arc<Contract>) -> Error {
     if short(terms.schema()) {
         error = error.detail("expectedSchema", terms.schema().clone());
     }
-    if let Some(example) = terms.example().filter(|example| short(example)) {
-        error = error.detail("example", example.clone());
+    if let Some(example) = terms.example_handed_in().filter(short) {
+        error = error.detail("example", example);
     }
     error
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Catalog;
 use crate::app::{App, Code, Error, Origin, UsageByFlow};
 use crate::discover::{DamagedIndex, DiscoverError, Figures, FileProblem, ListKind, NameMatch, Page, Selection};
-use crate::names::counted;
+use crate::names::{counted, few, shown};
 use crate::run::GuidedState;
 use crate::store::Filter;
 use crate::tokens;
@@ -44,6 +44,9 @@ pub struct Listing {
     pub errors: BTreeMap<String, usize>,
     /// Whether the catalog has no flow at all.
     pub is_empty: bool,
+    /// Where nothing is listed because nothing is there: files that look as if they were meant, each with the path
+    /// under which it would be read.
+    pub overlooked: Vec<(String, String)>,
     /// Whether these are the built-in examples because nobody named a source.
     pub unasked_examples: bool,
     /// How many guided executions go on, where no flow fits the query: one of them may be meant.
@@ -58,8 +61,15 @@ impl Listing {
     /// What to do next, where there is something.
     pub fn next_step(&self) -> Option<Cow<'_, str>> {
         const NONE_USABLE: &str = "no file of flows/ can be used as a flow; `errors` names each with its reason";
-        if self.is_empty && self.problem_count > 0 {
-            return Some(NONE_USABLE.into());
+        let meant = few(self.overlooked.iter().map(|(path, meant)| {
+            format!("{} (it would be read as {})", shown(path, LONGEST_PATH), shown(meant, LONGEST_PATH))
+        }));
+        let not_read = if meant.is_empty() { String::new() } else { format!("; not read: {meant}") };
+        if self.is_empty && self.problem_count > 0 && self.selection.kind == ListKind::Flows {
+            return Some(format!("{NONE_USABLE}{not_read}").into());
+        }
+        if !not_read.is_empty() {
+            return self.page.next_step.as_deref().map(|step| format!("{step}{not_read}").into());
         }
         let step = self.page.next_step.as_deref()?;
         if self.open_executions == 0 {
@@ -69,6 +79,9 @@ impl Listing {
         Some(format!("{open}: to go on with what was begun, call flows_status; {step}").into())
     }
 }
+
+/// The longest path in a next step, in characters.
+const LONGEST_PATH: usize = 200;
 
 /// The most problems that one listing names.
 const MOST_PROBLEMS: usize = 20;
@@ -116,6 +129,12 @@ impl App {
         let page = catalog.page(&index, &selection, &figures)?;
         let errors = if request.count_errors { errors_of(&page, &catalog)? } else { BTreeMap::new() };
         let open_executions = if page.no_match.is_some() { self.open_executions().await } else { 0 };
+        let folder = match selection.kind {
+            ListKind::Flows => "flows/",
+            ListKind::Templates => "templates/",
+        };
+        let mut overlooked = if index.is_empty() { catalog.overlooked().await? } else { Vec::new() };
+        overlooked.retain(|(_, meant)| meant.starts_with(folder));
         let took = self.clock.reading().saturating_sub(begun);
         tracing::info!(
             mode = page.mode.as_str(),
@@ -134,6 +153,7 @@ impl App {
             unavailable_count,
             errors,
             is_empty: catalog.index().is_empty(),
+            overlooked,
             unasked_examples: self.unasked_examples,
             open_executions,
         })

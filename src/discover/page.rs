@@ -358,13 +358,12 @@ fn next_step(
     if index.is_empty() {
         // No words and no filter would find anything.
         let noun = selection.kind.noun();
-        let folder = match selection.kind {
-            ListKind::Flows => "flows/",
-            ListKind::Templates => "templates/",
+        let files = match selection.kind {
+            ListKind::Flows => "flows/NAME.flow.md (in Markdown) or flows/NAME.json",
+            ListKind::Templates => "templates/NAME.md (in Markdown) or templates/NAME.json",
         };
         return Ok(Some(format!(
-            "there is no {noun} yet: add files ending in .json below {folder}, or name another repository or folder as \
-             the source"
+            "there is no {noun} yet: add a file {files}, or name another repository or folder as the source"
         )));
     }
     let mut says = Vec::new();

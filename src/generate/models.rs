@@ -311,7 +311,9 @@ fn contract_of(rendering: &Rendering, fields: &[Vec<String>]) -> Option<Arc<Cont
         }
     }
     if let Some(terms) = &rendering.terms {
-        return Some(if first.is_empty() { terms.clone() } else { terms.requiring(&first) });
+        // What lies deeper is not asked for: schemas that say it are more than servers' own checks know.
+        let first: Vec<Vec<String>> = first.into_iter().map(|field| vec![field]).collect();
+        return Some(terms.requiring(&first));
     }
     if first.is_empty() {
         return None;

@@ -122,6 +122,7 @@ pub(super) fn complete(
         }
     };
     let output = closure.output.clone().unwrap_or(Value::Null);
+    let nothing = output.is_null();
     if let Some(Fate::Closed { step, entry }) = guided.fate(&closure.ticket)
         && let Some(closing) = guided.closing(step)
         && closing.outcome == closure.outcome
@@ -139,7 +140,7 @@ pub(super) fn complete(
     let output = in_form(step, output);
     match closure.outcome {
         Outcome::Done => {
-            if output.is_null() {
+            if nothing {
                 return Err(GuideError::Missing("output"));
             }
             let (terms, own) = (guided.terms(step), guided.rendering(step));

@@ -130,7 +130,14 @@ pub(super) fn breaches(output: &Value, terms: &Contract, usual: bool) -> Vec<Bre
     if let Some(text) = output.as_str().filter(|_| usual) {
         return if text.trim().is_empty() { breach("output", "is empty") } else { Vec::new() };
     }
-    let breaches = terms.breaches(output);
+    let mut breaches = terms.breaches(output);
+    if let Some(fields) = output.as_object().filter(|_| usual)
+        && !["result", "summary"].iter().any(|name| fields.contains_key(*name))
+    {
+        // Either of the two would do.
+        breaches.retain(|breach| !matches!(breach.path.as_str(), "output.summary" | "output.result"));
+        breaches.splice(..0, breach("output.result", "is missing; `summary` alone would do, too"));
+    }
     let nothing = usual && breaches.is_empty() && read_output(output, true).text.trim().is_empty();
     if nothing { breach("output.result", "is empty") } else { breaches }
 }
@@ -139,10 +146,12 @@ pub(super) fn breaches(output: &Value, terms: &Contract, usual: bool) -> Vec<Bre
 pub(super) fn unmet(guided: &Guided, step: usize, output: &Value, usual: bool) -> Vec<Breach> {
     let run = guided.run();
     let base = if usual { "output.result" } else { "output" };
+    let terms = guided.terms(step);
     let told = run.unmet(step, &read_output(output, usual)).into_iter().map(|unmet| {
         let reader = run.plan().step(unmet.reader).map_or("", |step| step.id.as_str());
         let message = format!("is missing, and step {} reads it as {{{}}}", quoted(reader), unmet.spelt);
-        Breach { path: crate::model::spelt_path(base, &unmet.path), message }
+        let path = if usual { unmet.path } else { terms.spelt(&unmet.path) };
+        Breach { path: crate::model::spelt_path(base, &path), message }
     });
     told.collect()
 }

@@ -62,8 +62,7 @@ impl Arguments {
     }
 
     /// Reads what was sent to a flow that is a tool, as the arguments of `flows_execute`. Values are
-    /// the flow's business, but for a list or an object that came as a JSON text; an input may be
-    /// given by its own name where the schema calls it otherwise.
+    /// the flow's business; an input may be given by its own name where the schema calls it otherwise.
     ///
     /// # Errors
     /// `INVALID_REQUEST` for a name that the flow does not take, or one that is given twice.
@@ -81,7 +80,6 @@ impl Arguments {
             };
             let value = match value {
                 Value::Null => continue,
-                Value::String(text) if argument.nested => nested(&text).unwrap_or(Value::String(text)),
                 value => value,
             };
             match variables.get(&argument.name) {
@@ -160,11 +158,6 @@ fn refused(name: &str, message: impl Into<String>, next: impl Into<String>) -> E
 fn given_twice(name: &str) -> Error {
     let message = format!("`{name}` is given twice, with different values");
     refused(name, message, format!("give `{name}` once"))
-}
-
-/// A list or an object that is written as a text.
-fn nested(text: &str) -> Option<Value> {
-    serde_json::from_str(text).ok().filter(|value: &Value| value.is_array() || value.is_object())
 }
 
 fn unknown_names<'n>(tool: &str, names: impl Iterator<Item = &'n str> + Clone, unknown: &[String]) -> Error {

@@ -130,21 +130,28 @@ pub(super) fn tool(exposed: &ExposedTool, may_spend: bool) -> Tool {
 
 /// An error of executing a flow, in words that fit a call whose arguments are the flow's inputs.
 pub(super) fn in_its_words(flow: &ExposedFlow, error: Error) -> Error {
+    let key = |name: &str| {
+        let argument = flow.arguments.iter().find(|one| one.name == name);
+        argument.map_or(name, |one| one.key.as_str()).to_owned()
+    };
     match error.refusal.as_deref() {
         Some(Refusal::Missing { missing, wanted, .. }) => {
-            let key = |name: &str| {
-                let argument = flow.arguments.iter().find(|one| one.name == name);
-                argument.map_or(name, |one| one.key.as_str()).to_owned()
-            };
-            let keys: Vec<String> = missing.iter().map(|(name, _)| key(name)).collect();
-            let mut next = format!("ask your user, then give {}", keys.join(", "));
+            let example: Map<String, Value> =
+                missing.iter().map(|(name, _)| (key(name), wanted.sample(name))).collect();
+            let mut next = format!("ask your user, then give {}", Value::Object(example));
             if !wanted.sets.is_empty() {
-                let sets = wanted.sets.join(", ");
-                next = format!("{next}, or choose a variable set that gives them: _variableSet {sets}");
+                next = format!("{next}, or choose a variable set: {}", wanted.told_sets());
             }
             error.next(next)
         }
-        Some(Refusal::Misfit(_)) => error.next(format!("the schema of {} says which types and choices fit", flow.tool)),
+        Some(Refusal::Misfit(unfit)) => {
+            let samples: Map<String, Value> = unfit.iter().map(|one| (key(&one.name), one.sample.clone())).collect();
+            let like = Value::Object(samples);
+            error.next(format!(
+                "the schema of {} says which types and choices fit; what fits looks like {like}",
+                flow.tool
+            ))
+        }
         Some(Refusal::UnknownSet { .. } | Refusal::SetNotText) | None => error,
     }
 }

@@ -357,9 +357,10 @@ impl ServerHandler for McpServer {
 
     async fn list_tools(
         &self,
-        _page: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        prompts::only_page(cursor(page).as_deref()).map_err(|error| failure::protocol(&error, "tools/list"))?;
         let mut tools: Vec<Tool> = {
             let may = self.steps_may();
             self.tools.iter().map(|tool| tool.tool(may)).collect()

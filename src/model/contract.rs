@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::document::Pointer;
 use crate::model::effort::{CheckEffort, effort, too_intricate};
@@ -147,28 +147,21 @@ impl Contract {
         compiled.as_ref()
     }
 
-    /// Whether it may be met by an object, as far as its `type` says.
+    /// Whether it may be met by an object, as far as it says.
     pub fn takes_objects(&self) -> bool {
-        match self.schema.get("type") {
-            Some(Value::String(kind)) => kind == "object",
-            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
-            _ => true,
-        }
+        self.takes("object")
     }
 
-    /// The same, which asks for these fields as well; as it is where they can't be asked for by name.
-    pub fn requiring(self: &Arc<Self>, fields: &[String]) -> Arc<Self> {
-        let mut schema = self.schema.clone();
-        let Some(object) = schema.as_object_mut().filter(|_| self.takes_objects()) else { return self.clone() };
-        let required = object.entry("required").or_insert_with(|| Value::Array(Vec::new()));
-        let Some(required) = required.as_array_mut() else { return self.clone() };
-        let known = required.len();
-        for field in fields {
-            if !required.iter().any(|name| name == field) {
-                required.push(Value::String(field.clone()));
-            }
-        }
-        if required.len() == known { self.clone() } else { Arc::new(Self::stored(self.name.clone(), schema)) }
+    /// Whether it may be met by a value of a type, as far as it says.
+    pub(super) fn takes(&self, kind: &str) -> bool {
+        takes(&self.schema, kind, &self.schema, MOST_REFERENCES)
+    }
+
+    /// An output that meets it, as it can be handed in: many clients can hand in nothing but objects, and for
+    /// `{"result": X}` X is taken where the contract takes no object.
+    pub fn example_handed_in(&self) -> Option<Value> {
+        let example = self.example()?.clone();
+        Some(if example.is_object() || self.takes_objects() { example } else { json!({"result": example}) })
     }
 
     /// Every way in which an output does not meet it, at most [`MOST_BREACHES`]; none when it does.
@@ -201,6 +194,34 @@ impl Contract {
     pub fn trouble(&self) -> Option<&str> {
         self.validator().err().map(|trouble| trouble.why.as_str())
     }
+}
+
+/// How many schemas are followed, one within the other, to learn of which type values may be.
+const MOST_REFERENCES: usize = 20;
+
+/// Whether a schema may be met by a value of a type, as far as its type, its choices and what it combines say.
+fn takes(schema: &Value, kind: &str, root: &Value, left: usize) -> bool {
+    let Some(object) = schema.as_object() else { return *schema != Value::Bool(false) };
+    let Some(left) = left.checked_sub(1) else { return true };
+    let of_kind = |value: &Value| match kind {
+        "object" => value.is_object(),
+        _ => value.is_array(),
+    };
+    let by_type = match object.get("type") {
+        Some(Value::String(only)) => only == kind,
+        Some(Value::Array(kinds)) => kinds.iter().any(|one| one == kind),
+        _ => true,
+    };
+    let list = |key: &str| object.get(key).and_then(Value::as_array);
+    let any = |key: &str| list(key).is_none_or(|parts| parts.iter().any(|part| takes(part, kind, root, left)));
+    let target = |to: &str| root.pointer(to.strip_prefix('#')?);
+    by_type
+        && object.get("const").is_none_or(of_kind)
+        && list("enum").is_none_or(|choices| choices.iter().any(of_kind))
+        && object.get("$ref").and_then(Value::as_str).and_then(target).is_none_or(|to| takes(to, kind, root, left))
+        && list("allOf").is_none_or(|parts| parts.iter().all(|part| takes(part, kind, root, left)))
+        && any("anyOf")
+        && any("oneOf")
 }
 
 /// How breaches are told: what the value is called, and who asks for what it lacks.
@@ -394,8 +415,6 @@ fn a(kind: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn contract(schema: Value) -> Contract {
@@ -515,6 +534,27 @@ mod tests {
         assert_eq!(tool.trouble(), None);
         assert_eq!(tool.misfits(&json!({"pair": ["x"], "at": "tomorrow"}), &[]).len(), 1);
         assert!(Contract::stored(None, schema).trouble().is_some());
+    }
+
+    #[test]
+    fn whether_objects_fit_is_known_without_a_type_too_and_an_example_is_shown_as_it_is_taken() {
+        let ids = |inner: Value| json!({"$ref": "#/$defs/x", "$defs": {"x": inner}});
+        for (schema, objects) in [
+            (json!({"enum": ["yes", "no"]}), false),
+            (json!({"enum": ["yes", {}]}), true),
+            (json!({"const": [1]}), false),
+            (ids(json!({"type": "string"})), false),
+            (ids(json!({"$ref": "#"})), true),
+            (json!({"anyOf": [{"type": "string"}, {"type": "number"}]}), false),
+            (json!({"oneOf": [{"type": "string"}, {"type": "object"}]}), true),
+            (json!({"allOf": [true, {"type": "array"}]}), false),
+            (json!({}), true),
+        ] {
+            let contract = contract(schema.clone());
+            assert_eq!(contract.takes_objects(), objects, "{schema}");
+            let example = contract.example_handed_in();
+            assert_eq!(example.is_some_and(|example| example.get("result").is_some()), !objects, "{schema}");
+        }
     }
 
     #[test]

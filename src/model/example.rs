@@ -35,18 +35,21 @@ fn made(schema: &Value, root: &Root<'_>, depth: usize) -> Value {
         root.left.set(left.saturating_sub(weight));
         return if weight <= left { given.clone() } else { Value::from("text") };
     }
-    if let Some(target) = schema.get("$ref").and_then(Value::as_str).and_then(|to| referred(to, root.schema)) {
-        return made(target, root, depth - 1);
-    }
-    for key in ["anyOf", "oneOf"] {
-        if let Some(first) = schema.get(key).and_then(Value::as_array).and_then(|shapes| shapes.first())
-            && !schema.contains_key("properties")
-        {
-            return made(first, root, depth - 1);
+    let referred = schema.get("$ref").and_then(Value::as_str).and_then(|to| referred(to, root.schema));
+    let first = |key: &str| schema.get(key).and_then(Value::as_array).and_then(|shapes| shapes.first());
+    let shape = first("anyOf").or_else(|| first("oneOf")).filter(|_| !schema.contains_key("properties"));
+    if let Some(other) = referred.or(shape) {
+        let mut made = made(other, root, depth - 1);
+        // What is asked for beside it.
+        if let (Value::Object(fields), true) = (&mut made, schema.contains_key("required")) {
+            for (name, value) in object(schema, root, depth) {
+                fields.entry(name).or_insert(value);
+            }
         }
+        return made;
     }
     match kind(schema) {
-        "object" => object(schema, root, depth),
+        "object" => Value::Object(object(schema, root, depth)),
         "array" => {
             let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0).clamp(1, 20);
             let prefix = schema.get("prefixItems").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -103,7 +106,7 @@ fn kind(schema: &Map<String, Value>) -> &str {
     })
 }
 
-fn object(schema: &Map<String, Value>, root: &Root<'_>, depth: usize) -> Value {
+fn object(schema: &Map<String, Value>, root: &Root<'_>, depth: usize) -> Map<String, Value> {
     let mut example = Map::new();
     for part in schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default() {
         if let Value::Object(fields) = made(part, root, depth - 1) {
@@ -124,11 +127,25 @@ fn object(schema: &Map<String, Value>, root: &Root<'_>, depth: usize) -> Value {
     }
     for name in required {
         if !example.contains_key(name) {
-            let other = schema.get("additionalProperties").cloned().unwrap_or(Value::Bool(true));
-            example.insert(name.to_owned(), made(&other, root, depth - 1));
+            let any = Value::Bool(true);
+            let other = property(schema, name, root, depth).or_else(|| schema.get("additionalProperties"));
+            example.insert(name.to_owned(), made(other.unwrap_or(&any), root, depth - 1));
         }
     }
-    Value::Object(example)
+    example
+}
+
+/// What a schema, or one that it refers to or combines, says of a field.
+fn property<'s>(schema: &'s Map<String, Value>, name: &str, root: &Root<'s>, depth: usize) -> Option<&'s Value> {
+    let own = schema.get("properties").and_then(|properties| properties.get(name));
+    let list = |key: &str| schema.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let below = || {
+        let referred = schema.get("$ref").and_then(Value::as_str).and_then(|to| referred(to, root.schema));
+        let first = list("anyOf").first().or_else(|| list("oneOf").first());
+        let mut parts = referred.into_iter().chain(first).chain(list("allOf")).filter_map(Value::as_object);
+        parts.find_map(|part| property(part, name, root, depth.checked_sub(1)?))
+    };
+    own.or_else(below)
 }
 
 fn number(schema: &Map<String, Value>, whole: bool) -> Value {

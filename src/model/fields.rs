@@ -115,6 +115,26 @@ fn member<'n>(names: impl Iterator<Item = &'n str> + Clone, step: &str) -> Membe
     }
 }
 
+/// A path as a schema spells its fields; none where it leads nowhere, or nobody can say to which field.
+pub(super) fn spelt(schema: &Value, path: &[String]) -> Option<Vec<String>> {
+    let mut fields = Fields::of(schema);
+    let mut here = Schema::One(schema);
+    let mut spelt = Vec::with_capacity(path.len());
+    for step in path {
+        let field = fields.field(&here, step);
+        if fields.left == 0 || field.standing == FieldStanding::Never {
+            return None;
+        }
+        spelt.push(match member(field.names.iter().copied(), step) {
+            Member::One(name) => name.to_owned(),
+            Member::Several(_) => return None,
+            Member::None => step.clone(),
+        });
+        here = field.next;
+    }
+    Some(spelt)
+}
+
 /// The member of an object that a step of a path means.
 pub fn member_of<'v>(object: &'v Map<String, Value>, step: &str) -> Option<&'v Value> {
     object.get(step).or_else(|| match member(object.keys().map(String::as_str), step) {

@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::document::Pointer;
+use crate::document::{Pointer, read_values};
 use crate::names::{few, quoted};
 
 /// A variable that a node or a template declares for its text.
@@ -65,7 +65,7 @@ impl Refinement {
         {
             return Some(format!("is {}, and its type is {kind}", quoted(&text_of(value))));
         }
-        if !self.choices.is_empty() && !self.choices.iter().any(|choice| text_of(choice) == text_of(value)) {
+        if !self.choices.is_empty() && !is_among(&self.choices, value, self.kind) {
             let choices = few(self.choices.iter().map(|choice| quoted(&text_of(choice))));
             return Some(format!("is {}, and only {choices} are allowed", quoted(&text_of(value))));
         }
@@ -137,7 +137,7 @@ impl ValueType {
     }
 
     /// Whether a value may stand for this type: numbers and booleans for a text, and a text that
-    /// reads as the number or boolean for those.
+    /// reads as the number or boolean, or is the JSON of the list or object, for those.
     pub fn fits(self, value: &Value) -> bool {
         match (self, value) {
             (Self::String, Value::String(_) | Value::Number(_) | Value::Bool(_))
@@ -149,16 +149,30 @@ impl ValueType {
             (Self::Number, Value::String(text)) => is_number(text),
             (Self::Integer, Value::String(text)) => is_number(text) && whole(text.trim()),
             (Self::Boolean, Value::String(text)) => matches!(text.trim(), "true" | "false"),
+            (Self::Array | Self::Object, Value::String(_)) => self.nested(value).is_some(),
             _ => false,
         }
     }
 }
 
 impl ValueType {
+    /// The list or the object that a text is the JSON of, where this type is that: surfaces whose values are
+    /// texts, and callers who write JSON as a text, mean it.
+    pub fn nested(self, value: &Value) -> Option<Value> {
+        let begins = match self {
+            Self::Array => '[',
+            Self::Object => '{',
+            Self::String | Self::Number | Self::Integer | Self::Boolean => return None,
+        };
+        let text = value.as_str().filter(|text| text.trim_start().starts_with(begins))?;
+        read_values(text).ok()
+    }
+
     /// A value of this type where the value's text reads as one (the app writes every default as a
     /// text), and the text of a number or boolean that is to be one. What does not fit stays as it is.
     pub fn typed(self, value: Value) -> Value {
         match (self, &value) {
+            (Self::Array | Self::Object, Value::String(_)) => self.nested(&value).unwrap_or(value),
             (Self::Number | Self::Integer | Self::Boolean, Value::String(text)) if self.fits(&value) => {
                 serde_json::from_str(text.trim()).unwrap_or(value)
             }
@@ -166,6 +180,30 @@ impl ValueType {
             _ => value,
         }
     }
+}
+
+impl ValueType {
+    /// A value of this type, to show what one looks like.
+    pub fn sample(self) -> Value {
+        match self {
+            Self::String => json!("…"),
+            Self::Number => json!(1.5),
+            Self::Integer => json!(5),
+            Self::Boolean => json!(true),
+            Self::Array => json!(["…"]),
+            Self::Object => json!({"key": "…"}),
+        }
+    }
+}
+
+/// Whether a value is one of the choices, compared as texts: the number 1 and the text "1" are one.
+pub fn is_among(choices: &[Value], value: &Value, kind: Option<ValueType>) -> bool {
+    let nested = kind.and_then(|kind| kind.nested(value));
+    let text = text_of(nested.as_ref().unwrap_or(value));
+    choices.iter().any(|choice| {
+        let nested = kind.and_then(|kind| kind.nested(choice));
+        text_of(nested.as_ref().unwrap_or(choice)) == text
+    })
 }
 
 impl fmt::Display for ValueType {
@@ -239,8 +277,16 @@ mod tests {
                     .collect(),
             ),
             (ValueType::Boolean, vec![json!(true), json!("false")], vec![json!("yes"), json!(1)]),
-            (ValueType::Array, vec![json!([1])], vec![json!("[1]")]),
-            (ValueType::Object, vec![json!({})], vec![json!("{}")]),
+            (
+                ValueType::Array,
+                vec![json!([1]), json!("[1]"), json!(" [] ")],
+                vec![json!("{}"), json!("a, b"), json!("[1"), json!("")],
+            ),
+            (
+                ValueType::Object,
+                vec![json!({}), json!("{}"), json!("\n{\"a\": 1.0}")],
+                vec![json!("[1]"), json!("{a: 1}"), json!("{\"a\": 1, \"a\": 2}")],
+            ),
         ] {
             for value in fits {
                 assert!(kind.fits(&value), "{kind} {value}");
@@ -252,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_reads_as_a_number_or_boolean_becomes_one_where_that_is_due() {
+    fn a_text_that_reads_as_a_value_of_its_type_becomes_one() {
         for (kind, text, typed) in [
             (ValueType::Number, "80", "80"),
             (ValueType::Number, " 1.50 ", "1.50"),
@@ -261,7 +307,10 @@ mod tests {
             (ValueType::Boolean, "yes", "\"yes\""),
             (ValueType::Number, "many", "\"many\""),
             (ValueType::String, "80", "\"80\""),
-            (ValueType::Array, "[1]", "\"[1]\""),
+            (ValueType::Array, " [1.50] ", "[1.50]"),
+            (ValueType::Object, "{\"k\": 1E3}", "{\"k\":1E3}"),
+            (ValueType::Object, "[1]", "\"[1]\""),
+            (ValueType::String, "{}", "\"{}\""),
         ] {
             assert_eq!(kind.typed(json!(text)).to_string(), typed, "{kind} {text}");
         }

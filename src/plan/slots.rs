@@ -122,8 +122,11 @@ impl<'a> PlanView<'a> {
                 // Where that input has no value, the name itself is looked for as if nothing mapped it.
                 let itself = self.open(node, own, name, false, *declared);
                 let mapped = self.open(node, own, input, true, false);
+                // An input that may be left out fills nothing then, and asks for nothing else.
+                let refined = refinement(self.checked, self.checked.scope().inputs.get(input));
+                let optional = refined.is_some_and(|refined| refined.required == Some(false));
                 Source::Open(Open {
-                    required: itself.required && mapped.default.is_none(),
+                    required: itself.required && mapped.default.is_none() && !optional,
                     otherwise: (*input != itself.input).then(|| Box::new(itself)),
                     ..mapped
                 })

@@ -31,8 +31,8 @@ use anstyle::{AnsiColor, Style};
 use chrono::{DateTime, Utc};
 
 use crate::app::Error;
-use crate::names::{counted as count, grouped, unprintable};
-use crate::run::Counts;
+use crate::names::{counted as count, few, grouped, unprintable};
+use crate::run::{Counts, Refusal};
 
 pub use changes::{differences, laid_out, mended};
 pub use convert::conversion;
@@ -107,8 +107,15 @@ pub fn error(error: &Error, look: Look) -> String {
     let code = format!("error[{}]", error.code.word());
     let head = format!("{}{}", look.paint(BAD, &code), look.paint(HEADING, ":"));
     let mut text = hanging(&head, &format!(" {}", safe_block(&error.message)), 2, look);
-    if let Some(step) = &error.next_step {
-        text.push_str(&hint(&for_commands(step), look));
+    let next = match error.refusal.as_deref() {
+        Some(Refusal::Misfit(unfit)) => {
+            let samples = unfit.iter().map(|one| missing::words_for(&one.name, &one.sample).join(" "));
+            Some(format!("flows_show lists the types and the choices; what fits looks like {}", few(samples)))
+        }
+        _ => error.next_step.clone(),
+    };
+    if let Some(step) = next {
+        text.push_str(&hint(&for_commands(&step), look));
         text.push('\n');
     }
     text
@@ -197,7 +204,7 @@ fn cut_to(text: &str, columns: usize) -> String {
 
 /// A next step speaks of tools; here commands do the same.
 fn for_commands(step: &str) -> String {
-    const WORDS: [(&str, &str); 19] = [
+    const WORDS: [(&str, &str); 18] = [
         (
             "Those of flows_execute that call tools are stored, as a rule for 30 days, and others are kept for an hour, \
              the newest 100, in the process that did them; those of flows_begin are stored until they are pruned",
@@ -212,7 +219,6 @@ fn for_commands(step: &str) -> String {
         ("flows_show", "`flowy show NAME`"),
         ("flows_execute", "`flowy run NAME`"),
         ("in initialVariables", "with --var"),
-        ("give lists and objects as JSON, not as text", "give lists and objects with --var-json NAME=JSON"),
         ("leave `_variableSet` out", "leave --set out"),
         ("leave `cursor` out", "leave --cursor out"),
         ("leave `tags` out", "leave --tag out"),

@@ -72,7 +72,13 @@ fn flow(name: &str, description: &str, script: &Script) -> String {
                 not_done(&mut out, &format!("{code}: {message}"), number, plan);
                 let files: Vec<String> = mending.files.iter().map(|file| shown(file, LONGEST_LABEL)).collect();
                 let hint = shown(&mending.hints.join("; "), LONGEST_DESCRIPTION);
-                let _ = writeln!(out, "What helps ({}): {}", files.join(", "), sentence(&hint));
+                let files = files.join(", ");
+                let _ = match (files.is_empty(), hint.is_empty()) {
+                    (_, true) if files.is_empty() => Ok(()),
+                    (_, true) => writeln!(out, "To be repaired: {files}."),
+                    (true, false) => writeln!(out, "What helps: {}", sentence(&hint)),
+                    (false, false) => writeln!(out, "What helps ({files}): {}", sentence(&hint)),
+                };
             }
             (_, Some(Err(error))) => not_done(&mut out, &error.message, number, plan),
             (Work::Call(_) | Work::Flow(_) | Work::Gather(_), Some(Ok(_)) | None) | (Work::Render(_), None) => {}

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::code::{Code, WarningCode};
-use crate::model::text_of;
+use crate::model::{is_among, text_of};
 use crate::names::{counted, few, quoted, shown};
 use crate::plan::{Call, Open, OutputPart, Passed, Passing, Rendering, Slot, Source, Work};
 use crate::render::{Filling, Hole, Walked, fill, walk};
@@ -230,7 +230,7 @@ impl Passed {
             let message = format!("flow {flow}: {} is {shown}, and its type is {kind}", quoted(&self.input));
             return Err(StepError::new(Code::ExecutionError, message));
         }
-        if !self.choices.is_empty() && !self.choices.iter().any(|choice| text_of(choice) == text_of(value)) {
+        if !self.choices.is_empty() && !is_among(&self.choices, value, self.held_to) {
             let allowed = few(self.choices.iter().map(|choice| quoted(&text_of(choice))));
             let message = format!("flow {flow}: {} is {shown}, and only {allowed} are allowed", quoted(&self.input));
             return Err(StepError::new(Code::ExecutionError, message));
@@ -282,7 +282,13 @@ impl Run {
             let value = level.given.values.get(&open.input);
             let value = value.or_else(|| level.given.of_set(&reader.work, &open.input)).or(open.default.as_deref());
             if let Some(value) = value {
-                return Ok(FilledWith::Value(Cow::Borrowed(value)));
+                // A list or an object may be written as its JSON, wherever it comes from: fields are read from it.
+                let nested = || {
+                    let terms = self.plan().terms_within(reader.within);
+                    terms.inputs.iter().find(|input| input.name == open.input)?.kind?.nested(value)
+                };
+                let nested = value.is_string().then(nested).flatten();
+                return Ok(FilledWith::Value(nested.map_or(Cow::Borrowed(value), Cow::Owned)));
             }
         }
         Ok(match open.auto {

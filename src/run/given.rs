@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
-use crate::model::{ValueType, text_of};
+use crate::model::{ValueType, is_among, text_of};
 use crate::names::{Few, few, nearest, nfc, quoted};
 use crate::plan::{Input, Plan, Terms, Work};
 
@@ -64,8 +64,41 @@ pub enum Refusal {
 pub struct Wanted {
     /// What is known of them, in the order in which they are missing.
     pub inputs: Vec<Input>,
-    /// The variable sets that give at least one of them.
-    pub sets: Vec<String>,
+    /// The variable sets that give at least one of them, in the order of the plan.
+    pub sets: Vec<Helpful>,
+}
+
+/// A variable set that gives something of what is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Helpful {
+    /// Its name.
+    pub name: String,
+    /// The missing names that it gives.
+    pub gives: Vec<String>,
+    /// The missing names that it leaves to the caller.
+    pub leaves: Vec<String>,
+}
+
+impl Helpful {
+    /// What it does for what is missing, in words that follow its name.
+    pub fn what(&self) -> String {
+        if self.leaves.is_empty() {
+            return "gives all that is missing".to_owned();
+        }
+        format!("gives {}, but not {}", few(&self.gives), few(&self.leaves))
+    }
+}
+
+impl Wanted {
+    /// The variable sets that help, each with what it gives and what it leaves.
+    pub fn told_sets(&self) -> String {
+        few(self.sets.iter().map(|set| format!("_variableSet {} {}", quoted(&set.name), set.what())))
+    }
+
+    /// What to write for a missing name: the first of its choices, else a value of its type.
+    pub fn sample(&self, name: &str) -> Value {
+        self.inputs.iter().find(|input| input.name == name).map_or_else(|| ValueType::String.sample(), Input::sample)
+    }
 }
 
 /// One value that does not fit.
@@ -76,10 +109,10 @@ pub struct Unfit {
     pub name: String,
     /// The value given.
     pub value: Value,
-    /// The type that it must have, where that is why it does not fit.
-    pub kind: Option<ValueType>,
     /// What would fit, in words.
     pub expected: String,
+    /// A value that fits.
+    pub sample: Value,
 }
 
 impl Given {
@@ -138,13 +171,15 @@ impl Given {
     }
 
     /// The variable sets that give something of what is missing.
-    fn sets_that_help(&self, terms: Terms<'_>, missing: &[(String, Vec<String>)]) -> Vec<String> {
-        let gives = terms.given_by_sets(|name| self.gives(name));
-        let helps = |set: &&String| {
-            let names = gives.get(set.as_str()).map(Vec::as_slice).unwrap_or_default();
-            names.iter().any(|name| missing.iter().any(|(missing, _)| missing == name))
-        };
-        terms.sets.iter().filter(helps).cloned().collect()
+    fn sets_that_help(&self, terms: Terms<'_>, missing: &[(String, Vec<String>)]) -> Vec<Helpful> {
+        let all = terms.given_by_sets(|name| self.gives(name));
+        let helpful = terms.sets.iter().map(|set| {
+            let of_set = all.get(set.as_str()).map(Vec::as_slice).unwrap_or_default();
+            let names = missing.iter().map(|(name, _)| name.clone());
+            let (gives, leaves) = names.partition(|name| of_set.contains(&name.as_str()));
+            Helpful { name: set.clone(), gives, leaves }
+        });
+        helpful.filter(|set| !set.gives.is_empty()).collect()
     }
 
     fn gives(&self, name: &str) -> bool {
@@ -170,17 +205,16 @@ impl Given {
                 unfit.push(Unfit {
                     name: input.name.clone(),
                     value: value.clone(),
-                    kind: Some(kind),
                     expected: format!("its type is {kind}"),
+                    sample: input.sample(),
                 });
-            } else if !input.choices.is_empty() && !input.choices.iter().any(|choice| text_of(choice) == text_of(value))
-            {
+            } else if !input.choices.is_empty() && !is_among(&input.choices, value, input.held_to) {
                 let choices = few(input.choices.iter().map(|choice| quoted(&text_of(choice))));
                 unfit.push(Unfit {
                     name: input.name.clone(),
                     value: value.clone(),
-                    kind: None,
                     expected: format!("only {choices} are allowed"),
+                    sample: input.sample(),
                 });
             }
         }

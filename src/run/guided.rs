@@ -435,9 +435,7 @@ impl Guided {
         if self.rendering(step).is_none_or(|rendering| rendering.terms.is_none()) {
             return terms;
         }
-        let fields: Vec<String> =
-            self.run.fields_read(step).into_iter().filter_map(|path| path.into_iter().next()).collect();
-        terms.requiring(&fields)
+        terms.requiring(&self.run.fields_read(step))
     }
 
     /// The contract that a step's output must meet.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::code::Code;
-use crate::model::text_of;
+use crate::model::{ValueType, text_of};
 use crate::names::{nfc, quoted};
 use crate::plan::{Door, Gather, Open, Slot, Source, Terms};
 use crate::render::{Filling, Hole, Walked, walk};
@@ -240,12 +240,12 @@ impl Run {
     }
 }
 
-/// An output that has fields stands for an input of a type that only these fit.
+/// An output that has fields stands for an input that is to be a list or an object.
 fn take_with_fields(given: &mut Given, outputs: &BTreeMap<String, Output>, terms: Terms<'_>) {
     for input in terms.inputs {
         let (Some(kind), Some(output)) = (input.held_to, outputs.get(&input.name)) else { continue };
-        let text = Value::String(output.text.to_string());
-        if let Some(value) = output.value.as_deref().filter(|value| kind.fits(value) && !kind.fits(&text)) {
+        let nested = matches!(kind, ValueType::Array | ValueType::Object);
+        if let Some(value) = output.value.as_deref().filter(|value| nested && kind.fits(value)) {
             given.values.insert(input.name.clone(), value.clone());
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::code::{Code, WarningCode};
-use crate::document::{Edit, Locator, Note, Place, Position, Span, SyntaxKind, SyntaxProblem};
+use crate::document::{Edit, Locator, Note, Place, Pointer, Position, Span, SyntaxKind, SyntaxProblem};
 use crate::model::wire::locator;
 use crate::model::{Template, Unusable};
 use crate::names::{CatalogPath, grouped};
@@ -342,6 +342,18 @@ impl Draft<'_> {
         let near: Vec<String> =
             crate::names::nearest(word, compared, 3).into_iter().map(crate::names::quoted).collect();
         if near.is_empty() { self } else { self.hint(format!("did you mean {}?", near.join(" or "))) }
+    }
+
+    /// The same for a name that a file is asked for by; where one name alone is alike, that is what it may be
+    /// changed into.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn names_file<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str> + Clone, at: Pointer) -> Self {
+        let near = crate::names::nearest(word, names.clone(), 2);
+        let draft = self.did_you_mean(word, names);
+        match near.as_slice() {
+            [one] => draft.unsafe_fix(format!("write {}", crate::names::quoted(one)), Edit::Set(at, (*one).into())),
+            _ => draft,
+        }
     }
 
     /// The node it is about.

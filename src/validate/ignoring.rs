@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::finding::of_file;
 use super::rules::{self, useless_ignore};
-use super::{Drafts, Finding, REGISTRY, Reach, Severity};
+use super::{Drafts, Finding, REGISTRY, Reach, Rule, Severity};
 use crate::document::{Document, Place, Pointer, Position, Span};
 use crate::model::wire::locator;
 use crate::model::{Flow, Shape};
@@ -65,6 +65,14 @@ impl Finding {
     /// Whether it may be left unsaid: what stops a whole flow and invisible characters may not.
     pub fn suppressible(&self) -> bool {
         self.reach != Reach::Flow && may_be_named(self.rule)
+    }
+}
+
+impl Rule {
+    /// Whether some of what it finds may be left unsaid.
+    pub fn suppressible(&self) -> bool {
+        let reaches = self.also.iter().map(|also| also.reach).chain([self.reach]);
+        may_be_named(self.id) && reaches.into_iter().any(|reach| reach != Reach::Flow)
     }
 }
 

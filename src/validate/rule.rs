@@ -249,10 +249,14 @@ impl FlowSubject<'_> {
             let id = self.id(step.node);
             let data = self.flow.node_pointer(step.node).key("data");
             let place = Place::value(Pointer::spelt(&format!("{}{}", data.as_str(), fault.at.as_str())));
+            let at = place.pointer.clone();
             let draft = drafts.find(place, format!("{}: {}", self.called(step.node), fault.message)).node(id);
             let draft = draft.code(fault.kind.code());
             match (&fault.mending, &fault.meant) {
                 (Some(mending), _) => draft.mended_by(mending),
+                (None, Some((wanted, nearest))) if fault.kind == FaultKind::NoFlow => {
+                    draft.names_file(wanted, nearest.iter().map(String::as_str), at).hint(hint)
+                }
                 (None, Some((wanted, nearest))) => {
                     draft.did_you_mean(wanted, nearest.iter().map(String::as_str)).hint(hint)
                 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Finding;
+use super::{Finding, rules};
 use crate::document::{Document, Edit, Pointer, SyntaxProblem, laid_out, spliced, without_trailing_commas};
 use crate::model::wire::{edited, in_order, is_markdown, parse, read_flows};
 use crate::names::CatalogPath;
@@ -97,6 +97,18 @@ pub fn fix_of(finding: &Finding) -> Option<(Range<usize>, String)> {
     let (left, new) = (text.get(start..)?, after.get(start..)?);
     let end = same(&mut left.chars().rev().zip(new.chars().rev()));
     Some((start..text.len() - end, new.get(..new.len() - end)?.to_owned()))
+}
+
+/// What mends a finding, in words, and whether that is safe; none where nothing does.
+pub fn mending_of(finding: &Finding) -> Option<(&str, bool)> {
+    match &finding.fix {
+        Some(fix) => Some((&fix.what, fix.safe)),
+        // Slips for which a file can't be read have no edit of their own.
+        None if [rules::syntax::RULE.id, rules::front_matter::RULE.id].contains(&finding.rule) => {
+            fix_of(finding).map(|_| ("repair the file's syntax", true))
+        }
+        None => None,
+    }
 }
 
 /// Edges that say nothing new go, and edges without an id get one.

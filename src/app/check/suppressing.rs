@@ -11,7 +11,7 @@ use crate::app::{Code, Error};
 use crate::config::{CONFIG_FILE, CheckSettings, read_named, system_says};
 use crate::document::Span;
 use crate::names::CatalogPath;
-use crate::validate::{Finding, Suppressed, SuppressedBy, useless_setting};
+use crate::validate::{Finding, Reach, Suppressed, SuppressedBy, useless_setting};
 
 /// The name of a catalog's baseline, in its folder.
 pub const BASELINE_FILE: &str = "flowy-baseline.json";
@@ -45,6 +45,10 @@ pub struct BaselineNote {
     pub path: PathBuf,
     /// How many findings were written into it; none where it was read.
     pub written: Option<usize>,
+    /// How many findings could not be written because they stop a whole flow.
+    pub stopping: usize,
+    /// How many could not be written because those of their rules are always told.
+    pub never: usize,
     /// How many of its findings are there no more.
     pub gone: usize,
 }
@@ -129,6 +133,9 @@ fn write(checkup: &mut Checkup, root: &Path) -> Result<(), Error> {
             }
         }
     }
+    let left_out = || checkup.files.iter().flat_map(|file| &file.findings).filter(|finding| !finding.suppressible());
+    let stopping = left_out().filter(|finding| finding.reach == Reach::Flow).count();
+    let never = left_out().count() - stopping;
     let path = root.join(BASELINE_FILE);
     let written = findings.len();
     // Nothing in it can refuse to be written.
@@ -138,7 +145,7 @@ fn write(checkup: &mut Checkup, root: &Path) -> Result<(), Error> {
     })?;
     let known: BTreeSet<String> = checkup.files.iter().flat_map(|file| fingerprints(&file.findings)).collect();
     by_known(checkup, &known);
-    checkup.baselines.push(BaselineNote { path, written: Some(written), gone: 0 });
+    checkup.baselines.push(BaselineNote { path, written: Some(written), stopping, never, gone: 0 });
     Ok(())
 }
 
@@ -157,7 +164,7 @@ fn by_baseline(checkup: &mut Checkup, root: &Path, whole: bool) -> Result<(), Er
     let known: BTreeSet<String> = baseline.findings.into_iter().map(|known| known.fingerprint).collect();
     let met = by_known(checkup, &known);
     let gone = if whole { known.len().saturating_sub(met) } else { 0 };
-    checkup.baselines.push(BaselineNote { path, written: None, gone });
+    checkup.baselines.push(BaselineNote { path, written: None, stopping: 0, never: 0, gone });
     Ok(())
 }
 

@@ -38,14 +38,13 @@ pub(super) fn exposed(tool: String, entry: &FlowRow, calls: Vec<ToolAddress>) ->
         if input.required && !input.in_sets {
             required.push(json!(key));
         }
-        let nested = matches!(input.kind.as_deref(), Some("array" | "object"));
-        arguments.push(ExposedArgument { key, name: input.name.clone(), nested });
+        arguments.push(ExposedArgument { key, name: input.name.clone() });
     }
     let sets: Vec<String> = entry.sets.iter().filter(|set| !set.contains(unprintable)).cloned().collect();
     if !sets.is_empty() {
         properties.insert(SET_ARGUMENT.to_owned(), set_property(&sets));
         let (key, name) = (SET_ARGUMENT.to_owned(), SET_ARGUMENT.to_owned());
-        arguments.push(ExposedArgument { key, name, nested: false });
+        arguments.push(ExposedArgument { key, name });
     }
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("object"));

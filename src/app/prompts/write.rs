@@ -9,18 +9,16 @@ use chrono::DateTime;
 use serde_json::{Map, Value};
 
 use super::{Offer, PromptEntry, PromptKind};
-use crate::app::execute::refused_as;
+use crate::app::execute::{Place, refused_as};
 use crate::app::{App, Catalog, Code, Error, InexactName};
 use crate::catalog::{CatalogError, near, normal, variables};
-use crate::model::{Template, ValueType, text_of};
+use crate::model::{Template, text_of};
 use crate::plan::{Plan, Work};
 use crate::render::{Outline, Walked, fill, walk};
 use crate::run::{Coming, Event, Given, Limits, Output, Refusal, Run, State, StepError, Timing};
 
 /// The longest that a filled template may get, in bytes; no client takes more in one message.
 const LONGEST_TEXT: usize = 1_000_000;
-/// Where a prompt is given its values: its caller knows no tool.
-const PLACE: &str = "as arguments of the prompt";
 
 /// Which prompt, and what it is given.
 #[derive(Debug, Clone, Default)]
@@ -85,7 +83,7 @@ impl App {
             PromptKind::Flow => {
                 let prepared = catalog.prepare(&offer.name).await?;
                 inexact_name = catalog.origin_of(&prepared, &offer.name).inexact_name;
-                let script = script(prepared.plan()?.clone(), &offer.name, values)?;
+                let script = script(prepared.plan()?.clone(), &offer.name, &values)?;
                 (Some(prepared.entry.description.clone()), WrittenBody::Script(script))
             }
         };
@@ -128,18 +126,9 @@ impl Catalog {
     }
 }
 
-fn script(plan: Arc<Plan>, name: &str, mut values: Map<String, Value>) -> Result<Script, Error> {
-    for (key, value) in &mut values {
-        // Arguments of prompts are texts; a list or an object comes as its JSON.
-        let held_to = plan.inputs().iter().find(|input| input.name == *key).and_then(|input| input.held_to);
-        if let (Some(ValueType::Array | ValueType::Object), Value::String(text)) = (held_to, &value)
-            && let Ok(parsed @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(text)
-        {
-            *value = parsed;
-        }
-    }
-    let told = |refusal: &Refusal| refused_as(Some(name), refusal, PLACE);
-    let given = Given::read(&values).map_err(|refusal| told(&refusal))?;
+fn script(plan: Arc<Plan>, name: &str, values: &Map<String, Value>) -> Result<Script, Error> {
+    let told = |refusal: &Refusal| refused_as(Some(name), refusal, Place::Prompt);
+    let given = Given::read(values).map_err(|refusal| told(&refusal))?;
     given.check(plan.terms()).map_err(|refusal| told(&refusal))?;
     let mut run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| told(&refusal))?;
     // The flows within it are unfolded, so that their texts are there too.
@@ -205,14 +194,14 @@ fn reads_of_step(run: &Run, number: usize, work: &Work) -> Vec<(String, Coming)>
 
 /// A template's text with values in it: those given, else those of the chosen set, else defaults.
 fn filled(template: &Template, values: &Map<String, Value>) -> Result<String, Error> {
-    let given = Given::read(values).map_err(|refusal| refused_as(None, &refusal, PLACE))?;
+    let given = Given::read(values).map_err(|refusal| refused_as(None, &refusal, Place::Prompt))?;
     let set = match &given.set {
         None => None,
         Some(wanted) => {
             let known = || template.sets.iter().map(|set| set.name.clone()).collect();
             let found = template.sets.iter().find(|set| crate::names::nfc(&set.name) == *wanted);
             let unknown = || Refusal::UnknownSet { name: wanted.clone(), known: known() };
-            Some(found.ok_or_else(|| refused_as(None, &unknown(), PLACE))?)
+            Some(found.ok_or_else(|| refused_as(None, &unknown(), Place::Prompt))?)
         }
     };
     let of_set: BTreeMap<String, &Value> =
@@ -239,7 +228,7 @@ fn filled(template: &Template, values: &Map<String, Value>) -> Result<String, Er
             misspelt: Vec::new(),
             wanted: Box::default(),
         };
-        return Err(refused_as(None, &refusal, PLACE));
+        return Err(refused_as(None, &refusal, Place::Prompt));
     }
     let outline = Outline::of_template(template);
     fill(&template.text, &outline.placeholders, LONGEST_TEXT, |number| {

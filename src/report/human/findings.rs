@@ -10,7 +10,7 @@ use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told
 use crate::app::{BaselineNote, CheckedFile, Checkup};
 use crate::document::{Position, Span};
 use crate::names::{invisible, shown};
-use crate::validate::{Finding, Severity};
+use crate::validate::{Finding, Severity, mending_of};
 
 /// The longest message or hint, in characters.
 const LONGEST: usize = 1_000;
@@ -149,14 +149,45 @@ fn summary(checkup: &Checkup, look: Look) -> String {
     } else {
         let with = checkup.files.iter().filter(|file| !file.findings.is_empty() || file.unreadable.is_some()).count();
         let _ = writeln!(text, "{} in {with} of {}{place}{suppressed}", said.join(", "), count(files, "file", "files"));
+        text.push_str(&mendable(checkup));
     }
     text
+}
+
+/// How many findings can be mended, where any can and the files are here.
+fn mendable(checkup: &Checkup) -> String {
+    let here = checkup.files.iter().filter(|file| file.path.is_some());
+    let all: Vec<bool> =
+        here.flat_map(|file| &file.findings).filter_map(|finding| Some(mending_of(finding)?.1)).collect();
+    let safe = all.iter().filter(|safe| **safe).count();
+    let risky = all.len() - safe;
+    let told = |number: usize| count(number, "finding", "findings");
+    match (safe, risky) {
+        (0, 0) => String::new(),
+        (safe, 0) => format!("--fix mends {}\n", told(safe)),
+        (0, risky) => format!("--fix=unsafe mends {}; look at what it changed\n", told(risky)),
+        (safe, risky) => {
+            format!("--fix mends {}, and --fix=unsafe {risky} more; look at what that changed\n", told(safe))
+        }
+    }
 }
 
 fn baseline_note(note: &BaselineNote) -> String {
     let path = shown(&note.path.to_string_lossy(), 300);
     match (note.written, note.gone) {
-        (Some(written), _) => format!("{path}: {} written", count(written, "finding", "findings")),
+        (Some(written), _) => {
+            let barred = [
+                (note.stopping, "stops a whole flow", "stop a whole flow"),
+                (note.never, "is of a rule that can't be suppressed", "are of rules that can't be suppressed"),
+            ];
+            let barred = barred.into_iter().filter(|(number, ..)| *number > 0).map(|(number, one, many)| {
+                format!(
+                    "; {number} left out, because {}",
+                    if number == 1 { format!("it {one}") } else { format!("they {many}") }
+                )
+            });
+            format!("{path}: {} written{}", count(written, "finding", "findings"), barred.collect::<String>())
+        }
         (None, 0) => format!("{path}: used"),
         (None, gone) => {
             let gone = count(gone, "finding is", "findings are");

@@ -50,10 +50,9 @@ pub(in crate::report) fn to_run(plan: &Plan, source: Option<&str>) -> String {
     command("run", plan.name(), &needed, (&given.into_iter().collect(), source))
 }
 
-/// The variable set that gives most of what a flow needs, and the names that it leaves to the caller.
-fn to_give(plan: &Plan) -> (Option<&str>, Vec<&str>) {
-    let mut needed: Vec<&str> =
-        plan.inputs().iter().filter(|input| input.required).map(|input| input.name.as_str()).collect();
+/// The variable set that gives most of what a flow needs, and the inputs that it leaves to the caller.
+fn to_give(plan: &Plan) -> (Option<&str>, Vec<Input>) {
+    let mut needed: Vec<Input> = plan.inputs().iter().filter(|input| input.required).cloned().collect();
     if plan.sets().is_empty() {
         return (None, needed);
     }
@@ -62,7 +61,7 @@ fn to_give(plan: &Plan) -> (Option<&str>, Vec<&str>) {
     let of = |set: &String| gives.get(set.as_str()).map_or(0, Vec::len);
     let best = plan.sets().iter().rev().max_by_key(|set| of(set)).filter(|set| of(set) > 0);
     if let Some(given) = best.and_then(|set| gives.get(set.as_str())) {
-        needed.retain(|name| !given.contains(name));
+        needed.retain(|input| !given.contains(&input.name.as_str()));
     }
     (best.map(String::as_str), needed)
 }

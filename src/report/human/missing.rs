@@ -49,10 +49,15 @@ pub fn missing(
     // A name that nothing reads is most likely a misspelt one, and not to be typed again.
     let known = given.iter().filter(|(name, _)| *name == "_variableSet" || inputs.contains_key(name.as_str()));
     let known: Map<String, Value> = known.map(|(name, value)| (name.clone(), value.clone())).collect();
-    let _ = writeln!(text, "\n{}\n  {}", look.paint(HEADING, "Type:"), command(verb, flow, &missing, (&known, source)));
+    let _ = writeln!(
+        text,
+        "\n{}\n  {}",
+        look.paint(HEADING, "Type:"),
+        command(verb, flow, &wanted.inputs, (&known, source))
+    );
     if !wanted.sets.is_empty() {
-        let sets: Vec<String> = wanted.sets.iter().map(|set| shown(set, 100)).collect();
-        text.push_str(&hint(&format!("a variable set gives them, too: --set {}", sets.join(", --set ")), look));
+        let sets = few(wanted.sets.iter().map(|set| format!("--set {} {}", word(&set.name), set.what())));
+        text.push_str(&hint(&format!("variable sets help: {sets}"), look));
         text.push('\n');
     }
     for (given, meant) in &misspelt {
@@ -66,7 +71,7 @@ pub fn missing(
 pub(in crate::report) fn command(
     verb: &str,
     flow: &str,
-    missing: &[&str],
+    missing: &[Input],
     (given, source): (&Map<String, Value>, Option<&str>),
 ) -> String {
     let mut words = vec![format!("flowy {verb}"), word(flow)];
@@ -83,10 +88,16 @@ pub(in crate::report) fn command(
         let short = text.chars().count() <= LONGEST_REPEATED && !text.contains('\n');
         words.extend([flag.to_owned(), word(&format!("{name}={}", if short { text } else { "…".to_owned() }))]);
     }
-    for name in missing {
-        words.extend(["--var".to_owned(), word(&format!("{name}=…"))]);
+    for input in missing {
+        words.extend(words_for(&input.name, &input.sample()));
     }
     words.join(" ")
+}
+
+/// The flag that gives a value, and what follows it.
+pub(super) fn words_for(name: &str, value: &Value) -> [String; 2] {
+    let flag = if value.is_object() || value.is_array() { "--var-json" } else { "--var" };
+    [flag.to_owned(), word(&format!("{name}={}", text_or_json(value)))]
 }
 
 /// A word as a POSIX shell reads it back.
@@ -105,8 +116,8 @@ mod tests {
         let given = serde_json::json!({"company": "Bob's \"Co\"", "count": 3, "_variableSet": "b"});
         let Value::Object(given) = given else { return };
         assert_eq!(
-            command("run", "Two words", &["market"], (&given, None)),
-            "flowy run 'Two words' --var 'company=Bob'\\''s \"Co\"' --var-json count=3 --set b --var market=…"
+            command("run", "Two words", &[], (&given, None)),
+            "flowy run 'Two words' --var 'company=Bob'\\''s \"Co\"' --var-json count=3 --set b"
         );
     }
 }

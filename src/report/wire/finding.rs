@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::common::{OriginAnswer, error_code};
 use super::error::ErrorAnswer;
 use crate::app::Checkup;
-use crate::validate::{Finding, Severity, Suppressed, SuppressedBy};
+use crate::validate::{Finding, Severity, Suppressed, SuppressedBy, mending_of};
 
 /// What the checker noticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -51,6 +51,18 @@ pub struct FindingAnswer {
     /// Other places that belong to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related: Vec<RelatedPlace>,
+    /// What `flowy validate --fix` does about it, where it can do something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<FixAnswer>,
+}
+
+/// How a finding goes away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct FixAnswer {
+    /// What is changed, in words.
+    what: String,
+    /// True where `--fix` does it; false where only `--fix=unsafe` does, because somebody has to look at it.
+    safe: bool,
 }
 
 /// Bytes of a file.
@@ -96,6 +108,7 @@ impl From<&Finding> for FindingAnswer {
             node_id: finding.node.clone(),
             flow: finding.flow.clone(),
             related: related.collect(),
+            fix: mending_of(finding).map(|(what, safe)| FixAnswer { what: what.to_owned(), safe }),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::code::Code;
-use crate::names::{CatalogPath, FLOW_ENDING, counted, shown};
+use crate::names::{CatalogPath, counted, shown};
 use crate::validate::finding::of_file;
 use crate::validate::{Check, Finding, Reach, Rule, Severity};
 
@@ -39,8 +39,13 @@ fn finding(files: &[&(String, String)]) -> Option<Finding> {
         more => format!("{path_shown} and {} like it are not read", counted(more, "file", "files")),
     };
     let hint = if top(path) == top(meant) {
-        let ending = if meant.ends_with(FLOW_ENDING) { FLOW_ENDING.trim_start_matches('.') } else { ending(meant) };
-        format!("only *.{ending} is read there: write it as {}", shown(meant, LONGEST))
+        let read = match top(meant) {
+            "flows" => "*.flow.md and *.json are",
+            "templates" => "*.md and *.json are",
+            "personas" => "*.md is",
+            _ => "*.json is",
+        };
+        format!("only {read} read there: write it as {}", shown(meant, LONGEST))
     } else {
         format!("move it to {}", shown(meant, LONGEST))
     };

@@ -26,9 +26,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let named = format!("{} names persona {}", subject.called(step.node), quoted(name));
         match lookup {
             Lookup::Missing { nearest } => {
+                let at = place.pointer.clone();
                 drafts
                     .find(place, format!("{named}, but no persona has that file name or name"))
-                    .did_you_mean(name, nearest.iter().map(String::as_str))
+                    .names_file(name, nearest.iter().map(String::as_str), at)
                     .node(id)
                     .hint("add it to personas/ as a Markdown file, or fix the name");
             }

@@ -42,7 +42,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                             quoted(selected)
                         ),
                     )
-                    .did_you_mean(selected, nearest.iter().map(String::as_str))
+                    .names_file(selected, nearest.iter().map(String::as_str), place().pointer)
                     .node(&node.id);
                 if stands_in {
                     draft.hint("save the template to templates/, or clear `selectedTemplateId`").only_warn();

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::code::{Code, WarningCode};
 use crate::document::Place;
 use crate::model::NodeKind;
-use crate::names::quoted;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::names::{few, nearest, quoted};
+use crate::validate::{Check, Drafts, FlowSubject, IGNORE_KEY, Reach, Rule, Severity};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -34,9 +34,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
         let what =
             if kind.is_empty() { "has an empty type".to_owned() } else { format!("is of type {}", quoted(kind)) };
-        drafts
-            .find(place, format!("node {} {what}: nothing runs there", quoted(&node.id)))
-            .did_you_mean(kind, NodeKind::types(false))
-            .node(&node.id);
+        let draft = drafts.find(place, format!("node {} {what}: nothing runs there", quoted(&node.id))).node(&node.id);
+        if nearest(kind, NodeKind::types(false), 1).is_empty() {
+            let types = few(NodeKind::types(false));
+            draft.hint(format!("a step has one of the types {types}; a remark for people may stay, with {IGNORE_KEY}"));
+        } else {
+            draft.did_you_mean(kind, NodeKind::types(false));
+        }
     }
 }

@@ -60,12 +60,14 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             }
             match mapping_source(source, number, (from, giver), &subject.scope.inputs, false) {
                 None => {
+                    let own = giver.runnable().then_some("result");
+                    let names = subject.scope.inputs.keys().map(String::as_str).chain(own);
                     let draft = drafts
                         .find(
                             place,
                             format!("{}, and there is no input of that name", subject.taken(edge, to, target, source)),
                         )
-                        .did_you_mean(source, subject.scope.inputs.keys().map(String::as_str));
+                        .did_you_mean(source, names);
                     draft.node(&edge.to).hint(
                         subject
                             .in_form("take `result`, or the name of an input", "name one of the `inputs`, or a step"),

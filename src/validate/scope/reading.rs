@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InputScope, OutputPart};
 use crate::graph::Ancestors;
-use crate::model::{Flow, Node};
+use crate::model::{Flow, Node, NodeKind};
 use crate::names::VariableName;
 
 /// A name that a step's text reads.
@@ -174,5 +174,8 @@ pub(in crate::validate) fn mapping_source(
     {
         return Some(ReadSource::MappedInput { edge, input: name.as_str().to_owned(), declared });
     }
-    if runnable && !source.is_empty() { mapped(path(source)) } else { None }
+    // A word alone that is no input is a field, where there may be any.
+    let is_text = matches!(&giver.kind, NodeKind::Template(step) if step.contract.is_none());
+    let may_be_field = !source.is_empty() && (!is_text || source.contains('.'));
+    if runnable && may_be_field { mapped(path(source)) } else { None }
 }

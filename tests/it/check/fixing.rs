@@ -45,6 +45,65 @@ fn renames_and_declarations_are_changed_only_where_that_is_asked_for() {
     assert_eq!(text_of(&catalog, "flows/Hafen.json"), mended);
 }
 
+/// A catalog in which a flow misspells a template, a flow and a persona, in JSON and in Markdown.
+fn misspelt() -> Sandbox {
+    let flow = r#"{"metadata": {"name": "Tea", "version": "1.0.0"}, "nodes": [
+  {"id": "a", "type": "template", "data": {"selectedTemplateId": "Greetin", "persona": "edittor"}},
+  {"id": "b", "type": "flow", "data": {"flow": "Iner", "variables": {}}}],
+ "edges": [{"id": "e", "source": "a", "target": "b"}]}"#;
+    let markdown = "---\nname: Cake\nversion: 1.0.0\n---\n\n## A {#a}\n\n```yaml\ntemplate: Greetin\npersona: edittor\n```\n\n\
+                    ## B {#b}\n\n```yaml\nflow: Iner\nafter: a\n```\n";
+    let inner = r#"{"metadata": {"name": "Inner", "version": "1.0.0"}, "nodes": [{"id": "x", "type": "template", "data": {"template": "X"}}], "edges": []}"#;
+    Sandbox::new()
+        .file("flows/Tea.json", flow)
+        .file("flows/Cake.flow.md", markdown)
+        .file("flows/Inner.json", inner)
+        .file("templates/Greeting.md", "Hello.\n")
+        .file("personas/editor.md", "---\nname: editor\n---\nYou edit.\n")
+}
+
+#[test]
+fn misspelt_names_of_templates_flows_and_personas_are_mended_in_both_forms_where_one_is_meant() {
+    let catalog = misspelt();
+    let before = text_of(&catalog, "flows/Tea.json");
+    let told = catalog.run(["validate"]).out;
+    assert!(told.lines().last().unwrap().starts_with("--fix=unsafe mends 6 findings"), "{told}");
+    assert_eq!(catalog.run(["validate", "--fix"]).code, 1);
+    assert_eq!(text_of(&catalog, "flows/Tea.json"), before);
+    let said = catalog.run(["validate", "--fix=unsafe"]);
+    assert_eq!(said.code, 0, "{}\n{}", said.out, text_of(&catalog, "flows/Cake.flow.md"));
+    let mended = before.replace("Greetin\"", "Greeting\"").replace("edittor", "editor").replace("Iner", "Inner");
+    assert_eq!(text_of(&catalog, "flows/Tea.json"), mended);
+    let cake = text_of(&catalog, "flows/Cake.flow.md");
+    assert!(
+        ["template: Greeting\n", "persona: editor\n", "flow: Inner\n"].iter().all(|line| cake.contains(line)),
+        "{cake}"
+    );
+    // Where two names are alike, nobody knows which is meant.
+    let catalog = misspelt().file("templates/Greeting2.md", "Hi.\n").file("templates/Greetings.md", "Hi.\n");
+    catalog.run(["validate", "--fix=unsafe"]);
+    assert!(text_of(&catalog, "flows/Tea.json").contains("\"Greetin\""));
+}
+
+#[test]
+fn what_can_be_mended_is_told_at_the_end_and_in_each_finding() {
+    let comma = FINE.replace("}]}", "}],}");
+    for (text, last, fixes) in [
+        (FINE.to_owned(), "ok", vec![]),
+        (comma, "--fix mends 1 finding", vec![true]),
+        (FINE.replace("\"nodes\"", "\"nodse\""), "", vec![]),
+    ] {
+        let catalog = Sandbox::new().file("flows/Fine.json", &text);
+        let told = catalog.run(["validate"]).out;
+        assert!(told.lines().last().unwrap().starts_with(last), "{told}");
+        assert_eq!(told.contains("--fix"), !fixes.is_empty(), "{told}");
+        let json = catalog.run(["validate", "--json"]).json();
+        let findings = json["files"][0]["findings"].as_array().unwrap().iter();
+        let safe: Vec<bool> = findings.filter_map(|finding| finding["fix"]["safe"].as_bool()).collect();
+        assert_eq!(safe, fixes, "{json:#}");
+    }
+}
+
 #[test]
 fn a_file_that_repeats_a_key_or_is_no_json_is_not_touched() {
     for bad in [

@@ -57,6 +57,18 @@ fn what_stops_a_flow_and_what_nobody_can_see_is_told_all_the_same() {
 }
 
 #[test]
+fn a_baseline_says_how_many_findings_can_not_stand_in_it_and_why() {
+    let text = MIXED.replace("Im {ort}", "Im {ort}\u{E0061}");
+    let catalog = Sandbox::new().file("flows/Hafen.json", &text);
+    let said = catalog.run(["validate", "--baseline", "write"]).out;
+    let note = said.lines().find(|line| line.contains("written")).unwrap();
+    assert!(note.contains("; 1 left out") && note.contains("suppressed"), "{note}");
+    assert!(note.contains("stops a whole flow") == said.contains("dangling-edge"), "{said}");
+    let fine = Sandbox::new().file("flows/Fine.json", super::FINE).run(["validate", "--baseline", "write"]).out;
+    assert!(fine.contains("0 findings written\n"), "{fine}");
+}
+
+#[test]
 fn a_suppression_changes_nothing_of_what_executes_or_is_listed() {
     let text = with_ignore(r#"{"missing-template": "it comes later"}"#)
         .replace(", {\"source\": \"say\", \"target\": \"gone\"}", "")
@@ -122,4 +134,14 @@ fn a_baseline_leaves_unsaid_what_was_there_and_tells_what_is_new_and_what_is_gon
     assert!(said.contains("1 finding is no longer there"), "{said}");
     assert_eq!(catalog.run(["validate", "flows/Hafen.json", "--baseline", "write"]).code, 2);
     assert_eq!(Sandbox::new().run(["validate", "--source", "examples", "--baseline", "use"]).code, 2);
+}
+
+#[test]
+fn a_type_that_is_like_none_is_told_with_the_types_and_how_it_may_stay() {
+    let catalog = Sandbox::new().file("flows/Hafen.json", MIXED);
+    let json = catalog.run(["validate", "--json"]).json();
+    let findings = json["files"][0]["findings"].as_array().unwrap().iter();
+    let sticky: Vec<&Value> = findings.filter(|finding| finding["rule"] == "unknown-node-kind").collect();
+    let hints = sticky[0]["hints"].to_string();
+    assert!(hints.contains("multi_input") && hints.contains("x-flowy-ignore"), "{hints}");
 }

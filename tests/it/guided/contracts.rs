@@ -71,6 +71,73 @@ async fn a_contract_that_is_no_object_is_met_by_the_value_and_by_its_result() {
 }
 
 #[tokio::test]
+async fn a_field_with_blanks_is_asked_for_under_its_own_name() {
+    let closed = json!({"type": "object", "additionalProperties": false, "properties": {"a b": {"type": "string"}}});
+    let open = json!({"type": "object", "properties": {"a b": {"type": "string"}}});
+    for contract in [closed, open] {
+        let (mut session, begun) = opened(&judged(contract, "{judge_result.a_b}")).await;
+        assert_eq!(begun["step"]["contract"]["required"], json!(["a b"]));
+        let example = begun["step"]["example"].clone();
+        let refused = session.failed("flows_complete_step", completing(&begun, json!({}))).await;
+        assert_eq!(refused["details"]["issues"][0]["path"], "output.a b", "{refused}");
+        assert_eq!(refused["details"]["example"], example);
+        let next = session.ok("flows_complete_step", completing(&begun, example.clone())).await;
+        assert_eq!(next["step"]["prompt"], example["a b"]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_handed_out_asks_for_as_many_items_as_are_read() {
+    let rows = json!({"type": "array", "items": {"type": "object", "required": ["name"],
+        "properties": {"name": {"type": "string"}, "by": {"type": "string"}}}});
+    let contract = json!({"type": "object", "required": ["rows"], "properties": {"rows": rows}});
+    for (contract, text) in [(contract, "{judge_result.rows.1.by}"), (Value::Null, "{judge_result.rows.1.by}")] {
+        let (mut session, begun) = opened(&judged(contract.clone(), text)).await;
+        let asked = &begun["step"]["contract"];
+        let asked = if contract.is_null() { &asked["properties"]["result"] } else { asked };
+        assert_eq!(asked["properties"]["rows"]["minItems"], 2, "{asked}");
+        let refused = session.failed("flows_complete_step", completing(&begun, json!({"result": {"rows": []}}))).await;
+        assert_eq!(refused["code"], "CONTRACT_VIOLATION");
+        let taken = session.ok("flows_complete_step", completing(&begun, begun["step"]["example"].clone())).await;
+        assert_eq!(taken["step"]["id"], "report", "{taken}");
+    }
+}
+
+#[tokio::test]
+async fn a_contract_without_a_type_that_takes_no_object_is_met_by_its_example_and_null_where_it_allows_that() {
+    for (contract, fit) in [
+        (json!({"enum": ["yes", "no"]}), json!("yes")),
+        (json!({"const": 3}), json!(3)),
+        (json!({"anyOf": [{"type": "string"}, {"type": "array"}]}), json!(["x"])),
+        (json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "boolean"}}}), json!(true)),
+        (json!({"type": ["null", "string"]}), Value::Null),
+    ] {
+        let (mut session, begun) = opened(&judged(contract.clone(), "{judge_result}")).await;
+        let example = begun["step"]["example"].clone();
+        assert!(example.as_object().is_some_and(|example| example.contains_key("result")), "{contract}: {example}");
+        let refused = session.failed("flows_complete_step", completing(&begun, json!({"result": {"a": 1}}))).await;
+        assert_eq!(refused["details"]["example"], example, "{refused}");
+        let told = refused["details"]["issues"].to_string();
+        assert!(!told.contains("result"), "{told}");
+        for output in [json!({"result": fit}), example] {
+            let (mut session, begun) = opened(&judged(contract.clone(), "{judge_result}")).await;
+            let next = session.ok("flows_complete_step", completing(&begun, output)).await;
+            assert_eq!(next["step"]["id"], "report", "{contract}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_output_with_neither_result_nor_summary_is_told_that_either_would_do() {
+    let mut session = bench().session().await;
+    let begun = begin(&mut session).await;
+    let refused = session.failed("flows_complete_step", completing(&begun, json!({"steps": "S"}))).await;
+    let issues = refused["details"]["issues"].as_array().unwrap();
+    assert_eq!((issues.len(), &issues[0]["path"]), (1, &json!("output.result")), "{refused}");
+    assert!(issues[0]["message"].as_str().unwrap().contains("summary"), "{refused}");
+}
+
+#[tokio::test]
 async fn without_a_contract_a_result_alone_is_enough_and_nothing_is_not() {
     let mut session = bench().session().await;
     let begun = begin(&mut session).await;

@@ -82,6 +82,18 @@ fn an_empty_catalog_is_a_warning() {
 }
 
 #[test]
+fn a_catalog_without_a_flow_names_both_forms_and_the_files_that_look_meant() {
+    for (file, meant) in [("flows/A.yaml", "flows/A.json"), ("flow/A.flow.md", "flows/A.flow.md")] {
+        let said = Sandbox::new().file("flows/.gitkeep", "").file(file, "x").run(["list"]).err;
+        assert!(said.contains(".flow.md") && said.contains(".json"), "{said}");
+        assert!(said.contains(file) && said.contains(&format!("as {meant}")), "{said}");
+    }
+    let both = Sandbox::new().file("flows/B.json", "{").file("flows/A.yaml", "x").run(["list", "--json"]).json();
+    assert!(both["nextStep"].as_str().unwrap().contains("flows/A.yaml"), "{both:#}");
+    assert_eq!(both["errors"][0]["file"], "flows/B.json", "{both:#}");
+}
+
+#[test]
 fn a_ref_of_a_catalog_that_has_none_is_said_to_be_ignored() {
     let catalog = Sandbox::new().file("flows/Fine.json", FINE);
     for line in [

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use flowy::internals::app::{CheckedFile, Checkup};
 use flowy::internals::report::human::{Look, checkup};
 use flowy::internals::report::rules::RulePage;
-use flowy::internals::validate::{Check, REGISTRY, Rule};
+use flowy::internals::validate::{Check, REGISTRY, Reach, Rule};
 
 use crate::support::checking::entries;
 use crate::support::program::{Sandbox, repository};
@@ -93,7 +93,28 @@ fn page(rule: &Rule) -> String {
     let mut page = format!("# {}\n\n{}\n\n{}\n\n## Found here\n", rule.id, rule.summary, verdict(rule));
     let _ = write!(page, "{bad}\n`flowy validate` says:\n\n````text\n{}\n````\n", said.trim_end());
     let _ = write!(page, "\n## Not found here\n{good}");
+    let _ = write!(page, "\n## Not reported\n\n{}\n", suppressing(rule));
     page
+}
+
+/// How a finding of a rule is suppressed, where it can be.
+fn suppressing(rule: &Rule) -> String {
+    if !rule.suppressible() {
+        return "It can't be suppressed: what stops a whole flow, what nobody can see and what is wrong with suppressions is always told.".to_owned();
+    }
+    let id = rule.id;
+    let settings = format!("`[[validate.ignore]]` with `rule = \"{id}\"` and a `reason` in the catalog's `flowy.toml`");
+    let more = "see [CHECKING.md](../CHECKING.md#not-reporting-a-finding)";
+    if matches!(rule.check, Check::Catalog) {
+        return format!("{settings} suppresses it; {more}.");
+    }
+    let mut text = format!(
+        "`\"x-flowy-ignore\": {{\"{id}\": \"the reason\"}}` on the node or the flow suppresses it, or {settings}; {more}."
+    );
+    if rule.reach == Reach::Flow || rule.also.iter().any(|also| also.reach == Reach::Flow) {
+        text.push_str(" Findings that stop the whole flow are told all the same.");
+    }
+    text
 }
 
 /// After a wanted change: `UPDATE_DOCS=1 cargo test pages_of_the_rules`, then read the diff.

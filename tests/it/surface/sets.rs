@@ -55,6 +55,26 @@ fn only_sets_that_give_what_is_missing_are_proposed() {
     assert_eq!(said.json()["details"]["variableSets"], json!(["birthday"]), "{}", said.out);
 }
 
+#[tokio::test]
+async fn a_set_that_is_proposed_says_what_it_gives_and_what_it_leaves() {
+    let set = |name: &str, values: serde_json::Value| json!({"id": name, "name": name, "values": values});
+    let flow = json!({"metadata": {"name": "Card", "version": "1.0.0"}, "nodes": [
+        {"id": "write", "type": "template", "data": {"label": "Write", "template": "{who} {tone} {n}", "variableValueSets": [
+            set("warm", json!({"who": "you", "tone": "soft"})), set("whole", json!({"who": "a", "tone": "b", "n": "c"})),
+            set("none", json!({"other": "x"}))]}}], "edges": []});
+    let said = Sandbox::new().file("flows/Card.json", flow.to_string()).run(["run", "Card"]).err;
+    let mut session = crate::support::mcp::Bench::folder([("flows/Card.json", flow.to_string())]).session().await;
+    let refused = session.failed("flows_execute", json!({"flowName": "Card"})).await;
+    assert_eq!(refused["details"]["variableSets"], json!(["warm", "whole"]));
+    for text in [said.as_str(), refused["nextStep"].as_str().unwrap()] {
+        let (_, after) = text.split_once("warm").unwrap();
+        let (warm, whole) = after.split_once("whole").unwrap();
+        let (gives, leaves) = warm.split_once("not").unwrap();
+        assert!(gives.contains("who") && gives.contains("tone") && leaves.contains('n'), "{text}");
+        assert!(whole.contains("all") && !text.contains("none"), "{text}");
+    }
+}
+
 #[test]
 fn a_step_that_is_shown_names_its_template_and_how_it_may_be_skipped_or_repeated() {
     let flow = json!({"metadata": {"name": "Note", "version": "1.0.0"},

@@ -132,7 +132,7 @@ fn values_are_held_to_type_and_choices_of_inputs() {
         ("i", json!(1.5)),
         ("b", json!(1)),
         ("s", json!([])),
-        ("l", json!("[]")),
+        ("l", json!("[")),
         ("o", json!([])),
         ("e", json!("b")),
     ] {

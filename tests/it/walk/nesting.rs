@@ -424,6 +424,11 @@ async fn a_mapped_input_without_a_value_counts_as_absent() {
         (json!({"tone": {}}), &tone, json!({}), Value::Null),
         (json!({}), &json!({"voice": "tonne"}), json!({"voice": "v"}), json!("[v]")),
         (json!({}), &json!({"voice": "result"}), json!({"voice": "v"}), json!("[first]")),
+        // What maps nothing leaves the way to auto-mapping, and an input that may be left out asks for nothing.
+        (json!({}), &json!({"voice": "tonne"}), json!({}), json!("[first]")),
+        (json!({}), &json!({"voice": ""}), json!({}), json!("[first]")),
+        (json!({"tone": {"required": false}}), &tone, json!({}), json!("[]")),
+        (json!({"tone": {"required": false}}), &tone, json!({"voice": "v"}), json!("[v]")),
     ] {
         let mut session = Bench::folder([("flows/F.json", flow(inputs.clone(), mapping.clone()))]).session().await;
         let arguments = json!({"flowName": "F", "initialVariables": given});
@@ -433,6 +438,32 @@ async fn a_mapped_input_without_a_value_counts_as_absent() {
         } else {
             assert_eq!(done["finalResult"], due, "{inputs} {given}: {done}");
         }
+    }
+}
+
+#[test]
+fn handing_what_may_be_left_out_to_what_is_needed_is_told_and_what_has_a_default_is_not() {
+    let inner = |inputs: Value| file(json!([step("a", "{x}")]), &[], inputs);
+    let outer = |inputs: Value, handed: &str| file(json!([link("in", "Inner", json!({"x": handed}))]), &[], inputs);
+    let (needed, optional) = (json!({"x": {}}), json!({"n": {"required": false}}));
+    for (inside, outside, handed, told) in [
+        (&needed, &optional, "{n}", true),
+        (&needed, &optional, "n: {n}", false),
+        (&needed, &json!({"n": {}}), "{n}", false),
+        (&needed, &json!({"n": {"required": false, "default": "d"}}), "{n}", false),
+        (&json!({"x": {"required": false}}), &optional, "{n}", false),
+        (&json!({"x": {"default": "d"}}), &optional, "{n}", false),
+    ] {
+        let sandbox = Sandbox::new()
+            .file("flows/Inner.json", inner(inside.clone()))
+            .file("flows/Outer.json", outer(outside.clone(), handed));
+        let checked = sandbox.run(["validate", "--json"]).json();
+        let found = checked["files"].as_array().unwrap().iter().flat_map(|file| file["findings"].as_array().unwrap());
+        let found: Vec<&Value> = found.filter(|finding| finding["rule"] == "missing-flow-input").collect();
+        assert_eq!(found.len(), usize::from(told), "{inside} {outside} {handed}: {checked:#}");
+        assert!(found.iter().all(|finding| finding["severity"] == "warning"), "{checked:#}");
+        let ran = sandbox.run(["run", "Outer", "--var", "n=N"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
     }
 }
 

@@ -44,14 +44,77 @@ async fn numbers_keep_their_digits_from_wherever_they_come() {
     }
 }
 
-#[test]
-fn a_list_given_as_text_is_refused_with_the_flag_that_takes_it() {
-    let flow = file(json!([step("a", json!({"template": "{tags}"}))]), json!([]), json!({"tags": {"type": "array"}}));
-    let sandbox = Sandbox::new().file("flows/Inner.json", flow);
-    let refused = sandbox.run(["run", "Inner", "--var", "tags=a,b"]);
-    assert!(refused.code == 2 && refused.err.contains("--var-json NAME=JSON"), "{refused:?}");
-    let done = sandbox.run(["run", "Inner", "--var-json", r#"tags=["a","b"]"#]);
-    assert_eq!(done.out, r#"["a","b"]"#, "{}", done.err);
+/// A flow that wants an object, a list and a number.
+fn shaped() -> String {
+    let inputs = json!({"opt": {"type": "object"}, "lst": {"type": "array"}, "n": {"type": "integer"}});
+    file(json!([step("a", json!({"template": "{opt.key} {lst.0} {opt} {lst} {n}"}))]), json!([]), inputs)
+}
+
+#[tokio::test]
+async fn json_that_is_given_as_a_text_is_the_list_or_object_on_every_surface() {
+    let outer = file(
+        json!([{"id": "in", "type": "flow", "data": {"flow": "Inner", "variables": {"opt": "{o}", "lst": "[\"x\"]", "n": 3}}}]),
+        json!([]),
+        json!({"o": {}}),
+    );
+    let (text, due) = (json!({"opt": " {\"key\": 1.50} ", "lst": "[\"x\"]", "n": 3}), r#"1.50 x {"key":1.50} ["x"] 3"#);
+    let test = json!({"flow": "Inner", "inputs": text, "expect": {"finalResult": due}}).to_string();
+    let sandbox = Sandbox::new()
+        .file("flows/Inner.json", shaped())
+        .file("flows/Outer.json", &outer)
+        .file("v.json", text.to_string())
+        .file("tests/Inner.flowtest.json", test);
+    for given in [
+        vec!["--var", "opt= {\"key\": 1.50} ", "--var", "lst=[\"x\"]", "--var", "n=3"],
+        vec!["--vars", "v.json"],
+        vec!["--var-json", "opt={\"key\": 1.50}", "--var-json", "lst=[\"x\"]", "--var", "n=3"],
+    ] {
+        let said = sandbox.run(["run", "Inner"].into_iter().chain(given));
+        assert_eq!(said.out, due, "{}", said.err);
+    }
+    assert_eq!(sandbox.run(["run", "Outer", "--var", "o= {\"key\": 1.50} "]).out, due);
+    assert_eq!(sandbox.run(["test"]).code, 0, "{}", sandbox.run(["test"]).out);
+    let bench = Bench::folder([("flows/Inner.json", shaped())]).with(|settings| {
+        settings.expose = flowy::internals::config::Expose::All;
+    });
+    let mut session = bench.session().await;
+    let done = session.ok("flows_execute", json!({"flowName": "Inner", "initialVariables": text})).await;
+    assert_eq!(done["finalResult"], due);
+    assert_eq!(session.ok("flow_Inner", text.clone()).await["finalResult"], due);
+    let begun = session.ok("flows_begin", json!({"flowName": "Inner", "initialVariables": text})).await;
+    assert_eq!(begun["step"]["prompt"], due);
+    let asked = json!({"name": "flow_Inner", "arguments": {"opt": " {\"key\": 1.50} ", "lst": "[\"x\"]", "n": "3"}});
+    let prompt = session.request("prompts/get", asked).await["result"]["messages"][0]["content"]["text"].clone();
+    assert!(prompt.as_str().unwrap().contains(due), "{prompt}");
+}
+
+#[tokio::test]
+async fn what_is_missing_or_does_not_fit_is_told_with_values_that_are_taken() {
+    let sandbox = Sandbox::new().file("flows/Inner.json", shaped());
+    // The ready-made line is typed as it stands.
+    let shown = sandbox.run(["show", "Inner"]).out;
+    let missing = sandbox.run(["run", "Inner"]).err;
+    let wrong = sandbox.run(["run", "Inner", "--var", "opt=a,b", "--var", "lst={}", "--var", "n=1.5"]);
+    assert_eq!(wrong.code, 2, "{}", wrong.err);
+    for (text, from) in [(&shown, "flowy run Inner "), (&missing, "flowy run Inner "), (&wrong.err, "looks like ")] {
+        let line = text.lines().find_map(|line| line.split_once(from)).unwrap_or_else(|| panic!("{text}")).1;
+        let words = line.replace("--var-json, ", "--var-json ").replace(", ", " ");
+        let taken =
+            std::process::Command::new("/bin/sh").args(["-c", &format!("printf '%s\\n' {words}")]).output().unwrap();
+        let words: Vec<String> = String::from_utf8(taken.stdout).unwrap().lines().map(str::to_owned).collect();
+        let done = sandbox.run(["run", "Inner"].into_iter().map(str::to_owned).chain(words.clone()));
+        assert_eq!(done.code, 0, "{words:?} {}", done.err);
+    }
+    let mut session = Bench::folder([("flows/Inner.json", shaped())]).session().await;
+    let refused = session.failed("flows_execute", json!({"flowName": "Inner"})).await;
+    let misfit = json!({"flowName": "Inner", "initialVariables": {"opt": "x", "lst": 5, "n": []}});
+    let misfit = session.failed("flows_execute", misfit).await;
+    for told in [refused, misfit] {
+        let next = told["nextStep"].as_str().unwrap();
+        let example = next.get(next.find('{').unwrap()..=next.rfind('}').unwrap()).unwrap();
+        let given: Value = serde_json::from_str(example).unwrap();
+        session.ok("flows_execute", json!({"flowName": "Inner", "initialVariables": given})).await;
+    }
 }
 
 #[tokio::test]

@@ -40,8 +40,8 @@ pub fn input_schema(flow: &Flow, plan: &Plan) -> Value {
     Value::Object(schema)
 }
 
-/// Widens the type of a property to every value that executing takes: a number may come as its text, a text may be a
-/// number, and what has no declared type may be anything.
+/// Widens the type of a property to every value that executing takes: a number, a list or an object may come as its
+/// text, a text may be a number, and what has no declared type may be anything.
 fn as_executing_takes_it(property: &mut Map<String, Value>, input: &Input) {
     let types = match input.held_to {
         None => {
@@ -62,7 +62,14 @@ fn as_executing_takes_it(property: &mut Map<String, Value>, input: &Input) {
             property.insert("pattern".to_owned(), json!(r"^\s*(true|false)\s*$"));
             json!(["boolean", "string"])
         }
-        Some(ValueType::Array | ValueType::Object) => return,
+        Some(ValueType::Array) => {
+            property.insert("pattern".to_owned(), json!(r"^\s*\["));
+            json!(["array", "string"])
+        }
+        Some(ValueType::Object) => {
+            property.insert("pattern".to_owned(), json!(r"^\s*\{"));
+            json!(["object", "string"])
+        }
     };
     property.insert("type".to_owned(), types);
     as_texts(property, &input.choices);

@@ -1,6 +1,7 @@
 //! The step that is handed out, whole: what it is for, what to do, as whom, and in which shape.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -159,10 +160,7 @@ pub(in crate::report) fn asked_of(guided: &Guided, step: usize) -> (Value, Optio
         return (usual_contract(&fields), Some(usual_example(&fields)));
     }
     let terms = guided.terms_in_full(step);
-    // Many clients can hand in nothing but objects.
-    let example =
-        terms.example().map(|example| if terms.takes_objects() { example.clone() } else { json!({"result": example}) });
-    (contract(&terms), example)
+    (contract(&terms), terms.example_handed_in())
 }
 
 /// The usual contract in short; a breach is told with the whole of it. `fields` are what later steps read of the
@@ -179,23 +177,24 @@ fn usual_contract(fields: &[Vec<String>]) -> Value {
             "anyOf": [{"required": ["summary"]}, {"required": ["result"]}],
         });
     }
-    let mut names: Vec<&String> = fields.iter().filter_map(|path| path.first()).collect();
-    names.dedup();
     json!({
         "description": description,
         "type": "object",
-        "properties": {"summary": summary, "result": {"type": "object", "required": names}},
+        "properties": {"summary": summary, "result": result_read(fields).schema()},
         "required": ["result"],
     })
+}
+
+/// What the result must hold, where later steps read fields of it.
+fn result_read(fields: &[Vec<String>]) -> Arc<Contract> {
+    Arc::new(Contract::stored(None, json!({}))).requiring(fields)
 }
 
 fn usual_example(fields: &[Vec<String>]) -> Value {
     if fields.is_empty() {
         return json!({"summary": "In a few sentences what was done.", "result": "What later steps read."});
     }
-    let result: Map<String, Value> =
-        fields.iter().filter_map(|path| Some((path.first()?.clone(), json!("text")))).collect();
-    json!({"summary": "In a few sentences what was done.", "result": result})
+    json!({"summary": "In a few sentences what was done.", "result": result_read(fields).example()})
 }
 
 /// The schema, without what only tools read.

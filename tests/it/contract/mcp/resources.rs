@@ -175,7 +175,7 @@ async fn pages_hold_a_hundred_and_follow_each_other_through_a_change() {
 #[tokio::test]
 async fn a_made_up_cursor_is_refused() {
     let mut session = Bench::examples().session().await;
-    for method in ["resources/list", "resources/templates/list", "prompts/list"] {
+    for method in ["tools/list", "resources/list", "resources/templates/list", "prompts/list"] {
         // An empty one is none, as in the arguments of tools.
         assert!(session.request(method, json!({"cursor": ""})).await["result"].is_object(), "{method}");
         for cursor in ["100", "after_zz"] {

@@ -82,7 +82,8 @@ async fn inputs_go_by_the_schemas_names_and_by_their_own_and_lists_may_be_texts(
     let twice = session.failed("flow_Plan", json!({&key: "A", "회사": "B", "tags": []})).await;
     assert!(twice["message"].as_str().unwrap().contains("given twice"), "{twice}");
     let missing = session.failed("flow_Plan", json!({"tags": []})).await;
-    assert!(missing["nextStep"].as_str().unwrap().ends_with(&format!("give {key}")), "by the name that the schema has");
+    let example = json!({key.as_str(): "…"}).to_string();
+    assert!(missing["nextStep"].as_str().unwrap().ends_with(&example), "by the name that the schema has: {missing}");
     let misfit = session.failed("flow_Plan", json!({&key: "A", "tags": "none"})).await;
     assert_eq!(misfit["details"]["misfits"], json!(["tags"]));
 }

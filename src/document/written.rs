@@ -5,7 +5,7 @@
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::document::{Document, Position, value_as_written};
+use super::{Document, Position, value_as_written};
 use crate::names::{CatalogPath, quoted};
 
 /// Why a text gives no values, in words that name the place.
