@@ -21,7 +21,7 @@ pub use json::{Document, Duplicate, Hidden, MAX_NESTING, SyntaxKind, SyntaxProbl
 pub use layout::laid_out;
 pub use note::{Note, NoteKind};
 pub use pointer::{Part, Place, Pointer};
-pub use slips::merge_line;
+pub use slips::{merge_line, merge_line_in_text, unfinished_merge};
 pub use span::{Locator, Position, STRICT, Span};
 pub use tree::{Member, Style, Tree, TreeKind};
 pub use written::{ValuesError, read_values};

@@ -26,6 +26,8 @@ pub enum NoteKind {
     FrontMatter,
     /// Something stands where nobody reads it.
     Misspelt,
+    /// A step's id can't be read by name.
+    OddId,
     /// A heading begins no step, and something in the file names that step.
     LostStep,
     /// A block that is never closed hides a step.

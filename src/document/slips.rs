@@ -16,6 +16,7 @@ pub(super) fn slip(text: &str, at: usize) -> Option<Slip> {
     merge(text, at)
         .or_else(|| markdown(text, at))
         .or_else(|| fence(text, at))
+        .or_else(|| other_form(text, at))
         .or_else(|| open_text(text, at))
         .or_else(|| typographic(text, at))
         .or_else(|| foreign_word(text, at))
@@ -42,6 +43,24 @@ fn fence(text: &str, at: usize) -> Option<Slip> {
     })
 }
 
+/// A file that begins as one of another kind does, and a comment as YAML has it.
+fn other_form(text: &str, at: usize) -> Option<Slip> {
+    let line = text.get(at..)?.lines().next()?.trim_end();
+    let first = text.get(..at)?.trim().is_empty();
+    let key = line.split_once(':').is_some_and(|(key, _)| !key.is_empty() && key.chars().all(char::is_alphanumeric));
+    let (message, hint) = match () {
+        () if first && line.starts_with('<') => {
+            ("a page of HTML, not JSON", "save the file itself, not the page that shows it")
+        }
+        () if first && (key || line.starts_with("---") || line.starts_with("# ")) => {
+            ("YAML or Markdown, not JSON", "a flow in Markdown is a file that ends in .flow.md, a template one in .md")
+        }
+        () if line.starts_with('#') => ("a comment, and JSON has none", "delete it"),
+        () => return None,
+    };
+    Some(Slip { message: message.to_owned(), hint, span: Span { start: at, end: at + line.len() } })
+}
+
 /// The first line that git wrote around a conflict. A text in JSON holds no line break, so no line of a
 /// text is taken for one. One alone counts where the parser stumbles over it.
 fn merge(text: &str, at: usize) -> Option<Slip> {
@@ -52,16 +71,26 @@ fn merge(text: &str, at: usize) -> Option<Slip> {
         if merge_line(plain) {
             let (span, shown) = *first.get_or_insert((Span { start, end: start + plain.len() }, plain));
             if span.start != start || (start..start + plain.len()).contains(&at) {
-                return Some(Slip {
-                    message: format!("an unfinished merge: git left the line {} here", crate::names::quoted(shown)),
-                    hint: "keep one of the two sides, and delete the lines that begin with <<<<<<<, |||||||, ======= or >>>>>>>",
-                    span,
-                });
+                let (message, hint) = unfinished_merge(shown);
+                return Some(Slip { message, hint, span });
             }
         }
         start += line.len();
     }
     None
+}
+
+/// What is said of a line that git left of a merge, and what to do.
+pub fn unfinished_merge(line: &str) -> (String, &'static str) {
+    let message = format!("an unfinished merge: git left the line {} here", crate::names::quoted(line));
+    (message, "keep one of the two sides, and delete the lines that begin with <<<<<<<, |||||||, ======= or >>>>>>>")
+}
+
+/// Whether such a line stands in a text in Markdown. There, equals signs make a heading of the line above, a `>`
+/// quotes, and a `|` parts the cells of a table.
+pub fn merge_line_in_text(line: &str) -> bool {
+    let named = line.get(8..).is_some_and(|rest| !rest.trim().is_empty() && !rest.contains('|'));
+    merge_line(line) && !line.starts_with('=') && (named || line.starts_with('<'))
 }
 
 /// Whether git writes such a line around the sides of a conflict.

@@ -163,6 +163,44 @@ impl Reading<'_> {
         (word && value.starts_with(|c: char| c.is_alphanumeric())).then_some(start..above.len())
     }
 
+    /// The first value above a line that begins with a quotation mark which is open at the end of its own line, where
+    /// that line holds another mark, or nothing closes it.
+    fn open_quote(&self, begin: usize, at: usize) -> Option<Range<usize>> {
+        let mut start = 0;
+        let here = self.source.get(self.line(begin)).unwrap_or_default();
+        let at_end = self.source.get(at..).is_none_or(|rest| rest.trim().is_empty());
+        for line in self.source.split_inclusive('\n') {
+            if start >= begin {
+                return None;
+            }
+            let plain = line.trim_end();
+            let value = plain.split_once(": ").map_or("", |(_, value)| value.trim_start());
+            let open = ['"', '\''].into_iter().any(|mark| {
+                let marks = value.replace("\\\"", "").matches(mark).count();
+                value.starts_with(mark) && marks % 2 == 1 && (here.contains(mark) || at_end)
+            });
+            if open {
+                return Some(start + plain.len() - value.len()..start + plain.len());
+            }
+            start += line.len();
+        }
+        None
+    }
+
+    /// The words of a line with a key whose column is another than that of the key above, which has its value.
+    fn other_column(&self, line: &Range<usize>) -> Option<Range<usize>> {
+        let column = |line: &str| line.len() - line.trim_start_matches(' ').len();
+        let text = self.source.get(line.clone())?;
+        let above = self.source.get(..line.start)?.lines().rev().find(|line| !line.trim().is_empty())?;
+        let is_key = |line: &str| {
+            let key = line.trim_start().split_once(':').map_or("", |(key, _)| key);
+            !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$'))
+        };
+        let has_value = above.split_once(':').is_some_and(|(_, value)| !value.trim().is_empty());
+        let other = is_key(text) && is_key(above) && has_value && column(text) > column(above);
+        other.then(|| line.start + column(text)..line.start + text.trim_end().len())
+    }
+
     /// The line in which a byte stands, from there on.
     fn line(&self, at: usize) -> Range<usize> {
         let length = self.source.get(at..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
@@ -241,6 +279,10 @@ impl Reading<'_> {
         let begin = self.source.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
         let line = self.line(begin);
         let text = self.source.get(line.clone()).unwrap_or_default();
+        if super::merge_line(text.trim_end()) {
+            let (message, hint) = super::unfinished_merge(text.trim_end());
+            return self.problem(line, message, hint);
+        }
         if text.contains(": {{")
             && let Some(problem) = self.unquoted(line.clone())
         {
@@ -248,6 +290,10 @@ impl Reading<'_> {
         }
         if text.trim_start_matches(' ').starts_with('\t') || text.starts_with('\t') {
             return self.problem(line, "a tab before the words; YAML is indented by blanks", "write blanks instead");
+        }
+        if let Some(open) = self.open_quote(begin, at) {
+            let message = "the quotation mark that begins this value is not closed on its line";
+            return self.problem(open, message, "close the quotation mark where the value ends");
         }
         let (before, after) = text.split_once(": ").unwrap_or((text, ""));
         if after.contains(": ") && !after.starts_with(['"', '\'', '{', '[']) {
@@ -270,6 +316,10 @@ impl Reading<'_> {
         }
         if let Some(line) = self.line_without_blank(begin) {
             return self.problem(line, "there is no blank behind the colon", "write `key: value`");
+        }
+        if let Some(line) = self.other_column(&line) {
+            let message = "this key begins in another column than those around it";
+            return self.problem(line, message, "let keys that belong together begin in one column");
         }
         let message = error.to_string();
         let message = message.split(" at char ").next().unwrap_or(&message);

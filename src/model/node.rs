@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::model::{Declared, InputVariable, ModelWish, VariableSet};
+use crate::names::nearest;
 
 /// One node.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,10 +114,28 @@ const TYPES: [(&str, bool); 7] = [
     ("result", false),
 ];
 
+/// What other programs call the types.
+const OTHERWISE: [(&str, &[&str]); 5] = [
+    ("template", &["text", "prompt", "llm", "step", "message", "completion", "chat", "ai", "model", "generate"]),
+    ("tool", &["call", "function", "mcp", "http", "api", "action"]),
+    ("flow", &["subflow", "workflow", "sub-flow"]),
+    ("multi_input", &["inputs", "start", "form"]),
+    ("result", &["output", "outputs", "end", "answer"]),
+];
+
 impl NodeKind {
     /// The known types of nodes, as they are written; of steps alone where `steps`.
     pub fn types(steps: bool) -> impl Iterator<Item = &'static str> {
         TYPES.into_iter().filter(move |(_, step)| *step || !steps).map(|(word, _)| word)
+    }
+
+    /// The type that one that is not known was to be: spelt alike, or what others call it.
+    pub fn meant(kind: &str) -> Option<&'static str> {
+        let called = || {
+            let lower = kind.to_lowercase();
+            OTHERWISE.into_iter().find(|(_, words)| words.contains(&&*lower)).map(|(meant, _)| meant)
+        };
+        nearest(kind, Self::types(false), 1).into_iter().next().or_else(called)
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Tree, TreeKind, Yaml, YamlProblem};
+use crate::document::{Position, Tree, TreeKind, Yaml, YamlProblem};
+use crate::model::wire::{Holds, Wrong, wrong};
 use crate::names::{CatalogPath, legible, unprintable};
 
 /// One role text.
@@ -40,6 +41,17 @@ pub enum PersonaError {
         /// The character.
         character: char,
     },
+    /// It holds lines of an unfinished merge, stands in a fence, or has its front matter elsewhere than at its
+    /// beginning.
+    #[error("{message}")]
+    Misplaced {
+        /// The line, from 1.
+        line: usize,
+        /// The fact.
+        message: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
     /// There is no text.
     #[error("there is no text after the front matter")]
     Empty,
@@ -47,6 +59,24 @@ pub enum PersonaError {
     #[error("the front matter that begins with --- has no closing ---")]
     Unclosed,
 }
+
+impl PersonaError {
+    /// The line in which it stands, from 1; none where it is the file as a whole.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::Unprintable { line, .. } | Self::Misplaced { line, .. } => Some(*line),
+            Self::NotUtf8 { .. } | Self::Empty | Self::Unclosed => None,
+        }
+    }
+
+    /// What to do about it, where that is not said of all of them.
+    pub fn hint(&self) -> Option<&'static str> {
+        if let Self::Misplaced { hint, .. } = self { Some(hint) } else { None }
+    }
+}
+
+/// The keys of the front matter that are read.
+const KEYS: [&str; 2] = ["name", "description"];
 
 impl Persona {
     /// Reads a file.
@@ -71,7 +101,13 @@ impl Persona {
                 return Err(PersonaError::Unprintable { line: number + 1, character });
             }
         }
-        let (front, body) = match after_opening(&text) {
+        let opening = after_opening(&text);
+        let holds = Holds { keys: &KEYS, own: &[], steps: false, stem: file.stem() };
+        if let Some(Wrong::Front(problem) | Wrong::Around(problem)) = wrong(&text, opening.is_some(), &holds) {
+            let line = Position::of(&text, problem.span.start).line;
+            return Err(PersonaError::Misplaced { line, message: problem.message, hint: problem.hint });
+        }
+        let (front, body) = match opening {
             Some(rest) => split_front(rest).ok_or(PersonaError::Unclosed)?,
             None => ("", &*text),
         };

@@ -19,9 +19,10 @@ use crate::model::ValueType;
 
 pub use flow_tests::{is_among_tests, is_tests, read_tests};
 pub use flows::{FlowFile, read_flows};
+pub(super) use markdown::{Holds, Wrong, wrong};
 pub use markdown::{
     MappedFrom, Markdown, StepWords, change, edited, has_steps, in_order, is_markdown, locator, parse,
-    reads_like_a_flow, write_flow, write_template,
+    reads_like_a_flow, unfenced, write_flow, write_template,
 };
 pub use templates::{TemplateFile, read_templates};
 

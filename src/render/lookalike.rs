@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Group, groups, named};
+use super::{Group, LONGEST_GROUP, groups, named};
+use crate::names::variable_char;
 
 /// A brace group that looks like a placeholder and is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct Lookalike {
 }
 
 /// What such a brace group looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LookalikeKind {
     /// `{{name}}`: the value comes out in one pair of braces.
     Doubled,
@@ -28,36 +29,125 @@ pub enum LookalikeKind {
     Apart,
     /// `{name.two words}`: it stays as it is.
     Label,
+    /// `${name}`: the value comes out behind the sign.
+    Dollar,
+    /// `{{name|upper}}`, `{name!r}`, `{{#name}}`, `{% if name %}`: it stays as it is.
+    Directed,
+    /// `{name` without a brace behind it: it stays as it is.
+    Unclosed,
+    /// Blanks that nobody sees within, or braces of another width: it stays as it is.
+    Disguised,
 }
 
 /// The lookalikes of a text, in order.
 pub fn lookalikes(text: &str) -> Vec<Lookalike> {
-    let of = |group: Group<'_>| {
-        let plain = group.inside.trim_matches([' ', '\t']);
-        let kind = match (group.doubled, plain.len() < group.inside.len()) {
-            (true, false) => LookalikeKind::Doubled,
-            (true, true) => LookalikeKind::DoubledApart,
-            (false, true) => LookalikeKind::Apart,
-            (false, false) => return label(group),
-        };
-        named(plain).map(|(name, path)| Lookalike { range: group.range, name, path, kind })
+    let mut found: Vec<Lookalike> = groups(text).flat_map(|group| of_group(text, group)).collect();
+    let braced = found.len();
+    found.extend(unclosed(text));
+    found.extend(wide(text));
+    if found.len() > braced {
+        found.sort_by_key(|one| one.range.start);
+    }
+    found
+}
+
+fn of_group(text: &str, group: Group<'_>) -> Vec<Lookalike> {
+    let plain = group.inside.trim_matches([' ', '\t']);
+    let one = |range: Range<usize>, kind: LookalikeKind, written: &str| {
+        named(written).map(|(name, path)| Lookalike { range, name, path, kind })
     };
-    groups(text).filter_map(of).collect()
+    let range = group.range;
+    let kind = match (group.doubled, plain.len() < group.inside.len()) {
+        (true, false) => LookalikeKind::Doubled,
+        (true, true) => LookalikeKind::DoubledApart,
+        (false, true) => LookalikeKind::Apart,
+        (false, false) => LookalikeKind::Dollar,
+    };
+    let before = text.get(..range.start).unwrap_or_default();
+    if kind == LookalikeKind::Dollar && !plain.contains(unseen) {
+        if let Some(before) = before.strip_suffix('$').filter(|before| !before.ends_with(['\\', '$'])) {
+            return one(before.len()..range.end, kind, plain).into_iter().collect();
+        }
+    } else if let Some(found) = one(range.clone(), kind, plain) {
+        return vec![found];
+    }
+    if plain.len() > LONGEST_GROUP {
+        return Vec::new();
+    }
+    if plain.contains(unseen) {
+        let written: String = plain.chars().filter(|c| !unseen(*c)).collect();
+        return one(range, LookalikeKind::Disguised, written.trim()).into_iter().collect();
+    }
+    let names = directed(plain, group.doubled).into_iter();
+    let found: Vec<Lookalike> = names.filter_map(|name| one(range.clone(), LookalikeKind::Directed, name)).collect();
+    // A name and a path are taken by now.
+    if found.is_empty() && kind == LookalikeKind::Dollar { label(range, plain).into_iter().collect() } else { found }
+}
+
+/// The names in a group that tells another language what to do with them.
+fn directed(plain: &str, doubled: bool) -> Vec<&str> {
+    let statement = plain.len() > 2 && plain.starts_with('%') && plain.ends_with('%');
+    if statement || doubled && plain.starts_with(['#', '/', '^', '&', '~', '>']) {
+        let words = plain.split(|c: char| !variable_char(c) && c != '.');
+        return words.map(|word| word.trim_matches('-')).filter(|word| !word.is_empty()).collect();
+    }
+    let end = plain.find(|c: char| !variable_char(c) && c != '.').unwrap_or(plain.len());
+    let (Some(name), Some(rest)) = (plain.get(..end), plain.get(end..)) else { return Vec::new() };
+    let behind = rest.trim_start();
+    let conversion = rest.strip_prefix('!').is_some_and(|rest| rest.chars().count() <= 1 && rest.is_ascii());
+    let filter = behind.starts_with('|') && !behind.starts_with("||");
+    let called = doubled && behind.starts_with(['|', ':', '?', '(']);
+    let otherwise = doubled && ["or ", "if ", "and "].iter().any(|word| behind.starts_with(word));
+    if !name.is_empty() && (conversion || filter || called || otherwise) { vec![name] } else { Vec::new() }
+}
+
+/// A character that looks like nothing, or like a blank that it is not.
+fn unseen(c: char) -> bool {
+    matches!(c, '\u{AD}' | '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}') || (!c.is_ascii() && c.is_whitespace())
+}
+
+/// Braces that open before a name and that no other brace follows.
+fn unclosed(text: &str) -> impl Iterator<Item = Lookalike> + '_ {
+    text.match_indices('{').filter_map(move |(start, _)| {
+        let rest = text.get(start + 1..)?;
+        let end = rest.find(|c: char| !variable_char(c) && c != '.').unwrap_or(rest.len());
+        let written = rest.get(..end)?.trim_end_matches('.');
+        let behind = rest.get(end..)?;
+        let next = behind.chars().next().unwrap_or('\n');
+        let ends = next.is_whitespace() || matches!(next, ')' | ']' | ',' | ';' | '!' | '?' | '\u{FF5D}' | '>');
+        let until = behind.find(['{', '}', '\n']).and_then(|at| behind.get(at..));
+        let open = ends && !until.is_some_and(|brace| brace.starts_with('}'));
+        let (name, path) = named(written).filter(|_| open)?;
+        Some(Lookalike { range: start..start + 1 + written.len(), name, path, kind: LookalikeKind::Unclosed })
+    })
+}
+
+/// Names between braces of full width.
+fn wide(text: &str) -> impl Iterator<Item = Lookalike> + '_ {
+    text.match_indices('\u{FF5B}').filter_map(move |(start, brace)| {
+        let rest = text.get(start + brace.len()..)?;
+        let end = rest.find(|c: char| !variable_char(c) && c != '.' && c != ' ')?;
+        let close = rest.get(end..)?.chars().next().filter(|c| matches!(c, '}' | '\u{FF5D}'))?;
+        let (name, path) = named(rest.get(..end)?.trim())?;
+        let range = start..start + brace.len() + end + close.len_utf8();
+        Some(Lookalike { range, name, path, kind: LookalikeKind::Disguised })
+    })
 }
 
 /// A name with a path that is spelt as a label is: with blanks and signs.
-fn label(group: Group<'_>) -> Option<Lookalike> {
-    let (name, label) = group.inside.split_once('.')?;
+fn label(range: Range<usize>, inside: &str) -> Option<Lookalike> {
+    let (name, label) = inside.split_once('.')?;
     let begins = label.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-    if !begins || label.contains('\n') || named(group.inside).is_some() {
+    if !begins || label.contains('\n') || named(inside).is_some() {
         return None;
     }
     let (name, _) = named(name)?;
-    Some(Lookalike { range: group.range, name, path: vec![label.to_owned()], kind: LookalikeKind::Label })
+    Some(Lookalike { range, name, path: vec![label.to_owned()], kind: LookalikeKind::Label })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::LookalikeKind::{Directed, Disguised, Dollar, Unclosed};
     use super::*;
 
     #[test]
@@ -75,5 +165,14 @@ mod tests {
                 ("{j.two words}", LookalikeKind::Label),
             ]
         );
+        let text = "${a} \\${b} {{c|upper}} {d|x} {e!r} {{#f}} {{g or 'x'}} {h\u{200B}} \u{FF5B}i\u{FF5D} {j) {k: 1} {l,m} {n:1} {o";
+        let found = lookalikes(text);
+        let told: Vec<_> = found.iter().map(|one| (&*one.name, one.kind)).collect();
+        let directed = ["c", "d", "e", "f", "g"].map(|name| (name, Directed));
+        let expected =
+            [&[("a", Dollar)][..], &directed, &[("h", Disguised), ("i", Disguised), ("j", Unclosed), ("o", Unclosed)]];
+        assert_eq!(told, expected.concat());
+        let jinja = lookalikes("{% for one in rows %}");
+        assert!(jinja.iter().any(|one| one.name == "rows") && jinja.iter().all(|one| one.kind == Directed));
     }
 }

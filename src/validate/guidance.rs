@@ -110,7 +110,7 @@ fn persona(path: &CatalogPath, bytes: &[u8]) -> Result<Persona, Unusable> {
         code: Code::ValidationError,
         message: error.to_string(),
         at: None,
-        hints: vec![PERSONA_HINT.to_owned()],
+        hints: vec![error.hint().unwrap_or(PERSONA_HINT).to_owned()],
     })
 }
 

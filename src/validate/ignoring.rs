@@ -15,7 +15,7 @@ use super::{Drafts, Finding, REGISTRY, Reach, Rule, Severity};
 use crate::document::{Document, Place, Pointer, Position, Span};
 use crate::model::wire::locator;
 use crate::model::{Flow, Shape};
-use crate::names::{CatalogPath, quoted};
+use crate::names::{CatalogPath, nearest, quoted};
 
 /// The key under which a flow or a node names the rules to be suppressed: `{"rule": "reason"}`.
 pub const IGNORE_KEY: &str = "x-flowy-ignore";
@@ -218,6 +218,9 @@ pub fn useless_setting(file: CatalogPath, text: &str, span: Span, rule: &str) ->
         true if !may_be_named(rule) => format!("findings of the rule {} can't be suppressed", quoted(rule)).into(),
         true => format!("the rule {} finds nothing that could be suppressed", quoted(rule)).into(),
     };
-    let found = of_file(&useless_ignore::RULE, file, message.into_owned(), "remove the entry".to_owned());
+    let near = if known { Vec::new() } else { nearest(rule, REGISTRY.iter().map(|rule| rule.id), 1) };
+    let hint =
+        near.first().map_or_else(|| "remove the entry".to_owned(), |near| format!("did you mean {}?", quoted(near)));
+    let found = of_file(&useless_ignore::RULE, file, message.into_owned(), hint);
     Finding { span, position: Position::of(text, span.start), text: text.into(), severity: Severity::Warning, ..found }
 }

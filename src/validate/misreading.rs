@@ -54,12 +54,13 @@ impl<'s> FlowSubject<'s> {
         found
     }
 
-    /// In Markdown, the name of the output of the step that a name speaks of in other words: `poem_output` for `poem_result`.
+    /// The name of the output of the step that a name speaks of in other words: `poem_output` for `poem_result`.
     pub(in crate::validate) fn called_as_output(&self, name: &str) -> Option<&'s str> {
         let (id, word) = name.rsplit_once('_')?;
-        let word =
-            ["result", "results", "output", "outputs", "answer"].iter().find(|known| word.eq_ignore_ascii_case(known));
-        self.output_of(id).filter(|_| word.is_some() && self.in_markdown())
+        let word = word.to_lowercase();
+        let words = ["result", "results", "output", "outputs", "answer", "response", "reply"];
+        let near = || word.len() > 3 && !nearest(&word, ["result"], 1).is_empty();
+        self.output_of(id).filter(|_| words.contains(&&*word) || near())
     }
 
     /// The name of the output of the step that has this id.
@@ -109,7 +110,7 @@ pub(super) fn unused_inputs<'s>(subject: &FlowSubject<'s>) -> Vec<&'s str> {
     // Where a template is somewhere else, its text may use the input; where nothing runs, that is the trouble.
     let unknown = |step: &StepScope| matches!(step.body, Body::Elsewhere | Body::Faulty { .. });
     if !subject.has_steps()
-        || subject.nodes_in_doubt()
+        || subject.steps_in_doubt()
         || subject.reads_in_doubt()
         || subject.scope.steps.iter().any(unknown)
     {

@@ -11,6 +11,7 @@ use crate::model::{Edge, Flow, Lookup, Node, NodeKind, OutputShape};
 use crate::render::Placeholder;
 use crate::validate::doing::FaultKind;
 use crate::validate::rules::schema::Violation;
+use crate::validate::spelling;
 use crate::validate::{Body, Draft, Drafts, Known, Reach, ReadSource, Scope, Severity, StepScope};
 
 /// How edges are written, for whoever has none.
@@ -109,11 +110,33 @@ pub struct FlowSubject<'a> {
     pub known: Known<'a>,
 }
 
-/// How the order of steps is written in Markdown.
-pub(in crate::validate) const AFTER: &str =
-    "let a text read the output of the step before, `{facts_result}`, or write `after: facts` into the step's block";
-
 impl FlowSubject<'_> {
+    /// How the order of steps is written: for a file in JSON as given, for one in Markdown with a step of the flow,
+    /// the one before a node where there is one.
+    pub(in crate::validate) fn order_hint(&self, json: &str, node: Option<usize>) -> String {
+        let mut steps = self.flow.nodes.iter().enumerate().filter(|(_, node)| node.runnable());
+        let earlier = |number: usize| node.is_none_or(|node| number < node);
+        let before = match node {
+            Some(_) => steps.take_while(|(number, _)| earlier(*number)).last(),
+            None => steps.next(),
+        };
+        match before {
+            _ if !self.in_markdown() => json.to_owned(),
+            Some((_, step)) => format!(
+                "let a text read the output of the step before, `{{{0}_result}}`, or write `after: {0}` into the step's block",
+                step.id
+            ),
+            None => {
+                "let the text of a later step read its output, or write it as `after` into that step's block".to_owned()
+            }
+        }
+    }
+
+    /// How many edges are written as such; in Markdown texts make more of them.
+    pub(in crate::validate) fn written_edges(&self) -> usize {
+        self.items("edges")
+    }
+
     /// Whether a node is a result.
     pub(in crate::validate) fn is_result(&self, id: &str) -> bool {
         self.flow.nodes.iter().any(|node| node.id == id && matches!(node.kind, NodeKind::Result))
@@ -143,10 +166,29 @@ impl FlowSubject<'_> {
 
     /// Whether a node could not be read, or an id stands for several: what edges name may be one of these.
     pub(in crate::validate) fn nodes_in_doubt(&self) -> bool {
+        let unnamed = self.flow.nodes.iter().any(|node| node.id.is_empty());
+        self.ids_in_doubt() || self.some_nodes_unread() || unnamed
+    }
+
+    /// Whether an id stands for several nodes, or a step is hidden in a text: what names that id may mean another.
+    pub(in crate::validate) fn ids_in_doubt(&self) -> bool {
         let mut seen = HashSet::new();
-        let lost = |note: &Note| matches!(note.kind, NoteKind::LostStep | NoteKind::UnclosedFence);
-        let lost = self.document.notes.iter().any(lost);
-        lost || self.some_nodes_unread() || !self.flow.nodes.iter().all(|node| seen.insert(node.id.as_str()))
+        let hides = |note: &Note| matches!(note.kind, NoteKind::LostStep | NoteKind::UnclosedFence);
+        self.document.notes.iter().any(hides) || !self.flow.nodes.iter().all(|node| seen.insert(node.id.as_str()))
+    }
+
+    /// Whether a step lost what it is or does by a slip that is told: what is said of names would follow from it.
+    pub(in crate::validate) fn steps_in_doubt(&self) -> bool {
+        let was_other = |node: &Node| match &node.kind {
+            NodeKind::Other(kind) => kind.is_empty() || NodeKind::meant(kind).is_some(),
+            _ => false,
+        };
+        let loses = |note: &Note| note.stops || note.kind == NoteKind::OddId;
+        let flow = || self.document.value.pointer(self.flow.base.as_str()).and_then(serde_json::Value::as_object);
+        self.nodes_in_doubt()
+            || self.flow.nodes.iter().any(was_other)
+            || self.document.notes.iter().any(loses)
+            || self.flow.edges.is_empty() && flow().is_some_and(spelling::misspells_edges)
     }
 
     /// Whether an edge leads nowhere or could not be read, so that nothing follows from where no edge is.
@@ -247,6 +289,11 @@ impl FlowSubject<'_> {
         for step in &self.scope.steps {
             let Some(fault) = step.fault.as_ref().filter(|fault| of(fault.kind)) else { continue };
             let id = self.id(step.node);
+            // A setting that nobody reads may be the one that gives it.
+            let lost = |note: &Note| note.stops && note.step.as_deref() == Some(id);
+            if fault.kind == FaultKind::LacksInput && self.document.notes.iter().any(lost) {
+                continue;
+            }
             let data = self.flow.node_pointer(step.node).key("data");
             let place = Place::value(Pointer::spelt(&format!("{}{}", data.as_str(), fault.at.as_str())));
             let at = place.pointer.clone();

@@ -66,6 +66,7 @@ pub(super) const OF_TOOLS: Spelling = Spelling {
         ("parameters", "args"),
         ("inputs", "args"),
         ("tool", "call"),
+        ("onFailure", "onError"),
     ],
     elsewhere: &[OF_MODELS, MAPPED, AFTER],
 };
@@ -119,6 +120,10 @@ pub(super) const OF_TEMPLATES: Spelling = Spelling {
         ("role", "persona"),
         ("schema", "contract"),
         ("outputSchema", "contract"),
+        ("literals", "literal"),
+        ("retries", "maxAttempts"),
+        ("attempts", "maxAttempts"),
+        ("onFailure", "onError"),
     ],
     elsewhere: &[(&["requires", "retry", "timeoutMs", "delayMs"], OF_CALLS.1), MAPPED, AFTER],
 };
@@ -157,6 +162,8 @@ pub(super) const OF_INPUTS: Spelling = Spelling::of(
         ("defaultValue", "default"),
         ("value", "default"),
         ("optional", "required"),
+        ("mandatory", "required"),
+        ("desc", "description"),
     ],
 );
 
@@ -235,6 +242,14 @@ pub(super) const OF_TEMPLATE_FILES: Spelling = Spelling::of(
 /// A set of values.
 pub(super) const OF_SETS: Spelling = Spelling::of(&["id", "name", "description", "values"], &[("variables", "values")]);
 
+/// Whether a flow has a field that was to be `edges`.
+pub(super) fn misspells_edges(flow: &serde_json::Map<String, serde_json::Value>) -> bool {
+    flow.keys().any(|key| OF_FLOW.meant(key, |field| flow.contains_key(field)) == Some(Meant::Field("edges")))
+}
+
+/// A result.
+const OF_RESULTS: Spelling = Spelling::of(&["label", "description"], &[]);
+
 /// The spelling of a node's `data`, by its type.
 pub(super) fn of_node(kind: &str) -> Option<&'static Spelling> {
     match kind {
@@ -242,6 +257,7 @@ pub(super) fn of_node(kind: &str) -> Option<&'static Spelling> {
         "flow" | "flow-link" => Some(&OF_FLOWS),
         "template" => Some(&OF_TEMPLATES),
         "multi_input" | "input" => Some(&OF_INPUT_NODES),
+        "result" => Some(&OF_RESULTS),
         _ => None,
     }
 }

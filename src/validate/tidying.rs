@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{Finding, rules};
 use crate::document::{Document, Edit, Pointer, SyntaxProblem, laid_out, spliced, without_trailing_commas};
-use crate::model::wire::{edited, in_order, is_markdown, parse, read_flows};
+use crate::model::wire::{edited, in_order, is_markdown, parse, read_flows, unfenced};
 use crate::names::CatalogPath;
 
 /// How a finding goes away.
@@ -30,7 +30,9 @@ pub fn mended(path: &CatalogPath, bytes: &[u8], findings: &[Finding], unsafe_too
     let plain = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let document = match parse(path, bytes) {
         Ok(document) => document,
-        Err(problem) if is_markdown(path.as_str()) => return with_quotes(path, &problem, plain),
+        Err(problem) if is_markdown(path.as_str()) => {
+            return with_quotes(path, &problem, plain).or_else(|| without_fence(path, &problem, plain));
+        }
         Err(problem) => return without_commas(&problem, plain),
     };
     if !document.duplicates.is_empty() {
@@ -54,6 +56,12 @@ pub fn mended(path: &CatalogPath, bytes: &[u8], findings: &[Finding], unsafe_too
 fn without_commas(problem: &SyntaxProblem, text: &str) -> Option<String> {
     let (new, spans) = without_trailing_commas(text)?;
     spans.contains(&problem.span).then_some(new)
+}
+
+/// A file in Markdown without the fence around it, if it can be read then.
+fn without_fence(path: &CatalogPath, problem: &SyntaxProblem, text: &str) -> Option<String> {
+    let new = unfenced(text, problem.span)?;
+    parse(path, new.as_bytes()).is_ok().then_some(new)
 }
 
 /// Values that begin with a placeholder in double braces get their quotation marks, if the file can be read then.

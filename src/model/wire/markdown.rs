@@ -7,12 +7,15 @@ mod scan;
 mod step;
 mod template;
 mod tidy;
+mod whole;
 mod write;
 
 use std::ops::Range;
 
 use serde_json::Value;
 
+pub use whole::unfenced;
+pub(in crate::model) use whole::{Holds, Wrong, wrong};
 pub use write::{MappedFrom, Markdown, StepWords, write_flow, write_template};
 
 use crate::document::{
@@ -28,7 +31,9 @@ use crate::names::{CatalogPath, FLOW_ENDING, hidden, nearest, quoted, shown, spe
 pub fn parse(path: &CatalogPath, bytes: &[u8]) -> Result<Document, SyntaxProblem> {
     let Some(read) = reader(path.as_str()) else { return Document::parse(path.clone(), bytes) };
     let text = Document::decode(bytes)?;
-    let written = read(text).map_err(|(kind, problem)| SyntaxProblem::of_yaml(kind, problem, text))?;
+    let written = as_a_whole(path, text)
+        .and_then(|()| read(text))
+        .map_err(|(kind, problem)| SyntaxProblem::of_yaml(kind, problem, text))?;
     Ok(Document {
         path: path.clone(),
         value: written.tree.into_value(),
@@ -37,6 +42,19 @@ pub fn parse(path: &CatalogPath, bytes: &[u8]) -> Result<Document, SyntaxProblem
         notes: [written.notes, hidden_notes(text)].concat(),
         text: text.into(),
     })
+}
+
+/// Refuses what reading would drop or take for text.
+fn as_a_whole(path: &CatalogPath, text: &str) -> Result<(), BadYaml> {
+    let steps = is_flow(path.as_str());
+    let keys = if steps { &flow::KEYS[..] } else { &template::KEYS };
+    let holds = Holds { keys, own: &template::OWN, steps, stem: path.stem() };
+    let has_front = text.lines().next().is_some_and(|line| line.trim_end() == "---");
+    match wrong(text, has_front, &holds) {
+        None => Ok(()),
+        Some(Wrong::Front(problem)) => Err((SyntaxKind::FrontMatter, problem)),
+        Some(Wrong::Around(problem)) => Err((SyntaxKind::Yaml, problem)),
+    }
 }
 
 /// What looks up places in a file of that path.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::code::Code;
-use crate::document::Place;
+use crate::document::{NoteKind, Place};
 use crate::model::NodeKind;
 use crate::model::wire::UnreadKind;
 use crate::names::{quoted, shown};
@@ -29,6 +29,10 @@ const STEP: &str =
     "a step begins with a line such as `## Collect the facts {#facts}`: two #, a blank, and the id in braces";
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    // A heading that was to begin a step is told, and why it begins none.
+    if subject.document.notes.iter().any(|note| note.kind == NoteKind::LostStep) {
+        return;
+    }
     let mut empty = false;
     for unread in subject.unread.iter().filter(|unread| unread.what == UnreadKind::EmptyFlow) {
         drafts
@@ -67,6 +71,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     drafts
         .find(place, format!("flow {name} has no step: nothing runs at a node of {types} {}", listed.join(", ")))
         .node(subject.id(*first))
-        .did_you_mean(kind, NodeKind::types(true))
-        .hint("a step is a node of type `template`, `tool` or `flow`");
+        .hint(match NodeKind::meant(kind) {
+            Some(meant) => format!("did you mean {}?", quoted(meant)),
+            None => "a step is a node of type `template`, `tool` or `flow`".to_owned(),
+        });
 }

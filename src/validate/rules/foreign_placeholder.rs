@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use crate::code::Code;
 use crate::document::Place;
-use crate::model::Syntax;
-use crate::names::{quoted, variable_char};
+use crate::model::{Syntax, ValueType};
+use crate::names::{quoted, shown, variable_char};
 use crate::render::{Lookalike, LookalikeKind, Placeholder, lookalikes};
 use crate::validate::misreading::handed_on;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, StepScope};
@@ -18,7 +18,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     code: Code::ValidationError,
     warning: None,
     also: &[],
-    summary: "Placeholders are written {name}, without blanks or double braces, and braces of code are not taken for placeholders.",
+    summary: "Placeholders are written {name}, without blanks, double braces, filters or a dollar sign, and braces of code are not taken for placeholders.",
     check: Check::Flow(check),
 };
 
@@ -26,10 +26,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in &subject.scope.steps {
         defaults(subject, step, drafts);
         match &step.body {
-            Body::Text { text, template, .. } => {
-                if template.as_ref().is_none_or(|template| template.syntax == Syntax::Single) {
-                    of_text(subject, step, text, drafts);
-                }
+            Body::Text { text, .. } => {
+                of_text(subject, step, drafts);
                 code(subject, step, text, drafts);
             }
             Body::Link { values, .. } => {
@@ -37,9 +35,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 let declared = HashSet::new();
                 let texts = values.written().iter().filter_map(|(name, value)| Some((name, value.as_str()?)));
                 for (name, text) in texts {
-                    for one in lookalikes(text).iter().filter(|one| known(subject, &declared, &one.name)) {
+                    let means = |one: &&Lookalike| known(subject, &declared, &one.name);
+                    for one in lookalikes(text).iter().filter(means).filter(|one| one.kind != LookalikeKind::Dollar) {
                         let place = Place::within(data.key(name), one.range.clone());
-                        let message = message(&subject.called(step.node), one);
+                        let message = message(&subject.called(step.node), one, text);
                         drafts.find(place, message).node(subject.id(step.node)).hint(hint(one));
                     }
                 }
@@ -74,28 +73,76 @@ fn known(subject: &FlowSubject<'_>, declared: &HashSet<&str>, name: &str) -> boo
     declared.contains(name) || subject.scope.inputs.contains_key(name) || subject.scope.givers(name).next().is_some()
 }
 
-fn of_text(subject: &FlowSubject<'_>, step: &StepScope, text: &str, drafts: &mut Drafts<'_>) {
-    // Where a text has no placeholder of ours and declares none, `{{ name }}` is how its author writes them.
-    let foreign = step.reads.is_empty() && step.declared.is_empty();
-    let declared: HashSet<&str> = step.declared.iter().map(|declared| declared.name.as_str()).collect();
-    let mut told: HashSet<(String, bool)> = HashSet::new();
-    let mut marks = Marks::default();
-    for one in lookalikes(text) {
-        let written_so = foreign && one.kind == LookalikeKind::DoubledApart && !marks.code_at(text, one.range.start);
-        let of_step = one.kind == LookalikeKind::Label && subject.output_of(&one.name).is_some();
-        if !(known(subject, &declared, &one.name) || written_so || of_step)
-            || !told.insert((one.name.clone(), one.kind == LookalikeKind::Doubled))
-        {
+fn of_text(subject: &FlowSubject<'_>, step: &StepScope, drafts: &mut Drafts<'_>) {
+    let Body::Text { text, .. } = &step.body else { return };
+    let mut told: HashSet<(String, LookalikeKind)> = HashSet::new();
+    let mut last = usize::MAX;
+    for one in meant(subject, step) {
+        let again = one.range.start == last;
+        last = one.range.start;
+        if again || !told.insert((one.name.clone(), one.kind)) {
             continue;
         }
         let place = Placeholder { range: one.range.clone(), name: one.name.clone(), path: one.path.clone() };
-        let message = message(&subject.called(step.node), &one);
+        let message = message(&subject.called(step.node), &one, text);
         let hint = match subject.output_of(&one.name) {
             Some(output) => hint(&Lookalike { name: output.to_owned(), ..one }),
             None => hint(&one),
         };
         subject.find_in_text(drafts, step, &place, message).node(subject.id(step.node)).hint(hint);
     }
+}
+
+/// What of a step's text was to be a placeholder.
+fn meant(subject: &FlowSubject<'_>, step: &StepScope) -> Vec<Lookalike> {
+    let Body::Text { text, template, .. } = &step.body else { return Vec::new() };
+    if template.as_ref().is_some_and(|template| template.syntax != Syntax::Single) {
+        return Vec::new();
+    }
+    // Where a text has no placeholder of ours and declares none, `{{ name }}` is how its author writes them.
+    let foreign = step.reads.is_empty() && step.declared.is_empty();
+    let declared: HashSet<&str> = step.declared.iter().map(|declared| declared.name.as_str()).collect();
+    let mut marks = Marks::default();
+    let is_meant = |one: &Lookalike| match one.kind {
+        LookalikeKind::Doubled | LookalikeKind::DoubledApart | LookalikeKind::Apart => {
+            known(subject, &declared, &one.name)
+                || (foreign && one.kind == LookalikeKind::DoubledApart && !marks.code_at(text, one.range.start))
+        }
+        LookalikeKind::Dollar => {
+            step.read(&one.name).is_some()
+                && known(subject, &declared, &one.name)
+                && !is_amount(subject, step, &one.name)
+                && !marks.code_at(text, one.range.start)
+        }
+        LookalikeKind::Label => known(subject, &declared, &one.name) || subject.output_of(&one.name).is_some(),
+        LookalikeKind::Directed | LookalikeKind::Unclosed | LookalikeKind::Disguised => {
+            known(subject, &declared, &one.name) && !marks.code_at(text, one.range.start)
+        }
+    };
+    let mut found = lookalikes(text);
+    found.retain(is_meant);
+    found
+}
+
+/// The names that stand in a step's text as other languages write them.
+pub(super) fn written_otherwise(subject: &FlowSubject<'_>, step: &StepScope) -> HashSet<String> {
+    let found = meant(subject, step).into_iter();
+    found.filter(|one| one.kind != LookalikeKind::Doubled).map(|one| one.name).collect()
+}
+
+/// Words in the names of what is counted in dollars.
+const AMOUNTS: [&str; 14] = [
+    "amount", "budget", "cost", "dollar", "fee", "income", "pay", "price", "profit", "revenue", "salary", "sum",
+    "total", "usd",
+];
+
+/// Whether a value may stand behind a dollar sign because it is money.
+fn is_amount(subject: &FlowSubject<'_>, step: &StepScope, name: &str) -> bool {
+    let of_input = subject.scope.inputs.get(name).and_then(|input| subject.flow.inputs.get(input.refinement?)?.kind);
+    let own = step.declared.iter().find(|declared| declared.name == name).and_then(|declared| declared.kind);
+    let is_number = |kind: ValueType| matches!(kind, ValueType::Number | ValueType::Integer);
+    let lower = name.to_lowercase();
+    own.or(of_input).is_some_and(is_number) || AMOUNTS.iter().any(|word| lower.contains(word))
 }
 
 /// What marks a part of a text as code, as far as the text was looked through.
@@ -132,8 +179,9 @@ impl Marks {
     }
 }
 
-fn message(step: &str, one: &Lookalike) -> String {
+fn message(step: &str, one: &Lookalike, text: &str) -> String {
     let spelt = spelt(one);
+    let written = shown(text.get(one.range.clone()).unwrap_or_default(), 60);
     match one.kind {
         LookalikeKind::Doubled => format!("{step}: {{{{{spelt}}}}} gives the value inside one pair of braces"),
         LookalikeKind::DoubledApart => {
@@ -145,6 +193,12 @@ fn message(step: &str, one: &Lookalike) -> String {
         }
         LookalikeKind::Apart => {
             format!("{step}: {{ {spelt} }} is not a placeholder because of its blanks; it stays as text")
+        }
+        LookalikeKind::Dollar => format!("{step}: {written} gives the value behind a dollar sign"),
+        LookalikeKind::Directed => format!("{step}: {written} is not a placeholder here; it stays as text"),
+        LookalikeKind::Unclosed => format!("{step}: the brace of {written} is not closed; it stays as text"),
+        LookalikeKind::Disguised => {
+            format!("{step}: {written} is not a placeholder because of a character in it that only looks right")
         }
     }
 }
@@ -163,7 +217,12 @@ fn hint(one: &Lookalike) -> String {
             None => format!("give {} a name of letters, digits, _ and blanks", quoted(&one.path.join("."))),
         };
     }
-    format!("write {{{}}} for the value", spelt(one))
+    let end = match one.kind {
+        LookalikeKind::Directed => "; there are neither filters nor conditions",
+        LookalikeKind::Disguised => ", typed anew",
+        _ => "",
+    };
+    format!("write {{{}}} for the value{end}", spelt(one))
 }
 
 fn spelt(one: &Lookalike) -> String {

@@ -1,7 +1,9 @@
 //! `hidden-text`: characters that no reader of a file sees, and a model reads.
 
+use serde_json::Value;
+
 use crate::code::Code;
-use crate::document::{NoteKind, Place};
+use crate::document::{NoteKind, Place, Pointer};
 use crate::names::{counted, quoted};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
 
@@ -32,12 +34,83 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
             _ => {}
         }
     }
+    let written = &subject.document.text;
+    if !written.is_ascii() || written.contains("\\u") {
+        texts(&subject.document.value, &Pointer::root(), drafts);
+    }
 }
+
+/// What stays in texts: characters that turn the writing direction, and those without width that no script needs
+/// there.
+fn texts(value: &Value, at: &Pointer, drafts: &mut Drafts<'_>) {
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, value)| texts(value, &at.key(key), drafts)),
+        Value::Array(items) => items.iter().enumerate().for_each(|(place, item)| texts(item, &at.item(place), drafts)),
+        Value::String(text) if !text.is_ascii() => {
+            let rightward = text.chars().any(from_the_right);
+            let turns = |(_, c): &(usize, char)| match c {
+                '\u{202D}' | '\u{202E}' => true,
+                // Texts in scripts from the right need them beside others.
+                '\u{202A}' | '\u{202B}' | '\u{2066}'..='\u{2069}' => !rightward,
+                _ => false,
+            };
+            let mut found = text.char_indices().filter(turns).peekable();
+            if let Some((start, c)) = found.peek().copied() {
+                let characters = counted(found.count(), "character turns", "characters turn");
+                let message = format!(
+                    "{characters} the writing direction (U+{:04X}), so that people read another text than a model",
+                    u32::from(c)
+                );
+                drafts.find(Place::within(at.clone(), start..start + c.len_utf8()), message).hint(HINT);
+            }
+            let mut found = without_width(text).peekable();
+            if let Some((start, c)) = found.peek().copied() {
+                let characters = counted(found.count(), "character", "characters");
+                let message = format!(
+                    "this text holds {characters} without width (U+{:04X}), which people can't see and a model reads",
+                    u32::from(c)
+                );
+                drafts.find(Place::within(at.clone(), start..start + c.len_utf8()), message).hint(HINT);
+            }
+        }
+        Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {}
+    }
+}
+
+fn from_the_right(c: char) -> bool {
+    matches!(c, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' | '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}')
+}
+
+/// Characters without width between those of ASCII: no script and no emoji is there that could need them. Within a
+/// placeholder they are told with it.
+fn without_width(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    text.char_indices().filter(|(start, c)| {
+        let (before, after) =
+            (text.get(..*start).unwrap_or_default(), text.get(start + c.len_utf8()..).unwrap_or_default());
+        let plain = |c: Option<char>| c.is_none_or(|c| c.is_ascii());
+        matches!(c, '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}')
+            && plain(before.chars().next_back())
+            && plain(after.chars().next())
+            && !within_braces(before)
+    })
+}
+
+/// Whether a brace is open at the end of a text.
+fn within_braces(before: &str) -> bool {
+    before.chars().rev().take(LONGEST_PLACEHOLDER).find(|c| matches!(c, '{' | '}' | '\n')) == Some('{')
+}
+
+/// How far a placeholder's brace may be away, in characters.
+const LONGEST_PLACEHOLDER: usize = 200;
 
 const HINT: &str = "retype the text, or delete them";
 
 fn message(count: usize, spelt: &str) -> String {
     let characters = counted(count, "invisible character", "invisible characters");
-    let spelt = if spelt.is_empty() { String::new() } else { format!(" that spell {}", quoted(spelt)) };
+    let spelt = if spelt.is_empty() {
+        String::new()
+    } else {
+        format!(" that {} {}", if count == 1 { "spells" } else { "spell" }, quoted(spelt))
+    };
     format!("this text holds {characters}{spelt}, which people can't see and flowy leaves out")
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::code::Code;
 use crate::document::{Place, Pointer};
-use crate::model::NodeKind;
+use crate::model::{NodeKind, Shape};
 use crate::names::{CatalogPath, VariableName, quoted};
 use crate::validate::Body;
 use crate::validate::scope::set_selector;
@@ -31,7 +31,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             // What `inputs` declares is told once.
             NodeKind::Input(_) if subject.in_markdown() && !flow.inputs.is_empty() => continue,
             NodeKind::Input(input) => {
-                input.variables.iter().map(|variable| (variable.name.as_str(), variable.pointer.clone())).collect()
+                // In Markdown `inputs` declares and describes them at once.
+                let again = |name: &str| {
+                    flow.shape == Shape::Markdown && flow.inputs.iter().any(|refinement| refinement.name == name)
+                };
+                let own = input.variables.iter().filter(|variable| !again(&variable.name));
+                own.map(|variable| (variable.name.as_str(), variable.pointer.clone())).collect()
             }
             NodeKind::Template(step) => {
                 step.variables.iter().map(|variable| (variable.name.as_str(), variable.pointer.clone())).collect()

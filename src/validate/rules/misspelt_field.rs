@@ -36,7 +36,7 @@ struct Subject<'v> {
 }
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
-    for note in subject.notes(|kind| matches!(kind, NoteKind::Misspelt)) {
+    for note in subject.notes(|kind| matches!(kind, NoteKind::Misspelt | NoteKind::OddId)) {
         let draft = drafts.note(note);
         if note.stops {
             draft.error(Reach::Step);

@@ -3,7 +3,7 @@
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Flow, UnfoldedSize};
-use crate::names::{NameError, NodeId, grouped};
+use crate::names::{LONGEST_NODE_ID, NameError, NodeId, grouped};
 use crate::validate::{Body, Check, Drafts, FlowSubject, Options, Reach, Rule, Severity, StepScope, Verdict};
 
 /// The rule.
@@ -100,13 +100,16 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
     }
     for (number, node) in subject.flow.nodes.iter().enumerate() {
-        if let Err(error) = NodeId::new(&node.id) {
+        // That an id is empty the schema says.
+        if let Some(error) = NodeId::new(&node.id).err().filter(|_| !node.id.is_empty()) {
             let place = Place::value(subject.flow.node_pointer(number).key("id"));
             let error = NameError { what: subject.in_form(error.what, "step id"), ..error };
-            drafts
-                .find(place, error.to_string())
-                .node(&node.id)
-                .hint(subject.in_form("give the node a shorter id", "give the step a shorter id"));
+            let hint = if node.id.chars().count() > LONGEST_NODE_ID {
+                subject.in_form("give the node a shorter id", "give the step a shorter id")
+            } else {
+                "type the id anew: letters, digits, _ and -"
+            };
+            drafts.find(place, error.to_string()).node(&node.id).hint(hint);
         }
     }
 }

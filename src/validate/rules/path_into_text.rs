@@ -1,6 +1,7 @@
 //! `path-into-text`: a text has no fields to read.
 
 use crate::code::Code;
+use crate::document::{Note, NoteKind};
 use crate::model::OutputShape;
 use crate::render::Placeholder;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
@@ -28,6 +29,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 ReadSource::Mapped(mapped) if is_text(subject, mapped.node) => mapped.node,
                 _ => continue,
             };
+            // A setting that nobody reads may be the contract that has the field.
+            let lost = |note: &Note| note.kind == NoteKind::Misspelt && note.step.as_deref() == Some(subject.id(giver));
+            if subject.document.notes.iter().any(lost) {
+                continue;
+            }
             let id = subject.id(step.node);
             let message = format!(
                 "{}: {{{}}} asks for a field of a text (the output of {}); it stays as it is",

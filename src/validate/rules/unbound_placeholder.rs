@@ -29,7 +29,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let outputs: BTreeSet<&str> = subject.scope.outputs.keys().map(String::as_str).collect();
     let ancestors = subject.order.map(Ancestors::of);
-    let in_doubt = subject.nodes_in_doubt() || subject.edges_in_doubt();
+    let in_doubt = subject.steps_in_doubt() || subject.edges_in_doubt();
     let slips = slips(subject);
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         if let NodeKind::Tool(tool) = &node.kind {
@@ -62,7 +62,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         for read in &step.reads {
             let ReadSource::Open { declared: false, input: false } = read.source else { continue };
             let Some(placeholder) = step.placeholder(read) else { continue };
-            if placeholder.is_code(text) {
+            if placeholder.is_code(text) || in_doubt && is_named_as_output(&read.name) {
                 continue;
             }
             let id = subject.id(step.node);

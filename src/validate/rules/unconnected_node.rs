@@ -8,7 +8,7 @@ use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::few;
 use crate::validate::misreading::MOST_COMPARED;
-use crate::validate::rule::{AFTER, EDGES};
+use crate::validate::rule::EDGES;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, output_names};
 
 /// The rule.
@@ -28,7 +28,7 @@ const RESULTS: &str = "name the step that gives it: `results: {Label: id}`";
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     // Where nothing runs, or an edge leads nowhere, that is the trouble.
-    if !subject.has_steps() || subject.edges_in_doubt() || subject.nodes_in_doubt() || subject.reads_in_doubt() {
+    if !subject.has_steps() || subject.edges_in_doubt() || subject.steps_in_doubt() || subject.reads_in_doubt() {
         return;
     }
     // In Markdown what a text reads is the edge, so that one which reads a name in vain tells why there is none.
@@ -44,7 +44,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             drafts
                 .find(subject.place_of_edges(), subject.in_form("the flow has no edges: nothing says in which order its steps run, or which of them gives the result",
                     "nothing says in which order the steps run, or which of them gives the result"))
-                .hint(subject.in_form(EDGES, AFTER));
+                .hint(subject.order_hint(EDGES, None));
         }
         return;
     }
@@ -85,7 +85,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         for hint in in_vain_hints(subject, number) {
             draft = draft.hint(hint);
         }
-        draft.hint(subject.in_form("connect it, or remove it", if node.runnable() { AFTER } else { RESULTS }));
+        draft.hint(if node.runnable() {
+            subject.order_hint("connect it, or remove it", Some(number))
+        } else {
+            subject.in_form("connect it, or remove it", RESULTS).to_owned()
+        });
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::code::{Code, WarningCode};
 use crate::document::Place;
 use crate::model::NodeKind;
-use crate::names::{few, nearest, quoted};
+use crate::names::{few, quoted};
 use crate::validate::{Check, Drafts, FlowSubject, IGNORE_KEY, Reach, Rule, Severity};
 
 /// The rule.
@@ -35,11 +35,13 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let what =
             if kind.is_empty() { "has an empty type".to_owned() } else { format!("is of type {}", quoted(kind)) };
         let draft = drafts.find(place, format!("node {} {what}: nothing runs there", quoted(&node.id))).node(&node.id);
-        if nearest(kind, NodeKind::types(false), 1).is_empty() {
-            let types = few(NodeKind::types(false));
-            draft.hint(format!("a step has one of the types {types}; a remark for people may stay, with {IGNORE_KEY}"));
-        } else {
-            draft.did_you_mean(kind, NodeKind::types(false));
-        }
+        draft.hint(match NodeKind::meant(kind) {
+            Some(meant) => format!("did you mean {}?", quoted(meant)),
+            None => format!(
+                "a step has one of the types {}; a note for people may stay with \"{IGNORE_KEY}\": {{\"{}\": \"a note\"}} in its node",
+                few(NodeKind::types(true)),
+                RULE.id
+            ),
+        });
     }
 }

@@ -1,6 +1,7 @@
 //! `unreachable-reference`: the output that a step reads can't be there yet.
 
 use crate::code::Code;
+use crate::graph::Ancestors;
 use crate::names::quoted;
 use crate::validate::ReadSource;
 use crate::validate::rule::EDGES;
@@ -29,6 +30,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             .hint(EDGES);
         return;
     }
+    let ancestors = subject.order.map(Ancestors::of);
     for step in &subject.scope.steps {
         for read in &step.reads {
             let ReadSource::Unreachable { node } = read.source else { continue };
@@ -47,9 +49,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             );
             let draft = subject.find_group(drafts, step, read.placeholder, message);
             let draft = draft.node(reader);
-            if step.node == node && subject.in_markdown() {
-                draft.hint("name another step: no step reads its own output");
-            } else if step.node != node && !subject.in_markdown() {
+            if step.node == node {
+                draft.hint("name another step, or remove the placeholder: no step reads its own output");
+            } else if ancestors.as_ref().is_some_and(|ancestors| ancestors.reaches(step.node, node)) {
+                draft.hint(format!("remove the placeholder: {} comes after {}", quoted(giver), quoted(reader)));
+            } else if !subject.in_markdown() {
                 draft.hint(format!(
                     "draw an edge from {} to {}, or remove the placeholder",
                     quoted(giver),

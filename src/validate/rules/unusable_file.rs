@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::code::Code;
 use crate::document::{Locator, Place, Position, Span};
-use crate::model::{Contract, Persona, PersonaError};
+use crate::model::{Contract, Persona};
 use crate::names::CatalogPath;
 use crate::validate::finding::of_file;
 use crate::validate::guidance::{CONTRACT_HINT, PERSONA_HINT, is_contract};
@@ -68,8 +68,9 @@ fn persona(path: &CatalogPath, bytes: &[u8]) -> Option<Finding> {
             return Some(Finding { text: text.into(), span: problem.span, position, severity, reach, ..found });
         }
     };
-    let found = of_file(&RULE, path.clone(), format!("not a persona: {trouble}"), PERSONA_HINT.to_owned());
-    let PersonaError::Unprintable { line, .. } = trouble else { return Some(found) };
+    let hint = trouble.hint().unwrap_or(PERSONA_HINT).to_owned();
+    let found = of_file(&RULE, path.clone(), format!("not a persona: {trouble}"), hint);
+    let Some(line) = trouble.line() else { return Some(found) };
     let text = String::from_utf8_lossy(bytes);
     let start = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let length = text.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use super::foreign_placeholder::written_otherwise;
 use crate::code::Code;
 use crate::document::{Edit, Place, Pointer};
 use crate::model::NodeKind;
 use crate::names::{CatalogPath, nearest, quoted};
 use crate::validate::misreading::{MOST_SLIPS, unused_inputs};
-use crate::validate::{Body, StepScope};
+use crate::validate::{Body, Read, ReadSource, StepScope};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
@@ -29,8 +30,16 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in &subject.scope.steps {
         let Body::Text { template, .. } = &step.body else { continue };
         let mut told: HashSet<&str> = HashSet::new();
+        let otherwise = written_otherwise(subject, step);
+        // A name that is nearly this one and that nobody declares is told at its placeholder.
+        let open = |read: &&Read| matches!(read.source, ReadSource::Open { declared: false, input: false });
+        let drifted = |name: &str| {
+            let mut reads = step.reads.iter().filter(open).take(MOST_SLIPS);
+            reads.any(|read| !nearest(&read.name, [name], 1).is_empty())
+        };
         for declared in &step.declared {
-            if used(step, &declared.name) || !told.insert(&declared.name) {
+            let meant = otherwise.contains(&declared.name) || drifted(&declared.name);
+            if used(step, &declared.name) || meant || !told.insert(&declared.name) {
                 continue;
             }
             let id = subject.id(step.node);
@@ -77,10 +86,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     }
 }
 
-/// Whether a step in Markdown maps an input that is not there, and this one was meant.
+/// Whether an edge maps an input that is not there, and this one was meant.
 fn mapped_in_vain(subject: &FlowSubject<'_>, input: &str) -> bool {
     let sources = subject.flow.edges.iter().flat_map(|edge| &edge.mapping).map(|(_, source)| source.as_str());
     let of_step = |source: &str| source == "result" || source.starts_with("result.");
     let unknown = sources.filter(|source| !of_step(source) && !subject.scope.inputs.contains_key(*source));
-    subject.in_markdown() && unknown.take(MOST_SLIPS).any(|source| !nearest(source, [input], 1).is_empty())
+    unknown.take(MOST_SLIPS).any(|source| !nearest(source, [input], 1).is_empty())
 }

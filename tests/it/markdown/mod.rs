@@ -7,6 +7,7 @@ mod law;
 mod reading;
 mod slips;
 mod tidying;
+mod whole;
 mod wording;
 
 use crate::support::program::{Said, Sandbox};

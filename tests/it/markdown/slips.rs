@@ -27,7 +27,7 @@ fn a_slip_is_found_where_it_is_written() {
         ("---\n## Sail {#sail}\n```yaml\nafter: bota\n```\nSail.\n## B {#boat}\nBoat.\n", &["dangling-edge error 7:8"]),
         ("---\n## Sail {#sail}\n```yaml\ntemplate: Gone\n```\n", &["missing-template error 7:11"]),
         ("---\n## Sail {#sail}\n```yaml\ncall: {{ boat }}\n```\n", &["syntax error 7:7"]),
-        ("---\n## Sail {#sail}\nSail {moor_result}.\n## Moor {#moor}\nMoor {sail_result}.\n", &["cycle error 5:11"]),
+        ("---\n## Sail {#sail}\nSail {moor_result}.\n## Moor {#moor}\nMoor {sail_result}.\n", &["cycle error 6:6"]),
         ("---\n## Sail {#sail}\nSail {sail_result}.\n", &["unreachable-reference error 6:6"]),
         ("results: { Log: moor }\n---\n## Sail {#sail}\nSail.\n", &["dangling-edge error 4:17"]),
         ("---\n## Sail {#sail}\nSail.\n## Moor {#sail}\nMoor.\n", &["duplicate-node error 7:11"]),
@@ -38,7 +38,8 @@ fn a_slip_is_found_where_it_is_written() {
             "---\n## Sail {#sail}\n```yaml\ncontract: { properties: { crew: {} }, required: [crw], additionalProperties: false }\n```\nSail.\n",
             &["bad-contract error 7:50"],
         ),
-        ("---\n### Sail {#sail}\nSail.\n", &["empty-flow error 1:1"]),
+        ("---\n### Sail {#sail}\nSail.\n", &["misspelt-field error 5:1"]),
+        ("---\nSail.\n", &["empty-flow error 1:1"]),
         ("---\n## Sail {#sail}\n", &["empty-step error 5:1"]),
         ("---\n## Sail {#sail}\n```yaml\ncall: boat:sail\n```\nSail.\n", &["misspelt-field warning 9:1"]),
         (
@@ -47,7 +48,7 @@ fn a_slip_is_found_where_it_is_written() {
         ),
         (
             "---\n## Sail {#sail}\n```yaml\nvariables: [boat, crew]\n```\nSail {boat} with {crw}.\n",
-            &["unused-variable warning 7:19", "unbound-placeholder warning 9:18"],
+            &["unbound-placeholder warning 9:18"],
         ),
     ] {
         let told: Vec<String> = found(&flow(rest)).iter().map(|told| told.replace("flows/Boat.flow.md:", "")).collect();
@@ -213,4 +214,112 @@ fn what_can_only_be_meant_as_a_step_or_a_front_matter_is_told_though_nothing_rea
     let prompt = format!("{head}## First {{#first}}\n\n### A part {{#part}}\n\nWrite it.\n\n{last}");
     let checked = Sandbox::new().file("flows/T.flow.md", &prompt).run(["validate", "--json"]).json();
     assert_eq!(checked["errors"], 0, "a heading with an anchor is text: {checked}");
+}
+
+#[test]
+fn settings_that_nobody_reads_because_of_their_fence_are_told_and_a_mark_in_capitals_counts() {
+    for mark in ["YAML", "Yaml"] {
+        let read = flow(&format!("---\n## S {{#s}}\n```{mark}\npersona: none\n```\nSail.\n"));
+        assert_eq!(found(&read), ["missing-persona error flows/Boat.flow.md:7:10"]);
+    }
+    for block in
+        ["persona: rev\n", "after: t\nmaxAttempts: 2\n", "---\noptional: true\n---\n", "```JSON\noptional: true\n```\n"]
+    {
+        let told = found(&flow(&format!("---\n## T {{#t}}\nRow.\n## S {{#s}}\n{block}\nSail {{t_result}}.\n")));
+        assert_eq!(told, ["misspelt-field warning flows/Boat.flow.md:8:1"], "{block}");
+    }
+    // Prompts begin so, too.
+    for block in
+        ["text: {crew}\n", "persona: {crew}\n", "label: what it says\nSail.\n", "after: lunch\n", "---\nNote: x\n---\n"]
+    {
+        let text = format!("inputs: [crew]\n---\n## S {{#s}}\n{block}\nSail with {{crew}}.\n");
+        assert_eq!(found(&flow(&text)), [""; 0], "{block}");
+    }
+}
+
+#[test]
+fn a_heading_of_a_step_that_markdown_reads_otherwise_is_told() {
+    let first = "---\n## First {#first}\n\nSail.\n\n";
+    for heading in [
+        " ## Two {#two}\n",
+        "   ## Two {#two}\n",
+        "- ## Two {#two}\n",
+        "1. ## Two {#two}\n",
+        "Two {#two}\n---\n",
+        "Two {#two}\n=====\n",
+    ] {
+        let told = found(&flow(&format!("{first}{heading}\nRow.\n")));
+        assert_eq!(told, ["misspelt-field error flows/Boat.flow.md:9:1"], "{heading}");
+    }
+    for text in [
+        "    ## Two {#two}\n",
+        "> ## Two {#two}\n",
+        "- {#two}\n",
+        "Two\n---\n",
+        " ### Part {#two}\n",
+        "| {#two} |\n|---|\n",
+        "```\n ## Two {#two}\n```\n",
+    ] {
+        assert_eq!(found(&flow(&format!("{first}{text}\nRow.\n"))), [""; 0], "{text}");
+    }
+    // The step that is lost has a block and a text of its own; they belong to no step before it.
+    let lost =
+        "---\n## A {#a}\n```yaml\ncall: x:y\n```\n\n### B {#b}\n\n```yaml\noptional: true\n```\n\nSay {a_result}.\n";
+    assert_eq!(found(&flow(lost)), ["misspelt-field error flows/Boat.flow.md:10:1"]);
+}
+
+#[test]
+fn an_id_that_no_placeholder_can_name_is_told_with_one_that_can() {
+    for (id, column, meant) in [
+        ("t one", 8, "t_one"),
+        ("tw.o", 8, "tw_o"),
+        ("a/b", 8, "a_b"),
+        ("one .class", 8, "one"),
+        ("one #b k=v", 8, "one"),
+    ] {
+        let sandbox = flow(&format!("---\n## T {{#{id}}}\nSail.\n## Two {{#two}}\nRead {{{meant}_result}}.\n"));
+        let checked = sandbox.run(["validate", "--json"]).json();
+        let all = checked["files"][0]["findings"].as_array().unwrap();
+        assert_eq!(all.len(), 1, "{checked:#}");
+        assert_eq!((&all[0]["rule"], &all[0]["column"]), (&json!("misspelt-field"), &json!(column)));
+        assert!(all[0]["hints"][0].as_str().unwrap().contains(meant), "{checked:#}");
+    }
+    for id in ["one", "one-two", "größe_2"] {
+        assert_eq!(found(&flow(&format!("---\n## T {{#{id}}}\nSail.\n"))), [""; 0], "{id}");
+    }
+}
+
+#[test]
+fn one_slip_in_markdown_is_one_finding() {
+    for (rest, expected) in [
+        (
+            "inputs: { name: {} }\n---\n## A {#a}\n```yaml\nmap: { v: { input: nmae } }\n```\nHi {v}\n",
+            &["useless-mapping warning 8:8"][..],
+        ),
+        (
+            "inputs: { company: {} }\n---\n## A {#a}\nHi.\n## B {#b}\n{a_resul} {company}\n",
+            &["unbound-placeholder warning 9:1"],
+        ),
+        ("---\n##A {#a}\nHi.\n", &["misspelt-field error 5:1"]),
+        ("---\n# A {#a}\nHi.\n", &["misspelt-field error 5:1"]),
+        ("---\n## A {#a}\n{b_result}\n## B {#b}\nHi.\n## B {#a}\n{a_result}\n", &["duplicate-node error 9:8"]),
+        ("inputs: { pro duct: { description: x } }\n---\n## A {#a}\nHi.\n", &["invalid-variable-name error 4:11"]),
+        ("tags: a, b\n---\n## A {#a}\nHi.\n", &["front-matter warning 4:7"]),
+        ("description: \"Sails\ntags: [a]\nauthor: \"Ann\"\n---\n## A {#a}\nHi.\n", &["front-matter error 4:14"]),
+        ("---\n## A {#a}\n```yaml\noptional: true\n  maxAttempts: 2\n```\nHi.\n", &["syntax error 8:3"]),
+        (
+            "---\n## A {#a}\nHi.\n## B {#b}\n```yaml\nafter: c\n```\n{a_result}\n## C {#c}\n{b_result}\n",
+            &["cycle error 9:8"],
+        ),
+    ] {
+        let told: Vec<String> = found(&flow(rest)).iter().map(|told| told.replace("flows/Boat.flow.md:", "")).collect();
+        assert_eq!(told, expected, "{rest}");
+    }
+    let within = |block: &str| {
+        let text = format!("inputs: [crew]\n---\n## S {{#s}}\n```yaml\nflow: Moor\n{block}\n```\n");
+        let moor = "---\nname: Moor\nversion: 1.0.0\ninputs: [who]\n---\n## M {#m}\nMoor {who}.\n";
+        found(&flow(&text).file("flows/Moor.flow.md", moor))
+    };
+    assert_eq!(within("varibles: { who: \"{crew}\" }"), ["misspelt-field error flows/Boat.flow.md:9:1"]);
+    assert_eq!(within("variables: { who: {crew} }"), ["misspelt-field error flows/Boat.flow.md:9:19"]);
 }

@@ -195,7 +195,7 @@ const SLIPS: &[Slip] = &[
     ("results: Log: s\n---\n## S {#s}\nHi\n", &[], &["front-matter"]),
     ("tags: product, launch\n---\n## S {#s}\nHi\n", &[], &["front-matter"]),
     ("inputs: a, b\n---\n## S {#s}\nHi\n", &[], &["schema"]),
-    ("---\n## S {#s}\n```YAML\nmaxAttempts: 2\n```\nHi\n", &[], &["misspelt-field"]),
+    ("---\n## S {#s}\n```Yml\nmaxAttempts: 2\n```\nHi\n", &[], &["misspelt-field"]),
     ("---\n## S {#s}\nHi\n## T {#t}\n```yaml\nneeds: s\n```\nHo\n", &[], &["misspelt-field"]),
     ("---\n## S {#s}\nHi\n## T {#t}\n```yaml\nafter: s, u\n```\nHo\n", &[], &["dangling-edge"]),
     ("---\n## S {#s}\nHi\n## T {#t}\n```yaml\nafter: {#s}\n```\nHo\n", &[], &["syntax"]),

@@ -1,5 +1,6 @@
 //! The validator, rule by rule.
 
+mod braces;
 mod catalogs;
 mod doing;
 mod edges;

@@ -65,9 +65,10 @@ fn an_output_that_cannot_be_there_yet_is_told_at_its_placeholder() {
         r#"
 error flow bad.json:12:28 /nodes/0/data/template `{moor_result}`
   node "sail" reads {moor_result}, the output of node "moor", but no edge leads from "moor" to it
-  hint: draw an edge from "moor" to "sail", or remove the placeholder
+  hint: remove the placeholder: "moor" comes after "sail"
 error flow bad.json:12:45 /nodes/0/data/template `{sail_result}`
   node "sail" reads {sail_result}, the output of node "sail", which is the step itself
+  hint: name another step, or remove the placeholder: no step reads its own output
 "#,
     );
 }

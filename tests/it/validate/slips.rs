@@ -23,7 +23,7 @@ const FLOW: &str = r#"{
 }"#;
 
 /// A change, the rule that tells of it, and the hint.
-const SLIPS: [(&str, &str, &str, &str); 17] = [
+const SLIPS: [(&str, &str, &str, &str); 27] = [
     (
         r#"{"source": "sum", "target": "out"}"#,
         r#"{"source": "sum", "targt": "out"}"#,
@@ -57,6 +57,31 @@ const SLIPS: [(&str, &str, &str, &str); 17] = [
     ),
     (r#"  "edges": ["#, "=======\n  \"edges\": [", "syntax", "keep one of the two sides"),
     (r#""type": "string""#, r#""typ": "string""#, "misspelt-field", "did you mean \"type\"?"),
+    (r#""sum", "type": "template""#, r#""sum", "type": "text""#, "unknown-node-kind", "did you mean \"template\"?"),
+    (r#""sum", "type": "template""#, r#""sum", "type": "prompt""#, "unknown-node-kind", "did you mean \"template\"?"),
+    (
+        r#""plan", "type": "template""#,
+        r#""plan", "type": "Template""#,
+        "unknown-node-kind",
+        "did you mean \"template\"?",
+    ),
+    (
+        r#""report", "type": "template""#,
+        r#""report", "type": "llm""#,
+        "unknown-node-kind",
+        "did you mean \"template\"?",
+    ),
+    (r#"{"id": "sum", "#, r#"{"id": "", "#, "schema", "what belongs there"),
+    ("{plan_result}", "{plan_result}, {sum_result}", "unreachable-reference", "remove the placeholder"),
+    ("Plan {report_result}", "Plan {report_result} {sum_result}", "unreachable-reference", "comes after \"plan\""),
+    ("Report {notes}", "Report { notes }", "foreign-placeholder", "write {notes}"),
+    (r#""label": "Result"}"#, r#""lable": "Result"}"#, "misspelt-field", "did you mean \"label\"?"),
+    (
+        r#""template": "Sum up"#,
+        r#""retries": 2, "template": "Sum up"#,
+        "misspelt-field",
+        "did you mean \"maxAttempts\"?",
+    ),
 ];
 
 #[test]

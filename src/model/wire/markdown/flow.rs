@@ -4,7 +4,7 @@ use super::step::{self, StepEdges};
 use super::{
     BadYaml, Written, as_text, as_texts, commas, cut_off, mapping, misspelt, nearly, pruned, scan, slips_in_braces,
 };
-use crate::document::{Duplicate, Member, Note, Span, SyntaxKind, Tree, TreeKind};
+use crate::document::{Duplicate, Member, Note, NoteKind, Span, SyntaxKind, Tree, TreeKind};
 use crate::names::{hidden, quoted};
 
 /// The keys of a flow's front matter, in the order in which they are laid out.
@@ -46,9 +46,6 @@ struct Front {
 /// Reads a flow.
 pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
     let (front, from) = scan::front_matter(text)?;
-    if front.is_none() {
-        nearly::front_matter(text)?;
-    }
     let whole = Span { start: 0, end: text.len() };
     let front_at = front.clone().map_or(Span::default(), |_| Span { start: 0, end: 3 });
     let mut duplicates: Vec<Duplicate> = Vec::new();
@@ -91,7 +88,17 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
     }
     let named = || results.iter().flat_map(|(_, feeders)| feeders).map(|(_, id)| id.as_str());
     let sections: Vec<_> = body.sections.iter().zip(&ids).map(|(section, id)| (&**id, section.text.clone())).collect();
-    notes.extend(nearly::steps(text, &body.headings, &sections, named()));
+    let lost = nearly::steps(text, &body.headings, &sections, named());
+    // What belongs to a step that is not there is no fault of the step before it.
+    let swallowed = |note: &Note| {
+        let within = |section: &&scan::Section<'_>| section.all.contains(&note.span.start);
+        let of = body.sections.iter().find(within).filter(|_| note.kind == NoteKind::Misspelt);
+        of.is_some_and(|of| {
+            lost.iter().any(|lost| of.all.contains(&lost.span.start) && lost.span.start <= note.span.start)
+        })
+    };
+    notes.retain(|note| !swallowed(note));
+    notes.extend(lost);
     // Nodes that only JSON has are called as nothing that the file names.
     ids.extend(steps.iter().flat_map(|(_, edges)| edges.named()).chain(named()).map(str::to_owned).collect::<Vec<_>>());
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
@@ -173,7 +180,7 @@ fn read_front(text: &str, members: Vec<Member>) -> Front {
             "results" => match tree.kind {
                 TreeKind::Map(results) => front.results = results,
                 _ => front.notes.push(Note::new(
-                    crate::document::NoteKind::Misspelt,
+                    NoteKind::Misspelt,
                     tree.span,
                     "`results` is no mapping of labels to ids of steps".to_owned(),
                     "for instance `results: {Brief: join}`".to_owned(),
@@ -234,7 +241,7 @@ fn inputs(text: &str, tree: Tree, names: &mut Vec<(String, Span)>, notes: &mut V
                 let message = "an item of `inputs` is a name, and this one is a mapping".to_owned();
                 let hint = "leave the hyphens out where something is said of the inputs: `topic: { description: … }`"
                     .to_owned();
-                notes.push(Note::new(crate::document::NoteKind::Misspelt, item.span, message, hint));
+                notes.push(Note::new(NoteKind::Misspelt, item.span, message, hint));
             }
             let items = items.into_iter().map(|item| as_text(text, item));
             names.extend(items.filter_map(|item| Some((item.as_text()?.to_owned(), item.span))));

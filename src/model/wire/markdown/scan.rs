@@ -34,6 +34,18 @@ pub(super) struct Block<'t> {
     pub(super) closed: bool,
 }
 
+impl Block<'_> {
+    /// Whether it is marked as the settings of a step.
+    pub(super) fn is_settings(&self) -> bool {
+        is_settings(self.language)
+    }
+}
+
+/// Whether a fence with that mark holds the settings of a step.
+pub(super) fn is_settings(mark: &str) -> bool {
+    mark.eq_ignore_ascii_case("yaml")
+}
+
 /// A file without its front matter.
 pub(super) struct Body<'t> {
     pub(super) sections: Vec<Section<'t>>,
@@ -63,7 +75,7 @@ pub(super) fn front_matter(text: &str) -> Result<Front, BadYaml> {
 }
 
 /// The lines of a part of a text, with their ends, and where each begins.
-fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = (usize, &str)> {
     let mut at = part.start;
     text.get(part).unwrap_or_default().split_inclusive('\n').map(move |line| {
         let start = at;
@@ -74,15 +86,16 @@ fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = (usize, &str)> 
 
 /// A fence that is open.
 #[derive(Clone, Copy)]
-struct Fence {
+pub(super) struct Fence {
     mark: char,
     length: usize,
-    at: Span,
+    /// The line that opens it.
+    pub(super) at: Span,
 }
 
 impl Fence {
     /// The fence that a line opens, and the words behind it.
-    fn opened(start: usize, line: &str) -> Option<(Self, &str)> {
+    pub(super) fn opened(start: usize, line: &str) -> Option<(Self, &str)> {
         let plain = line.trim_end();
         let marks = plain.trim_start_matches(' ');
         let mark = marks.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
@@ -92,7 +105,7 @@ impl Fence {
         usual.then_some((Self { mark, length, at: Span { start, end: start + plain.len() } }, rest.trim()))
     }
 
-    fn closed_by(&self, line: &str) -> bool {
+    pub(super) fn closed_by(&self, line: &str) -> bool {
         let plain = line.trim_end();
         let marks = plain.trim_start_matches(' ');
         plain.len() - marks.len() <= 3 && marks.len() >= self.length && marks.chars().all(|c| c == self.mark)
@@ -105,7 +118,10 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
     let mut headings: Vec<(Span, Span, Span, usize)> = Vec::new();
     let (mut fence, mut hides): (Option<Fence>, Option<Span>) = (None, None);
     let mut comment = false;
+    let mut above: Option<Span> = None;
     for (start, line) in lines(text, from..text.len()) {
+        let own = Span { start, end: start + line.trim_end().len() };
+        let above = std::mem::replace(&mut above, Some(own).filter(|own| own.start < own.end));
         if let Some(open) = fence {
             if open.closed_by(line) {
                 (fence, hides) = (None, None);
@@ -117,8 +133,10 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
         } else if let Some((heading, label, id)) = heading(start, line) {
             headings.push((heading, label, id, start + line.len()));
             comment = false;
-        } else if line.starts_with('#') {
-            body.headings.push(Span { start, end: start + line.trim_end().len() });
+        } else if is_like_a_heading(line) {
+            body.headings.push(own);
+        } else if let Some(above) = above.filter(|_| underlines(line)) {
+            body.headings.push(above);
         } else if comment {
             comment = !line.contains("-->");
         } else if let Some(at) = comment_in(line) {
@@ -162,11 +180,36 @@ pub(super) fn ends_in_fence(text: &str) -> bool {
 
 /// Whether a text begins with a block that would be read as a step's settings, or looks like one.
 pub(super) fn begins_like_a_block(text: &str) -> bool {
-    first_block(text, 0..text.len()).is_some_and(|(block, _)| matches!(block.language, "yaml" | "yml" | "json"))
+    let marks =
+        |block: &Block<'_>| ["yaml", "yml", "json"].iter().any(|mark| block.language.eq_ignore_ascii_case(mark));
+    first_block(text, 0..text.len()).is_some_and(|(block, _)| marks(&block))
+}
+
+/// Whether a line is a heading, or was to be one: a step's that is indented or an item of a list.
+fn is_like_a_heading(line: &str) -> bool {
+    let inner = line.trim_start_matches(' ');
+    line.starts_with('#') || (line.len() - inner.len() <= 3 && unlisted(inner).starts_with("## "))
+}
+
+/// Whether a line makes a heading of the one above.
+fn underlines(line: &str) -> bool {
+    let plain = line.trim_end();
+    plain.len() >= 2 && ['-', '='].iter().any(|mark| plain.trim_start_matches(*mark).is_empty())
+}
+
+/// A line without the mark of an item of a list.
+pub(super) fn unlisted(line: &str) -> &str {
+    let unnumbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = if unnumbered.len() < line.len() {
+        unnumbered.strip_prefix(['.', ')'])
+    } else {
+        line.strip_prefix(['-', '*', '+'])
+    };
+    rest.filter(|rest| rest.starts_with(' ')).map_or(line, str::trim_start)
 }
 
 /// The line with which a step begins: its place, that of its words, and that of its id.
-fn heading(start: usize, line: &str) -> Option<(Span, Span, Span)> {
+pub(super) fn heading(start: usize, line: &str) -> Option<(Span, Span, Span)> {
     let line = line.trim_end();
     let inner = line.strip_prefix("## ")?.strip_suffix('}')?;
     let from = inner.rfind("{#")?;
@@ -211,7 +254,7 @@ pub(super) fn yaml_blocks(text: &str, part: Range<usize>) -> Vec<Block<'_>> {
         let length = text.get(at..part.end).map_or(0, |rest| rest.split_inclusive('\n').next().map_or(0, str::len));
         match first_block(text, at..part.end) {
             Some((block, after)) => {
-                found.extend(Some(block).filter(|block| block.language == "yaml"));
+                found.extend(Some(block).filter(Block::is_settings));
                 at = after.max(at + 1);
             }
             None => at += length.max(1),

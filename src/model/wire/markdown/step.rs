@@ -8,7 +8,7 @@ use super::{
     BadYaml, as_text, as_texts, commas, cut_off, flow, mapping, misspelt, pruned, sets, slips_in_braces, variables,
 };
 use crate::document::{Duplicate, Member, Note, NoteKind, Span, Style, SyntaxKind, Tree, TreeKind, Yaml, YamlProblem};
-use crate::names::quoted;
+use crate::names::{quoted, variable_char};
 
 /// The keys of every step's block.
 const COMMON: [&str; 5] = ["after", "map", "label", "sets", "x-flowy-ignore"];
@@ -146,16 +146,21 @@ pub(super) fn read(
     let mut members = Vec::new();
     let (mut at, mut content) = (section.heading, section.all.clone());
     match &section.block {
-        Some(block) if block.language == "yaml" && !block.closed => return Err(never_closed(block)),
-        Some(block) if block.language == "yaml" => {
+        Some(block) if block.is_settings() && !block.closed => return Err(never_closed(block)),
+        Some(block) if block.is_settings() => {
             members = mapping(SyntaxKind::Yaml, text, block.inside.clone(), duplicates)?;
             at = Span { start: block.inside.start, end: block.inside.end };
             content = section.text.clone();
         }
         Some(block) => notes.extend(wrong_mark(text, block, content.start, &of).map(|note| note.of_step(&id))),
-        None => {}
+        None => notes.extend(unfenced(text, content.clone(), &of).map(|note| note.of_step(&id))),
     }
-    notes.extend(late_blocks(text, content.clone(), &of).map(|note| note.of_step(&id)));
+    notes.extend(
+        odd_id(text, &id, section.id)
+            .into_iter()
+            .chain(late_blocks(text, content.clone(), &of))
+            .map(|note| note.of_step(&id)),
+    );
     let has = |key: &str| members.iter().any(|member| member.key == key && !member.tree.is_empty());
     let (kind, own): (_, &[&str]) = match () {
         () if has("call") => ("tool", &OF_CALLS),
@@ -252,6 +257,72 @@ fn never_closed(block: &scan::Block<'_>) -> BadYaml {
     (SyntaxKind::Yaml, YamlProblem { message, hint, span: block.fence })
 }
 
+/// What is said of an id that no placeholder can name, where a text was to read it, or where it has attributes of
+/// other forms of Markdown behind it.
+fn odd_id(text: &str, id: &str, at: Span) -> Option<Note> {
+    let odd = id.chars().find(|c| !variable_char(*c))?;
+    let first = id.split_whitespace().next().unwrap_or_default();
+    let mut behind = id.split_whitespace().skip(1).peekable();
+    let attributes = behind.peek().is_some() && behind.all(|part| part.starts_with(['.', '#']) || part.contains('='));
+    let plain = if attributes && first.chars().all(variable_char) {
+        first.to_owned()
+    } else {
+        id.chars().map(|c| if variable_char(c) { c } else { '_' }).collect()
+    };
+    let read = [id, &plain].into_iter().any(|id| text.contains(&format!("{{{id}_result")));
+    if !read && !attributes {
+        return None;
+    }
+    let what = if odd == ' ' { "a blank".to_owned() } else { quoted(&odd.to_string()) };
+    let message = format!("{what} stands in the id {}, so that no text can read what this step gives", quoted(id));
+    let hint = format!("an id is letters, digits and _: write `{{#{plain}}}`");
+    Some(Note::new(NoteKind::OddId, at, message, hint))
+}
+
+/// Settings that stand below a heading without a fence, where nothing else can be meant.
+fn unfenced(text: &str, content: Range<usize>, of: &str) -> Option<Note> {
+    let mut lines = scan::lines(text, content.clone());
+    let (start, first) = lines.next()?;
+    let span = if first.trim_end() == "---" {
+        let (end, last) = lines.find(|(_, line)| line.trim_end() == "---")?;
+        only_known(text, start + first.len()..end).then_some(Span { start, end: end + last.trim_end().len() })?
+    } else {
+        let end = lines.find(|(_, line)| line.trim().is_empty()).map_or(content.end, |(blank, _)| blank);
+        let members = known_members(text, start..end)?;
+        // A prompt may say `persona: {persona}`.
+        let says = |member: &Member| match &member.tree.kind {
+            TreeKind::Map(members) => members.iter().any(|member| !member.tree.is_empty()),
+            TreeKind::List(_) => true,
+            TreeKind::Scalar(value, _) => !member.tree.is_empty() && !value.to_string().contains('{'),
+        };
+        let sure = |member: &Member| match &*member.key {
+            "after" => member.tree.as_text().is_some_and(|id| text.contains(&format!("{{#{id}}}"))),
+            "map" | "sets" => !matches!(member.tree.kind, TreeKind::Scalar(..)),
+            key => SURE.contains(&key),
+        };
+        let written = text.get(start..end)?.trim_end();
+        (members.iter().all(says) && members.iter().any(sure)).then_some(Span { start, end: start + written.len() })?
+    };
+    let message = format!("{of}these lines are text, not the step's settings");
+    let hint = "write ```yaml alone on the line before them, and ``` on the line after".to_owned();
+    Some(Note::new(NoteKind::Misspelt, span, message, hint))
+}
+
+/// Keys of settings with which no prompt begins.
+const SURE: [&str; 11] = [
+    "template",
+    "persona",
+    "contract",
+    "maxAttempts",
+    "onError",
+    "timeoutMs",
+    "delayMs",
+    "requires",
+    "literal",
+    "variables",
+    "x-flowy-ignore",
+];
+
 /// Blocks of settings that are text, because something stands before them.
 fn late_blocks<'t>(text: &'t str, content: Range<usize>, of: &str) -> impl Iterator<Item = Note> + use<'t> {
     let message = format!("{of}a block of settings counts right after the heading only; this one is text");
@@ -338,6 +409,7 @@ fn mapped(text: &str, tree: Tree, edges: &mut StepEdges, notes: &mut Vec<Note>, 
                     as_text(text, found.tree.clone()).as_text().map(str::to_owned)
                 };
                 let (from, path, input) = (of_key("from"), of_key("path"), of_key("input"));
+                let read = [&from, &path, &input].iter().filter(|said| said.is_some()).count();
                 for member in said.iter().filter(|member| !["from", "path", "input"].contains(&member.key.as_str())) {
                     notes.push(misspelt(member, &["from", "path", "input"], of).stops_step(id));
                 }
@@ -347,6 +419,8 @@ fn mapped(text: &str, tree: Tree, edges: &mut StepEdges, notes: &mut Vec<Note>, 
                         edges.note(Some(from), span, carried(what));
                     }
                     (None, Some(input)) => edges.note(None, span, carried(input)),
+                    // What was to say it is told.
+                    (None, None) if said.len() > read => {}
                     (None, None) => {
                         let message = format!("{of}`map` says no step for {}", quoted(&key));
                         let hint = "write `{from: step, path: a.b}` or `{input: name}`".to_owned();
@@ -399,8 +473,12 @@ pub(super) fn ids(
 
 /// Whether a block holds settings of a step and nothing else.
 fn only_known(text: &str, inside: Range<usize>) -> bool {
-    let tree = Yaml::read(text, inside).ok().and_then(|yaml| yaml.tree);
-    let Some(Tree { kind: TreeKind::Map(members), .. }) = tree else { return false };
+    known_members(text, inside).is_some()
+}
+
+/// The settings that lines hold which hold nothing else.
+fn known_members(text: &str, inside: Range<usize>) -> Option<Vec<Member>> {
+    let Tree { kind: TreeKind::Map(members), .. } = Yaml::read(text, inside).ok()?.tree? else { return None };
     let known = |key: &str| [&COMMON[..], &OF_TEXTS, &OF_CALLS, &OF_FLOWS].iter().any(|keys| keys.contains(&key));
-    !members.is_empty() && members.iter().all(|member| known(&member.key))
+    (!members.is_empty() && members.iter().all(|member| known(&member.key))).then_some(members)
 }

@@ -19,6 +19,9 @@ pub(super) const KEYS: [&str; 11] = [
     "text",
 ];
 
+/// Those of them that no other front matter has.
+pub(super) const OWN: [&str; 4] = ["variables", "sets", "literal", "x-flowy-ignore"];
+
 /// Reads a template.
 pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
     let (front, body) = scan::front_matter(text)?;

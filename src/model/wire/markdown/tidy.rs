@@ -81,7 +81,7 @@ pub(super) fn in_order(path: &str, text: &str) -> Result<String, SyntaxProblem> 
     parts.extend(front.map(|front| (front, keys)));
     if is_flow(path) {
         let blocks = scan::body(text, body).sections.into_iter().filter_map(|section| section.block);
-        parts.extend(blocks.filter(|block| block.language == "yaml").map(|block| (block.inside, &step::ORDER[..])));
+        parts.extend(blocks.filter(scan::Block::is_settings).map(|block| (block.inside, &step::ORDER[..])));
     }
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
     for (part, order) in parts {

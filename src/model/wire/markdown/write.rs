@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{scan, template::read_as};
+use super::{scan, template::read_as, whole};
 use crate::model::{Flow, Node, NodeKind};
 use crate::names::{hidden, quoted};
 
@@ -253,6 +253,7 @@ fn stands(text: &str) -> bool {
         && !text.contains('\r')
         && scan::body(text, 0).sections.is_empty()
         && !fence_open
+        && whole::merge_mark(text).is_none()
         && !scan::begins_like_a_block(text)
 }
 

@@ -126,3 +126,14 @@ async fn what_is_too_large_or_no_text_is_refused() {
         assert_eq!(refused["code"], json!("INVALID_REQUEST"), "{templates}");
     }
 }
+
+#[tokio::test]
+async fn a_flow_in_a_fence_is_refused_with_the_text_that_stands_in_it() {
+    let mut session =
+        Bench::folder([("flows/Other.flow.md", SUMMARY.replace("Short_Summary", "Other"))]).session().await;
+    for flow in [format!("```markdown\n{SUMMARY}```\n"), format!("````\n{SUMMARY}````")] {
+        let answer = check(&mut session, json!({"flow": flow})).await;
+        assert_eq!((&answer["valid"], &answer["fixed"]), (&json!(false), &json!(SUMMARY)), "{answer:#}");
+        assert_eq!(answer["findings"].as_array().unwrap().len(), 1, "{answer:#}");
+    }
+}
