@@ -152,5 +152,12 @@ fn difference(old: &Value, new: &Value) -> Option<String> {
             return Some(format!("step {} {words}", quoted(old["id"].as_str().unwrap_or_default())));
         }
     }
-    kinds.into_iter().find(|(key, _)| old[*key] != new[*key]).map(|(_, words)| format!("{words} would change"))
+    let (_, words) = kinds.into_iter().find(|(key, _)| old[*key] != new[*key])?;
+    let last = |view: &Value| quoted(view["final"].as_str().unwrap_or_default());
+    Some(match words {
+        "its final result" => {
+            format!("{words} would come from step {}, no longer from {}: give it a result", last(new), last(old))
+        }
+        words => format!("{words} would change"),
+    })
 }

@@ -169,6 +169,12 @@ fn in_markdown(
     };
     let mut lost: Vec<String> = flow.nodes.iter().filter_map(|node| without_template(node, plan, names)).collect();
     let inputs = inputs_of(raw, flow, plan, &mut lost);
+    lost.extend(
+        flow.nodes
+            .iter()
+            .filter(|node| only_drawn_to(flow, node, plan, &inputs))
+            .map(|node| format!("the edge from the inputs to step {}, which reads none of them", quoted(&node.id))),
+    );
     let results = results_of(flow, plan);
     let mut markdown = wire::write_flow(raw, flow, &words, &inputs, &results)?;
     lost.append(&mut markdown.lost);
@@ -185,6 +191,17 @@ fn without_template(node: &Node, plan: &Plan, names: &Names) -> Option<String> {
     let text = step.text.as_deref().is_some_and(|text| !text.trim().is_empty());
     let beside = if text { ", and the text that stands beside it is left out" } else { "" };
     Some(format!("step {}: no template goes by {}{beside}", quoted(&node.id), quoted(selected)))
+}
+
+/// Whether nothing but an edge from inputs that it does not read leads to a step or from it: in Markdown it stands
+/// alone.
+fn only_drawn_to(flow: &Flow, node: &Node, plan: &Plan, inputs: &[(String, Map<String, Value>)]) -> bool {
+    let is_input = |id: &str| flow.nodes.iter().any(|node| node.id == id && matches!(node.kind, NodeKind::Input(_)));
+    let mut slots = plan.steps().iter().filter(|step| step.id == node.id).flat_map(|step| step.work.slots());
+    let reads = slots
+        .any(|slot| matches!(&slot.source, Source::Open(open) if inputs.iter().any(|(name, _)| *name == open.input)));
+    let mut edges = flow.edges.iter().filter(|edge| edge.from == node.id || edge.to == node.id).peekable();
+    node.runnable() && !reads && edges.peek().is_some() && edges.all(|edge| is_input(&edge.from))
 }
 
 /// Whether a step has a text though the template that it names is not there.

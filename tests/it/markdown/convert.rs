@@ -166,6 +166,20 @@ fn a_template_that_is_found_counts_one_that_only_the_app_knows_gives_way_to_the_
 }
 
 #[test]
+fn an_edge_from_inputs_that_its_step_does_not_read_is_named() {
+    let flow = r#"{"metadata": {"name": "E", "version": "1.0.0"}, "nodes": [
+        {"id": "in", "type": "multi_input", "data": {"variables": ["x"]}},
+        {"id": "a", "type": "template", "data": {"template": "Say {x}."}},
+        {"id": "b", "type": "tool", "data": {"call": "srv:tell"}},
+        {"id": "out", "type": "result", "data": {"label": "Out"}}], "edges": [
+        {"source": "in", "target": "a"}, {"source": "in", "target": "b"}, {"source": "a", "target": "out"}]}"#;
+    let sandbox = Sandbox::new().file("flows/E.json", flow);
+    let said = sandbox.run(["convert", "flows/E.json", "--to", "markdown", "--replace", "--json"]).json();
+    let lost = said["parts"][0]["lost"].to_string();
+    assert!(lost.contains("step \\\"b\\\"") && !lost.contains("step \\\"a\\\""), "{lost}");
+}
+
+#[test]
 fn what_would_break_another_file_or_change_a_plan_is_refused_and_nothing_is_written() {
     // No file of every system can have that name.
     let one = r#"{"template": "one {x}"}"#;

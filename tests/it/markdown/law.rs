@@ -193,8 +193,8 @@ fn converted(
     }
 }
 
-/// Holds one catalog to the law; whether it could be said in Markdown.
-fn holds(runtime: &Runtime, tape: &[u8]) -> Result<bool, TestCaseError> {
+/// Holds one catalog to the law; why it can't be said in Markdown, where it can't.
+fn holds(runtime: &Runtime, tape: &[u8]) -> Result<Option<String>, TestCaseError> {
     let mut files = catalog(&mut Tape { bytes: tape.iter() });
     // What can't be planned is not converted.
     loop {
@@ -216,7 +216,7 @@ fn holds(runtime: &Runtime, tape: &[u8]) -> Result<bool, TestCaseError> {
         Ok(markdown) => markdown,
         Err(why) => {
             prop_assert!(why.contains("can't"), "{why}");
-            return Ok(false);
+            return Ok(Some(why));
         }
     };
     let again = converted(runtime, root.path(), ("written", "again"), Form::Json, &markdown);
@@ -235,42 +235,49 @@ fn holds(runtime: &Runtime, tape: &[u8]) -> Result<bool, TestCaseError> {
                     prop_assert_eq!(old, new, "{} {} {:?}", form, name, set);
                 }
             }
-            prop_assert!(
-                !before.rules.is_empty() || now[name].rules.is_empty(),
-                "{form} {name}: {:?}",
-                now[name].rules
-            );
+            // What is found afterwards was found before. That a step stands alone, to which nothing but an edge from
+            // inputs led that it does not read, is told by the conversion; a step without edges that reads inputs is
+            // connected in Markdown, and only unread.
+            let alone = before.rules.contains(&"unconnected-node");
+            let other = |rule: &&str| *rule == "unconnected-node" || alone && *rule == "unread-output";
+            let fresh = now[name].rules.iter().copied().filter(|rule| !before.rules.contains(rule));
+            let fresh: Vec<&str> = fresh.filter(|rule| !other(rule)).collect();
+            prop_assert!(fresh.is_empty(), "{form} {name}: {fresh:?}");
         }
     }
-    Ok(true)
+    Ok(None)
 }
 
-/// Holds so many catalogs to the law.
-fn hold(cases: u32) -> (u32, u32) {
+/// Holds so many catalogs to the law; how many went there and back, and how often the others were refused for what.
+fn hold(cases: u32) -> (u32, BTreeMap<String, u32>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let (said, unsaid) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    let told = std::cell::RefCell::new((0, BTreeMap::new()));
     let tape = prop::collection::vec(any::<u8>(), 0..400);
     let held = runner.run(&tape, |tape| {
-        let count = if holds(&runtime, &tape)? { &said } else { &unsaid };
-        count.set(count.get() + 1);
+        let why = holds(&runtime, &tape)?;
+        let (said, unsaid) = &mut *told.borrow_mut();
+        match why.as_deref().and_then(|why| why.rsplit(": ").next()) {
+            None => *said += 1,
+            Some(why) => *unsaid.entry(why.to_owned()).or_default() += 1,
+        }
         Ok(())
     });
     held.unwrap_or_else(|error| panic!("{error}"));
-    (said.get(), unsaid.get())
+    told.into_inner()
 }
 
 #[test]
 fn any_catalog_goes_to_markdown_and_back_with_its_plans_outputs_and_silences() {
-    let (said, unsaid) = hold(120);
-    assert!(said > unsaid, "{said} catalogs were converted, and {unsaid} were not");
+    let (said, unsaid) = hold(80);
+    assert!(said > 40, "{said} catalogs were converted, and others were not: {unsaid:#?}");
 }
 
 #[test]
 #[ignore = "long: .ci/long runs it"]
 fn thousands_of_catalogs_go_to_markdown_and_back_with_their_plans_outputs_and_silences() {
     let (said, unsaid) = hold(3_000);
-    println!("{said} catalogs went there and back, {unsaid} were refused");
-    assert!(said > unsaid);
+    println!("{said} catalogs went there and back, the others were refused: {unsaid:#?}");
+    assert!(said > 1_500);
 }

@@ -215,10 +215,10 @@ impl MappedFrom {
     }
 }
 
-/// Names with defaults as the list that says both.
+/// Names with defaults as the list that says both; an empty text is no default there.
 fn defaults(map: &Map<String, Value>) -> Value {
     let item = |(name, default): (&String, &Value)| {
-        if default.is_null() {
+        if default.is_null() || default.as_str() == Some("") {
             return Value::from(name.as_str());
         }
         let pairs = [("name", Value::from(name.as_str())), ("default", default.clone())];
