@@ -106,7 +106,7 @@ pub(super) async fn kept(snapshot: &Snapshot, options: CheckOptions<'_>) -> Opti
             Some(Suppressed { finding, by, reason })
         });
         let suppressed = suppressed.collect::<Option<_>>()?;
-        Some(ReportedFile { facts, tests, findings, suppressed, ..ReportedFile::alone(file, None) })
+        Some(ReportedFile { findings, suppressed, facts, tests, ..ReportedFile::alone(file, None) })
     };
     Some(CatalogCheck { files: kept.files.into_iter().map(reported).collect::<Option<_>>()? })
 }

@@ -112,7 +112,7 @@ fn an_item_that_a_list_may_lack_is_told_with_what_makes_the_list_long_enough() {
     };
     let told = |text: &str| findings(&check(&("flows/Bug.json".to_owned(), text.as_bytes().to_vec()), &[]));
     let found = told(&flow(""));
-    assert_eq!(found.iter().map(|found| &*found.rule).collect::<Vec<_>>(), ["unknown-output-field"]);
+    assert_eq!(found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["unknown-output-field"]);
     assert!(found[0].hints[0].contains("\"minItems\": 2"), "{found:?}");
     assert_eq!(told(&flow(r#""minItems": 2,"#)).len(), 0);
 }
