@@ -255,6 +255,7 @@ fn stands(text: &str) -> bool {
         && !fence_open
         && whole::merge_mark(text).is_none()
         && !scan::begins_like_a_block(text)
+        && !super::step::holds_settings(text)
 }
 
 /// Writes a template of a template file.
