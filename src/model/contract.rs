@@ -552,8 +552,10 @@ mod tests {
         ] {
             let contract = contract(schema.clone());
             assert_eq!(contract.takes_objects(), objects, "{schema}");
-            let example = contract.example_handed_in();
-            assert_eq!(example.is_some_and(|example| example.get("result").is_some()), !objects, "{schema}");
+            // Of some schemas no example is known.
+            if let Some(example) = contract.example_handed_in() {
+                assert_eq!(example.get("result").is_some(), !objects, "{schema}");
+            }
         }
     }
 

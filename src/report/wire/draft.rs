@@ -28,7 +28,7 @@ pub struct DraftAnswer {
     flows: Vec<DraftFlowAnswer>,
     /// What was noticed in the text outside of its flows, and in templates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    findings: Vec<DraftFinding>,
+    findings: Vec<FindingAnswer>,
     /// The text with everything fixed that can be fixed without changing what it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<String>,
@@ -47,7 +47,7 @@ struct DraftFlowAnswer {
     /// Whether it can be executed.
     executable: bool,
     /// What was noticed.
-    findings: Vec<DraftFinding>,
+    findings: Vec<FindingAnswer>,
     /// What a caller gives.
     inputs: Vec<InputAnswer>,
     /// What runs, in order.
@@ -57,17 +57,6 @@ struct DraftFlowAnswer {
     /// Every text as far as it can be filled without values; absent where it can't be executed.
     #[serde(skip_serializing_if = "Option::is_none")]
     dry_run: Option<RehearsedAnswer>,
-}
-
-/// A finding, and what fixing it does.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct DraftFinding {
-    #[serde(flatten)]
-    finding: FindingAnswer,
-    /// What `fixed` does about it, or, where it is not safe to do unseen, what could be done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fix: Option<String>,
 }
 
 /// A step of the plan.
@@ -83,15 +72,11 @@ struct PlannedStep {
     after: Vec<String>,
 }
 
-fn findings(all: &[Finding]) -> Vec<DraftFinding> {
-    let told = |finding: &Finding| DraftFinding {
-        finding: FindingAnswer::from(finding),
-        fix: finding.fix.as_ref().map(|fix| fix.what.clone()),
-    };
+fn findings(all: &[Finding]) -> Vec<FindingAnswer> {
     // The worst come first where there are more than are listed.
     let mut worst: Vec<&Finding> = all.iter().collect();
     worst.sort_by_key(|finding| finding.severity);
-    worst.into_iter().take(MOST_FINDINGS).map(told).collect()
+    worst.into_iter().take(MOST_FINDINGS).map(FindingAnswer::from).collect()
 }
 
 fn steps(plan: &Plan) -> Vec<PlannedStep> {

@@ -143,5 +143,5 @@ fn a_type_that_is_like_none_is_told_with_the_types_and_how_it_may_stay() {
     let findings = json["files"][0]["findings"].as_array().unwrap().iter();
     let sticky: Vec<&Value> = findings.filter(|finding| finding["rule"] == "unknown-node-kind").collect();
     let hints = sticky[0]["hints"].to_string();
-    assert!(hints.contains("multi_input") && hints.contains("x-flowy-ignore"), "{hints}");
+    assert!(hints.contains("flow-link") && hints.contains("x-flowy-ignore"), "{hints}");
 }

@@ -29,7 +29,8 @@ fn a_thousand_steps_of_one_huge_template_are_refused_step_by_step_and_cheaply() 
 #[test]
 fn of_tens_of_thousands_of_findings_of_one_rule_a_thousand_are_placed_and_the_others_counted() {
     let names: Vec<String> = (0..30_000).map(|number| format!("v{number}")).collect();
-    let drawing = flow().data("n", json!({"template": many_names(30_000).replace("{v", "{w"), "variables": names}));
+    let drawing =
+        flow().data("n", json!({"template": many_names(30_000).replace("{v", "{other_"), "variables": names}));
     let found = drawing.findings();
     for rule in ["unused-variable", "unbound-placeholder"] {
         let of_rule: Vec<_> = found.iter().filter(|finding| finding.rule == rule).collect();

@@ -323,11 +323,6 @@ const SURE: [&str; 11] = [
     "x-flowy-ignore",
 ];
 
-/// Whether a text holds a block that reads as settings, so that a reader of the file is told that it is none.
-pub(super) fn holds_settings(text: &str) -> bool {
-    late_blocks(text, 0..text.len(), "").next().is_some() || unfenced(text, 0..text.len(), "").is_some()
-}
-
 /// Blocks of settings that are text, because something stands before them.
 fn late_blocks<'t>(text: &'t str, content: Range<usize>, of: &str) -> impl Iterator<Item = Note> + use<'t> {
     let message = format!("{of}a block of settings counts right after the heading only; this one is text");

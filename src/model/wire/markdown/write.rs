@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{scan, template::read_as, whole};
 use crate::model::{Flow, Node, NodeKind};
-use crate::names::{hidden, quoted};
+use crate::names::{CatalogPath, hidden, quoted};
 
 /// What a step's block says that its node does not: decided by who knows the plan.
 #[derive(Debug, Clone, Default)]
@@ -255,7 +255,15 @@ fn stands(text: &str) -> bool {
         && !fence_open
         && whole::merge_mark(text).is_none()
         && !scan::begins_like_a_block(text)
-        && !super::step::holds_settings(text)
+        && is_silent(text)
+}
+
+/// Whether a reader of a file in which a text stands below a heading is told nothing of it.
+fn is_silent(text: &str) -> bool {
+    let file = format!("---\nname: x\n---\n\n## X {{#x}}\n\n{text}\n");
+    let path = CatalogPath::new("flows/x.flow.md");
+    let read = path.ok().and_then(|path| super::parse(&path, file.as_bytes()).ok());
+    read.is_some_and(|document| document.notes.is_empty())
 }
 
 /// Writes a template of a template file.
