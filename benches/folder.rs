@@ -14,7 +14,6 @@
 )]
 #![allow(clippy::disallowed_methods, clippy::cast_precision_loss, reason = "a bench measures real time")]
 
-#[allow(dead_code, reason = "the other benches use more of it")]
 mod driver;
 
 use std::fs::{self, File};

@@ -68,6 +68,7 @@ impl Finding {
     }
 }
 
+#[cfg(feature = "internals")]
 impl Rule {
     /// Whether some of what it finds may be left unsaid.
     pub fn suppressible(&self) -> bool {

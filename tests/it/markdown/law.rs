@@ -155,7 +155,8 @@ fn shown(files: &Files, name: &str) -> String {
     let of_flow = files.iter().filter(|(path, bytes)| {
         path.starts_with("flows/") && (path.contains(name) || String::from_utf8_lossy(bytes).contains(name))
     });
-    of_flow.map(|(path, bytes)| format!("{path}\n{}\n", String::from_utf8_lossy(bytes))).collect()
+    let told = of_flow.map(|(path, bytes)| format!("{path}\n{}\n", String::from_utf8_lossy(bytes)));
+    told.collect::<Vec<_>>().concat()
 }
 
 /// Converts every flow and template of a folder into a folder; the results, or what was said against it.
