@@ -348,7 +348,7 @@ impl Draft<'_> {
     /// changed into.
     #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn names_file<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str> + Clone, at: Pointer) -> Self {
-        let near = crate::names::nearest(word, names.clone(), 2);
+        let near = crate::names::nearest(word, names.clone().into_iter().take(*self.comparisons), 2);
         let draft = self.did_you_mean(word, names);
         match near.as_slice() {
             [one] => draft.unsafe_fix(format!("write {}", crate::names::quoted(one)), Edit::Set(at, (*one).into())),

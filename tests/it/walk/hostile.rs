@@ -51,6 +51,19 @@ fn thousands_of_edges_to_nowhere_in_one_line_are_each_placed() {
 }
 
 #[test]
+fn of_thousands_of_edges_only_the_first_are_compared_with_the_nodes_there_are() {
+    let id = |number: usize| format!("{}{number:04}", "a".repeat(40));
+    let nodes: Vec<Value> =
+        (0..1_000).map(|n| json!({"id": id(n), "type": "template", "data": {"template": "t"}})).collect();
+    let edges: Vec<Value> = (0..100).map(|n| json!({"source": id(n), "target": format!("{}b", id(n))})).collect();
+    let file = json!({"metadata": {"name": "x"}, "nodes": nodes, "edges": edges}).to_string();
+    let found = findings(&check(&("flows/X.json".to_owned(), file.into_bytes()), &[]));
+    let edges: Vec<_> = found.iter().filter(|finding| finding.rule == "dangling-edge").collect();
+    let fixed = edges.iter().filter(|finding| finding.fix.is_some()).count();
+    assert_eq!((edges.len(), fixed), (100, 20), "1,000 of 20,000 comparisons for each of the first 20");
+}
+
+#[test]
 fn a_long_chain_over_the_limits_is_refused_with_figures_and_without_a_crash() {
     let ids: Vec<String> = (0..12_000).map(|number| format!("n{number}")).collect();
     let nodes: Vec<Value> = ids.iter().map(|id| json!({"id": id, "type": "x"})).collect();
