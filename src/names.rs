@@ -8,6 +8,7 @@
 mod alike;
 mod few;
 mod legible;
+mod nearest;
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -20,6 +21,7 @@ use unicode_normalization::UnicodeNormalization as _;
 pub use alike::{folded, same_file};
 pub use few::{Few, MOST_NAMED, counted, few, grouped};
 pub use legible::{hidden, invisible, legible, spelt_in_tags};
+pub use nearest::{Comparisons, nearest, nearly_same};
 
 /// Longest name of a flow or template, in characters.
 pub const LONGEST_NAME: usize = 200;
@@ -360,73 +362,6 @@ pub fn step_address(execution: &str, step: &str) -> String {
     format!("execution://{}/{}", segment(execution), segment(step))
 }
 
-/// Whether two names differ in nothing but case, `-` and `_`, or (from five characters on) in one slip of
-/// a finger; a plural is no slip.
-pub fn nearly_same(word: &str, name: &str) -> bool {
-    let plain = |text: &str| -> String {
-        text.chars().filter(|c| !matches!(c, '-' | '_')).take(LONGEST_NAME).flat_map(char::to_lowercase).collect()
-    };
-    let (word, name) = (plain(word), plain(name));
-    let long = word.chars().count().min(name.chars().count()) >= 5;
-    word == name || (long && word != format!("{name}s") && strsim::damerau_levenshtein(&word, &name) == 1)
-}
-
-/// The candidates spelt most like `word`, best first, at most `most`; ties keep the given order.
-///
-/// Used for every "did you mean": the distance is Damerau–Levenshtein on lower-case text with
-/// blanks, `-` and `_` taken as one, and a candidate counts when no more than a third of the longer word
-/// differs, or when one begins with or holds the other.
-pub fn nearest<'a, I>(word: &str, candidates: I, most: usize) -> Vec<&'a str>
-where
-    I: IntoIterator<Item = &'a str>,
-{
-    let plain = |text: &str| -> String {
-        text.chars()
-            .take(LONGEST_NAME)
-            .flat_map(char::to_lowercase)
-            .map(|c| if c == '-' || c == ' ' { '_' } else { c })
-            .collect()
-    };
-    let wanted = plain(word);
-    let length = wanted.chars().count();
-    let mut found: Vec<(usize, usize, &str)> = Vec::new();
-    for (place, candidate) in candidates.into_iter().enumerate() {
-        let other = plain(candidate);
-        let other_length = other.chars().count();
-        let longer = length.max(other_length);
-        let inside = length.min(other_length) >= 3 && (other.contains(&wanted) || wanted.contains(&other));
-        if !inside && length.abs_diff(other_length) > longer / 3 {
-            continue;
-        }
-        let distance = strsim::damerau_levenshtein(&wanted, &other);
-        if inside || distance <= longer / 3 || (distance == 1 && longer >= 2) {
-            found.push((distance, place, candidate));
-        }
-    }
-    found.sort_unstable_by_key(|&(distance, place, _)| (distance, place));
-    found.dedup_by(|a, b| a.2 == b.2);
-    found.truncate(most);
-    found.into_iter().map(|(_, _, candidate)| candidate).collect()
-}
-
-/// Shorter words that differ in one letter are often two words.
-const LEAST_LETTERS: usize = 5;
-
-/// Whether two names differ in one letter that is left out, put in, another one or in the wrong place. Numbers and
-/// plurals tell names apart.
-pub fn one_letter_off(name: &str, other: &str) -> bool {
-    let plural = |one: &str, other: &str| one.strip_suffix('s') == Some(other);
-    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-    let shorter = name.chars().count().min(other.chars().count());
-    // A character has at most four bytes.
-    (LEAST_LETTERS..=LONGEST_NAME).contains(&shorter)
-        && name.len().abs_diff(other.len()) <= 4
-        && !plural(name, other)
-        && !plural(other, name)
-        && digits(name) == digits(other)
-        && strsim::damerau_levenshtein(name, other) == 1
-}
-
 /// A name in NFC with underscores read as blanks: `Brand_Plan` and `Brand Plan` are one.
 pub fn spaced(name: &str) -> String {
     nfc(name).replace('_', " ")
@@ -435,24 +370,6 @@ pub fn spaced(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn slips_and_spellings_are_nearly_the_same_and_plurals_and_short_words_are_not() {
-        for (word, name) in [
-            ("onerror", "onError"),
-            ("timeout_ms", "timeoutMs"),
-            ("Args", "args"),
-            ("requries", "requires"),
-            ("variable", "variables"),
-        ] {
-            assert!(nearly_same(word, name), "{word} {name}");
-        }
-        for (word, name) in
-            [("labels", "label"), ("calls", "call"), ("sets", "set"), ("timeout", "timeoutMs"), ("flaw", "flow")]
-        {
-            assert!(!nearly_same(word, name), "{word} {name}");
-        }
-    }
 
     #[test]
     fn a_name_of_any_script_with_signs_is_fine_and_a_path_is_not() {
@@ -490,14 +407,6 @@ mod tests {
         let composed = VariableName::normal("caf\u{e9}").expect("fine");
         let decomposed = VariableName::normal("cafe\u{301}").expect("fine");
         assert_eq!(composed, decomposed);
-    }
-
-    #[test]
-    fn the_nearest_spelling_comes_first() {
-        let names = ["Marketing_Strategy", "Market_Research", "Tea"];
-        assert_eq!(nearest("marketing strategi", names, 3), ["Marketing_Strategy"]);
-        assert_eq!(nearest("ted", names, 3), ["Tea"]);
-        assert!(nearest("zzz", names, 3).is_empty());
     }
 
     #[test]

@@ -38,7 +38,7 @@ use crate::config::Settings;
 use crate::names::{CatalogPath, ObjectId, RefName, RepoSlug};
 
 /// The version of everything below the cache folder: another format, another folder.
-const FORMAT: &str = "v2";
+const FORMAT: &str = "v1";
 
 /// Removes whatever is kept of sources below a cache folder; all of it can be read again.
 ///

@@ -19,13 +19,14 @@ mod spelling;
 mod tidying;
 mod words;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::document::{Document, Locator, SyntaxProblem};
 use crate::model::wire::{self, Unread};
 use crate::model::{Flow, FlowTest, Shelf, Template, Toolbox};
-use crate::names::{CatalogPath, Few};
+use crate::names::{CatalogPath, Comparisons, Few};
 
 use checked::CheckedView;
 
@@ -154,6 +155,9 @@ fn look_at(
         order: view.order.as_ref(),
         scope: &view.scope,
         known,
+        comparisons: Comparisons::default(),
+        slips: OnceCell::new(),
+        misread: OnceCell::new(),
     };
     let too_large = rules::over_limit::too_large(flow, known.options);
     for rule in REGISTRY {

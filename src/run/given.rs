@@ -5,13 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::{Map, Value};
 
 use crate::model::{ValueType, is_among, text_of};
-use crate::names::{Few, few, nearest, nfc, quoted};
+use crate::names::{Comparisons, Few, few, nfc, quoted};
 use crate::plan::{Input, Plan, Terms, Work};
 
 /// The selector of variable sets.
 const SET_SELECTOR: &str = "_variableSet";
-/// How many spellings are compared for "did you mean".
-pub(super) const COMPARISONS: usize = 20_000;
 /// Its old spelling: the set's name follows.
 const OLD_SET_SELECTOR: &str = "_useSet_";
 
@@ -154,14 +152,14 @@ impl Given {
         }
         let provided: Vec<String> = self.values.keys().cloned().collect();
         let by_name: HashMap<&str, &Input> = terms.inputs.iter().map(|input| (input.name.as_str(), input)).collect();
+        let comparisons = Comparisons::default();
         let misspelt = provided
             .iter()
             .filter(|name| !by_name.contains_key(name.as_str()))
-            .take(COMPARISONS.div_ceil(missing.len().max(1)))
             .filter_map(|name| {
-                nearest(name, missing.iter().map(|(name, _)| name.as_str()), 1)
-                    .first()
-                    .map(|meant| (name.clone(), (*meant).to_owned()))
+                let missing = missing.iter().map(|(name, _)| name.as_str());
+                let meant = comparisons.nearest(name, missing, 1);
+                meant.first().map(|&meant| (name.clone(), meant.to_owned()))
             })
             .collect();
         let required = terms.inputs.iter().filter(|input| input.required).map(|input| input.name.clone()).collect();

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::code::WarningCode;
+use crate::names::Comparisons;
 use crate::plan::{Passing, Source, Work};
-use crate::run::given::COMPARISONS;
 use crate::run::{Run, Warning};
 
 impl Run {
@@ -45,7 +45,7 @@ impl Run {
             }
         }
         let known: HashSet<&str> = self.plan().inputs().iter().map(|input| input.name.as_str()).collect();
-        let mut comparisons = COMPARISONS;
+        let comparisons = Comparisons::default();
         for name in self.given().values.keys().map(String::as_str) {
             if let Some(readers) = by_edge.get(name) {
                 let message = format!(
@@ -59,9 +59,8 @@ impl Run {
                 let message = format!("{name} names the output of a step; the value given for it is ignored");
                 warnings.push(Warning::of(WarningCode::IgnoredVariable, "", message));
             } else {
-                let compared = self.plan().inputs().iter().map(|input| input.name.as_str()).take(comparisons);
-                let meant = crate::names::nearest(name, compared, 1);
-                comparisons = comparisons.saturating_sub(known.len());
+                let inputs = self.plan().inputs().iter().map(|input| input.name.as_str());
+                let meant = comparisons.nearest(name, inputs, 1);
                 if meant.is_empty() && texts_unknown {
                     // The text of a faulty step may well read it.
                     continue;

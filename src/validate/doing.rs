@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::code::Code;
 use crate::document::Pointer;
 use crate::model::{Contract, FlowNode, KnownFlow, Lookup, Shelf, Syntax, ToolAddress, ToolLookup, ToolNode, Toolbox};
-use crate::names::{Few, VariableName, few, nearest, nfc, quoted, shown};
+use crate::names::{Comparisons, Few, VariableName, few, nfc, quoted, shown};
 use crate::render::{Placeholder, Stencil};
 use crate::validate::scope::set_selector;
 use crate::validate::{Body, DeclaredName, Mending};
@@ -18,8 +18,6 @@ use crate::validate::{Body, DeclaredName, Mending};
 pub const MAX_DEPTH: usize = 8;
 /// How to fix that several flows go by one name.
 pub const TELL_FLOWS_APART: &str = "rename one of the files (or, in a file of several flows, one `meta.name`)";
-/// How many spellings are compared for "did you mean".
-const COMPARISONS: usize = 20_000;
 /// What chooses a variable set.
 const SET_SELECTOR: &str = "_variableSet";
 
@@ -95,8 +93,9 @@ impl DoingFault {
     }
 
     /// The fact, with the names that are spelt alike: a step that fails says it all in one sentence.
-    pub(super) fn with_nearest(&self) -> String {
-        let near = self.meant.as_ref().map(|(wanted, names)| nearest(wanted, names.iter().map(String::as_str), 3));
+    pub(super) fn with_nearest(&self, comparisons: &Comparisons) -> String {
+        let near =
+            self.meant.as_ref().map(|(wanted, names)| comparisons.nearest(wanted, names.iter().map(String::as_str), 3));
         match near {
             Some(near) if !near.is_empty() => {
                 let near: Vec<String> = near.into_iter().map(quoted).collect();
@@ -329,10 +328,9 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFau
     let fault = DoingFault::new(FaultKind::LacksInput, message).at("variables");
     // What is given under a name that the flow does not have may be what it lacks, or the choice of a set.
     let lacking: Vec<String> = lacking.into_iter().map(str::to_owned).chain([SET_SELECTOR.to_owned()]).collect();
-    let near = |key: &&str| !nearest(key, lacking.iter().map(String::as_str), 1).is_empty();
-    // How many spellings may be compared, at the most.
-    let compared = COMPARISONS / lacking.len();
-    Err(match strangers(flow, values).map(|(key, _)| key).take(compared).find(near) {
+    let comparisons = Comparisons::default();
+    let near = |key: &&str| !comparisons.nearest(key, lacking.iter().map(String::as_str), 1).is_empty();
+    Err(match strangers(flow, values).map(|(key, _)| key).find(near) {
         Some(key) => fault.meant(key, &lacking),
         None => fault,
     })

@@ -9,7 +9,7 @@ use crate::code::{Code, WarningCode};
 use crate::document::{Edit, Locator, Note, Place, Pointer, Position, Span, SyntaxKind, SyntaxProblem};
 use crate::model::wire::locator;
 use crate::model::{Template, Unusable};
-use crate::names::{CatalogPath, grouped};
+use crate::names::{CatalogPath, Comparisons, grouped, quoted};
 use crate::validate::{Fix, Mending, Rule};
 
 /// How bad a finding is.
@@ -181,8 +181,8 @@ pub struct Drafts<'a> {
     /// Findings in templates' files, whose places are resolved at the end: each file is read once,
     /// however many findings there are in it.
     elsewhere: Vec<usize>,
-    /// How many more spellings may be compared for "did you mean".
-    comparisons: usize,
+    /// What may still be compared for "did you mean".
+    comparisons: Comparisons,
     /// How many findings of the rule are kept.
     of_rule: usize,
     /// The last finding of the rule that is not listed, and how many there are.
@@ -192,10 +192,6 @@ pub struct Drafts<'a> {
 /// How many findings of one rule are listed for a flow, as far as they keep nothing from running. A file of a
 /// megabyte may give reason for a hundred thousand.
 pub const MOST_OF_A_RULE: usize = 1_000;
-
-/// How many spellings are compared for "did you mean" in one file: enough for any file that a
-/// person wrote, while one with ten thousand misspellings of ten thousand names stays cheap.
-const COMPARISONS: usize = 20_000;
 
 impl<'a> Drafts<'a> {
     /// For a file with this text.
@@ -208,7 +204,7 @@ impl<'a> Drafts<'a> {
             rule: &super::rules::syntax::RULE,
             found: Vec::new(),
             elsewhere: Vec::new(),
-            comparisons: COMPARISONS,
+            comparisons: Comparisons::default(),
             of_rule: 0,
             unlisted: None,
         }
@@ -287,7 +283,7 @@ impl<'a> Drafts<'a> {
         self.of_rule += 1;
         let position = self.locator.position(span.start);
         self.found.push(Finding { place, span, position, ..Finding::of(self.rule, file, text, message) });
-        Draft { locator: self.locator, finding: self.found.last_mut(), comparisons: &mut self.comparisons }
+        Draft { locator: self.locator, finding: self.found.last_mut(), comparisons: &self.comparisons }
     }
 
     pub(super) fn finish(mut self) -> Vec<Finding> {
@@ -317,7 +313,7 @@ impl<'a> Drafts<'a> {
 pub struct Draft<'d> {
     locator: &'d Locator<'d>,
     finding: Option<&'d mut Finding>,
-    comparisons: &'d mut usize,
+    comparisons: &'d Comparisons,
 }
 
 impl Draft<'_> {
@@ -337,21 +333,35 @@ impl Draft<'_> {
     /// "Did you mean", where there is something alike.
     #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn did_you_mean<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
-        let compared: Vec<&str> = names.into_iter().take(*self.comparisons).collect();
-        *self.comparisons -= compared.len();
-        let near: Vec<String> =
-            crate::names::nearest(word, compared, 3).into_iter().map(crate::names::quoted).collect();
-        if near.is_empty() { self } else { self.hint(format!("did you mean {}?", near.join(" or "))) }
+        self.did_you_mean_or(word, names, || None)
+    }
+
+    /// "Did you mean", or what else helps where nothing is alike.
+    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
+    pub fn did_you_mean_or<'n>(
+        self,
+        word: &str,
+        names: impl IntoIterator<Item = &'n str>,
+        otherwise: impl FnOnce() -> Option<String>,
+    ) -> Self {
+        let near = self.comparisons.nearest(word, names, 3);
+        match asked(&near).or_else(otherwise) {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
     }
 
     /// The same for a name that a file is asked for by; where one name alone is alike, that is what it may be
     /// changed into.
     #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
-    pub fn names_file<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str> + Clone, at: Pointer) -> Self {
-        let near = crate::names::nearest(word, names.clone().into_iter().take(*self.comparisons), 2);
-        let draft = self.did_you_mean(word, names);
+    pub fn names_file<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str>, at: Pointer) -> Self {
+        let near = self.comparisons.nearest(word, names, 3);
+        let draft = match asked(&near) {
+            Some(hint) => self.hint(hint),
+            None => self,
+        };
         match near.as_slice() {
-            [one] => draft.unsafe_fix(format!("write {}", crate::names::quoted(one)), Edit::Set(at, (*one).into())),
+            [one] => draft.unsafe_fix(format!("write {}", quoted(one)), Edit::Set(at, (*one).into())),
             _ => draft,
         }
     }
@@ -454,4 +464,10 @@ pub(super) fn syntax(file: &CatalogPath, problem: &SyntaxProblem) -> Finding {
         hints: vec![problem.hint.unwrap_or("repair the JSON there").to_owned()],
         ..Finding::of(rule, file.clone(), problem.text.clone(), problem.message.clone())
     }
+}
+
+/// "Did you mean", where something is alike.
+fn asked(near: &[&str]) -> Option<String> {
+    let near: Vec<String> = near.iter().map(|&name| quoted(name)).collect();
+    (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
 }

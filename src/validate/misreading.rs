@@ -6,17 +6,15 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde_json::Value;
 
 use crate::model::Syntax;
-use crate::names::{nearest, one_letter_off};
+use crate::names::nearest;
 use crate::render::{Placeholder, lookalikes, placeholders};
 use crate::validate::{Body, DeclaredName, FlowSubject, OutputPart, Read, ReadSource, StepScope, output_names};
 
-/// The most names of outputs among which a misspelt one is looked for, and the most misspelt ones of a step.
+/// The most names of outputs among which one is looked for in a text.
 pub(super) const MOST_COMPARED: usize = 100;
 
-/// The most spellings that are compared in one flow.
-const MOST_COMPARISONS: usize = 20_000;
-
 /// What one text was to read.
+#[derive(Debug)]
 pub(super) struct Misread<'s> {
     /// The node of the step that reads it in vain.
     pub(super) reader: usize,
@@ -26,22 +24,29 @@ pub(super) struct Misread<'s> {
 
 impl<'s> FlowSubject<'s> {
     /// Everything that texts were to read, and read in no way.
-    pub(in crate::validate) fn misread(&self) -> Vec<Misread<'s>> {
-        let (scope, slips) = (self.scope, slips(self));
+    pub(in crate::validate) fn misread(&self) -> &[Misread<'s>] {
+        self.misread.get_or_init(|| self.find_misread())
+    }
+
+    /// Names that steps without declarations read, each with the input or output that it is a misspelling of.
+    pub(super) fn slips(&self) -> &BTreeMap<&'s str, &'s str> {
+        self.slips.get_or_init(|| self.find_slips())
+    }
+
+    fn find_misread(&self) -> Vec<Misread<'s>> {
+        let (scope, slips) = (self.scope, self.slips());
         let outputs: BTreeSet<&'s str> = scope.outputs.keys().map(String::as_str).collect();
         let known = |name: &str| {
             scope.inputs.get_key_value(name).map(|(name, _)| name.as_str()).or_else(|| outputs.get(name).copied())
         };
-        let (mut found, mut comparisons) = (Vec::new(), MOST_COMPARISONS);
+        let mut found = Vec::new();
         for step in &scope.steps {
             let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
-            for read in step.reads.iter().filter(open).take(MOST_COMPARED) {
+            for read in step.reads.iter().filter(open) {
                 let of_step = || self.output_of(&read.name);
                 let near = || {
-                    let outputs: Vec<&'s str> = outputs.iter().copied().take(MOST_COMPARED.min(comparisons)).collect();
-                    let compared = is_named_as_output(&read.name).then_some(outputs)?;
-                    comparisons -= compared.len();
-                    nearest(&read.name, compared, 1).first().copied()
+                    let outputs = is_named_as_output(&read.name).then(|| outputs.iter().copied())?;
+                    self.comparisons.nearest(&read.name, outputs, 1).first().copied()
                 };
                 let called = || self.called_as_output(&read.name);
                 let meant = slips.get(read.name.as_str()).copied().or_else(of_step).or_else(called).or_else(near);
@@ -52,6 +57,31 @@ impl<'s> FlowSubject<'s> {
             found.extend(elsewhere.map(|meant| Misread { reader: step.node, meant }));
         }
         found
+    }
+
+    /// The input of a misspelling is alike and read by no step, or one of which the misspelling differs in a single
+    /// letter; so does an output.
+    fn find_slips(&self) -> BTreeMap<&'s str, &'s str> {
+        let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
+        let steps = self.scope.steps.iter().filter(|step| step.declared.is_empty());
+        let names: BTreeSet<&'s str> =
+            steps.flat_map(|step| &step.reads).filter(open).map(|read| &*read.name).collect();
+        if names.is_empty() {
+            return BTreeMap::new();
+        }
+        let outputs: BTreeSet<&'s str> = self.scope.outputs.keys().map(String::as_str).collect();
+        let mut slips = BTreeMap::new();
+        let known = self.scope.inputs.keys().map(String::as_str).chain(outputs);
+        for known in known.take_while(|_| !self.comparisons.used_up()) {
+            let alike = names.iter().filter(|name| self.comparisons.one_letter_off(name, known));
+            slips.extend(alike.map(|name| (*name, known)));
+        }
+        for input in unused_inputs(self) {
+            if let Some(name) = self.comparisons.nearest(input, names.iter().copied(), 1).into_iter().next() {
+                slips.insert(name, input);
+            }
+        }
+        slips
     }
 
     /// The name of the output of the step that a name speaks of in other words: `poem_output` for `poem_result`.
@@ -125,32 +155,6 @@ pub(super) fn unused_inputs<'s>(subject: &FlowSubject<'s>) -> Vec<&'s str> {
     }
     subject.scope.inputs.keys().map(String::as_str).filter(|name| !read_somewhere.contains(name)).collect()
 }
-
-/// Names that steps without declarations read, each with the input or output that it is a misspelling of: an input
-/// that is alike and that no step reads, or one of which it differs in a single letter.
-pub(super) fn slips<'s>(subject: &FlowSubject<'s>) -> BTreeMap<&'s str, &'s str> {
-    let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
-    let steps = subject.scope.steps.iter().filter(|step| step.declared.is_empty());
-    let names: BTreeSet<&'s str> = steps.flat_map(|step| &step.reads).filter(open).map(|read| &*read.name).collect();
-    if names.is_empty() {
-        return BTreeMap::new();
-    }
-    let outputs: BTreeSet<&'s str> = subject.scope.outputs.keys().map(String::as_str).collect();
-    let known = subject.scope.inputs.keys().map(String::as_str).chain(outputs).take(MOST_SLIPS);
-    let mut slips = BTreeMap::new();
-    for known in known {
-        slips.extend(names.iter().filter(|name| one_letter_off(name, known)).map(|name| (*name, known)));
-    }
-    for input in unused_inputs(subject).into_iter().take(MOST_SLIPS) {
-        if let Some(name) = nearest(input, names.iter().copied(), 1).into_iter().next() {
-            slips.insert(name, input);
-        }
-    }
-    slips
-}
-
-/// The most names for which a misspelling is looked for.
-pub(super) const MOST_SLIPS: usize = 100;
 
 /// Whether a name is made as those of outputs are.
 pub(super) fn is_named_as_output(name: &str) -> bool {

@@ -1,15 +1,18 @@
 //! What a rule is: an id, a severity, a reach, a sentence, and one function.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::code::{Code, WarningCode};
 use crate::document::{Document, Note, NoteKind, Place, Pointer};
 use crate::graph::{Graph, Order};
 use crate::model::wire::Unread;
 use crate::model::{Edge, Flow, Lookup, Node, NodeKind, OutputShape};
+use crate::names::Comparisons;
 use crate::render::Placeholder;
 use crate::validate::doing::FaultKind;
+use crate::validate::misreading::Misread;
 use crate::validate::rules::schema::Violation;
 use crate::validate::spelling;
 use crate::validate::{Body, Draft, Drafts, Known, Reach, ReadSource, Scope, Severity, StepScope};
@@ -92,7 +95,7 @@ impl<'a> FileSubject<'a> {
 }
 
 /// What a flow rule may look at.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct FlowSubject<'a> {
     /// The file that it stands in.
     pub document: &'a Document,
@@ -108,6 +111,10 @@ pub struct FlowSubject<'a> {
     pub scope: &'a Scope,
     /// What is known of the outside.
     pub known: Known<'a>,
+    /// What may still be compared to find names that are spelt alike.
+    pub comparisons: Comparisons,
+    pub(super) slips: OnceCell<BTreeMap<&'a str, &'a str>>,
+    pub(super) misread: OnceCell<Vec<Misread<'a>>>,
 }
 
 impl FlowSubject<'_> {

@@ -199,7 +199,7 @@ impl Scope {
         let done = match done {
             Ok(done) => done,
             Err(fault) => {
-                let (code, message) = (fault.kind.code(), fault.with_nearest());
+                let (code, message) = (fault.kind.code(), fault.with_nearest(&texts.comparisons));
                 let body = Body::Faulty { code, message, meant: Intent::of(node), mending: Mending::default() };
                 return StepScope { fault: Some(fault), ..StepScope::without_text(reader.node, body) };
             }

@@ -146,12 +146,12 @@ impl Records {
     }
 
     pub(super) fn listed(&self, commit: &ObjectId) -> Option<ListedTree> {
-        serde_json::from_slice(&self.folder.read_checked(&format!("trees/{commit}"))?).ok()
+        serde_json::from_slice(&self.folder.read_checked(&format!("listings/{commit}"))?).ok()
     }
 
     pub(super) fn keep_listed(&self, commit: &ObjectId, listed: &ListedTree) {
         if let Ok(bytes) = serde_json::to_vec(listed) {
-            self.folder.write_checked(&format!("trees/{commit}"), &bytes);
+            self.folder.write_checked(&format!("listings/{commit}"), &bytes);
         }
     }
 
@@ -188,7 +188,7 @@ impl Records {
                 commits.push(record.commit);
             }
         }
-        for below in ["trees", "derived"] {
+        for below in ["listings", "derived"] {
             for name in self.folder.names(below) {
                 let commit = name.get(..40).unwrap_or(&name);
                 if !name.starts_with('.') && !commits.iter().any(|known| known == commit) {
@@ -196,7 +196,7 @@ impl Records {
                 }
             }
         }
-        for below in ["refs", "trees", "derived"] {
+        for below in ["refs", "listings", "derived"] {
             for name in self.folder.old_names(below, LEFT_OVER).iter().filter(|name| name.starts_with('.')) {
                 self.folder.remove(&format!("{below}/{name}"));
             }
@@ -206,9 +206,9 @@ impl Records {
     /// The blobs of all listings; `None` where a listing can't be read, so that some may be missing.
     pub(super) fn blobs(&self) -> Option<HashSet<String>> {
         let mut blobs = HashSet::new();
-        for name in self.folder.names("trees").iter().filter(|name| !name.starts_with('.')) {
+        for name in self.folder.names("listings").iter().filter(|name| !name.starts_with('.')) {
             let listed: ListedTree =
-                serde_json::from_slice(&self.folder.read_checked(&format!("trees/{name}"))?).ok()?;
+                serde_json::from_slice(&self.folder.read_checked(&format!("listings/{name}"))?).ok()?;
             blobs.extend(listed.files.into_iter().map(|(_, id, _)| id));
         }
         Some(blobs)

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::code::Code;
 use crate::document::{Document, Place, Pointer};
 use crate::model::{Expectation, Flow, FlowTest, KnownFlow, Lookup, NodeKind, Taken, TestedFlow};
-use crate::names::{VariableName, few, nearest, nfc, quoted};
+use crate::names::{VariableName, few, nfc, quoted};
 use crate::validate::scope::set_selector;
 use crate::validate::{Check, Drafts, REGISTRY, Reach, Rule, Severity, Verdict};
 
@@ -118,12 +118,12 @@ fn inputs(test: &FlowTest, flow: &Flow, takes: &Taken, drafts: &mut Drafts<'_>) 
             if !takes.sets.iter().any(|known| nfc(known) == nfc(set)) {
                 let place = Place::value(at.key(key));
                 let draft = drafts.find(place, format!("flow {flow} has no variable set {}", quoted(set)));
-                let near = nearest(set, takes.sets.iter().map(String::as_str), 1);
-                match (near.is_empty(), takes.sets.is_empty()) {
-                    (false, _) => draft.did_you_mean(set, takes.sets.iter().map(String::as_str)),
-                    (true, false) => draft.hint(format!("its sets: {}", few(takes.sets.iter().map(|set| quoted(set))))),
-                    (true, true) => draft.hint("it has none: give the values under their own names"),
-                };
+                draft.did_you_mean_or(set, takes.sets.iter().map(String::as_str), || {
+                    Some(match takes.sets.is_empty() {
+                        true => "it has none: give the values under their own names".to_owned(),
+                        false => format!("its sets: {}", few(takes.sets.iter().map(|set| quoted(set)))),
+                    })
+                });
             }
         } else if !set_selector(key)
             && !VariableName::normal(key).is_ok_and(|name| takes.names.iter().any(|known| known == name.as_str()))

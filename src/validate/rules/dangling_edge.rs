@@ -4,13 +4,8 @@ use std::collections::HashSet;
 
 use crate::code::{Code, WarningCode};
 use crate::document::{Edit, Place};
-use crate::names::{nearest, quoted, shown};
+use crate::names::{quoted, shown};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
-
-/// How many ids are compared for a slip of the pen.
-const NEAREST: usize = 1_000;
-/// How many are compared for all edges of a flow.
-const MOST_COMPARISONS: usize = 20_000;
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -30,7 +25,6 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         return;
     }
     let known: HashSet<&str> = subject.flow.nodes.iter().map(|node| node.id.as_str()).collect();
-    let mut comparisons = MOST_COMPARISONS;
     for (number, edge) in subject.flow.edges.iter().enumerate() {
         for (end, key) in [(&edge.from, "source"), (&edge.to, "target")] {
             if known.contains(end.as_str()) {
@@ -39,10 +33,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let place = Place::value(subject.flow.edge_pointer(number).key(key));
             let turned = turned_round(subject, number, end);
             // Where nothing is compared any more, what is meant is not known, and the edge is left alone.
-            let sure = comparisons > 0;
-            let compared: Vec<&str> = known_in_order(subject).take(NEAREST.min(comparisons)).collect();
-            comparisons -= compared.len();
-            let near = nearest(end, compared, 1).first().copied().map(str::to_owned);
+            let near = subject.comparisons.nearest(end, known_in_order(subject), 1).first().map(|&id| id.to_owned());
+            let sure = !subject.comparisons.used_up();
             let draft = drafts
                 .find(
                     place.clone(),

@@ -10,7 +10,7 @@ use crate::graph::Ancestors;
 use crate::model::{NodeKind, Shape, Syntax};
 use crate::names::quoted;
 use crate::render::placeholders;
-use crate::validate::misreading::{is_named_as_output, slips};
+use crate::validate::misreading::is_named_as_output;
 use crate::validate::{Body, Read, ReadSource, StepScope};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -30,7 +30,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let outputs: BTreeSet<&str> = subject.scope.outputs.keys().map(String::as_str).collect();
     let ancestors = subject.order.map(Ancestors::of);
     let in_doubt = subject.steps_in_doubt() || subject.edges_in_doubt();
-    let slips = slips(subject);
+    let slips = subject.slips();
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         if let NodeKind::Tool(tool) = &node.kind {
             single_braces(subject, (number, &node.id), &tool.args, drafts);
@@ -42,7 +42,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
         let Body::Text { text, .. } = &step.body else { continue };
         if !in_doubt {
-            takes_what_came_before(subject, step, &slips, drafts);
+            takes_what_came_before(subject, step, slips, drafts);
         }
         for read in step.reads.iter().filter(|_| step.declared.is_empty()) {
             let (Some(meant), ReadSource::Open { input: false, .. }) = (slips.get(&*read.name), &read.source) else {

@@ -7,7 +7,6 @@ use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::model::{NodeKind, VariableSet};
 use crate::names::{VariableName, nfc, quoted};
-use crate::validate::misreading::slips;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, StepScope};
 
 /// The rule.
@@ -25,7 +24,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let mut told: HashSet<(String, Pointer)> = HashSet::new();
     // What a text reads under a name that is slightly wrong is told there.
-    let slips: LazyCell<HashSet<&str>, _> = LazyCell::new(|| slips(subject).into_values().collect());
+    let slips: LazyCell<HashSet<&str>, _> = LazyCell::new(|| subject.slips().values().copied().collect());
     for step in &subject.scope.steps {
         let Body::Text { template, .. } = &step.body else { continue };
         let (id, called) = (subject.id(step.node), subject.called(step.node));

@@ -6,8 +6,8 @@ use super::foreign_placeholder::written_otherwise;
 use crate::code::Code;
 use crate::document::{Edit, Place, Pointer};
 use crate::model::NodeKind;
-use crate::names::{CatalogPath, nearest, quoted};
-use crate::validate::misreading::{MOST_SLIPS, unused_inputs};
+use crate::names::{CatalogPath, quoted};
+use crate::validate::misreading::unused_inputs;
 use crate::validate::{Body, Read, ReadSource, StepScope};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
@@ -34,8 +34,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         // A name that is nearly this one and that nobody declares is told at its placeholder.
         let open = |read: &&Read| matches!(read.source, ReadSource::Open { declared: false, input: false });
         let drifted = |name: &str| {
-            let mut reads = step.reads.iter().filter(open).take(MOST_SLIPS);
-            reads.any(|read| !nearest(&read.name, [name], 1).is_empty())
+            let mut reads = step.reads.iter().take_while(|_| !subject.comparisons.used_up()).filter(open);
+            reads.any(|read| !subject.comparisons.nearest(&read.name, [name], 1).is_empty())
         };
         for declared in &step.declared {
             let meant = otherwise.contains(&declared.name) || drifted(&declared.name);
@@ -62,10 +62,15 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
     }
     let unused = unused_inputs(subject);
-    let misread = if unused.is_empty() { Vec::new() } else { subject.misread() };
+    let misread: HashSet<&str> = match unused.is_empty() {
+        true => HashSet::new(),
+        false => subject.misread().iter().map(|one| one.meant).collect(),
+    };
+    let unknown = if unused.is_empty() { Vec::new() } else { mapped_in_vain(subject) };
     for name in unused {
-        // What reads it under a name that is slightly wrong is told there.
-        if misread.iter().any(|one| one.meant == name) || mapped_in_vain(subject, name) {
+        // What reads or maps it under a name that is slightly wrong is told there.
+        let mapped_in_vain = || unknown.iter().any(|source| !subject.comparisons.nearest(source, [name], 1).is_empty());
+        if misread.contains(name) || mapped_in_vain() {
             continue;
         }
         let Some(input) = subject.scope.inputs.get(name) else { continue };
@@ -86,10 +91,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     }
 }
 
-/// Whether an edge maps an input that is not there, and this one was meant.
-fn mapped_in_vain(subject: &FlowSubject<'_>, input: &str) -> bool {
+/// What edges map that is neither an output nor an input.
+fn mapped_in_vain<'s>(subject: &FlowSubject<'s>) -> Vec<&'s str> {
     let sources = subject.flow.edges.iter().flat_map(|edge| &edge.mapping).map(|(_, source)| source.as_str());
     let of_step = |source: &str| source == "result" || source.starts_with("result.");
-    let unknown = sources.filter(|source| !of_step(source) && !subject.scope.inputs.contains_key(*source));
-    unknown.take(MOST_SLIPS).any(|source| !nearest(source, [input], 1).is_empty())
+    sources.filter(|source| !of_step(source) && !subject.scope.inputs.contains_key(*source)).collect()
 }

@@ -7,6 +7,7 @@ use super::{Body, Intent, Mending, app_internal};
 use crate::code::Code;
 use crate::model::Syntax;
 use crate::model::{Lookup, Node, Shelf, Template, TemplateNode, UnfoldedSize};
+use crate::names::Comparisons;
 use crate::render::Outline;
 use crate::validate::Known;
 use crate::validate::rules::over_limit::{MAX_BYTES, MAX_GROUPS, MAX_NAMES};
@@ -18,11 +19,14 @@ pub(super) struct Texts<'a> {
     /// The templates' texts by where the template lies, which the shelf keeps in place.
     outlined: HashMap<*const Template, (Arc<str>, Arc<Outline>)>,
     so_far: UnfoldedSize,
+    /// What may still be compared to find names that are spelt alike.
+    pub(super) comparisons: Comparisons,
 }
 
 impl<'a> Texts<'a> {
     pub(super) fn of(known: Known<'a>) -> Self {
-        Self { known, shelf: known.shelf, outlined: HashMap::new(), so_far: UnfoldedSize::default() }
+        let (outlined, so_far, comparisons) = Default::default();
+        Self { known, shelf: known.shelf, outlined, so_far, comparisons }
     }
 
     /// A step's text, or why there is none, and its brace groups.

@@ -90,15 +90,15 @@ async fn a_ref_that_nobody_asks_for_is_forgotten_with_what_was_kept_of_it() {
     view.snapshot.keep_derived("index", vec![b"index".to_vec()]).await.unwrap();
     let root = fs::read_dir(desk.settings.cache_dir.join("v2")).unwrap().next().unwrap().unwrap().path();
     let count = |below: &str| fs::read_dir(root.join(below)).unwrap().count();
-    assert_eq!((count("refs"), count("trees"), count("derived")), (1, 1, 1));
+    assert_eq!((count("refs"), count("listings"), count("derived")), (1, 1, 1));
     desk.github.put("flows/More.json", Some(b"{}"));
     desk.pass(60 * 24 * 29);
     newest(&source).await.unwrap();
-    assert_eq!((count("refs"), count("trees"), count("derived")), (2, 2, 1));
+    assert_eq!((count("refs"), count("listings"), count("derived")), (2, 2, 1));
     desk.github.put("flows/Most.json", Some(b"{}"));
     desk.pass(60 * 24 * 2);
     newest(&source).await.unwrap();
-    assert_eq!((count("refs"), count("trees"), count("derived")), (1, 1, 0));
+    assert_eq!((count("refs"), count("listings"), count("derived")), (1, 1, 0));
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn a_restart_within_the_life_asks_nothing_and_opens_few_files() {
     view.snapshot.keep_derived("index", vec![b"a".to_vec(), b"kept index".to_vec()]).await.unwrap();
     // Everything but the ref record, the salt of its name and the derived file is taken away.
     let root = fs::read_dir(desk.settings.cache_dir.join("v2")).unwrap().next().unwrap().unwrap().path();
-    for name in ["blobs", "trees"] {
+    for name in ["blobs", "listings"] {
         fs::rename(root.join(name), root.join(format!("{name}-aside"))).unwrap();
     }
     desk.github.forget();
