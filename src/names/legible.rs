@@ -28,6 +28,17 @@ fn joins(c: char) -> bool {
         | '\u{2060}' | '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}')
 }
 
+/// Whether a selector of a letter's form stands behind a letter that has one form alone: one byte of a hidden text
+/// fits into each. Ideographs have such forms, as have a few scripts, and signs that are also emoji.
+fn selects_nothing(before: Option<char>, c: char) -> bool {
+    let ideograph = |c| matches!(c, '\u{3005}'..='\u{3007}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
+    match c {
+        '\u{E0100}'..='\u{E01EF}' => !before.is_some_and(ideograph),
+        '\u{FE00}'..='\u{FE0F}' => before.is_some_and(|c| c.is_alphabetic() && c < '\u{1000}'),
+        _ => false,
+    }
+}
+
 /// Where hidden characters stand in a text, in bytes.
 pub fn hidden(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -37,7 +48,14 @@ pub fn hidden(text: &str) -> Vec<Range<usize>> {
     // Where a run of joiners begins, and how many there are.
     let mut run: Option<(usize, usize)> = None;
     let mut flag_ends = 0;
+    let mut before = None;
     for (at, c) in text.char_indices() {
+        let before = before.replace(c);
+        if selects_nothing(before, c) {
+            note_run(&mut found, run.take(), at);
+            note(&mut found, at..at + c.len_utf8());
+            continue;
+        }
         if joins(c) {
             let (start, count) = run.unwrap_or((at, 0));
             run = Some((start, count + 1));

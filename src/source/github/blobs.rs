@@ -200,7 +200,7 @@ impl Fetch<'_> {
                     tracing::info!(%error, "a GraphQL post failed");
                     match error {
                         // What is refused here may be allowed there: tokens, proxies and firewalls tell the two apart.
-                        SourceError::Unauthorized { .. } | SourceError::Forbidden { .. } => self.client.leave_graphql(),
+                        SourceError::Forbidden { .. } => self.client.leave_graphql(),
                         error if error.is_about_everything() => haul.failed(self.commit, error),
                         _ => {}
                     }

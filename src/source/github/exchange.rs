@@ -119,7 +119,11 @@ impl GithubClient {
         let message = || self.clean(&wire::message(&reply.body));
         let repo = self.repo.clone();
         match judge(reply.status, &reply.headers, told.as_deref(), now) {
-            // A page of something else says nothing of the repository.
+            // A page of something else says nothing of the token, or of the repository.
+            LimitVerdict::Unauthorized if told.is_none() && is_markup(&reply) => {
+                let (authenticated, message) = (self.has_token(), message());
+                Try::Failed(SourceError::Forbidden { repo, authenticated, reason: Refusal::NotGitHub, message })
+            }
             LimitVerdict::Answer if is_page(call, &reply) => Try::Failed(self.unusable(call, &reply)),
             LimitVerdict::Answer => Try::Done(reply),
             LimitVerdict::Unauthorized => {
@@ -155,8 +159,11 @@ impl GithubClient {
 
 /// Whether the API's address answered that nothing is there with a web page, which GitHub's API never does.
 fn is_page(call: &ApiCall, reply: &ApiReply) -> bool {
-    let page = reply.body.trim_ascii_start().starts_with(b"<") && !reply.headers.contains_key("x-github-request-id");
-    reply.status == StatusCode::NOT_FOUND && !matches!(call.target, Target::Open(_)) && page
+    reply.status == StatusCode::NOT_FOUND && !matches!(call.target, Target::Open(_)) && is_markup(reply)
+}
+
+fn is_markup(reply: &ApiReply) -> bool {
+    reply.body.trim_ascii_start().starts_with(b"<") && !reply.headers.contains_key("x-github-request-id")
 }
 
 fn headers(call: &ApiCall) -> HeaderMap {

@@ -14,6 +14,8 @@ use crate::source::refusal::Refusal;
 
 /// The pause where GitHub names none.
 const UNNAMED: TimeDelta = TimeDelta::seconds(60);
+/// The pause where the time that GitHub names is over.
+const SHORTEST: TimeDelta = TimeDelta::seconds(1);
 /// The longest that one of GitHub's limits lasts: quotas are counted by the hour.
 const AN_HOUR: TimeDelta = TimeDelta::hours(1);
 /// Three thousand years from now, in seconds since 1970: what is more is in milliseconds.
@@ -123,7 +125,8 @@ fn limit(status: StatusCode, headers: &HeaderMap, message: &str, now: DateTime<U
         return Some(RateLimit::until(named.unwrap_or(DateTime::<Utc>::MAX_UTC), !used_up, now));
     }
     if used_up {
-        let named = reset(headers).filter(|at| *at > now).unwrap_or(now + UNNAMED);
+        // A time that is over by now was over a moment ago, or the two clocks differ.
+        let named = reset(headers).map_or(now + UNNAMED, |named| named.max(now + SHORTEST));
         return Some(RateLimit::until(named, false, now));
     }
     let message = message.to_ascii_lowercase();
@@ -248,7 +251,13 @@ mod tests {
         assert_eq!(judged(403, &[], "You have exceeded a secondary rate limit."), minute(true));
         assert_eq!(judged(403, &[], "API rate limit exceeded for 203.0.113.9."), minute(false));
         assert_eq!(judged(403, &[("x-ratelimit-remaining", "0")], ""), minute(false));
-        assert_eq!(judged(403, &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "900")], ""), minute(false));
+    }
+
+    #[test]
+    fn a_limit_whose_time_is_over_lasts_a_moment() {
+        let used_up = |reset| judged(403, &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", reset)], "");
+        assert_eq!(used_up("900"), limited(1001, false));
+        assert_eq!(used_up("1000"), limited(1001, false));
     }
 
     #[test]

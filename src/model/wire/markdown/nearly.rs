@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::scan::{is_settings, unlisted};
 use crate::document::{Note, NoteKind, Span};
-use crate::names::{quoted, shown, variable_char};
+use crate::names::{invisible, quoted, shown, variable_char};
 
 /// Headings that were meant to begin a step: the file names a step that is not there and is called as such a heading
 /// is, a step reads its own output below one, or it is made like one. `steps` are the ids, and where their texts stand.
@@ -34,22 +34,27 @@ pub(super) fn steps<'t>(
     let mut notes = Vec::new();
     for heading in headings {
         let line = text.get(heading.start..heading.end).unwrap_or_default();
+        let seen = as_seen(line);
+        let line = seen.as_str();
         let between = own.iter().any(|(start, at)| (*start..*at).contains(&heading.start));
         let meant = called(line).find(|name| missing.contains(&key(name)));
         let after = text.get(heading.end..).unwrap_or_default();
         // Where nothing is a step, a heading with an id was to be one.
         let only = steps.is_empty() && written_id(line).is_some();
-        if meant.is_none() && !between && !only && !is_made_like_a_step(line, after) {
+        let sure = meant.is_some() || between || only || is_made_like_a_step(line, after);
+        if !sure && written_id(line).is_none() {
             continue;
         }
         let words = words_of(line);
-        let id = meant.or_else(|| called(line).next().filter(|_| !words.is_empty())).unwrap_or_else(|| "id".to_owned());
+        let id = meant.or_else(|| nearly_id(line).map(str::to_owned));
+        let id = id.or_else(|| called(line).next().filter(|_| !words.is_empty())).unwrap_or_else(|| "id".to_owned());
         let message = format!("{} begins no step", quoted(&shown(line, 80)));
         let hint = format!(
             "a step begins with two # at the beginning of a line and ends in its id: `## {} {{#{id}}}`",
             shown(words, 60)
         );
-        notes.push(Note::new(NoteKind::LostStep, *heading, message, hint));
+        let kind = if sure { NoteKind::LostStep } else { NoteKind::Misspelt };
+        notes.push(Note::new(kind, *heading, message, hint));
     }
     notes
 }
@@ -63,13 +68,61 @@ fn is_made_like_a_step(line: &str, after: &str) -> bool {
     let moved = inner.len() < line.len() && inner.starts_with("## ");
     let underlined = !inner.starts_with('#');
     let block = || after.trim_start().lines().next().and_then(|line| line.strip_prefix("```")).is_some_and(is_settings);
-    written_id(line).is_some() && (no_blank || moved || underlined || block())
+    let two = line.strip_prefix("##").is_some_and(|rest| rest.starts_with(char::is_whitespace));
+    (two && nearly_id(line).is_some()) || (written_id(line).is_some() && (no_blank || moved || underlined || block()))
+}
+
+/// A line as a reader sees it: without invisible characters, and with the signs that keyboards of wide letters type as
+/// those of ASCII.
+fn as_seen(line: &str) -> String {
+    let visible =
+        line.chars().filter(|c| !invisible(*c) && !matches!(c, '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}'));
+    visible
+        .map(|c| match c {
+            '｛' => '{',
+            '｝' => '}',
+            '＃' => '#',
+            '：' => ':',
+            c if c.is_whitespace() => ' ',
+            c => c,
+        })
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
+}
+
+/// The id in a pair of brackets: `#id`, with blanks or a colon before it.
+fn id_within(inner: &str) -> Option<&str> {
+    let id = inner.trim().trim_start_matches(':').trim_start().strip_prefix('#').map(str::trim);
+    id.filter(|id| is_id(id))
+}
+
+fn is_id(id: &str) -> bool {
+    !id.is_empty() && id.chars().all(variable_char)
+}
+
+/// The id that a heading of two marks was to end with: in other brackets, with blanks or a colon within them, without
+/// the last one, before its words, or with something behind it.
+fn nearly_id(line: &str) -> Option<&str> {
+    let line =
+        line.rfind("<!--").filter(|_| line.ends_with("-->")).map_or(line, |at| line.get(..at).unwrap_or_default());
+    let line = line.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '.' | ',' | ':' | ';'));
+    let last = |open: char, close: char| line.strip_suffix(close)?.rsplit_once(open);
+    let first = line.trim_start_matches('#').trim_start().strip_prefix('{').and_then(|rest| rest.split_once('}'));
+    let round = last('(', ')').filter(|(words, _)| !words.ends_with(']')).or_else(|| last('[', ']'));
+    let number = |id: &&str| !id.chars().all(|c| c.is_ascii_digit());
+    let open = line.rsplit_once("{#").filter(|(_, id)| !id.contains('}')).map(|(_, id)| id.trim());
+    let braces = last('{', '}').and_then(|(_, inner)| id_within(inner));
+    braces
+        .or_else(|| first.and_then(|(inner, _)| id_within(inner)))
+        .or_else(|| round.and_then(|(_, inner)| id_within(inner)).filter(number))
+        .or_else(|| open.filter(|id| is_id(id)))
 }
 
 /// The id with which a heading ends.
 fn written_id(line: &str) -> Option<&str> {
     let (_, id) = line.trim_end().strip_suffix('}')?.rsplit_once("{#")?;
-    (!id.is_empty() && id.chars().all(variable_char)).then_some(id)
+    is_id(id).then_some(id)
 }
 
 /// The words of a heading.

@@ -188,7 +188,9 @@ pub(super) fn begins_like_a_block(text: &str) -> bool {
 /// Whether a line is a heading, or was to be one: a step's that is indented or an item of a list.
 fn is_like_a_heading(line: &str) -> bool {
     let inner = line.trim_start_matches(' ');
-    line.starts_with('#') || (line.len() - inner.len() <= 3 && unlisted(inner).starts_with("## "))
+    // What nobody sees, or the wide form of the sign, makes no heading.
+    let seen = line.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric() && c != '＃');
+    seen.starts_with(['#', '＃']) || (line.len() - inner.len() <= 3 && unlisted(inner).starts_with("## "))
 }
 
 /// Whether a line makes a heading of the one above.

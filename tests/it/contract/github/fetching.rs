@@ -215,7 +215,7 @@ async fn graphql_that_is_refused_is_made_up_for_and_left_alone_while_what_is_ref
     let json = |status, message: &str| {
         wiremock::ResponseTemplate::new(status).set_body_json(serde_json::json!({"message": message}))
     };
-    for answer in [page(401), page(403), json(401, "Bad credentials"), json(403, "Resource not accessible")] {
+    for answer in [page(401), page(403), json(403, "Resource not accessible")] {
         let desk = Desk::with(many(20)).await;
         desk.github.fault(Fault::answer("graphql", answer.clone()));
         let source = desk.open();
@@ -230,8 +230,13 @@ async fn graphql_that_is_refused_is_made_up_for_and_left_alone_while_what_is_ref
             desk.github.fault(Fault::answer(part, answer.clone()));
         }
         let error = newest(&desk.open()).await.unwrap_err();
-        assert!(matches!(error, SourceError::Unauthorized { .. } | SourceError::Forbidden { .. }), "{error:?}");
+        assert!(matches!(error, SourceError::Forbidden { .. }), "{error:?}");
     }
+    // A token that GitHub itself does not take is taken nowhere.
+    let desk = Desk::with(many(20)).await;
+    desk.github.fault(Fault::answer("graphql", json(401, "Bad credentials")));
+    let error = newest(&desk.open()).await.unwrap_err();
+    assert!(matches!(error, SourceError::Unauthorized { .. }), "{error:?}");
 }
 
 #[tokio::test]
