@@ -20,7 +20,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 pub use alike::{folded, same_file};
 pub use few::{Few, MOST_NAMED, counted, few, grouped};
-pub use legible::{hidden, invisible, legible, spelt_in_tags};
+pub use legible::{hidden, invisible, joins, legible, spelt_in_tags};
 pub use nearest::{Comparisons, nearest, nearly_same};
 
 /// Longest name of a flow or template, in characters.
@@ -360,6 +360,20 @@ pub fn segment(text: &str) -> String {
 /// The address of what a step of an execution gave.
 pub fn step_address(execution: &str, step: &str) -> String {
     format!("execution://{}/{}", segment(execution), segment(step))
+}
+
+/// Whether a file in Markdown of that stem is about a repository, and so never a template.
+pub fn is_about(stem: &str) -> bool {
+    let about = ["readme", "changelog", "contributing", "license", "code_of_conduct", "agents", "claude"];
+    about.iter().any(|other| stem.eq_ignore_ascii_case(other))
+}
+
+/// An id of a step that no placeholder can name: what stands in it, and the id without that.
+pub fn unreadable_id(id: &str) -> Option<(String, String)> {
+    let odd = id.chars().find(|c| !variable_char(*c))?;
+    let what = if odd == ' ' { "a blank".to_owned() } else { quoted(&odd.to_string()) };
+    let plain: String = id.trim().chars().map(|c| if variable_char(c) { c } else { '_' }).collect();
+    Some((format!("{what} stands in the id {}, so that no text can read what this step gives", quoted(id)), plain))
 }
 
 /// A name in NFC with underscores read as blanks: `Brand_Plan` and `Brand Plan` are one.

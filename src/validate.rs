@@ -31,7 +31,7 @@ use crate::names::{CatalogPath, Comparisons, Few};
 use checked::CheckedView;
 
 pub use checked::CheckedFlow;
-pub use doing::{MAX_DEPTH, TELL_FLOWS_APART};
+pub use doing::{MAX_DEPTH, TELL_FLOWS_APART, TELL_TEMPLATES_APART};
 pub use finding::{Draft, Drafts, Finding, Reach, Related, Severity};
 pub use guidance::Guidance;
 pub use ignoring::{IGNORE_KEY, LookedAt, Suppressed, SuppressedBy, sift, useless_setting};

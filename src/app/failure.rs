@@ -16,7 +16,7 @@ use crate::discover::{DamagedIndex, DiscoverError};
 use crate::model::Unusable;
 use crate::names::quoted;
 use crate::run::Refusal;
-use crate::validate::{Finding, Reach, TELL_FLOWS_APART};
+use crate::validate::{Finding, Reach, TELL_FLOWS_APART, TELL_TEMPLATES_APART};
 
 /// Exit codes of the command line, with their meaning.
 #[cfg(feature = "internals")]
@@ -199,7 +199,7 @@ impl From<CatalogError> for Error {
             CatalogError::AmbiguousTemplate { files, .. } => made
                 .next("ask for one of them by its id, or rename one of the files")
                 .detail("candidates", json!(files.named))
-                .fixed(&files.named, "name the file instead, or give one of the templates another id and title"),
+                .fixed(&files.named, TELL_TEMPLATES_APART),
             CatalogError::Unusable(unusable) => made.about_file(&unusable),
             CatalogError::Gone { .. } => made.next("call flows_list with refresh true, and ask again"),
             CatalogError::Refused { findings, .. } => {

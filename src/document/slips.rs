@@ -2,6 +2,7 @@
 //! typographic signs, words of other languages.
 
 use super::Span;
+use crate::names::{invisible, joins};
 
 /// What somebody did, and how to undo it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,12 +15,34 @@ pub(super) struct Slip {
 /// The slip that a parser stumbled over at a byte of a text, where it is one of these.
 pub(super) fn slip(text: &str, at: usize) -> Option<Slip> {
     merge(text, at)
+        .or_else(|| unseen(text, at))
         .or_else(|| markdown(text, at))
         .or_else(|| fence(text, at))
         .or_else(|| other_form(text, at))
         .or_else(|| open_text(text, at))
         .or_else(|| typographic(text, at))
         .or_else(|| foreign_word(text, at))
+}
+
+/// A character that no editor shows, outside of a text.
+fn unseen(text: &str, at: usize) -> Option<Slip> {
+    let found = text.get(at..)?.chars().next()?;
+    let beginning = text.bytes().take(200);
+    let hint = if found == '\0' && beginning.clone().filter(|byte| *byte == 0).count() * 3 > beginning.count() {
+        "the file looks like UTF-16: save it as UTF-8"
+    } else {
+        "delete it; an editor that shows invisible characters helps to find it"
+    };
+    let what = match found {
+        '\u{FEFF}' => "a byte-order mark",
+        '\0' => "a NUL character",
+        '\u{1A}' => "the mark that ends a file in DOS",
+        c if invisible(c) || joins(c) => "an invisible character",
+        c if c.is_control() && !c.is_whitespace() => "a control character",
+        _ => return None,
+    };
+    let message = format!("{what} (U+{:04X}) stands here, which editors don't show", u32::from(found));
+    Some(Slip { message, hint, span: Span { start: at, end: at + found.len_utf8() } })
 }
 
 /// A text in Markdown, as flows and templates may be written, under a name that ends in `.json`.
@@ -108,14 +131,14 @@ const SIGNS: [(&[char], &str, &str); 7] = [
     (&['\u{FF0C}', '\u{3001}'], ",", "comma"),
     (&['\u{FF5B}', '\u{FF5D}', '\u{FF3B}', '\u{FF3D}'], "{ } [ ]", "bracket"),
     (&['\u{2212}', '\u{2013}', '\u{2014}'], "-", "minus"),
-    (&['\u{00A0}', '\u{3000}', '\u{2003}', '\u{202F}', '\u{200B}'], "a plain blank", "blank"),
+    (&['\u{00A0}', '\u{3000}', '\u{2003}', '\u{202F}'], "a plain blank", "blank"),
 ];
 
 fn typographic(text: &str, at: usize) -> Option<Slip> {
     let found = text.get(at..)?.chars().next()?;
     let (instead, what) = sign(found)?;
     let code = u32::from(found);
-    let shown = if found.is_whitespace() || found == '\u{200B}' { String::new() } else { format!("{found}, ") };
+    let shown = if found.is_whitespace() { String::new() } else { format!("{found}, ") };
     Some(Slip {
         message: format!("a typographic {what} ({shown}U+{code:04X}); JSON has {instead}"),
         hint: "switch off smart punctuation in the editor, and replace such signs outside of texts",

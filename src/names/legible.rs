@@ -22,7 +22,7 @@ pub fn invisible(c: char) -> bool {
 }
 
 /// Whether a character is invisible and has its use in scripts or emoji.
-fn joins(c: char) -> bool {
+pub fn joins(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200D}'
         | '\u{2060}' | '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}')

@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use super::LONGEST_NAME;
+use super::legible::{invisible, joins};
+use super::{LONGEST_NAME, folded, nfc};
 
 /// Shorter words that differ in one letter are often two words.
 const LEAST_LETTERS: usize = 5;
@@ -15,7 +16,34 @@ pub fn nearly_same(word: &str, name: &str) -> bool {
     };
     let (word, name) = (plain(word), plain(name));
     let long = word.chars().count().min(name.chars().count()) >= LEAST_LETTERS;
-    word == name || (long && word != format!("{name}s") && strsim::damerau_levenshtein(&word, &name) == 1)
+    word == name
+        || slipped(&word, &name)
+        || (long && word != format!("{name}s") && strsim::damerau_levenshtein(&word, &name) == 1)
+}
+
+/// Whether two words differ in what is no other word: two letters in the wrong order, or one that stands twice.
+fn slipped(word: &str, name: &str) -> bool {
+    let (word, name): (Vec<char>, Vec<char>) = (word.chars().collect(), name.chars().collect());
+    let (shorter, longer) = if word.len() <= name.len() { (&word, &name) } else { (&name, &word) };
+    if shorter.len() < LEAST_LETTERS - 1 || longer.len() > LONGEST_NAME {
+        return false;
+    }
+    let same = shorter.iter().zip(longer).take_while(|(one, other)| one == other).count();
+    let rest = |letters: &[char], from: usize| letters.get(from..).unwrap_or_default().to_vec();
+    let at = |letters: &[char], place: usize| letters.get(place).copied();
+    match longer.len() - shorter.len() {
+        0 => {
+            same + 1 < shorter.len()
+                && at(shorter, same) == at(longer, same + 1)
+                && at(shorter, same + 1) == at(longer, same)
+                && rest(shorter, same + 2) == rest(longer, same + 2)
+        }
+        1 => {
+            let doubled = same > 0 && at(longer, same) == at(longer, same - 1);
+            doubled && at(longer, same) != Some('s') && rest(shorter, same) == rest(longer, same + 1)
+        }
+        _ => false,
+    }
 }
 
 /// The candidates spelt most like `word`, best first, at most `most`; ties keep the given order.
@@ -61,11 +89,13 @@ impl Comparisons {
             return Vec::new();
         }
         let plain = |text: &str| -> String {
-            text.chars()
-                .take(LONGEST_NAME)
-                .flat_map(char::to_lowercase)
-                .map(|c| if c == '-' || c == ' ' { '_' } else { c })
-                .collect()
+            let letters = text.trim().chars().take(LONGEST_NAME);
+            let lower = |c: char| if c == '-' || c == ' ' { '_'.to_lowercase() } else { c.to_lowercase() };
+            if text.is_ascii() {
+                return letters.flat_map(lower).collect();
+            }
+            // Neither what nobody sees nor the normal form of a letter tells names apart.
+            nfc(&letters.filter(|c| !invisible(*c) && !joins(*c)).flat_map(lower).collect::<String>())
         };
         let wanted = plain(word);
         let length = wanted.chars().count();
@@ -93,8 +123,8 @@ impl Comparisons {
         found.into_iter().map(|(_, _, candidate)| candidate).collect()
     }
 
-    /// Whether two names differ in one letter that is left out, put in, another one or in the wrong place. Numbers and
-    /// plurals tell names apart.
+    /// Whether one name is most likely the other one misspelt: they differ in case or in what stands between words, or
+    /// in one letter that is left out, put in, another one or in the wrong place. Numbers and plurals tell names apart.
     pub fn one_letter_off(&self, name: &str, other: &str) -> bool {
         let plural = |one: &str, other: &str| one.strip_suffix('s') == Some(other);
         let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
@@ -103,12 +133,16 @@ impl Comparisons {
             return false;
         }
         let shorter = name.chars().count().min(other.chars().count());
+        if shorter < LEAST_LETTERS {
+            return name != other && (folded(name) == folded(other) || slipped(name, other));
+        }
         (LEAST_LETTERS..=LONGEST_NAME).contains(&shorter)
             && self.afford(shorter, shorter)
             && !plural(name, other)
             && !plural(other, name)
             && digits(name) == digits(other)
-            && strsim::damerau_levenshtein(name, other) == 1
+            && (strsim::damerau_levenshtein(name, other) == 1 || folded(name) == folded(other))
+            && name != other
     }
 }
 
@@ -124,12 +158,19 @@ mod tests {
             ("Args", "args"),
             ("requries", "requires"),
             ("variable", "variables"),
+            ("enumm", "enum"),
+            ("tpye", "type"),
         ] {
             assert!(nearly_same(word, name), "{word} {name}");
         }
-        for (word, name) in
-            [("labels", "label"), ("calls", "call"), ("sets", "set"), ("timeout", "timeoutMs"), ("flaw", "flow")]
-        {
+        for (word, name) in [
+            ("labels", "label"),
+            ("calls", "call"),
+            ("sets", "set"),
+            ("timeout", "timeoutMs"),
+            ("flaw", "flow"),
+            ("calll", "cal"),
+        ] {
             assert!(!nearly_same(word, name), "{word} {name}");
         }
     }
@@ -140,6 +181,25 @@ mod tests {
         assert_eq!(nearest("marketing strategi", names, 3), ["Marketing_Strategy"]);
         assert_eq!(nearest("ted", names, 3), ["Tea"]);
         assert!(nearest("zzz", names, 3).is_empty());
+    }
+
+    #[test]
+    fn what_nobody_sees_and_the_normal_form_tell_no_names_apart() {
+        for (word, name) in [("a ", "a"), ("e\u{301}", "\u{e9}"), ("a\u{200b}", "a"), ("a\u{a0}", "a")] {
+            assert_eq!(nearest(word, ["b", name], 1), [name], "{word:?}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_is_told_from_another_one() {
+        let comparisons = Comparisons::default();
+        for (name, other) in [("ctiy", "city"), ("City", "city"), ("launch-date", "launch_date"), ("summry", "summary")]
+        {
+            assert!(comparisons.one_letter_off(name, other), "{name} {other}");
+        }
+        for (name, other) in [("role", "rule"), ("city", "city"), ("item", "items"), ("a", "b"), ("step1", "step2")] {
+            assert!(!comparisons.one_letter_off(name, other), "{name} {other}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::failure::{ProblemKind, SourceError};
-use crate::names::{CatalogPath, FLOW_ENDING, ObjectId};
+use crate::names::{CatalogPath, FLOW_ENDING, ObjectId, is_about};
 
 /// The folders a catalog consists of; nothing else of a repository is looked at.
 pub const CATALOG_FOLDERS: [&str; 4] = ["contracts", "flows", "personas", "templates"];
@@ -13,9 +13,6 @@ pub const CATALOG_FOLDERS: [&str; 4] = ["contracts", "flows", "personas", "templ
 pub(super) fn in_catalog(path: &str) -> bool {
     path.split_once('/').is_some_and(|(folder, _)| CATALOG_FOLDERS.contains(&folder))
 }
-
-/// Files in Markdown that lie among templates and are none, in any case.
-const ABOUT: [&str; 7] = ["readme", "changelog", "contributing", "license", "code_of_conduct", "agents", "claude"];
 
 /// Whether a file of that path is one that a catalog consists of: `.json` below flows, templates and
 /// contracts, `.md` below personas and templates, `.flow.md` below flows. A README or a picture beside them
@@ -32,7 +29,7 @@ pub fn is_read(path: &str) -> bool {
         Some("personas") => ends(".md"),
         Some("flows") => ends(".json") || ends(FLOW_ENDING),
         Some("templates") => {
-            ends(".json") || name.strip_suffix(".md").is_some_and(|stem| !stem.is_empty() && !ABOUT.contains(&stem))
+            ends(".json") || name.strip_suffix(".md").is_some_and(|stem| !stem.is_empty() && !is_about(stem))
         }
         _ => ends(".json"),
     }
@@ -88,7 +85,7 @@ pub(super) fn flow_path(path: &str) -> Option<String> {
     let stem = rest.get(..rest.len().checked_sub(3)?)?;
     let name = stem.rsplit('/').next().unwrap_or_default();
     let ends = rest.get(stem.len()..).is_some_and(|end| end.eq_ignore_ascii_case(".md"));
-    let usual = folder == "flows" && ends && !name.is_empty() && !ABOUT.contains(&name.to_ascii_lowercase().as_str());
+    let usual = folder == "flows" && ends && !name.is_empty() && !is_about(name);
     (usual && !is_hidden(path) && !is_read(path)).then(|| format!("flows/{stem}{FLOW_ENDING}"))
 }
 

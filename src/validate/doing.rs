@@ -18,6 +18,9 @@ use crate::validate::{Body, DeclaredName, Mending};
 pub const MAX_DEPTH: usize = 8;
 /// How to fix that several flows go by one name.
 pub const TELL_FLOWS_APART: &str = "rename one of the files (or, in a file of several flows, one `meta.name`)";
+/// How to tell templates apart where several go by one name.
+pub const TELL_TEMPLATES_APART: &str =
+    "rename one of the files, or give one of the templates an `id` or `title` of its own and name that";
 /// What chooses a variable set.
 const SET_SELECTOR: &str = "_variableSet";
 

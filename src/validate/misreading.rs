@@ -63,7 +63,13 @@ impl<'s> FlowSubject<'s> {
     /// letter; so does an output.
     fn find_slips(&self) -> BTreeMap<&'s str, &'s str> {
         let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
-        let steps = self.scope.steps.iter().filter(|step| step.declared.is_empty());
+        // What a call or a flow within reads counts as declared by its step.
+        let own = |step: &&StepScope| match step.body {
+            Body::Text { .. } => step.declared.is_empty(),
+            Body::Call { .. } | Body::Link { .. } => true,
+            Body::Faulty { .. } | Body::Elsewhere => false,
+        };
+        let steps = self.scope.steps.iter().filter(own);
         let names: BTreeSet<&'s str> =
             steps.flat_map(|step| &step.reads).filter(open).map(|read| &*read.name).collect();
         if names.is_empty() {

@@ -118,6 +118,8 @@ pub(super) const OF_TEMPLATES: Spelling = Spelling {
         ("prompt", "template"),
         ("text", "template"),
         ("role", "persona"),
+        ("personas", "persona"),
+        ("contracts", "contract"),
         ("schema", "contract"),
         ("outputSchema", "contract"),
         ("literals", "literal"),

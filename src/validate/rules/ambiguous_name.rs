@@ -4,7 +4,9 @@ use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
 use crate::names::{Few, quoted, shown};
-use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity, TELL_FLOWS_APART, Verdict};
+use crate::validate::{
+    Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity, TELL_FLOWS_APART, TELL_TEMPLATES_APART, Verdict,
+};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -37,8 +39,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let place = Place::value(subject.flow.node_pointer(number).key("data").key("selectedTemplateId"));
             let named = files.map(|file| shown(file, 200)).joined(", ");
             let message = format!("several templates go by {}: {named}", quoted(selected));
-            let hint = "name the file instead, or give one of the templates another id and title";
-            let mending = Mending { files: files.named, hints: vec![hint.to_owned()] };
+            let mending = Mending { files: files.named, hints: vec![TELL_TEMPLATES_APART.to_owned()] };
             drafts.find(place, message).node(&node.id).mended_by(&mending);
         }
     }

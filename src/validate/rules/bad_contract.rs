@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
-use crate::names::{quoted, shown};
+use crate::names::{nearly_same, quoted, shown};
 use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity};
 
 /// The rule. A direct execution holds no output to a contract; a guided one does not begin on an
@@ -57,6 +57,59 @@ fn unmeetable(schema: &Value) -> Option<Unmeetable> {
     None
 }
 
+/// The keywords of JSON Schema that contracts are written with.
+const KEYWORDS: [&str; 24] = [
+    "type",
+    "properties",
+    "required",
+    "items",
+    "enum",
+    "const",
+    "additionalProperties",
+    "patternProperties",
+    "pattern",
+    "format",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minimum",
+    "maximum",
+    "minProperties",
+    "maxProperties",
+    "oneOf",
+    "anyOf",
+    "allOf",
+    "description",
+    "default",
+];
+
+/// A key of a schema that is all but one of its keywords: where it stands, and what is meant.
+fn misspelt_keyword(schema: &Value) -> Option<(Vec<String>, String, &'static str)> {
+    let mut next: Vec<(Vec<String>, &Value)> = vec![(Vec::new(), schema)];
+    while let Some((at, schema)) = next.pop() {
+        let Some(schema) = schema.as_object() else { continue };
+        let within = |key: &str| at.iter().cloned().chain([key.to_owned()]).collect::<Vec<_>>();
+        for key in schema.keys().filter(|key| !KEYWORDS.contains(&key.as_str())) {
+            let meant =
+                KEYWORDS.into_iter().find(|keyword| nearly_same(key, keyword) && !schema.contains_key(*keyword));
+            if let Some(meant) = meant {
+                return Some((within(key), key.clone(), meant));
+            }
+        }
+        let properties = schema.get("properties").and_then(Value::as_object);
+        next.extend(
+            properties
+                .into_iter()
+                .flatten()
+                .map(|(name, property)| ([within("properties"), vec![name.clone()]].concat(), property)),
+        );
+        next.extend(schema.get("items").map(|items| (within("items"), items)));
+    }
+    None
+}
+
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in &subject.scope.steps {
         let Some(lookup) = &step.contract else { continue };
@@ -97,6 +150,15 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .hint("write a JSON Schema (2020-12) that stands alone");
             }
             Lookup::Found(contract) => {
+                if let Some((at, key, keyword)) = misspelt_keyword(contract.schema()) {
+                    let place = match name {
+                        Some(_) => place.clone(),
+                        None => Place::key(at.iter().fold(place.pointer.clone(), |pointer, step| pointer.key(step))),
+                    };
+                    let that = if name.is_some() { ", which" } else { "" };
+                    let draft = drafts.find(place, format!("{named}{that} has {}, which checks nothing", quoted(&key)));
+                    draft.node(id).hint(format!("did you mean {}?", quoted(keyword))).only_warn();
+                }
                 let Some(Unmeetable { at, name: wanted, near }) = unmeetable(contract.schema()) else { continue };
                 let place = match name {
                     Some(_) => place,

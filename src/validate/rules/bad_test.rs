@@ -119,9 +119,10 @@ fn inputs(test: &FlowTest, flow: &Flow, takes: &Taken, drafts: &mut Drafts<'_>) 
                 let place = Place::value(at.key(key));
                 let draft = drafts.find(place, format!("flow {flow} has no variable set {}", quoted(set)));
                 draft.did_you_mean_or(set, takes.sets.iter().map(String::as_str), || {
-                    Some(match takes.sets.is_empty() {
-                        true => "it has none: give the values under their own names".to_owned(),
-                        false => format!("its sets: {}", few(takes.sets.iter().map(|set| quoted(set)))),
+                    Some(if takes.sets.is_empty() {
+                        "it has none: give the values under their own names".to_owned()
+                    } else {
+                        format!("its sets: {}", few(takes.sets.iter().map(|set| quoted(set))))
                     })
                 });
             }

@@ -1,13 +1,15 @@
 //! `empty-step`: a step without anything to run.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
-use crate::names::quoted;
+use crate::names::{CatalogPath, quoted};
 use crate::validate::spelling::meant_to_do;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -22,6 +24,17 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let mut told: HashSet<&CatalogPath> = HashSet::new();
+    for step in &subject.scope.steps {
+        if let Body::Text { text, template: Some(template), .. } = &step.body
+            && text.trim().is_empty()
+            && told.insert(&template.file)
+        {
+            let message = format!("template {} has no text, so its step gives nothing", quoted(&template.name));
+            let draft = drafts.find_in(template, Place::value(template.text_pointer.clone()), message);
+            draft.node(subject.id(step.node)).hint("write the text").only_warn();
+        }
+    }
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         let (missing, hint) = match &node.kind {
             NodeKind::Template(step)
@@ -48,6 +61,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             | NodeKind::Result
             | NodeKind::Other(_) => continue,
         };
+        // A field that is misspelt keeps the step from being done, and says what is meant.
+        if subject.document.notes.iter().any(|note| note.stops && note.step.as_ref() == Some(&node.id)) {
+            continue;
+        }
         let pointer = subject.flow.node_pointer(number);
         let written = subject.document.value.pointer(pointer.as_str()).and_then(Value::as_object);
         let meant = written.and_then(|written| {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Syntax, ValueType};
-use crate::names::{quoted, shown, variable_char};
+use crate::names::{CatalogPath, quoted, shown, variable_char};
 use crate::render::{Lookalike, LookalikeKind, Placeholder, lookalikes};
 use crate::validate::misreading::handed_on;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, StepScope};
@@ -23,11 +23,14 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    // Steps of one template have one text.
+    let mut in_templates: HashSet<(&CatalogPath, usize)> = HashSet::new();
     for step in &subject.scope.steps {
         defaults(subject, step, drafts);
         match &step.body {
-            Body::Text { text, .. } => {
-                of_text(subject, step, drafts);
+            Body::Text { text, template, .. } => {
+                let again = |at| template.as_ref().is_some_and(|template| !in_templates.insert((&template.file, at)));
+                of_text(subject, step, again, drafts);
                 code(subject, step, text, drafts);
             }
             Body::Link { values, .. } => {
@@ -73,19 +76,26 @@ fn known(subject: &FlowSubject<'_>, declared: &HashSet<&str>, name: &str) -> boo
     declared.contains(name) || subject.scope.inputs.contains_key(name) || subject.scope.givers(name).next().is_some()
 }
 
-fn of_text(subject: &FlowSubject<'_>, step: &StepScope, drafts: &mut Drafts<'_>) {
+fn of_text(
+    subject: &FlowSubject<'_>,
+    step: &StepScope,
+    mut elsewhere: impl FnMut(usize) -> bool,
+    drafts: &mut Drafts<'_>,
+) {
     let Body::Text { text, .. } = &step.body else { return };
     let mut told: HashSet<(String, LookalikeKind)> = HashSet::new();
+    let declared: HashSet<&str> = step.declared.iter().map(|declared| declared.name.as_str()).collect();
     let mut last = usize::MAX;
     for one in meant(subject, step) {
         let again = one.range.start == last;
         last = one.range.start;
-        if again || !told.insert((one.name.clone(), one.kind)) {
+        if again || !told.insert((one.name.clone(), one.kind)) || elsewhere(one.range.start) {
             continue;
         }
         let place = Placeholder { range: one.range.clone(), name: one.name.clone(), path: one.path.clone() };
         let message = message(&subject.called(step.node), &one, text);
-        let hint = match subject.output_of(&one.name) {
+        let names = |one: &Lookalike| known(subject, &declared, &one.name);
+        let hint = match subject.output_of(&one.name).filter(|_| !names(&one)) {
             Some(output) => hint(&Lookalike { name: output.to_owned(), ..one }),
             None => hint(&one),
         };

@@ -3,7 +3,7 @@
 use crate::code::{Code, WarningCode};
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
-use crate::names::quoted;
+use crate::names::{is_about, quoted};
 use crate::validate::scope::app_internal;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
@@ -46,6 +46,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     .node(&node.id);
                 if stands_in {
                     draft.hint("save the template to templates/, or clear `selectedTemplateId`").only_warn();
+                } else if is_about(selected.strip_suffix(".md").unwrap_or(selected)) {
+                    draft.hint("a file of that name is about the repository, and never a template: rename it");
                 } else {
                     draft.hint("add the template to templates/, or fix the name");
                 }

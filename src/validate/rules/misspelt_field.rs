@@ -167,8 +167,13 @@ fn tell(subject: &Subject<'_>, drafts: &mut Drafts<'_>) {
         if meant.is_none() && (!subject.closed || subject.spelling.fields.contains(&key.as_str())) {
             continue;
         }
-        // That a step has nothing to run is an error, which tells what was meant.
-        if subject.node.is_some() && matches!(meant, Some(Meant::Field(field)) if DOING.contains(&field)) {
+        // That a step has nothing to run is an error, which tells what was meant. What has something to run may well
+        // have fields of other programs; a slip of the finger is told.
+        let idle = !DOING.iter().any(|field| has(field));
+        if let (Some(_), Some(Meant::Field(field))) = (subject.node, meant)
+            && DOING.contains(&field)
+            && (idle || !nearly_same(key, field))
+        {
             continue;
         }
         let message = format!("{}flowy ignores the field {}", subject.of, quoted(key));

@@ -1,14 +1,14 @@
 //! `unbound-placeholder`: a placeholder that nothing fills.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::Value;
 
 use crate::code::Code;
-use crate::document::{Place, Pointer};
+use crate::document::{NoteKind, Place, Pointer};
 use crate::graph::Ancestors;
 use crate::model::{NodeKind, Shape, Syntax};
-use crate::names::quoted;
+use crate::names::{CatalogPath, quoted, unreadable_id};
 use crate::render::placeholders;
 use crate::validate::misreading::is_named_as_output;
 use crate::validate::{Body, Read, ReadSource, StepScope};
@@ -29,8 +29,11 @@ pub(in crate::validate) const RULE: Rule = Rule {
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     let outputs: BTreeSet<&str> = subject.scope.outputs.keys().map(String::as_str).collect();
     let ancestors = subject.order.map(Ancestors::of);
-    let in_doubt = subject.steps_in_doubt() || subject.edges_in_doubt();
+    let odd_ids = subject.document.notes.iter().any(|note| note.kind == NoteKind::OddId) || unreadable(subject, drafts);
+    // What an id gives no name to may be what a name was to read.
+    let in_doubt = subject.steps_in_doubt() || subject.edges_in_doubt() || odd_ids;
     let slips = subject.slips();
+    let mut told: HashSet<(&CatalogPath, usize)> = HashSet::new();
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         if let NodeKind::Tool(tool) = &node.kind {
             single_braces(subject, (number, &node.id), &tool.args, drafts);
@@ -40,29 +43,21 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         if !in_doubt {
             no_output((subject, ancestors.as_ref()), step, &outputs, drafts);
         }
+        let mapped = !in_doubt && takes_what_came_before(subject, step, slips, drafts);
+        if !mapped {
+            undeclared(subject, step, in_doubt, drafts);
+        }
         let Body::Text { text, .. } = &step.body else { continue };
-        if !in_doubt {
-            takes_what_came_before(subject, step, slips, drafts);
-        }
-        for read in step.reads.iter().filter(|_| step.declared.is_empty()) {
-            let (Some(meant), ReadSource::Open { input: false, .. }) = (slips.get(&*read.name), &read.source) else {
-                continue;
-            };
-            if is_named_as_output(&read.name) || subject.called_as_output(&read.name).is_some() {
-                continue;
-            }
-            let Some(placeholder) = step.placeholder(read) else { continue };
-            let (id, spelt) = (subject.id(step.node), placeholder.spelt());
-            let step_called = subject.called(step.node);
-            let message =
-                format!("{step_called}: {{{spelt}}} is neither an input nor an output, so a caller must give it");
-            let draft = subject.find_group(drafts, step, read.placeholder, message).node(id);
-            draft.hint(format!("did you mean {}?", quoted(meant)));
-        }
         for read in &step.reads {
             let ReadSource::Open { declared: false, input: false } = read.source else { continue };
             let Some(placeholder) = step.placeholder(read) else { continue };
             if placeholder.is_code(text) || in_doubt && is_named_as_output(&read.name) {
+                continue;
+            }
+            // Steps of one template have one text.
+            if let Body::Text { template: Some(template), .. } = &step.body
+                && !told.insert((&template.file, placeholder.range.start))
+            {
                 continue;
             }
             let id = subject.id(step.node);
@@ -83,6 +78,102 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     }
 }
 
+/// Ids in JSON that no placeholder can name, and that a text was to read; whether there are any. Those of Markdown are
+/// told where they are read.
+fn unreadable(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) -> bool {
+    let mut found = false;
+    let odd = subject.flow.nodes.iter().enumerate().filter(|(_, node)| node.runnable() && !subject.in_markdown());
+    let odd = odd.filter_map(|(number, node)| Some((number, node, unreadable_id(&node.id)?))).take(MOST_ODD);
+    for (number, node, (message, plain)) in odd {
+        let [id, without, first] = [&node.id, &plain, node.id.split_whitespace().next().unwrap_or_default()]
+            .map(|id| format!("{{{id}_result"));
+        let reads = |step: &StepScope| match &step.body {
+            Body::Text { text, .. } => [&id, &without, &first].into_iter().any(|group| text.contains(group.as_str())),
+            _ => false,
+        };
+        if subject.scope.steps.iter().any(reads) {
+            let place = Place::value(subject.flow.node_pointer(number).key("id"));
+            let hint = format!("an id is letters, digits and _: write {}", quoted(&plain));
+            drafts.find(place, message).node(&node.id).hint(hint);
+            found = true;
+        }
+    }
+    found
+}
+
+/// How many such ids are looked for in the texts.
+const MOST_ODD: usize = 20;
+
+/// Names that callers have to give, because a step that declares none reads them: one that is spelt like an input or an
+/// output was hardly meant, and neither was any where the front matter lists the inputs.
+fn undeclared(subject: &FlowSubject<'_>, step: &StepScope, in_doubt: bool, drafts: &mut Drafts<'_>) {
+    let (id, called) = (subject.id(step.node), subject.called(step.node));
+    let own = match &step.body {
+        Body::Text { .. } => step.declared.is_empty(),
+        Body::Call { .. } | Body::Link { .. } => true,
+        Body::Faulty { .. } | Body::Elsewhere => false,
+    };
+    let listed = subject.in_markdown() && !subject.scope.inputs.is_empty() && !in_doubt;
+    let requires: &[String] = match subject.flow.nodes.get(step.node).map(|node| &node.kind) {
+        Some(NodeKind::Tool(tool)) => &tool.requires,
+        _ => &[],
+    };
+    for read in step.reads.iter().filter(|_| own) {
+        let ReadSource::Open { input: false, .. } = read.source else { continue };
+        if is_named_as_output(&read.name) || subject.called_as_output(&read.name).is_some() {
+            continue;
+        }
+        let meant = subject.slips().get(&*read.name);
+        let needed = |step: &StepScope| {
+            step.declared
+                .iter()
+                .find(|declared| declared.name == read.name)
+                .is_none_or(|name| name.required != Some(false))
+        };
+        let Some(placeholder) = step.placeholder(read) else { continue };
+        let spelt = placeholder.spelt();
+        let others =
+            || subject.scope.steps.iter().any(|other| other.node != step.node && other.read(&read.name).is_some());
+        let message = if requires.contains(&spelt) && !needed(step) {
+            if meant.is_none() && (others() || step.reads.iter().filter(|other| other.name == read.name).count() > 1) {
+                continue;
+            }
+            format!(
+                "{called} requires {spelt}, which is neither an input nor an output: without it the step is left out"
+            )
+        } else if meant.is_some() || (listed && needed(step) && !of_a_set(subject, step, &read.name)) {
+            format!("{called}: {{{spelt}}} is neither an input nor an output, so a caller must give it")
+        } else {
+            continue;
+        };
+        let draft = subject.find_group(drafts, step, read.placeholder, message).node(id);
+        match meant {
+            Some(meant) => draft.hint(format!("did you mean {}?", quoted(meant))),
+            None if matches!(step.body, Body::Text { template: None, .. }) => draft.hint(format!(
+                "declare it under `inputs` of the front matter, or let the braces be text: `literal: [{}]` in the step's block",
+                read.name
+            )),
+            None => draft.hint(subject.in_form(
+                "declare it in an input node",
+                "declare it under `inputs` of the front matter",
+            )),
+        };
+    }
+}
+
+/// Whether a variable set of the step gives that name.
+fn of_a_set(subject: &FlowSubject<'_>, step: &StepScope, name: &str) -> bool {
+    let own = match subject.flow.nodes.get(step.node).map(|node| &node.kind) {
+        Some(NodeKind::Template(node)) => node.sets.as_slice(),
+        _ => &[],
+    };
+    let of_template = match &step.body {
+        Body::Text { template: Some(template), .. } => template.sets.as_slice(),
+        _ => &[],
+    };
+    own.iter().chain(of_template).any(|set| set.values.iter().any(|(key, _)| key == name))
+}
+
 /// The one name of a text in Markdown that nothing gives takes the output of the one step that it waits for: an
 /// author who wrote `after` alone may have meant an input.
 fn takes_what_came_before(
@@ -90,13 +181,13 @@ fn takes_what_came_before(
     step: &StepScope,
     slips: &BTreeMap<&str, &str>,
     drafts: &mut Drafts<'_>,
-) {
+) -> bool {
     let inline = matches!(&step.body, Body::Text { template: None, .. });
     let parents = subject.order.and_then(|order| order.parents.get(step.node));
-    let Some([parent]) = parents.map(Vec::as_slice).filter(|_| subject.in_markdown() && inline) else { return };
+    let Some([parent]) = parents.map(Vec::as_slice).filter(|_| subject.in_markdown() && inline) else { return false };
     let open = |read: &&Read| matches!(read.source, ReadSource::Open { declared: true, input: false });
     let (mut names, own) = (step.reads.iter().filter(open), step.declared.is_empty());
-    let (Some(read), None, true) = (names.next(), names.next(), own) else { return };
+    let (Some(read), None, true) = (names.next(), names.next(), own) else { return false };
     let needed = |other: &StepScope| other.node != step.node && other.read(&read.name).is_some_and(|read| open(&read));
     // A mapping that is not used was meant for it, and says so.
     let unused =
@@ -110,7 +201,7 @@ fn takes_what_came_before(
         || subject.scope.steps.iter().any(needed)
         || subject.flow.nodes.iter().any(|node| node.id == read.name)
     {
-        return;
+        return false;
     }
     let name = &read.name;
     let giver = subject.id(*parent);
@@ -123,6 +214,7 @@ fn takes_what_came_before(
         "write `map: {{ {name}: {giver} }}` into the step's block if that is meant, or declare {} under `inputs` of the front matter",
         quoted(name)
     ));
+    true
 }
 
 /// Names that are taken for variables, because the step declares none, and were to be a step's output.

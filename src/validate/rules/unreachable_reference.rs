@@ -2,6 +2,7 @@
 
 use crate::code::Code;
 use crate::graph::Ancestors;
+use crate::model::Edge;
 use crate::names::quoted;
 use crate::validate::ReadSource;
 use crate::validate::rule::EDGES;
@@ -51,6 +52,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let draft = draft.node(reader);
             if step.node == node {
                 draft.hint("name another step, or remove the placeholder: no step reads its own output");
+            } else if let Some(edge) = backwards(subject, reader, giver) {
+                let edge = quoted(&edge.caption());
+                draft.hint(format!("turn edge {edge} round: it leads from {} to {}", quoted(reader), quoted(giver)));
             } else if ancestors.as_ref().is_some_and(|ancestors| ancestors.reaches(step.node, node)) {
                 draft.hint(format!("remove the placeholder: {} comes after {}", quoted(giver), quoted(reader)));
             } else if !subject.in_markdown() {
@@ -62,4 +66,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             }
         }
     }
+}
+
+/// The edge that leads from the reader of an output to its giver.
+fn backwards<'f>(subject: &FlowSubject<'f>, reader: &str, giver: &str) -> Option<&'f Edge> {
+    subject.flow.edges.iter().find(|edge| !subject.in_markdown() && edge.from == reader && edge.to == giver)
 }

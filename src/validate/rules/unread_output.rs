@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
-use crate::names::quoted;
+use crate::names::{quoted, unreadable_id};
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, StepScope};
 
 /// The rule. Where a model carries the steps out, each of them may matter by itself, so flows with personas or
@@ -48,6 +48,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             read.extend(parents);
         }
         read.extend(step.givers());
+        // Where a text reads it in vain, that is told there.
+        read.extend(step.reads.iter().filter_map(|read| match read.source {
+            ReadSource::Unreachable { node } => Some(node),
+            _ => None,
+        }));
     }
     let misread: LazyCell<HashSet<usize>, _> =
         LazyCell::new(|| subject.misread().iter().flat_map(|one| subject.scope.givers(one.meant)).collect());
@@ -57,10 +62,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         if !text || shown.contains(&node) || read.contains(&node) || !subject.graph.connected(node) {
             continue;
         }
-        if misread.contains(&node) {
+        let id = subject.id(node);
+        // That no text can read it is told at its id, where one was to.
+        if misread.contains(&node) || unreadable_id(id).is_some() {
             continue;
         }
-        let id = subject.id(node);
         let feeds = subject.flow.nodes.iter().enumerate().find(|(number, node_of)| {
             let parents = order.parents.get(*number).map(Vec::as_slice).unwrap_or_default();
             matches!(node_of.kind, NodeKind::Result) && parents.contains(&node)

@@ -62,11 +62,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
     }
     let unused = unused_inputs(subject);
-    let misread: HashSet<&str> = match unused.is_empty() {
-        true => HashSet::new(),
-        false => subject.misread().iter().map(|one| one.meant).collect(),
-    };
-    let unknown = if unused.is_empty() { Vec::new() } else { mapped_in_vain(subject) };
+    if unused.is_empty() {
+        return;
+    }
+    let misread: HashSet<&str> = subject.misread().iter().map(|one| one.meant).collect();
+    let unknown = mapped_in_vain(subject);
     for name in unused {
         // What reads or maps it under a name that is slightly wrong is told there.
         let mapped_in_vain = || unknown.iter().any(|source| !subject.comparisons.nearest(source, [name], 1).is_empty());

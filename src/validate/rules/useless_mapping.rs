@@ -5,7 +5,7 @@ use crate::document::Place;
 use crate::model::OutputShape;
 use crate::names::{VariableName, quoted};
 use crate::validate::scope::mapping_source;
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Read, ReadSource, Rule, Severity};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -36,6 +36,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let place = Place::key(subject.flow.edge_pointer(number).key("data").key("mapping").key(target));
             let used = VariableName::normal(target).is_ok_and(|target| step.read(target.as_str()).is_some());
             if !used {
+                // A name in the text that is nearly this one is told there.
+                let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
+                let mut nearly = step.reads.iter().filter(open);
+                if nearly.any(|read| !subject.comparisons.nearest(&read.name, [target.as_str()], 1).is_empty()) {
+                    continue;
+                }
                 let turned = step.read(source).is_some();
                 let draft = drafts
                     .find(

@@ -58,7 +58,7 @@ async fn a_change_is_seen_at_once() {
 
 /// The names of what is kept of folders.
 fn kept(rest: &Path) -> Vec<String> {
-    let folder = rest.join("cache/v2/folders");
+    let folder = rest.join("cache/v1/folders");
     let names = fs::read_dir(folder).into_iter().flatten();
     names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }

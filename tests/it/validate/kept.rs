@@ -42,7 +42,7 @@ async fn verdict(place: &Path, rest: &TempDir, tests: &[(&str, &str)]) -> Catalo
 
 /// How many verdicts are kept.
 fn kept(rest: &TempDir) -> usize {
-    let names = fs::read_dir(rest.path().join("cache/v2/folders")).into_iter().flatten();
+    let names = fs::read_dir(rest.path().join("cache/v1/folders")).into_iter().flatten();
     names.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("verdict-")).count()
 }
 

@@ -33,8 +33,8 @@ pub(super) fn steps<'t>(
         .collect();
     let mut notes = Vec::new();
     for heading in headings {
-        let line = text.get(heading.start..heading.end).unwrap_or_default();
-        let seen = as_seen(line);
+        let whole = text.get(heading.start..heading.end).unwrap_or_default();
+        let seen = as_seen(whole);
         let line = seen.as_str();
         let between = own.iter().any(|(start, at)| (*start..*at).contains(&heading.start));
         let meant = called(line).find(|name| missing.contains(&key(name)));
@@ -48,7 +48,9 @@ pub(super) fn steps<'t>(
         let words = words_of(line);
         let id = meant.or_else(|| nearly_id(line).map(str::to_owned));
         let id = id.or_else(|| called(line).next().filter(|_| !words.is_empty())).unwrap_or_else(|| "id".to_owned());
-        let message = format!("{} begins no step", quoted(&shown(line, 80)));
+        let odd = whole.chars().find(|c| !line.contains(*c));
+        let odd = odd.map(|c| format!(": U+{:04X} stands in it", u32::from(c))).unwrap_or_default();
+        let message = format!("{} begins no step{odd}", quoted(&shown(line, 80)));
         let hint = format!(
             "a step begins with two # at the beginning of a line and ends in its id: `## {} {{#{id}}}`",
             shown(words, 60)

@@ -105,6 +105,12 @@ impl Fence {
         usual.then_some((Self { mark, length, at: Span { start, end: start + plain.len() } }, rest.trim()))
     }
 
+    /// Whether a line opens a block, named by a word, that could not stand within this one.
+    fn is_opened_again_by(&self, start: usize, line: &str) -> bool {
+        Self::opened(start, line)
+            .is_some_and(|(inner, info)| inner.mark == self.mark && inner.length >= self.length && !info.is_empty())
+    }
+
     pub(super) fn closed_by(&self, line: &str) -> bool {
         let plain = line.trim_end();
         let marks = plain.trim_start_matches(' ');
@@ -125,6 +131,10 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
         if let Some(open) = fence {
             if open.closed_by(line) {
                 (fence, hides) = (None, None);
+            } else if let Some(hidden) = hides.filter(|_| open.is_opened_again_by(start, line)) {
+                // A block within a block has fewer marks than the one around it: the first was never closed.
+                body.notes.push(unclosed(text, &open, hidden));
+                (fence, hides) = (Fence::opened(start, line).map(|(fence, _)| fence), None);
             } else if let Some((heading, ..)) = heading(start, line) {
                 hides.get_or_insert(heading);
             }
@@ -147,11 +157,7 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
         }
     }
     if let (Some(open), Some(hidden)) = (fence, hides) {
-        let words = text.get(hidden.start..hidden.end).unwrap_or_default();
-        let message = format!("this fence is never closed, and hides the step {}", crate::names::quoted(words));
-        let fence = open.mark.to_string().repeat(open.length);
-        let hint = format!("write {fence} alone on the line where the block ends");
-        body.notes.push(Note::new(NoteKind::UnclosedFence, open.at, message, hint));
+        body.notes.push(unclosed(text, &open, hidden));
     }
     let ends: Vec<usize> = headings.iter().skip(1).map(|(heading, ..)| heading.start).chain([text.len()]).collect();
     for ((heading, label, id, begin), end) in headings.into_iter().zip(ends) {
@@ -163,6 +169,14 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
         body.sections.push(Section { heading, label, id, block, text, all });
     }
     body
+}
+
+fn unclosed(text: &str, open: &Fence, hidden: Span) -> Note {
+    let words = text.get(hidden.start..hidden.end).unwrap_or_default();
+    let message = format!("this fence is never closed, and hides the step {}", crate::names::quoted(words));
+    let fence = open.mark.to_string().repeat(open.length);
+    let hint = format!("write {fence} alone on the line where the block ends");
+    Note::new(NoteKind::UnclosedFence, open.at, message, hint)
 }
 
 /// Whether a text opens a fence that it does not close.

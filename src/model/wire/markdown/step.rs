@@ -8,7 +8,7 @@ use super::{
     BadYaml, as_text, as_texts, commas, cut_off, flow, mapping, misspelt, pruned, sets, slips_in_braces, variables,
 };
 use crate::document::{Duplicate, Member, Note, NoteKind, Span, Style, SyntaxKind, Tree, TreeKind, Yaml, YamlProblem};
-use crate::names::{quoted, variable_char};
+use crate::names::{quoted, unreadable_id, variable_char};
 
 /// The keys of every step's block.
 const COMMON: [&str; 5] = ["after", "map", "label", "sets", "x-flowy-ignore"];
@@ -260,21 +260,15 @@ fn never_closed(block: &scan::Block<'_>) -> BadYaml {
 /// What is said of an id that no placeholder can name, where a text was to read it, or where it has attributes of
 /// other forms of Markdown behind it.
 fn odd_id(text: &str, id: &str, at: Span) -> Option<Note> {
-    let odd = id.chars().find(|c| !variable_char(*c))?;
+    let (message, written) = unreadable_id(id)?;
     let first = id.split_whitespace().next().unwrap_or_default();
     let mut behind = id.split_whitespace().skip(1).peekable();
     let attributes = behind.peek().is_some() && behind.all(|part| part.starts_with(['.', '#']) || part.contains('='));
-    let plain = if attributes && first.chars().all(variable_char) {
-        first.to_owned()
-    } else {
-        id.chars().map(|c| if variable_char(c) { c } else { '_' }).collect()
-    };
-    let read = [id, &plain].into_iter().any(|id| text.contains(&format!("{{{id}_result")));
+    let plain = if attributes && first.chars().all(variable_char) { first.to_owned() } else { written };
+    let read = [id, &plain, first].into_iter().any(|id| text.contains(&format!("{{{id}_result")));
     if !read && !attributes {
         return None;
     }
-    let what = if odd == ' ' { "a blank".to_owned() } else { quoted(&odd.to_string()) };
-    let message = format!("{what} stands in the id {}, so that no text can read what this step gives", quoted(id));
     let hint = format!("an id is letters, digits and _: write `{{#{plain}}}`");
     Some(Note::new(NoteKind::OddId, at, message, hint))
 }

@@ -43,7 +43,7 @@ async fn what_no_listing_names_any_more_is_removed_after_a_day() {
     let desk = Desk::with(many(50)).await;
     newest(&desk.open()).await.unwrap();
     let blobs = || {
-        let root = fs::read_dir(desk.settings.cache_dir.join("v2")).unwrap().next().unwrap().unwrap().path();
+        let root = fs::read_dir(desk.settings.cache_dir.join("v1")).unwrap().next().unwrap().unwrap().path();
         let folders = fs::read_dir(root.join("blobs")).unwrap().map(|folder| folder.unwrap().path());
         let files = folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|file| file.unwrap().path());
         files.collect::<Vec<_>>()
@@ -88,7 +88,7 @@ async fn a_ref_that_nobody_asks_for_is_forgotten_with_what_was_kept_of_it() {
     let view = source.snapshot(&ask).await.unwrap();
     assert_eq!(view.snapshot.commit().unwrap().as_str(), commit);
     view.snapshot.keep_derived("index", vec![b"index".to_vec()]).await.unwrap();
-    let root = fs::read_dir(desk.settings.cache_dir.join("v2")).unwrap().next().unwrap().unwrap().path();
+    let root = fs::read_dir(desk.settings.cache_dir.join("v1")).unwrap().next().unwrap().unwrap().path();
     let count = |below: &str| fs::read_dir(root.join(below)).unwrap().count();
     assert_eq!((count("refs"), count("listings"), count("derived")), (1, 1, 1));
     desk.github.put("flows/More.json", Some(b"{}"));
@@ -134,7 +134,7 @@ async fn a_restart_within_the_life_asks_nothing_and_opens_few_files() {
     let view = newest(&desk.open()).await.unwrap();
     view.snapshot.keep_derived("index", vec![b"a".to_vec(), b"kept index".to_vec()]).await.unwrap();
     // Everything but the ref record, the salt of its name and the derived file is taken away.
-    let root = fs::read_dir(desk.settings.cache_dir.join("v2")).unwrap().next().unwrap().unwrap().path();
+    let root = fs::read_dir(desk.settings.cache_dir.join("v1")).unwrap().next().unwrap().unwrap().path();
     for name in ["blobs", "listings"] {
         fs::rename(root.join(name), root.join(format!("{name}-aside"))).unwrap();
     }

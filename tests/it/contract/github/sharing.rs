@@ -81,7 +81,7 @@ async fn no_token_can_be_told_from_what_is_kept() {
     let mut names = Vec::new();
     for desk in [&one, &other] {
         newest(&desk.open()).await.unwrap();
-        let root = fs::read_dir(desk.settings.cache_dir.join("v2")).unwrap().next().unwrap().unwrap().path();
+        let root = fs::read_dir(desk.settings.cache_dir.join("v1")).unwrap().next().unwrap().unwrap().path();
         for file in fs::read_dir(root.join("refs")).unwrap().map(|file| file.unwrap()) {
             let kept = String::from_utf8_lossy(&fs::read(file.path()).unwrap()).into_owned();
             assert!(!kept.contains(&crate::support::github::TOKEN[..12]));
@@ -136,7 +136,7 @@ async fn fifty_that_start_together_ask_as_one() {
 async fn a_lock_that_is_never_given_back_is_not_waited_for_for_ever() {
     let mut desk = Desk::tea().await;
     newest(&desk.open()).await.unwrap();
-    let root = fs::read_dir(desk.settings.cache_dir.join("v2")).unwrap().next().unwrap().unwrap().path();
+    let root = fs::read_dir(desk.settings.cache_dir.join("v1")).unwrap().next().unwrap().unwrap().path();
     let locks: Vec<fs::File> = fs::read_dir(root.join("locks"))
         .unwrap()
         .map(|file| fs::File::options().write(true).open(file.unwrap().path()).unwrap())

@@ -286,7 +286,7 @@ async fn whatever_of_a_kept_index_is_damaged_an_answer_is_the_truth_or_says_so_a
         let mut session = bench.again().session().await;
         truth.push(lasting(session.request(method, params.clone()).await));
     }
-    let repository = std::fs::read_dir(bench.cache().join("v2")).unwrap().next().unwrap().unwrap().path();
+    let repository = std::fs::read_dir(bench.cache().join("v1")).unwrap().next().unwrap().unwrap().path();
     let derived = repository.join("derived");
     let index = std::fs::read_dir(&derived).unwrap().next().unwrap().unwrap().path();
     let whole = std::fs::read(&index).unwrap();
