@@ -30,7 +30,7 @@ pub use flow::{Flow, Shape};
 pub use flow_test::{Expectation, Expected, FlowTest, Mock, Pattern, Taken, TestedFlow};
 pub use generated::{Cost, Finish, Generated, TokenUsage};
 pub use node::{FlowNode, InputNode, Node, NodeKind, TemplateNode, ToolNode};
-pub use persona::{Persona, PersonaError};
+pub use persona::{Persona, PersonaError, PersonaFront};
 pub use sets::{Sets, StepSets};
 pub use shelf::{Directory, KnownFlow, Listed, Lookup, Shelf, UnfoldedSize, Unusable, by_name};
 pub use template::{Syntax, Template};

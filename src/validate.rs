@@ -40,7 +40,8 @@ pub use rule::{Check, FileSubject, FlowSubject, Rule, Verdict};
 pub use rules::REGISTRY;
 pub use rules::{
     UNAVAILABLE_TOOL, ambiguous_name::ambiguous_flow, bad_test::FindFlow, misplaced_file::misplaced_files,
-    over_limit::MAX_STEPS, twin_files::twin_files, unusable_file::named_by_a_flow, unusable_file::unusable_file,
+    over_limit::MAX_STEPS, twin_files::twin_files, unusable_file::is_unusable, unusable_file::named_by_a_flow,
+    unusable_file::unusable_file,
 };
 pub use scope::{
     Body, DeclaredName, InputScope, Intent, Mapped, MappedBy, Mending, OutputPart, Read, ReadSource, Scope, StepScope,

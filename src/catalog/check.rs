@@ -16,8 +16,8 @@ use crate::names::CatalogPath;
 use crate::plan::Plan;
 use crate::source::Snapshot;
 use crate::validate::{
-    FindFlow, Finding, LookedAt, ParsedFlows, Suppressed, misplaced_files, named_by_a_flow, sift, test_file,
-    twin_files, unusable_file,
+    FindFlow, Finding, LookedAt, ParsedFlows, Suppressed, is_unusable, misplaced_files, named_by_a_flow, sift,
+    test_file, twin_files, unusable_file,
 };
 
 /// Which files are checked, and how.
@@ -216,9 +216,11 @@ pub(super) fn beside_flows(
 ) -> (Vec<Finding>, Causes) {
     let findings = found.iter().flat_map(|found| &found.findings);
     let named: BTreeSet<&str> = findings.flat_map(|found| &found.files).map(String::as_str).collect();
-    let unusable = guidance.iter().filter_map(|(path, bytes)| unusable_file(path, bytes));
+    let (unusable, noticed): (Vec<_>, Vec<_>) =
+        guidance.iter().flat_map(|(path, bytes)| unusable_file(path, bytes)).partition(is_unusable);
+    of_files.extend(noticed);
     // What a flow names is told with the flow, once.
-    let (causes, alone): (Vec<_>, Vec<_>) = unusable.partition(|found| named.contains(found.file.as_str()));
+    let (causes, alone): (Vec<_>, Vec<_>) = unusable.into_iter().partition(|found| named.contains(found.file.as_str()));
     let needed: BTreeSet<&str> = found.iter().flat_map(|found| &found.needs).map(String::as_str).collect();
     let (needed, alone): (Vec<_>, Vec<_>) = alone.into_iter().partition(|one| needed.contains(one.file.as_str()));
     of_files.extend(needed.into_iter().map(named_by_a_flow));

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Position, Tree, TreeKind, Yaml, YamlProblem};
+use crate::document::{Duplicate, Position, Span, Tree, TreeKind, Yaml, YamlProblem};
 use crate::model::wire::{Holds, Wrong, wrong};
-use crate::names::{CatalogPath, legible, unprintable};
+use crate::names::{CatalogPath, hidden, legible, unprintable};
 
 /// One role text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +75,26 @@ impl PersonaError {
     }
 }
 
+/// What the front matter of a persona holds. Places count bytes of the text.
+#[derive(Debug)]
+pub struct PersonaFront {
+    /// The file's text, with plain line ends and without hidden characters.
+    pub text: String,
+    /// Why it is no YAML, where it is none: then its lines are read one by one.
+    pub problem: Option<YamlProblem>,
+    /// Its keys, and where they stand.
+    pub keys: Vec<(String, Span)>,
+    /// Keys that stand twice.
+    pub duplicates: Vec<Duplicate>,
+    /// The hidden characters of the file.
+    pub hidden: String,
+}
+
+impl PersonaFront {
+    /// The keys that are read.
+    pub const KEYS: [&str; 2] = KEYS;
+}
+
 /// The keys of the front matter that are read.
 const KEYS: [&str; 2] = ["name", "description"];
 
@@ -87,14 +107,14 @@ impl Persona {
         Self::read_noting(file, bytes).map(|(persona, _)| persona)
     }
 
-    /// The same, and why its front matter is no YAML, where it is none: then its lines are read one by one,
-    /// as they always were. Places count bytes of the text with plain line ends.
+    /// The same, and what its front matter holds.
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn read_noting(file: CatalogPath, bytes: &[u8]) -> Result<(Self, Option<(YamlProblem, String)>), PersonaError> {
+    pub fn read_noting(file: CatalogPath, bytes: &[u8]) -> Result<(Self, PersonaFront), PersonaError> {
         let text = std::str::from_utf8(bytes).map_err(|error| PersonaError::NotUtf8 { at: error.valid_up_to() })?;
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).replace("\r\n", "\n");
+        let hidden = hidden(&text).into_iter().filter_map(|range| text.get(range)).collect();
         let text = legible(&text);
         for (number, line) in text.split('\n').enumerate() {
             if let Some(character) = line.chars().find(|c| *c != '\t' && unprintable(*c)) {
@@ -117,11 +137,13 @@ impl Persona {
         }
         let begin = front.as_ptr().addr().saturating_sub(text.as_ptr().addr());
         let range = if front.is_empty() { 0..0 } else { begin..begin + front.len() };
-        let (mut front_members, mut problem) = (Vec::new(), None);
-        match Yaml::read(&text, range.clone()).map(|yaml| yaml.tree) {
-            Ok(Some(Tree { kind: TreeKind::Map(members), .. })) => front_members = members,
-            Ok(None) => {}
-            Ok(Some(Tree { span, .. })) => {
+        let (mut front_members, mut duplicates, mut problem) = (Vec::new(), Vec::new(), None);
+        match Yaml::read(&text, range.clone()).map(|yaml| (yaml.tree, yaml.duplicates)) {
+            Ok((Some(Tree { kind: TreeKind::Map(members), .. }), repeated)) => {
+                (front_members, duplicates) = (members, repeated);
+            }
+            Ok((None, _)) => {}
+            Ok((Some(Tree { span, .. }), _)) => {
                 let message = "the front matter is no mapping of keys to values".to_owned();
                 problem = Some(YamlProblem { message, hint: "write lines of `key: value`", span });
             }
@@ -139,7 +161,8 @@ impl Persona {
         };
         let name = value("name").unwrap_or_else(|| file.stem().to_owned());
         let persona = Self { name, description: value("description"), text: Arc::from(body), file };
-        Ok((persona, problem.map(|problem| (problem, text.into_owned()))))
+        let keys = front_members.into_iter().map(|member| (member.key, member.at)).collect();
+        Ok((persona, PersonaFront { text: text.into_owned(), problem, keys, duplicates, hidden }))
     }
 }
 

@@ -139,6 +139,12 @@ impl FlowSubject<'_> {
         }
     }
 
+    /// Whether an edge to that node maps a variable of that name.
+    pub(in crate::validate) fn edge_maps(&self, to: &str, name: &str) -> bool {
+        let maps = |edge: &Edge| edge.to == to && edge.mapping.iter().any(|(target, _)| target == name);
+        self.flow.edges.iter().any(maps)
+    }
+
     /// How many edges are written as such; in Markdown texts make more of them.
     pub(in crate::validate) fn written_edges(&self) -> usize {
         self.items("edges")
@@ -296,9 +302,11 @@ impl FlowSubject<'_> {
         for step in &self.scope.steps {
             let Some(fault) = step.fault.as_ref().filter(|fault| of(fault.kind)) else { continue };
             let id = self.id(step.node);
-            // A setting that nobody reads may be the one that gives it.
+            // A setting that nobody reads may be the one that gives it, or the value that does not fit.
             let lost = |note: &Note| note.stops && note.step.as_deref() == Some(id);
-            if fault.kind == FaultKind::LacksInput && self.document.notes.iter().any(lost) {
+            if matches!(fault.kind, FaultKind::LacksInput | FaultKind::UnfitInput | FaultKind::Misfit)
+                && self.document.notes.iter().any(lost)
+            {
                 continue;
             }
             let data = self.flow.node_pointer(step.node).key("data");

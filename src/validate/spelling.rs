@@ -80,6 +80,7 @@ pub(super) const OF_FLOWS: Spelling = Spelling {
         ("arguments", "variables"),
         ("params", "variables"),
         ("parameters", "variables"),
+        ("flows", "flow"),
         ("flowName", "flow"),
         ("flowId", "flow"),
     ],

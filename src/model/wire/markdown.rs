@@ -292,13 +292,26 @@ fn cut_off(text: &str, member: &Member) -> Option<Note> {
     Some(Note::new(crate::document::NoteKind::FrontMatter, span, message, hint.to_owned()))
 }
 
+/// A value between quotation marks that are none of YAML's, so that they are part of it.
+fn quoted_otherwise(tree: &Tree) -> Option<Note> {
+    let TreeKind::Scalar(Value::String(value), crate::document::Style::Plain) = &tree.kind else { return None };
+    let mark = |c: char| matches!(c, '\u{2018}'..='\u{201F}' | '\u{AB}' | '\u{BB}' | '\u{FF02}');
+    let first = value.chars().next().filter(|first| mark(*first))?;
+    (value.chars().count() > 1 && value.ends_with(mark)).then(|| {
+        let message =
+            format!("a typographic quotation mark ({first}, U+{:04X}) is part of the value", u32::from(first));
+        let hint = "write \" at both ends, or put such marks between two of them where they are meant".to_owned();
+        Note::new(crate::document::NoteKind::FrontMatter, tree.span, message, hint)
+    })
+}
+
 /// What was meant otherwise between braces: a comma cuts off a text, a blank is missing behind a colon. `told` says
 /// that a name alone means nothing there.
 fn slips_in_braces(text: &str, tree: &Tree, told: bool, notes: &mut Vec<Note>) {
     let members = match &tree.kind {
         TreeKind::Map(members) => members,
         TreeKind::List(items) => return items.iter().for_each(|item| slips_in_braces(text, item, told, notes)),
-        TreeKind::Scalar(..) => return,
+        TreeKind::Scalar(..) => return notes.extend(quoted_otherwise(tree)),
     };
     let braces = text.get(tree.span.start..).is_some_and(|raw| raw.starts_with('{'));
     let mut before: Option<&Member> = None;

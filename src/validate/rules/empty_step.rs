@@ -9,7 +9,7 @@ use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::{CatalogPath, quoted};
 use crate::validate::spelling::meant_to_do;
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -18,7 +18,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
     reach: Reach::Flow,
     code: Code::ValidationError,
     warning: None,
-    also: &[],
+    also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "the text of a saved template is empty" }],
     summary: "A step has something to run: a template, a text, a tool or another flow.",
     check: Check::Flow(check),
 };

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::code::Code;
 use crate::document::{NoteKind, Place, Pointer};
-use crate::names::{counted, quoted};
-use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
+use crate::names::{CatalogPath, counted, quoted};
+use crate::validate::finding::of_file;
+use crate::validate::{Check, Drafts, FileSubject, Finding, Reach, Rule, Severity};
 
 /// The rule. Such characters are not read, so that what it finds does nothing.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -104,6 +105,11 @@ fn within_braces(before: &str) -> bool {
 const LONGEST_PLACEHOLDER: usize = 200;
 
 const HINT: &str = "retype the text, or delete them";
+
+/// The same of a file that is no flow and no template.
+pub(super) fn told(path: &CatalogPath, count: usize, spelt: &str) -> Finding {
+    of_file(&RULE, path.clone(), message(count, spelt), HINT.to_owned())
+}
 
 fn message(count: usize, spelt: &str) -> String {
     let characters = counted(count, "invisible character", "invisible characters");

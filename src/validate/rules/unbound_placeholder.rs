@@ -45,7 +45,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
         let mapped = !in_doubt && takes_what_came_before(subject, step, slips, drafts);
         if !mapped {
-            undeclared(subject, step, in_doubt, drafts);
+            undeclared(subject, step, drafts);
         }
         let Body::Text { text, .. } = &step.body else { continue };
         for read in &step.reads {
@@ -104,74 +104,50 @@ fn unreadable(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) -> bool {
 /// How many such ids are looked for in the texts.
 const MOST_ODD: usize = 20;
 
-/// Names that callers have to give, because a step that declares none reads them: one that is spelt like an input or an
-/// output was hardly meant, and neither was any where the front matter lists the inputs.
-fn undeclared(subject: &FlowSubject<'_>, step: &StepScope, in_doubt: bool, drafts: &mut Drafts<'_>) {
-    let (id, called) = (subject.id(step.node), subject.called(step.node));
+/// Names that callers have to give, because a step that declares none reads them, and that are spelt like an input or
+/// an output; and names that a call requires and nobody gives.
+fn undeclared(subject: &FlowSubject<'_>, step: &StepScope, drafts: &mut Drafts<'_>) {
     let own = match &step.body {
         Body::Text { .. } => step.declared.is_empty(),
         Body::Call { .. } | Body::Link { .. } => true,
         Body::Faulty { .. } | Body::Elsewhere => false,
     };
-    let listed = subject.in_markdown() && !subject.scope.inputs.is_empty() && !in_doubt;
-    let requires: &[String] = match subject.flow.nodes.get(step.node).map(|node| &node.kind) {
-        Some(NodeKind::Tool(tool)) => &tool.requires,
-        _ => &[],
+    let requires = subject.flow.node_pointer(step.node).key("data").key("requires");
+    let required = |read: &Read| {
+        step.places.get(read.placeholder).is_some_and(|place| place.as_str().starts_with(requires.as_str()))
     };
+    let (id, called) = (subject.id(step.node), subject.called(step.node));
     for read in step.reads.iter().filter(|_| own) {
         let ReadSource::Open { input: false, .. } = read.source else { continue };
-        if is_named_as_output(&read.name) || subject.called_as_output(&read.name).is_some() {
+        let meant = subject.slips().get(&*read.name);
+        if meant.is_none() && !required(read) {
             continue;
         }
-        let meant = subject.slips().get(&*read.name);
-        let needed = |step: &StepScope| {
-            step.declared
-                .iter()
-                .find(|declared| declared.name == read.name)
-                .is_none_or(|name| name.required != Some(false))
-        };
+        // What is said of an output and of a mapping says it all; a name that others read may be given.
+        let mapped = subject.edge_maps(id, &read.name);
+        let elsewhere = |other: &StepScope| other.node != step.node && other.read(&read.name).is_some();
+        if is_named_as_output(&read.name)
+            || subject.called_as_output(&read.name).is_some()
+            || mapped
+            || (meant.is_none() && subject.scope.steps.iter().any(elsewhere))
+        {
+            continue;
+        }
         let Some(placeholder) = step.placeholder(read) else { continue };
         let spelt = placeholder.spelt();
-        let others =
-            || subject.scope.steps.iter().any(|other| other.node != step.node && other.read(&read.name).is_some());
-        let message = if requires.contains(&spelt) && !needed(step) {
-            if meant.is_none() && (others() || step.reads.iter().filter(|other| other.name == read.name).count() > 1) {
-                continue;
-            }
-            format!(
-                "{called} requires {spelt}, which is neither an input nor an output: without it the step is left out"
-            )
-        } else if meant.is_some() || (listed && needed(step) && !of_a_set(subject, step, &read.name)) {
-            format!("{called}: {{{spelt}}} is neither an input nor an output, so a caller must give it")
+        let message = if required(read) {
+            format!("{called} requires {spelt}, which no input and no step gives: without it the step is left out")
         } else {
-            continue;
+            format!("{called}: {{{spelt}}} is neither an input nor an output, so a caller must give it")
         };
         let draft = subject.find_group(drafts, step, read.placeholder, message).node(id);
         match meant {
             Some(meant) => draft.hint(format!("did you mean {}?", quoted(meant))),
-            None if matches!(step.body, Body::Text { template: None, .. }) => draft.hint(format!(
-                "declare it under `inputs` of the front matter, or let the braces be text: `literal: [{}]` in the step's block",
-                read.name
-            )),
-            None => draft.hint(subject.in_form(
-                "declare it in an input node",
-                "declare it under `inputs` of the front matter",
-            )),
+            None => {
+                draft.hint(format!("declare {} as an input, or name an output of an earlier step", quoted(&read.name)))
+            }
         };
     }
-}
-
-/// Whether a variable set of the step gives that name.
-fn of_a_set(subject: &FlowSubject<'_>, step: &StepScope, name: &str) -> bool {
-    let own = match subject.flow.nodes.get(step.node).map(|node| &node.kind) {
-        Some(NodeKind::Template(node)) => node.sets.as_slice(),
-        _ => &[],
-    };
-    let of_template = match &step.body {
-        Body::Text { template: Some(template), .. } => template.sets.as_slice(),
-        _ => &[],
-    };
-    own.iter().chain(of_template).any(|set| set.values.iter().any(|(key, _)| key == name))
 }
 
 /// The one name of a text in Markdown that nothing gives takes the output of the one step that it waits for: an

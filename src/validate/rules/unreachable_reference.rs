@@ -26,6 +26,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         return;
     }
     if subject.lacks_edges() && subject.reads_without_edges() {
+        if subject.steps_in_doubt() {
+            return;
+        }
         drafts
             .find(subject.place_of_edges(), "the flow has no edges, and its steps read each other's outputs")
             .hint(EDGES);
@@ -54,7 +57,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 draft.hint("name another step, or remove the placeholder: no step reads its own output");
             } else if let Some(edge) = backwards(subject, reader, giver) {
                 let edge = quoted(&edge.caption());
-                draft.hint(format!("turn edge {edge} round: it leads from {} to {}", quoted(reader), quoted(giver)));
+                let (giver, reader) = (quoted(giver), quoted(reader));
+                draft.hint(format!("turn edge {edge} round, or remove the placeholder: {giver} comes after {reader}"));
             } else if ancestors.as_ref().is_some_and(|ancestors| ancestors.reaches(step.node, node)) {
                 draft.hint(format!("remove the placeholder: {} comes after {}", quoted(giver), quoted(reader)));
             } else if !subject.in_markdown() {

@@ -5,7 +5,7 @@ use crate::document::Place;
 use crate::model::OutputShape;
 use crate::names::{VariableName, quoted};
 use crate::validate::scope::mapping_source;
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Read, ReadSource, Rule, Severity};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Read, ReadSource, Rule, Severity, StepScope};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
@@ -28,7 +28,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let find = |id: &str| subject.flow.nodes.iter().position(|node| node.id == id);
         let (Some(from), Some(to)) = (find(&edge.from), find(&edge.to)) else { continue };
         let Some(step) = subject.scope.steps.iter().find(|step| step.node == to) else { continue };
-        if matches!(step.body, Body::Elsewhere | Body::Faulty { .. }) {
+        // An edge the wrong way round is told where the output is read.
+        let backwards = |giver: &StepScope| {
+            let read = |read: &Read| matches!(read.source, ReadSource::Unreachable { node } if node == to);
+            giver.node == from && giver.reads.iter().any(read)
+        };
+        if matches!(step.body, Body::Elsewhere | Body::Faulty { .. }) || subject.scope.steps.iter().any(backwards) {
             continue;
         }
         let Some(giver) = subject.flow.nodes.get(from) else { continue };
@@ -37,7 +42,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let used = VariableName::normal(target).is_ok_and(|target| step.read(target.as_str()).is_some());
             if !used {
                 // A name in the text that is nearly this one is told there.
-                let open = |read: &&Read| matches!(read.source, ReadSource::Open { input: false, .. });
+                let open = |read: &&Read| matches!(read.source, ReadSource::Open { declared: false, input: false });
                 let mut nearly = step.reads.iter().filter(open);
                 if nearly.any(|read| !subject.comparisons.nearest(&read.name, [target.as_str()], 1).is_empty()) {
                     continue;

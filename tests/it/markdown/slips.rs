@@ -135,7 +135,7 @@ fn a_heading_that_was_to_begin_a_step_is_the_only_thing_that_is_told() {
         assert_eq!(found(&flow(&rest)), ["misspelt-field error flows/Boat.flow.md:10:1"], "{heading}");
     }
     // Headings of a prompt are text.
-    let text = "---\n## Sail {#sail}\n# Report\n### Part {#part}\n## Crew\nSail.\n\n```\n## Moor {#moor}\n```\n";
+    let text = "---\n## Sail {#sail}\n# Report\n#### Part {#part}\n## Crew\nSail.\n\n```\n## Moor {#moor}\n```\n";
     assert_eq!(found(&flow(text)), [""; 0]);
 }
 
@@ -241,6 +241,20 @@ fn settings_that_nobody_reads_because_of_their_fence_are_told_and_a_mark_in_capi
 fn a_heading_of_a_step_that_markdown_reads_otherwise_is_told() {
     let first = "---\n## First {#first}\n\nSail.\n\n";
     for heading in [
+        "## Two { #two }\n",
+        "## Two {: #two}\n",
+        "## Two {#two} ##\n",
+        "## Two {#two}.\n",
+        "## Two {#two} <!-- note -->\n",
+        "##\tTwo {#two}\n",
+        "## Two {#two\u{a0}}\n",
+        "## Two \u{ff5b}#two\u{ff5d}\n",
+        "## Two {\u{ff03}two}\n",
+        "## Two {# two}\n",
+        "## Two {#two\n",
+        "## Two (#two)\n",
+        "## Two [#two]\n",
+        "## {#two} Two\n",
         " ## Two {#two}\n",
         "   ## Two {#two}\n",
         "- ## Two {#two}\n",
@@ -251,12 +265,19 @@ fn a_heading_of_a_step_that_markdown_reads_otherwise_is_told() {
         let told = found(&flow(&format!("{first}{heading}\nRow.\n")));
         assert_eq!(told, ["misspelt-field error flows/Boat.flow.md:9:1"], "{heading}");
     }
+    for heading in ["# Two {#two}\n", "### Two {#two}\n"] {
+        let told = found(&flow(&format!("{first}{heading}\nRow.\n")));
+        assert_eq!(told, ["misspelt-field warning flows/Boat.flow.md:9:1"], "{heading}");
+    }
     for text in [
         "    ## Two {#two}\n",
         "> ## Two {#two}\n",
         "- {#two}\n",
         "Two\n---\n",
-        " ### Part {#two}\n",
+        " #### Part {#two}\n",
+        "## See [x](#two)\n",
+        "## Mend [#12]\n",
+        "\t## Two {#two}\n",
         "| {#two} |\n|---|\n",
         "```\n ## Two {#two}\n```\n",
     ] {
@@ -272,6 +293,7 @@ fn a_heading_of_a_step_that_markdown_reads_otherwise_is_told() {
 fn an_id_that_no_placeholder_can_name_is_told_with_one_that_can() {
     for (id, column, meant) in [
         ("t one", 8, "t_one"),
+        ("food tips", 8, "food"),
         ("tw.o", 8, "tw_o"),
         ("a/b", 8, "a_b"),
         ("one .class", 8, "one"),
@@ -322,4 +344,69 @@ fn one_slip_in_markdown_is_one_finding() {
     };
     assert_eq!(within("varibles: { who: \"{crew}\" }"), ["misspelt-field error flows/Boat.flow.md:9:1"]);
     assert_eq!(within("variables: { who: {crew} }"), ["misspelt-field error flows/Boat.flow.md:9:19"]);
+}
+
+#[test]
+fn a_short_name_is_told_that_can_only_be_another_one_misspelt() {
+    let listed = "inputs: { city: {}, home: {} }\n---\n## A {#a}\nFrom {home} to {city}.\n";
+    for (text, place) in [
+        ("Go to {ctiy}.\n", "unbound-placeholder warning flows/Boat.flow.md:9:7"),
+        ("Go to {City}.\n", "unbound-placeholder warning flows/Boat.flow.md:9:7"),
+        (
+            "```yaml\ncall: maps:find\nargs: { at: \"{{ ctiy }}\" }\n```\n",
+            "unbound-placeholder warning flows/Boat.flow.md:11:13",
+        ),
+        (
+            "```yaml\ncall: maps:find\nargs: { at: \"{{ city }}\" }\nrequires: [hoem]\n```\n",
+            "unbound-placeholder warning flows/Boat.flow.md:12:12",
+        ),
+    ] {
+        let told = found(&flow(&format!("{listed}## B {{#b}}\n{text}## C {{#c}}\n{{a_result}} {{b_result}}\n")));
+        assert_eq!(told, [place], "{text}");
+    }
+    // Other names are callers' to give.
+    for text in [
+        "```yaml\ncall: maps:find\nargs: { at: \"{{ city }}\", zoom: \"{{ zoom | 3 }}\" }\n```\n",
+        "Go to {town}.\n",
+        "```yaml\nsets: { a: { tone: dry } }\n```\nBe {tone}.\n",
+    ] {
+        let told = found(&flow(&format!("{listed}## B {{#b}}\n{text}## C {{#c}}\n{{a_result}} {{b_result}}\n")));
+        assert_eq!(told, [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn a_fence_that_is_left_open_is_told_although_a_later_one_is_closed() {
+    let text = "---\n## A {#a}\n```json\n{}\n\n## B {#b}\n```json\n{}\n```\n\n## C {#c}\n{a_result}\n";
+    assert_eq!(found(&flow(text)), ["unclosed-fence error flows/Boat.flow.md:6:1"]);
+    // A fence may show how a step is written.
+    let text = "---\n## A {#a}\n````markdown\n## B {#b}\n```yaml\nafter: c\n```\n````\n";
+    assert_eq!(found(&flow(text)), [""; 0]);
+}
+
+#[test]
+fn quotation_marks_that_yaml_does_not_know_are_told() {
+    for value in ["\u{201c}Sails\u{201d}", "\u{201e}Sails\u{201c}", "\u{ab}Sails\u{bb}"] {
+        let told = found(&flow(&format!("description: {value}\n---\n## A {{#a}}\nSail.\n")));
+        assert_eq!(told, ["front-matter warning flows/Boat.flow.md:4:14"], "{value}");
+    }
+    for value in ["\u{201c}Old\u{201d} boats", "\"\u{201c}Sails\u{201d}\""] {
+        assert_eq!(found(&flow(&format!("description: {value}\n---\n## A {{#a}}\nSail.\n"))), [""; 0], "{value}");
+    }
+}
+
+#[test]
+fn a_persona_and_a_contract_are_looked_through_where_they_stand() {
+    let persona = |text: &str| flow("---\n## A {#a}\n```yaml\npersona: p\n```\nSail.\n").file("personas/p.md", text);
+    for (text, told) in [
+        ("---\nnmae: P\n---\nBe kind.\n", "misspelt-field warning personas/p.md:2:1"),
+        ("---\nname: P\nname: Q\n---\nBe kind.\n", "duplicate-key warning personas/p.md:3:1"),
+        ("---\nNote: be kind\n---\nMore.\n", "front-matter warning personas/p.md:2:1"),
+        ("Be kind\u{e0065}.\n", "hidden-text warning personas/p.md:1:1"),
+    ] {
+        let told_here: Vec<String> =
+            found(&persona(text)).into_iter().filter(|one| one.contains("personas/")).collect();
+        assert_eq!(told_here, [told], "{text}");
+    }
+    assert_eq!(found(&persona("---\nname: p\nmodel: sonnet\ntools: Read\n---\nBe kind.\n")), [""; 0]);
 }

@@ -87,7 +87,7 @@ async fn a_damaged_index_is_told_with_an_id_that_the_log_has_too() {
     let github = tea().await;
     let sandbox = commands(&github);
     assert_eq!(sandbox.run(["list"]).code, 0);
-    let repository = std::fs::read_dir(sandbox.home().join(".cache/flowy/v2")).unwrap().next().unwrap().unwrap().path();
+    let repository = std::fs::read_dir(sandbox.home().join(".cache/flowy/v1")).unwrap().next().unwrap().unwrap().path();
     let index = std::fs::read_dir(repository.join("derived")).unwrap().next().unwrap().unwrap().path();
     let mut bytes = std::fs::read(&index).unwrap();
     // The last record is the row of the only flow.

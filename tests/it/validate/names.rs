@@ -28,7 +28,7 @@ fn a_title_that_two_templates_have_reaches_the_step_that_asks_for_it() {
         r#"
 error step bad.json:12:31 /nodes/0/data/selectedTemplateId `"Sail north"`
   several templates go by "Sail north": templates/Sail_A.json, templates/Sail_B.json
-  hint: name the file instead, or give one of the templates another id and title
+  hint: rename one of the files, or give one of the templates an `id` or `title` of its own and name that
 "#,
     );
 }
@@ -65,7 +65,7 @@ fn an_output_that_cannot_be_there_yet_is_told_at_its_placeholder() {
         r#"
 error flow bad.json:12:28 /nodes/0/data/template `{moor_result}`
   node "sail" reads {moor_result}, the output of node "moor", but no edge leads from "moor" to it
-  hint: remove the placeholder: "moor" comes after "sail"
+  hint: turn edge "sail → moor" round, or remove the placeholder: "moor" comes after "sail"
 error flow bad.json:12:45 /nodes/0/data/template `{sail_result}`
   node "sail" reads {sail_result}, the output of node "sail", which is the step itself
   hint: name another step, or remove the placeholder: no step reads its own output

@@ -23,7 +23,7 @@ const FLOW: &str = r#"{
 }"#;
 
 /// A change, the rule that tells of it, and the hint.
-const SLIPS: [(&str, &str, &str, &str); 27] = [
+const SLIPS: [(&str, &str, &str, &str); 31] = [
     (
         r#"{"source": "sum", "target": "out"}"#,
         r#"{"source": "sum", "targt": "out"}"#,
@@ -39,6 +39,20 @@ const SLIPS: [(&str, &str, &str, &str); 27] = [
     ("{plan_result}", "{plan}", "unbound-placeholder", "did you mean \"plan_result\"?"),
     (r#"{"part": "result"}"#, r#"{"prat": "result"}"#, "useless-mapping", "did you mean \"part\"?"),
     (r#"{"part": "result"}"#, r#"{"result": "part"}"#, "useless-mapping", "turn it round: {\"part\": \"result\"}"),
+    (
+        r#"{"source": "report", "target": "plan", "#,
+        r#"{"source": "plan", "target": "report", "#,
+        "unreachable-reference",
+        "turn edge \"plan → report\" round",
+    ),
+    ("{\n", "\u{feff}\u{feff}{\n", "syntax", "delete it"),
+    (r#""edges": ["#, r#""edge": ["#, "misspelt-field", "did you mean \"edges\"?"),
+    (
+        r#""template": "Sum up {plan_result}""#,
+        r#""template": "Sum up {plan_result}", "selectedTemplateID": "Sum""#,
+        "misspelt-field",
+        "did you mean \"selectedTemplateId\"?",
+    ),
     ("{\n", "```json\n{\n", "syntax", "remove the lines that begin with ```"),
     ("Sum up {", "Sum \"up\" {", "syntax", "a quotation mark within a text is written \\\""),
     (r#""label": "Result"}}"#, r#""label": "Result}}"#, "syntax", "close it with a quotation mark"),

@@ -1,5 +1,7 @@
 //! `flows/*.flow.md`: front matter, steps under headings, and the edges that their blocks name.
 
+use serde_json::Value;
+
 use super::step::{self, StepEdges};
 use super::{
     BadYaml, Written, as_text, as_texts, commas, cut_off, mapping, misspelt, nearly, pruned, scan, slips_in_braces,
@@ -211,13 +213,43 @@ fn described(text: &str, tree: Tree) -> Tree {
     }
 }
 
+/// What stands among the inputs and is none: a key of the front matter, or one of the input above.
+fn misplaced_in_inputs(member: &Member, above: Option<&str>) -> Option<Note> {
+    let key = member.key.as_str();
+    let texts = |members: &[Member]| {
+        members.iter().all(|member| matches!(member.tree.kind, TreeKind::Scalar(Value::String(_), _)))
+    };
+    let (message, hint) = match (&member.tree.kind, above) {
+        (TreeKind::Map(members), _) if key == "results" && !members.is_empty() && texts(members) => {
+            (format!("`{key}` stands within `inputs`"), "write it at the beginning of the line".to_owned())
+        }
+        (TreeKind::List(_), _) if matches!(key, "tags" | "examples") => {
+            (format!("`{key}` stands within `inputs`"), "write it at the beginning of the line".to_owned())
+        }
+        (TreeKind::Scalar(..) | TreeKind::List(_), Some(above))
+            if !member.tree.is_empty() && matches!(key, "description" | "type" | "default" | "required" | "enum") =>
+        {
+            let message = format!("`{key}` stands beside the input {}, not within it", quoted(above));
+            (message, format!("indent it by two more blanks if it belongs to {}", quoted(above)))
+        }
+        _ => return None,
+    };
+    Some(Note::new(NoteKind::Misspelt, member.at, message, hint))
+}
+
 /// The names that `inputs` declares go to the list; what it says of them is the object that is left.
 fn inputs(text: &str, tree: Tree, names: &mut Vec<(String, Span)>, notes: &mut Vec<Note>) -> Tree {
     let span = tree.span;
     match tree.kind {
         TreeKind::Map(members) => {
             let mut refined = Vec::new();
+            let mut empty: Option<String> = None;
             for member in members {
+                if let Some(note) = misplaced_in_inputs(&member, empty.as_deref()) {
+                    notes.push(note);
+                    continue;
+                }
+                empty = member.tree.is_empty().then(|| member.key.clone());
                 names.push((member.key.clone(), member.at));
                 slips_in_braces(text, &member.tree, true, notes);
                 if let TreeKind::Map(said) = member.tree.kind {

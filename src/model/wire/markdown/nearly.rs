@@ -42,7 +42,9 @@ pub(super) fn steps<'t>(
         // Where nothing is a step, a heading with an id was to be one.
         let only = steps.is_empty() && written_id(line).is_some();
         let sure = meant.is_some() || between || only || is_made_like_a_step(line, after);
-        if !sure && written_id(line).is_none() {
+        // A prompt may have headings with anchors; with one mark too many or too few a step is as likely.
+        let level = line.chars().take_while(|c| *c == '#').count();
+        if !sure && (written_id(line).is_none() || ![1, 3].contains(&level)) {
             continue;
         }
         let words = words_of(line);

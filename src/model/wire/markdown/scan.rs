@@ -145,7 +145,7 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
             comment = false;
         } else if is_like_a_heading(line) {
             body.headings.push(own);
-        } else if let Some(above) = above.filter(|_| underlines(line)) {
+        } else if let Some(above) = above.filter(|above| underlines(line) && !is_step(text, *above)) {
             body.headings.push(above);
         } else if comment {
             comment = !line.contains("-->");
@@ -205,6 +205,11 @@ fn is_like_a_heading(line: &str) -> bool {
     // What nobody sees, or the wide form of the sign, makes no heading.
     let seen = line.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric() && c != '＃');
     seen.starts_with(['#', '＃']) || (line.len() - inner.len() <= 3 && unlisted(inner).starts_with("## "))
+}
+
+/// Whether a step begins there.
+fn is_step(text: &str, at: Span) -> bool {
+    text.get(at.start..at.end).is_some_and(|line| heading(at.start, line).is_some())
 }
 
 /// Whether a line makes a heading of the one above.
