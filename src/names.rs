@@ -306,7 +306,7 @@ pub fn variable_char(c: char) -> bool {
 
 /// A text in Unicode normalisation form C.
 pub fn nfc(text: &str) -> String {
-    text.nfc().collect()
+    if text.is_ascii() { text.to_owned() } else { text.nfc().collect() }
 }
 
 /// Control, bidirectional and invisible characters: they change how the text around them is shown, or

@@ -81,19 +81,13 @@ impl Group<'_> {
 /// Every innermost pair of braces of a text, in order.
 fn groups(text: &str) -> impl Iterator<Item = Group<'_>> {
     let bytes = text.as_bytes();
-    let mut open = None;
-    bytes.iter().enumerate().filter_map(move |(at, byte)| {
-        match byte {
-            b'{' => open = Some(at),
-            b'}' => {
-                let start = open.take()?;
-                let doubled = start > 0 && bytes.get(start - 1) == Some(&b'{') && bytes.get(at + 1) == Some(&b'}');
-                let range = if doubled { start - 1..at + 2 } else { start..at + 1 };
-                return Some(Group { range, doubled, inside: text.get(start + 1..at).unwrap_or_default() });
-            }
-            _ => {}
-        }
-        None
+    let mut done = 0;
+    text.match_indices('}').filter_map(move |(at, _)| {
+        let from = std::mem::replace(&mut done, at + 1);
+        let start = from + text.get(from..at)?.rfind('{')?;
+        let doubled = start > 0 && bytes.get(start - 1) == Some(&b'{') && bytes.get(at + 1) == Some(&b'}');
+        let range = if doubled { start - 1..at + 2 } else { start..at + 1 };
+        Some(Group { range, doubled, inside: text.get(start + 1..at).unwrap_or_default() })
     })
 }
 

@@ -19,6 +19,9 @@ pub fn folded(name: &str) -> String {
 
 /// A path in the form in which file systems that ignore case and normal form take two for one.
 pub fn same_file(path: &str) -> String {
+    if path.is_ascii() {
+        return path.to_ascii_lowercase();
+    }
     let lower: String = nfc(path).chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
     nfc(&lower)
 }

@@ -11,6 +11,9 @@ const LEAST_LETTERS: usize = 5;
 /// Whether two names differ in nothing but case, `-` and `_`, or (from five characters on) in one slip of
 /// a finger; a plural is no slip.
 pub fn nearly_same(word: &str, name: &str) -> bool {
+    if far_apart(word, name) {
+        return false;
+    }
     let plain = |text: &str| -> String {
         text.chars().filter(|c| !matches!(c, '-' | '_')).take(LONGEST_NAME).flat_map(char::to_lowercase).collect()
     };
@@ -18,7 +21,19 @@ pub fn nearly_same(word: &str, name: &str) -> bool {
     let long = word.chars().count().min(name.chars().count()) >= LEAST_LETTERS;
     word == name
         || slipped(&word, &name)
-        || (long && word != format!("{name}s") && strsim::damerau_levenshtein(&word, &name) == 1)
+        || (long && word.strip_suffix('s') != Some(&*name) && strsim::damerau_levenshtein(&word, &name) == 1)
+}
+
+/// Whether more than two letters lie between the beginning that two names share and the end that they share, as it is
+/// with most: every field of every object is compared with the name of every field. Only told of plain names.
+fn far_apart(word: &str, name: &str) -> bool {
+    let plain = |text: &str| text.is_ascii() && text.len() <= LONGEST_NAME;
+    fn letters(text: &str) -> impl DoubleEndedIterator<Item = u8> {
+        text.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).map(|byte| byte.to_ascii_lowercase())
+    }
+    let shared = letters(word).zip(letters(name)).take_while(|(a, b)| a == b).count()
+        + letters(word).rev().zip(letters(name).rev()).take_while(|(a, b)| a == b).count();
+    plain(word) && plain(name) && shared + 2 < letters(word).count().max(letters(name).count())
 }
 
 /// Whether two words differ in what is no other word: two letters in the wrong order, or one that stands twice.
@@ -173,6 +188,19 @@ mod tests {
         ] {
             assert!(!nearly_same(word, name), "{word} {name}");
         }
+    }
+
+    #[test]
+    fn names_that_are_far_apart_are_no_slip_of_a_finger() {
+        for (word, name) in [("edges", "Ed_ges"), ("egdes", "edges"), ("edge", "edges"), ("edgxs", "edges"), ("a", "b")]
+        {
+            assert!(!far_apart(word, name) && !far_apart(name, word), "{word} {name}");
+        }
+        for (word, name) in [("position", "edges"), ("edges", "egdse"), ("id", "template")] {
+            assert!(far_apart(word, name) && strsim::damerau_levenshtein(word, name) > 1, "{word} {name}");
+        }
+        let accented = "\u{130}".repeat(9);
+        assert!(!far_apart(&accented, "edges"));
     }
 
     #[test]

@@ -30,8 +30,8 @@ impl Spelling {
         if self.fields.contains(&name) {
             return None;
         }
-        let instead = self.instead.iter().find(|(other, _)| nearly_same(other, name)).map(|(_, field)| *field);
-        let field = self.fields.iter().copied().find(|field| nearly_same(name, field)).or(instead);
+        let instead = || self.instead.iter().find(|(other, _)| nearly_same(other, name)).map(|(_, field)| *field);
+        let field = self.fields.iter().copied().find(|field| nearly_same(name, field)).or_else(instead);
         let elsewhere = self.elsewhere.iter().find(|(names, _)| names.contains(&name)).map(|(_, place)| *place);
         field.filter(|field| !has(field)).map(Meant::Field).or(elsewhere.map(Meant::Elsewhere))
     }

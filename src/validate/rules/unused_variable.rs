@@ -1,5 +1,6 @@
 //! `unused-variable`: a declaration without a use, often a spelling that drifted.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use super::foreign_placeholder::written_otherwise;
@@ -30,7 +31,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in &subject.scope.steps {
         let Body::Text { template, .. } = &step.body else { continue };
         let mut told: HashSet<&str> = HashSet::new();
-        let otherwise = written_otherwise(subject, step);
+        // Only looked for where something is unused, which is seldom.
+        let otherwise = OnceCell::new();
         // A name that is nearly this one and that nobody declares is told at its placeholder.
         let open = |read: &&Read| matches!(read.source, ReadSource::Open { declared: false, input: false });
         let drifted = |name: &str| {
@@ -38,8 +40,12 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             reads.any(|read| !subject.comparisons.nearest(&read.name, [name], 1).is_empty())
         };
         for declared in &step.declared {
+            if used(step, &declared.name) {
+                continue;
+            }
+            let otherwise = otherwise.get_or_init(|| written_otherwise(subject, step));
             let meant = otherwise.contains(&declared.name) || drifted(&declared.name);
-            if used(step, &declared.name) || meant || !told.insert(&declared.name) {
+            if meant || !told.insert(&declared.name) {
                 continue;
             }
             let id = subject.id(step.node);
