@@ -1,7 +1,8 @@
 //! Strict JSON into a value, with everything a maintainer should hear of when it is not strict.
 //!
-//! `jsonc-parser` reads (its errors say what was expected and where); `serde_json` has the last
-//! word on what is JSON, because the former lets raw control characters in texts pass.
+//! `serde_json` reads a file of which nothing is to be told. Any other is read by `jsonc-parser`, which keeps places
+//! and whose errors say what was expected; `serde_json` has the last word on what is JSON, because that one lets
+//! raw control characters in texts pass.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,7 +15,7 @@ use jsonc_parser::errors::ParseErrorKind;
 use serde_json::{Map, Number, Value};
 
 use super::slips::slip;
-use super::span::{lax_ast, parse_ast, too_deep};
+use super::span::{between_texts, lax_ast, parse_ast, too_deep};
 use super::{Note, Place, Pointer, Position, Span, YamlProblem};
 use crate::names::{CatalogPath, hidden, legible, spelt_in_tags};
 
@@ -121,6 +122,17 @@ impl Document {
     /// keys are longer than [`MAX_PATH`].
     pub fn parse(path: CatalogPath, bytes: &[u8]) -> Result<Self, SyntaxProblem> {
         let text = Self::decode(bytes)?;
+        match plain_value(text) {
+            Some(value) => {
+                let (duplicates, hidden, notes) = (Vec::new(), Vec::new(), Vec::new());
+                Ok(Self { path, text: Arc::from(text), value, duplicates, hidden, notes })
+            }
+            None => Self::with_places(path, text),
+        }
+    }
+
+    /// Reads a text of which something is to be told.
+    fn with_places(path: CatalogPath, text: &str) -> Result<Self, SyntaxProblem> {
         let problem = |message: String, hint, start: usize, end: usize| SyntaxProblem {
             kind: SyntaxKind::Json,
             message,
@@ -209,6 +221,38 @@ pub fn value_as_written(text: &str) -> Option<Value> {
     }
     let ast = parse_ast(text).ok().flatten()?;
     Some(value_of(&ast, &Pointer::root(), &mut Noted { keeps_hidden: true, ..Noted::default() }))
+}
+
+/// The value of a text of which nothing is to be told, as nearly all files are; none where a key is repeated or too
+/// long, a text holds hidden characters, something is nested too deep, or it is no JSON. Finding out where such a
+/// thing stands takes a parser that keeps places, and several times as long.
+fn plain_value(text: &str) -> Option<Value> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let colons = between_texts(text).map(|(_, between)| between.bytes().filter(|byte| *byte == b':').count());
+    // A repeated key has its colon and is no second member.
+    (plain_members(&value, 0, 0)? == colons.sum::<usize>()).then_some(value)
+}
+
+/// How many members the objects of a value have that lies so deep and below keys of that length together.
+fn plain_members(value: &Value, depth: usize, before: usize) -> Option<usize> {
+    if depth == MAX_NESTING && (value.is_array() || value.is_object()) {
+        return None;
+    }
+    match value {
+        Value::Null | Value::Bool(_) => Some(0),
+        // Digits stay as they were written, but for those of an exponent.
+        Value::Number(number) => (!number.as_str().contains('e')).then_some(0),
+        Value::String(text) => hidden(text).is_empty().then_some(0),
+        Value::Array(items) => items.iter().map(|item| plain_members(item, depth + 1, before)).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| {
+                let length = before + key.len();
+                let plain = length <= MAX_PATH && hidden(key).is_empty();
+                Some(1 + plain_members(value, depth + 1, length).filter(|_| plain)?)
+            })
+            .sum(),
+    }
 }
 
 /// The key with which the keys that lead to a value are longer than they may be. Places are told by
@@ -411,6 +455,35 @@ mod tests {
         let document =
             parse(b"\xEF\xBB\xBF{\r\n \"b\": 1.10, \"a\": [12345678901234567890123, 1E5]}\r\n").expect("fine");
         assert_eq!(document.value.to_string(), r#"{"b":1.10,"a":[12345678901234567890123,1E5]}"#);
+    }
+
+    #[test]
+    fn a_text_of_which_nothing_is_told_has_the_value_that_the_parser_with_places_gives_it() {
+        let path = || CatalogPath::new("flows/x.json").expect("fine");
+        for text in [
+            r#"{"a": [1, -0, -0.0, 1.10, 12345678901234567890123, true, null], "b": {"a": "\"\\\u00e9:\n/\/"}}"#,
+            r#" [{"b:\"c": "\\", "a": ":", "": {}}] "#,
+            r#""x""#,
+        ] {
+            let read = Document::with_places(path(), text).expect(text);
+            let plain = plain_value(text).expect(text);
+            assert_eq!((plain.to_string(), &plain), (read.value.to_string(), &read.value));
+        }
+        for text in [
+            r#"{"a": 1, "\u0061": 2}"#,
+            r#"{"a": [{"b": 1, "b": 1}]}"#,
+            r#"{"a": "x\u206ay"}"#,
+            r#"{"x\u206ay": 1}"#,
+            r#"{"a": 1E5}"#,
+            r#"{"$serde_json::private::Number": "1"}"#,
+            &format!("{}1{}", "[".repeat(MAX_NESTING + 1), "]".repeat(MAX_NESTING + 1)),
+            &format!("{{\"{}\": {{\"{0}\": 1}}}}", "x".repeat(MAX_PATH / 2 + 1)),
+            "{} {}",
+            "",
+        ] {
+            assert_eq!(plain_value(text), None, "{text}");
+        }
+        assert!(plain_value(&format!("{}1{}", "[".repeat(MAX_NESTING), "]".repeat(MAX_NESTING))).is_some());
     }
 
     #[test]

@@ -50,30 +50,42 @@ pub(super) fn lax_ast(text: &str) -> Option<Ast<'_>> {
 /// The byte at which the nesting limit is first passed. Looked at before parsing, because
 /// parsers recurse and a few thousand brackets would end the process.
 pub(super) fn too_deep(text: &str) -> Option<usize> {
-    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
-    for (at, byte) in text.bytes().enumerate() {
-        if in_text {
+    let mut depth = 0_usize;
+    for (start, between) in between_texts(text) {
+        for (at, byte) in between.bytes().enumerate() {
             match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_text = false,
+                b'{' | b'[' => {
+                    depth += 1;
+                    if depth > super::MAX_NESTING {
+                        return Some(start + at);
+                    }
+                }
+                b'}' | b']' => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            continue;
-        }
-        match byte {
-            b'"' => in_text = true,
-            b'{' | b'[' => {
-                depth += 1;
-                if depth > super::MAX_NESTING {
-                    return Some(at);
-                }
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
         }
     }
     None
+}
+
+/// What stands between the texts of a JSON text, each with where it begins.
+pub(super) fn between_texts(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut next = Some(0);
+    std::iter::from_fn(move || {
+        let start = next.take()?;
+        let rest = text.get(start..)?;
+        let Some((between, _)) = rest.split_once('"') else { return Some((start, rest)) };
+        let mut end = start + between.len() + 1;
+        while let Some((inside, _)) = text.get(end..).and_then(|rest| rest.split_once('"')) {
+            end += inside.len() + 1;
+            let slashes = inside.bytes().rev().take_while(|byte| *byte == b'\\').count();
+            if slashes % 2 == 0 {
+                next = Some(end);
+                break;
+            }
+        }
+        Some((start, between))
+    })
 }
 
 /// A half-open byte range in a document's text (byte-order mark not counted).
