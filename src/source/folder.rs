@@ -4,13 +4,14 @@
 //! named. There is no age: the folder is looked at whenever it is asked for. What was derived from its files
 //! is kept for as long as none of them changes, which their sizes, times and places on the disk tell.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha1::{Digest as _, Sha1};
@@ -35,6 +36,8 @@ const BEGINNING: u64 = 65_536;
 
 /// Of fewer files nothing is kept: reading them takes no longer than reading what was kept of them.
 const WORTH_KEEPING: usize = 200;
+/// Of fewer entries of a folder no second thread asks the system.
+const WORTH_A_THREAD: usize = 500;
 /// How long a folder must have been left alone before something is kept of it, so that a second change within
 /// the same tick of a file system's clock (2 s where it is coarsest) can't be missed.
 const SETTLED: Duration = Duration::from_secs(3);
@@ -129,7 +132,7 @@ impl WalkedFolder {
             ));
         }
         let (root, path, largest) = (self.root.clone(), path.clone(), self.largest);
-        off_the_loop(move || Ok(read(&root, &path, largest))).await.unwrap_or_else(|error| {
+        off_the_loop(move || Ok(read(&root, &path, largest, &mut HashMap::new()))).await.unwrap_or_else(|error| {
             Err(SourceError::Unreadable { path: "the folder".to_owned(), reason: system_says(&error) })
         })
     }
@@ -174,7 +177,10 @@ impl WalkedFolder {
     /// Reads some files, in their order.
     pub(super) async fn read_batch(&self, paths: &[CatalogPath]) -> Vec<Result<Arc<[u8]>, SourceError>> {
         let (root, batch, largest) = (self.root.clone(), paths.to_vec(), self.largest);
-        let read = off_the_loop(move || Ok(batch.iter().map(|path| read(&root, path, largest)).collect()));
+        let read = off_the_loop(move || {
+            let mut folders = HashMap::new();
+            Ok(batch.iter().map(|path| read(&root, path, largest, &mut folders)).collect())
+        });
         read.await.unwrap_or_else(|error| {
             let reason = system_says(&error);
             let failed =
@@ -188,18 +194,25 @@ async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + 
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
 }
 
-fn read(root: &Path, path: &CatalogPath, largest: u64) -> Result<Arc<[u8]>, SourceError> {
+/// Reads a file; `folders` are those whose real places are known by now.
+fn read(
+    root: &Path,
+    path: &CatalogPath,
+    largest: u64,
+    folders: &mut HashMap<PathBuf, PathBuf>,
+) -> Result<Arc<[u8]>, SourceError> {
     let not_read = |kind: ProblemKind| SourceError::NotRead { path: path.clone(), kind: Box::new(kind) };
     let broken = |error: io::Error| SourceError::Unreadable { path: path.to_string(), reason: system_says(&error) };
     // Checked again here: between the walk and now a file may have become a link.
-    let real = fs::canonicalize(root.join(path.as_str())).map_err(broken)?;
+    let (real, about) = real_place(&root.join(path.as_str()), folders).map_err(broken)?;
     if !real.starts_with(root) {
         return Err(not_read(ProblemKind::Symlink));
     }
-    if !fs::metadata(&real).map_err(broken)?.is_file() {
+    if !about.is_file() {
         return Err(not_read(ProblemKind::NotAFile));
     }
-    let mut bytes = Vec::new();
+    // With room for one byte more, so that its end is noticed without a larger buffer.
+    let mut bytes = Vec::with_capacity(usize::try_from(about.len().min(largest)).map_or(0, |size| size + 1));
     let file = fs::File::open(&real).map_err(broken)?;
     file.take(largest.saturating_add(1)).read_to_end(&mut bytes).map_err(broken)?;
     let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -210,6 +223,24 @@ fn read(root: &Path, path: &CatalogPath, largest: u64) -> Result<Arc<[u8]>, Sour
         return Err(not_read(pointer));
     }
     Ok(bytes.into())
+}
+
+/// Where a file is when every link on the way has been followed, and what is known of it.
+fn real_place(given: &Path, folders: &mut HashMap<PathBuf, PathBuf>) -> io::Result<(PathBuf, fs::Metadata)> {
+    let place = match (given.parent(), given.file_name()) {
+        (Some(folder), Some(name)) => match folders.get(folder) {
+            Some(real) => real.join(name),
+            None => folders.entry(folder.to_owned()).or_insert(fs::canonicalize(folder)?).join(name),
+        },
+        _ => given.to_owned(),
+    };
+    let about = fs::symlink_metadata(&place)?;
+    if !about.is_symlink() {
+        return Ok((place, about));
+    }
+    let place = fs::canonicalize(place)?;
+    let about = fs::metadata(&place)?;
+    Ok((place, about))
 }
 
 struct Walk {
@@ -289,6 +320,23 @@ fn beginning(path: &Path) -> String {
     let mut bytes = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
     read.map(|_| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+/// What is known of each entry of a folder. Asked of the entries: they are looked up from the open folder, not from
+/// the root of the disk.
+fn about_all(entries: &[(OsString, fs::DirEntry)]) -> Vec<io::Result<fs::Metadata>> {
+    let ask = |some: &[(OsString, fs::DirEntry)]| some.iter().map(|(_, entry)| entry.metadata()).collect();
+    if entries.len() < WORTH_A_THREAD {
+        return ask(entries);
+    }
+    // The system takes longer to answer than everything else here takes.
+    let (first, second) = entries.split_at(entries.len() / 2);
+    thread::scope(|scope| {
+        let second = scope.spawn(|| ask(second));
+        let mut all: Vec<_> = ask(first);
+        all.extend(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        all
+    })
 }
 
 impl Walk {
@@ -384,15 +432,15 @@ impl Walk {
         if depth >= DEEPEST {
             return self.problem(name, ProblemKind::TooDeep { limit: DEEPEST });
         }
-        // Asked of the entry: looked up from the open folder, not from the root of the disk.
-        let about = |entry: fs::DirEntry| (entry.file_name(), entry.metadata());
-        let read = fs::read_dir(real).and_then(|entries| entries.map(|entry| entry.map(about)).collect());
-        let mut entries: Vec<(OsString, io::Result<fs::Metadata>)> = match read {
+        let named = |entry: fs::DirEntry| (entry.file_name(), entry);
+        let read = fs::read_dir(real).and_then(|entries| entries.map(|entry| entry.map(named)).collect());
+        let mut entries: Vec<(OsString, fs::DirEntry)> = match read {
             Ok(entries) => entries,
             Err(error) => return self.failed(name, &error),
         };
         entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        for (entry, about) in entries {
+        let about = about_all(&entries);
+        for ((entry, _), about) in entries.into_iter().zip(about) {
             let text = entry.to_string_lossy();
             if text.starts_with('.') {
                 continue;
