@@ -246,34 +246,60 @@ pub fn by_name<T>(name: &str, entries: &[NamedFile<'_>]) -> Result<usize, Lookup
 #[derive(Debug, Clone, Default)]
 pub struct Directory {
     listed: Vec<Listed>,
-    /// All these by file and place in it; a file of several templates has the places of all of them under its stem.
-    stems: HashMap<String, Vec<(usize, usize)>>,
+    /// The files in the order of their stems, by which nearly all references name them.
+    stems: Vec<usize>,
+    /// Made when a name is first looked up that is no stem.
+    others: OnceLock<OtherNames>,
+    /// By the form in which names are alike: made when it is first needed.
+    folded: OnceLock<HashMap<String, Vec<(usize, usize)>>>,
+}
+
+/// What templates go by beside their files' stems: each by file and place in it.
+#[derive(Debug, Clone, Default)]
+struct OtherNames {
     spaced_stems: HashMap<String, Vec<(usize, usize)>>,
     ids: HashMap<String, Vec<(usize, usize)>>,
     titles: HashMap<String, Vec<(usize, usize)>>,
-    /// By the form in which names are alike: made when it is first needed.
-    folded: OnceLock<HashMap<String, Vec<(usize, usize)>>>,
 }
 
 impl Directory {
     /// Reads the listing once, for any number of look-ups.
     pub fn new(listed: Vec<Listed>) -> Self {
-        let mut directory = Self::default();
-        for (file, entry) in listed.iter().enumerate() {
-            let places = || (0..entry.entries.len().max(1)).map(|place| (file, place));
-            directory.stems.entry(entry.stem.clone()).or_default().extend(places());
-            directory.spaced_stems.entry(spaced(&entry.stem)).or_default().extend(places());
-            for (place, (id, title)) in entry.entries.iter().enumerate() {
-                if let Some(id) = id {
-                    directory.ids.entry(nfc(id)).or_default().push((file, place));
-                }
-                if let Some(title) = title {
-                    directory.titles.entry(spaced(title)).or_default().push((file, place));
+        let mut stems: Vec<usize> = (0..listed.len()).collect();
+        stems.sort_by_key(|file| listed.get(*file).map(|file| file.stem.as_str()));
+        Self { listed, stems, others: OnceLock::new(), folded: OnceLock::new() }
+    }
+
+    /// The templates of the files that have this stem: of a file of several, all.
+    fn of_stem(&self, stem: &str) -> Vec<(usize, usize)> {
+        let stem_of = |file: &usize| self.listed.get(*file).map(|file| file.stem.as_str());
+        let begin = self.stems.partition_point(|file| stem_of(file) < Some(stem));
+        let files = self.stems.iter().skip(begin).copied().take_while(|file| stem_of(file) == Some(stem));
+        files.flat_map(|file| self.places(file)).collect()
+    }
+
+    /// The places of a file's templates; one where it is broken, so that it is found.
+    fn places(&self, file: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let count = self.listed.get(file).map_or(0, |listed| listed.entries.len());
+        (0..count.max(1)).map(move |place| (file, place))
+    }
+
+    fn others(&self) -> &OtherNames {
+        self.others.get_or_init(|| {
+            let mut others = OtherNames::default();
+            for (file, entry) in self.listed.iter().enumerate() {
+                others.spaced_stems.entry(spaced(&entry.stem)).or_default().extend(self.places(file));
+                for (place, (id, title)) in entry.entries.iter().enumerate() {
+                    if let Some(id) = id {
+                        others.ids.entry(nfc(id)).or_default().push((file, place));
+                    }
+                    if let Some(title) = title {
+                        others.titles.entry(spaced(title)).or_default().push((file, place));
+                    }
                 }
             }
-        }
-        directory.listed = listed;
-        directory
+            others
+        })
     }
 
     /// The listing this was made of.
@@ -287,8 +313,9 @@ impl Directory {
             let entry = self.listed.get(*file).and_then(|file| file.entries.get(*place));
             entry.is_some_and(|(_, title)| title.as_deref() == Some(name))
         };
-        let of_that_title = || self.titles.get(&spaced(name)).is_some_and(|places| places.iter().any(titled));
-        self.stems.contains_key(name) || self.ids.contains_key(&nfc(name)) || of_that_title()
+        let others = || self.others();
+        let of_that_title = || others().titles.get(&spaced(name)).is_some_and(|places| places.iter().any(titled));
+        !self.of_stem(name).is_empty() || others().ids.contains_key(&nfc(name)) || of_that_title()
     }
 
     /// Which file and which template in it a reference means.
@@ -299,13 +326,14 @@ impl Directory {
     /// # Errors
     /// [`Lookup::Missing`] with the nearest names, or [`Lookup::Ambiguous`] with the files.
     pub fn resolve(&self, reference: &str) -> Result<(&Listed, usize), Lookup> {
-        let wanted = spaced(reference);
-        let found = self
-            .stems
-            .get(reference)
-            .or_else(|| self.spaced_stems.get(&wanted))
-            .or_else(|| self.ids.get(&nfc(reference)))
-            .or_else(|| self.titles.get(&wanted));
+        let of_stem = self.of_stem(reference);
+        let found = if of_stem.is_empty() {
+            let (others, wanted) = (self.others(), spaced(reference));
+            let of_id = || others.ids.get(&nfc(reference));
+            others.spaced_stems.get(&wanted).or_else(of_id).or_else(|| others.titles.get(&wanted))
+        } else {
+            Some(&of_stem)
+        };
         match found.map(Vec::as_slice) {
             Some(&[(file, place)]) => match self.listed.get(file) {
                 Some(listed) => Ok((listed, place)),
