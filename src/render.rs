@@ -131,7 +131,7 @@ impl Outline {
 
     /// A template's.
     pub fn of_template(template: &Template) -> Self {
-        Self::without(&template.text, template.syntax, &template.literal)
+        Self::without(&template.text(), template.syntax, &template.literal)
     }
 
     /// From brace groups that were found before.

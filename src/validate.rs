@@ -241,6 +241,8 @@ pub fn template_file(path: &CatalogPath, parsed: &Parsed) -> TemplateCheck {
     run_file_rules(&subject, &mut drafts);
     let findings = drafts.finish();
     let broken = findings.iter().any(|finding| finding.reach == Reach::Flow);
-    let templates = if broken { Vec::new() } else { read.templates.into_iter().map(Arc::new).collect() };
+    let mut templates: Vec<_> = if broken { Vec::new() } else { read.templates.into_iter().map(Arc::new).collect() };
+    // Collecting keeps the room that the templates themselves took.
+    templates.shrink_to_fit();
     TemplateCheck { findings, templates }
 }

@@ -48,7 +48,8 @@ pub fn taken_by(template: &Template) -> Vec<String> {
 /// The names that a text reads, each once.
 fn read_by(template: &Template, outline: Outline) -> Vec<String> {
     let mut seen = HashSet::new();
-    let found = outline.placeholders.into_iter().filter(|found| !found.is_code(&template.text));
+    let text = template.text();
+    let found = outline.placeholders.into_iter().filter(|found| !found.is_code(&text));
     found.map(|found| found.name).filter(|name| seen.insert(name.clone())).collect()
 }
 

@@ -23,7 +23,7 @@ impl FlowNames {
     pub(super) fn note(&mut self, at: FlowPlace, file: &str, names: [Option<&str>; 4]) {
         for (level, name) in self.levels.iter_mut().zip(names) {
             if let Some(name) = name {
-                level.entry(name.to_owned()).or_default().push((at, file.to_owned()));
+                level.entry(name.to_owned()).or_insert_with(|| Vec::with_capacity(1)).push((at, file.to_owned()));
             }
         }
     }

@@ -277,7 +277,7 @@ pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResour
         }
         ResourceAddress::Template(name) => {
             let (template, fresh_ms) = app.template(name).await?;
-            (template.text.clone(), fresh_ms)
+            (template.text().into_owned(), fresh_ms)
         }
         ResourceAddress::Execution(id) => {
             let include = vec![Section::Steps];

@@ -60,7 +60,7 @@ fn template(template: &Template) -> Value {
     let text = if template.syntax == Syntax::Double {
         None
     } else {
-        Some(template.text.replace("{{", "{").replace("}}", "}"))
+        Some(template.text().replace("{{", "{").replace("}}", "}"))
     };
     let text = text.filter(|_| template.variables.is_empty());
     json!([template.id, template.title, template.description, variables, sets, template.literal, text])

@@ -163,9 +163,10 @@ pub(super) fn of_template(template: &Template) -> Vec<Mention> {
     all.sets(&template.sets);
     if template.text_whole {
         let literal: BTreeSet<String> = template.literal.iter().map(|name| nfc(name)).collect();
-        for placeholder in placeholders(&template.text, template.syntax) {
+        let text = template.text();
+        for placeholder in placeholders(&text, template.syntax) {
             if !literal.contains(&placeholder.name) {
-                let name = name_within(&template.text, &placeholder.range);
+                let name = name_within(&text, &placeholder.range);
                 all.part(&template.text_pointer, name, Subject::Variable(placeholder.name));
             }
         }

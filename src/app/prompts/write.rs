@@ -231,7 +231,7 @@ fn filled(template: &Template, values: &Map<String, Value>) -> Result<String, Er
         return Err(refused_as(None, &refusal, Place::Prompt));
     }
     let outline = Outline::of_template(template);
-    fill(&template.text, &outline.placeholders, LONGEST_TEXT, |number| {
+    fill(&template.text(), &outline.placeholders, LONGEST_TEXT, |number| {
         let placeholder = outline.placeholders.get(number)?;
         match value_of(&placeholder.name) {
             Some(value) if placeholder.path.is_empty() => Some(text_of(value)),

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{Unread, UnreadKind, declared, said, said_or_number, text, texts, variable_sets};
+use super::{Unread, UnreadKind, declared, is_markdown, said, said_or_number, text, texts, variable_sets};
 use crate::document::{Document, Place, Pointer};
+use crate::model::template::TemplateText;
 use crate::model::{Syntax, Template};
 
 /// What a template file holds.
@@ -90,12 +91,16 @@ fn one(document: &Document, template: &Map<String, Value>, base: &Pointer, one_o
         id: said_or_number(template, "id"),
         title,
         description: said(template, "description"),
-        text: text(template, "template")?,
+        text: held(document, text(template, "template")?),
         syntax: Syntax::Single,
         variables: declared(template, base),
         sets: variable_sets(template, base),
         literal: texts(template, "literal"),
     })
+}
+
+fn held(document: &Document, text: String) -> TemplateText {
+    TemplateText::of(text, &document.text, is_markdown(document.path.as_str()))
 }
 
 fn sections(document: &Document, object: &Map<String, Value>, results: &[Value]) -> Template {
@@ -114,7 +119,7 @@ fn sections(document: &Document, object: &Map<String, Value>, results: &[Value])
         id: None,
         title: said(metadata, "name"),
         description: said(metadata, "description"),
-        text: contents.join("\n\n"),
+        text: held(document, contents.join("\n\n")),
         syntax: Syntax::Double,
         variables: declared(object, &Pointer::root()),
         sets: variable_sets(object, &Pointer::root()),
@@ -145,7 +150,7 @@ mod tests {
             r#"{"metadata":{"name":"Old"},"variables":[{"name":"x","type":"string","required":false,"default":"y"}],"results":[{"section":"1","content":"one {{x}}"},{"section":"2","content":"two"}]}"#,
         );
         let old = &old.templates[0];
-        assert_eq!((old.text.as_str(), old.syntax), ("one {{x}}\n\ntwo", Syntax::Double));
+        assert_eq!((&*old.text(), old.syntax), ("one {{x}}\n\ntwo", Syntax::Double));
         assert_eq!(
             (old.variables[0].required, old.variables[0].default.as_ref().map(ToString::to_string)),
             (Some(false), Some("\"y\"".to_owned()))

@@ -369,7 +369,7 @@ fn template(shown: &ShownTemplate, origin: &Origin, look: Look) -> String {
         look,
     ));
     text.push('\n');
-    text.push_str(&safe_block(&template.text));
+    text.push_str(&safe_block(&template.text()));
     if !text.ends_with('\n') {
         text.push('\n');
     }

@@ -383,7 +383,7 @@ fn template(shown: &ShownTemplate, origin: &Origin) -> ShownText {
         file: template.file.to_string(),
         title: template.title.clone(),
         description: template.description.clone(),
-        text: template.text.clone(),
+        text: template.text().into_owned(),
         variables: shown.variables.clone(),
         variable_sets: template.sets.iter().map(SetAnswer::from).collect(),
         used_by: shown.used_by.clone(),

@@ -48,10 +48,11 @@ impl<'a> Texts<'a> {
         let shown = || crate::names::quoted(selected);
         match self.shelf.get(selected) {
             Lookup::Found(template) => {
-                let (text, outline) = self
-                    .outlined
-                    .entry(Arc::as_ptr(&template))
-                    .or_insert_with(|| (Arc::from(template.text.as_str()), Arc::new(Outline::of_template(&template))));
+                let (text, outline) = self.outlined.entry(Arc::as_ptr(&template)).or_insert_with(|| {
+                    let text: Arc<str> = Arc::from(template.text());
+                    let outline = Outline::without(&text, template.syntax, &template.literal);
+                    (text, Arc::new(outline))
+                });
                 let (text, mut outline) = (text.clone(), outline.clone());
                 if !step.literal.is_empty() {
                     let literal: Vec<String> = template.literal.iter().chain(&step.literal).cloned().collect();

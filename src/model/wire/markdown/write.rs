@@ -312,7 +312,8 @@ pub fn write_template(raw: &Value, template: &crate::model::Template) -> Markdow
     if old {
         lost.push("the names of its sections".to_owned());
     }
-    let text = if template.syntax == crate::model::Syntax::Double { single(template) } else { template.text.clone() };
+    let text =
+        if template.syntax == crate::model::Syntax::Double { single(template) } else { template.text().into_owned() };
     // A body is taken as it is, but for what a file in Markdown never holds.
     let stands = read_as(&text) == text && !text.contains('\r') && !text.starts_with('\u{FEFF}');
     if !stands {
@@ -330,7 +331,7 @@ pub fn write_template(raw: &Value, template: &crate::model::Template) -> Markdow
 
 /// A text of the old shape with its placeholders in single braces.
 fn single(template: &crate::model::Template) -> String {
-    let mut text = template.text.clone();
+    let mut text = template.text().into_owned();
     for variable in &template.variables {
         for spelt in [format!("{{{{{}}}}}", variable.name), format!("{{{{ {} }}}}", variable.name)] {
             text = text.replace(&spelt, &format!("{{{}}}", variable.name));
