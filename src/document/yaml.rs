@@ -40,9 +40,12 @@ pub struct Yaml {
     pub duplicates: Vec<Duplicate>,
 }
 
+/// The keys of a mapping: where each stands first, and which of the duplicates it has.
+type SeenKeys = HashMap<String, (Span, Option<usize>)>;
+
 /// A collection whose parts are being read.
 enum Open {
-    Map { start: usize, members: Vec<Member>, key: Option<(String, Span)>, seen: HashMap<String, Span> },
+    Map { start: usize, members: Vec<Member>, key: Option<(String, Span)>, seen: SeenKeys },
     List { start: usize, items: Vec<Tree> },
 }
 
@@ -226,16 +229,17 @@ impl Reading<'_> {
             if style == ScalarStyle::Plain && name == "<<" {
                 return Err(self.problem(place, "a merge key, which is not read here", "write the members out"));
             }
-            if let Some(first) = seen.get(&name) {
-                match self.duplicates.iter_mut().find(|duplicate| duplicate.first == *first) {
+            if let Some((first, number)) = seen.get_mut(&name) {
+                match number.and_then(|number: usize| self.duplicates.get_mut(number)) {
                     Some(known) => known.times += 1,
                     None => {
                         let pointer = Pointer::root().key(&name);
+                        *number = Some(self.duplicates.len());
                         self.duplicates.push(Duplicate { pointer, first: *first, again: span, times: 2 });
                     }
                 }
             } else {
-                seen.insert(name.clone(), span);
+                seen.insert(name.clone(), (span, None));
             }
             *key = Some((name, span));
             return Ok(());

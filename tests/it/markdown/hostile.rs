@@ -40,3 +40,26 @@ fn a_file_of_ten_megabytes_is_refused_unread() {
     assert_eq!(said.code, 1);
     assert!(said.out.contains("FILE_TOO_LARGE"), "{}", said.out);
 }
+
+#[test]
+fn a_file_of_many_small_parts_is_read_in_time() {
+    let begun = std::time::Instant::now();
+    let steps = "---\nname: Bad\nversion: 1.0.0\n---\n## A {#a}\nText.\n";
+    for (name, text) in [
+        (
+            "results",
+            format!("---\nname: Bad\nresults:\n{}\n---\n## A {{#a}}\nText.\n", lines(5_000, |n| format!("  r{n}: a"))),
+        ),
+        ("comments", format!("{steps}{}", lines(80_000, |_| "# a\n<!--".to_owned()))),
+        ("braces", format!("{steps}{}", "{".repeat(1_000_000))),
+    ] {
+        let sandbox = Sandbox::new().file("flows/Bad.flow.md", text);
+        assert!(sandbox.run(["validate", "--json"]).code <= 1, "{name}");
+    }
+    let call = serde_json::json!({"metadata": {"name": "Bad", "version": "1.0.0"}, "edges": [], "nodes": [
+        {"id": "t", "type": "tool", "data": {"call": "a:b", "args": {"x": "{".repeat(1_000_000), "y": "{{a|".repeat(6_000)}}}]});
+    let sandbox = Sandbox::new().file("flows/Bad.json", call.to_string());
+    assert!(sandbox.run(["validate", "--json"]).code <= 1);
+    // Each of them took minutes when its parts were compared with each other.
+    assert!(begun.elapsed().as_secs() < 100, "{:?}", begun.elapsed());
+}

@@ -209,8 +209,8 @@ pub(super) fn prompty(body: &str, first: usize) -> Filled {
     filled.text.push_str(body.get(at..).unwrap_or_default());
     if roles.len() > 1 {
         // Where a line that named a role stood between empty lines.
-        while let Some(at) = filled.text.find("\n\n\n") {
-            filled.text.remove(at);
+        while filled.text.contains("\n\n\n") {
+            filled.text = filled.text.replace("\n\n\n", "\n\n");
         }
     }
     filled

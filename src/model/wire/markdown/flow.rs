@@ -1,5 +1,7 @@
 //! `flows/*.flow.md`: front matter, steps under headings, and the edges that their blocks name.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::step::{self, StepEdges};
@@ -65,20 +67,11 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
         let read = step::read(text, section, plain, &mut duplicates)?;
         notes.extend(read.notes);
         if let Some(range) = read.text {
-            notes.extend(super::template::comments(body.comments.clone(), range.start, range.end));
+            notes.extend(super::template::comments(&body.comments, range.start, range.end));
         }
         ids.push(read.id);
         steps.push((read.node, read.edges));
     }
-    let free = |wanted: &str, ids: &[String]| {
-        let mut name = wanted.to_owned();
-        let mut number = 2;
-        while ids.contains(&name) {
-            name = format!("{wanted}-{number}");
-            number += 1;
-        }
-        name
-    };
     let mut results: Vec<(Member, Vec<(Span, String)>)> = Vec::new();
     for member in front.results {
         let before = notes.len();
@@ -93,18 +86,21 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
     let lost = nearly::steps(text, &body.headings, &sections, named());
     // What belongs to a step that is not there is no fault of the step before it.
     let swallowed = |note: &Note| {
-        let within = |section: &&scan::Section<'_>| section.all.contains(&note.span.start);
-        let of = body.sections.iter().find(within).filter(|_| note.kind == NoteKind::Misspelt);
-        of.is_some_and(|of| {
-            lost.iter().any(|lost| of.all.contains(&lost.span.start) && lost.span.start <= note.span.start)
-        })
+        let at = note.span.start;
+        let section = body.sections.partition_point(|section| section.all.start <= at).checked_sub(1);
+        let section = section.and_then(|place| body.sections.get(place)).filter(|section| section.all.contains(&at));
+        let lost = lost.partition_point(|lost| lost.span.start <= at).checked_sub(1).and_then(|place| lost.get(place));
+        note.kind == NoteKind::Misspelt
+            && section.zip(lost).is_some_and(|(section, lost)| section.all.start <= lost.span.start)
     };
     notes.retain(|note| !swallowed(note));
     notes.extend(lost);
     // Nodes that only JSON has are called as nothing that the file names.
-    ids.extend(steps.iter().flat_map(|(_, edges)| edges.named()).chain(named()).map(str::to_owned).collect::<Vec<_>>());
+    let mut taken: HashSet<String> = steps.iter().flat_map(|(_, edges)| edges.named()).map(str::to_owned).collect();
+    taken.extend(named().map(str::to_owned));
+    taken.extend(ids);
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
-    let inputs_id = free("inputs", &ids);
+    let inputs_id = free("inputs", &mut 0, &mut taken);
     if !front.inputs.is_empty() {
         let at = front.inputs_at;
         let names = front.inputs.iter().map(|(name, at)| Tree::text(*at, name)).collect();
@@ -118,10 +114,9 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
         nodes.push(node);
         edges.extend(of_step.into_trees(&inputs_id));
     }
-    ids.push(inputs_id);
+    let mut number = 0;
     for (Member { key, at, .. }, feeders) in results {
-        let id = free("result", &ids);
-        ids.push(id.clone());
+        let id = free("result", &mut number, &mut taken);
         for (span, feeder) in feeders {
             edges.push(StepEdges::edge(span, &feeder, &id, Vec::new()));
         }
@@ -133,6 +128,17 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
     members.push(Member::new("nodes", front_at, Tree::list(front_at, nodes)));
     members.push(Member::new("edges", front_at, Tree::list(front_at, edges)));
     Ok(Written { tree: Tree::map(whole, members), duplicates, notes })
+}
+
+/// A name that is not taken, which is taken then: the word, else the word with a number, from the last one on.
+fn free(word: &str, number: &mut usize, taken: &mut HashSet<String>) -> String {
+    loop {
+        *number += 1;
+        let name = if *number == 1 { word.to_owned() } else { format!("{word}-{number}") };
+        if taken.insert(name.clone()) {
+            return name;
+        }
+    }
 }
 
 /// A node as JSON has it.

@@ -23,20 +23,21 @@ pub(super) fn steps<'t>(
     let read = outputs(text);
     let mut missing: HashSet<String> = named.map(key).chain(read.iter().map(|(name, _)| key(name))).collect();
     missing.retain(|name| !known.contains(name));
-    // Where a step's text reads its own output.
-    let own: Vec<(usize, usize)> = steps
-        .iter()
-        .flat_map(|(id, part)| {
-            let own = read.iter().filter(|(name, at)| part.contains(at) && key(name) == key(id));
-            own.map(|(_, at)| (part.start, *at))
-        })
-        .collect();
+    // The texts of steps in the order of the file, and where each reads its own output last.
+    let own = |(id, part): &(&str, Range<usize>)| {
+        let first = read.partition_point(|(_, at)| *at < part.start);
+        let within = read.iter().skip(first).take_while(|(_, at)| *at < part.end);
+        let last = within.filter(|(name, _)| key(name) == key(id)).last().map_or(part.start, |(_, at)| *at);
+        (part.start, last)
+    };
+    let own: Vec<(usize, usize)> = steps.iter().map(own).collect();
     let mut notes = Vec::new();
     for heading in headings {
         let whole = text.get(heading.start..heading.end).unwrap_or_default();
         let seen = as_seen(whole);
         let line = seen.as_str();
-        let between = own.iter().any(|(start, at)| (*start..*at).contains(&heading.start));
+        let above = own.partition_point(|(start, _)| *start <= heading.start).checked_sub(1);
+        let between = above.and_then(|place| own.get(place)).is_some_and(|(_, last)| heading.start < *last);
         let meant = called(line).find(|name| missing.contains(&key(name)));
         let after = text.get(heading.end..).unwrap_or_default();
         // Where nothing is a step, a heading with an id was to be one.
@@ -153,7 +154,8 @@ fn outputs(text: &str) -> Vec<(&str, usize)> {
 
 /// Whether a text reads the output of one of these steps.
 pub(super) fn reads_one_of(text: &str, ids: &[&str]) -> bool {
-    outputs(text).iter().any(|(name, _)| ids.iter().any(|id| key(id) == key(name)))
+    let ids: HashSet<String> = ids.iter().map(|id| key(id)).collect();
+    outputs(text).iter().any(|(name, _)| ids.contains(&key(name)))
 }
 
 /// The ids that a heading may have been meant to have: what stands in braces, its words together, and each of them.

@@ -124,6 +124,8 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
     let mut headings: Vec<(Span, Span, Span, usize)> = Vec::new();
     let (mut fence, mut hides): (Option<Fence>, Option<Span>) = (None, None);
     let mut comment = false;
+    // Where a comment ends next. Headings end comments for us, so this is kept for all that begin before it.
+    let mut next_end = text.find("-->");
     let mut above: Option<Span> = None;
     for (start, line) in lines(text, from..text.len()) {
         let own = Span { start, end: start + line.trim_end().len() };
@@ -150,9 +152,11 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
         } else if comment {
             comment = !line.contains("-->");
         } else if let Some(at) = comment_in(line) {
-            let rest = text.get(start + at..).unwrap_or_default();
-            let length = rest.find("-->").map_or_else(|| line.trim_end().len() - at, |end| end + 3);
-            body.comments.push(Span { start: start + at, end: start + at + length });
+            let begin = start + at;
+            if next_end.is_some_and(|end| end < begin) {
+                next_end = text.get(begin..).and_then(|rest| rest.find("-->")).map(|end| begin + end);
+            }
+            body.comments.push(Span { start: begin, end: next_end.map_or(own.end, |end| end + 3) });
             comment = !line.get(at..).unwrap_or_default().contains("-->");
         }
     }

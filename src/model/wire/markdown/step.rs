@@ -1,5 +1,6 @@
 //! A step of a flow in Markdown: a heading, a block of settings, and a text.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::scan::{self, Section};
@@ -84,12 +85,14 @@ pub(super) struct StepEdges {
     id: String,
     /// Where it comes from (none: the input node), where that is said, and what it carries.
     edges: Vec<(Option<String>, Span, Vec<Member>)>,
+    /// Which of them comes from where.
+    places: HashMap<Option<String>, usize>,
 }
 
 impl StepEdges {
     fn note(&mut self, from: Option<String>, at: Span, carries: Option<Member>) {
-        let place = self.edges.iter().position(|(other, ..)| *other == from).unwrap_or_else(|| {
-            self.edges.push((from, at, Vec::new()));
+        let place = *self.places.entry(from).or_insert_with_key(|from| {
+            self.edges.push((from.clone(), at, Vec::new()));
             self.edges.len() - 1
         });
         if let (Some(edge), Some(carries)) = (self.edges.get_mut(place), carries) {
@@ -169,7 +172,7 @@ pub(super) fn read(
     };
     let texts_stand = kind == "template" && !has("template");
     let own_text = has("text");
-    let mut edges = StepEdges { id: id.clone(), edges: Vec::new() };
+    let mut edges = StepEdges { id: id.clone(), edges: Vec::new(), places: HashMap::new() };
     let (mut data, mut beside) = (Vec::new(), Vec::new());
     if !has("label") && section.label.start < section.label.end {
         data.push(Member::new("label", section.label, Tree::text(section.label, named(section.label))));

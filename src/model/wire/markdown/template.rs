@@ -67,7 +67,7 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
         }
         members.push(member);
     } else {
-        notes.extend(comments(scan::body(text, body).comments, 0, text.len()));
+        notes.extend(comments(&scan::body(text, body).comments, 0, text.len()));
         let span = Span { start: body, end };
         let content = text.get(body..end).unwrap_or_default();
         members.push(Member::new("template", span, Tree::text(span, read_as(content))));
@@ -86,11 +86,12 @@ fn without_last_line_end(text: &str) -> &str {
 }
 
 /// What is said of comments of HTML in a text: the page does not show them, and a model reads them.
-pub(super) fn comments(found: Vec<Span>, from: usize, to: usize) -> impl Iterator<Item = Note> {
-    let within = found.into_iter().filter(move |span| span.start >= from && span.end <= to);
-    within.map(|span| {
+pub(super) fn comments(found: &[Span], from: usize, to: usize) -> impl Iterator<Item = Note> {
+    let first = found.partition_point(|span| span.start < from);
+    let begun = found.iter().skip(first).take_while(move |span| span.start < to);
+    begun.filter(move |span| span.end <= to).map(|span| {
         let message = "a comment of HTML is part of the text: a page does not show it, and a model reads it";
         let hint = "delete it, or write it before the first step";
-        Note::new(NoteKind::Comment, span, message.to_owned(), hint.to_owned())
+        Note::new(NoteKind::Comment, *span, message.to_owned(), hint.to_owned())
     })
 }
