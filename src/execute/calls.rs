@@ -128,7 +128,7 @@ fn foreseen(
         return None;
     }
     let pending = holes().filter(|(number, _)| matches!(with(*number), None | Some(FilledWith::Pending)));
-    let pending: Vec<_> = pending.map(|(_, hole)| &hole.at).collect();
+    let pending = pending.map(|(_, hole)| hole.at.as_str()).collect();
     let misfits = tool.input.misfits(&Value::Object(arguments.clone()), &pending);
     let told: Vec<String> = misfits.iter().map(|misfit| format!("{} {}", misfit.path, misfit.message)).collect();
     if told.is_empty() { None } else { failure(Code::InvalidRequest, told.join("; ")) }

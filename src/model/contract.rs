@@ -3,14 +3,15 @@
 //! A schema stands alone: a reference out of it is refused, nothing is ever fetched. Whoever meets a
 //! contract is shown an example made from it; whoever breaks it is told each breach by its place.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{ValidationError, Validator};
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Value, json};
 
 use crate::document::Pointer;
-use crate::model::effort::{CheckEffort, effort, too_intricate};
+use crate::model::effort::{CheckEffort, LARGEST_PATTERN, MOST_BACKTRACKS, effort, too_intricate};
 use crate::model::example::example_of;
 use crate::names::{nearest, quoted, shown};
 
@@ -139,7 +140,9 @@ impl Contract {
                 Dialect::Newest => jsonschema::draft202012::options(),
                 Dialect::Declared => jsonschema::options().should_validate_formats(false),
             };
-            options.offline().build(&self.schema).map_err(|error| NoSchema {
+            // What is left is bounded together with all other comparisons, in `effort`.
+            let patterns = PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKS).size_limit(LARGEST_PATTERN);
+            options.offline().with_pattern_options(patterns).build(&self.schema).map_err(|error| NoSchema {
                 why: in_words_of_schema(&error),
                 at: Pointer::spelt(error.instance_path().as_str()),
             })
@@ -168,7 +171,7 @@ impl Contract {
     pub fn breaches(&self, output: &Value) -> Vec<Breach> {
         match self.validator() {
             Ok(validator) => match effort(&self.schema, output) {
-                CheckEffort::Small => OUTPUT.breaches(validator, output, &[]),
+                CheckEffort::Small => OUTPUT.breaches(validator, output, &BTreeSet::new()),
                 CheckEffort::Large if validator.is_valid(output) => Vec::new(),
                 CheckEffort::Large => OUTPUT.whole("does not meet the contract, and is too large to say where"),
                 CheckEffort::TooLarge => OUTPUT.whole("is too large to be compared with what the contract says of it"),
@@ -178,10 +181,10 @@ impl Contract {
     }
 
     /// Every way in which arguments don't fit a tool's schema, with paths from `args`, at most
-    /// [`MOST_BREACHES`]; none when they do. What stands at or below one of `unknown` is not known
-    /// yet, and nothing is said that may depend on it. Nor is anything of a schema that is none or makes
+    /// [`MOST_BREACHES`]; none when they do. What stands at or below one of `unknown`, which are pointers,
+    /// is not known yet, and nothing is said that may depend on it. Nor is anything of a schema that is none or makes
     /// too much work: it is the tool's, and the tool has the last word.
-    pub fn misfits(&self, arguments: &Value, unknown: &[&Pointer]) -> Vec<Breach> {
+    pub fn misfits(&self, arguments: &Value, unknown: &BTreeSet<&str>) -> Vec<Breach> {
         match self.validator() {
             Ok(validator) if effort(&self.schema, arguments) == CheckEffort::Small => {
                 ARGUMENTS.breaches(validator, arguments, unknown)
@@ -234,7 +237,7 @@ const OUTPUT: Telling = Telling { subject: "output", law: "the contract" };
 const ARGUMENTS: Telling = Telling { subject: "args", law: "the tool" };
 
 impl Telling {
-    fn breaches(&self, validator: &Validator, value: &Value, unknown: &[&Pointer]) -> Vec<Breach> {
+    fn breaches(&self, validator: &Validator, value: &Value, unknown: &BTreeSet<&str>) -> Vec<Breach> {
         if validator.is_valid(value) {
             return Vec::new();
         }
@@ -299,6 +302,9 @@ impl Telling {
             ValidationErrorKind::Pattern { pattern } => {
                 say(&pointer, format!("does not match the pattern {}", quoted(pattern)));
             }
+            ValidationErrorKind::BacktrackLimitExceeded { .. } => {
+                say(&pointer, "takes too long to be compared with its pattern; shorten it".to_owned());
+            }
             ValidationErrorKind::FalseSchema if error.schema_path().as_str().ends_with("/additionalProperties") => {
                 say(&pointer, format!("holds a field that {law} does not allow; leave it out"));
             }
@@ -344,15 +350,17 @@ pub fn spelt_path(subject: &str, steps: &[String]) -> String {
 }
 
 /// Whether what is wrong may depend on a part that is not known yet.
-fn depends(error: &ValidationError<'_>, unknown: &[&Pointer]) -> bool {
+fn depends(error: &ValidationError<'_>, unknown: &BTreeSet<&str>) -> bool {
     let at = error.instance_path().as_str();
-    let within = |inner: &str, outer: &str| {
-        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
     // Which members an object has is known, whatever they hold.
     let of_members =
         matches!(error.kind(), ValidationErrorKind::Required { .. } | ValidationErrorKind::AdditionalProperties { .. });
-    unknown.iter().any(|hole| within(at, hole.as_str()) || (!of_members && within(hole.as_str(), at)))
+    let mut around = std::iter::successors(Some(at), |inner| inner.rsplit_once('/').map(|(outer, _)| outer));
+    let below = || {
+        let first = format!("{at}/");
+        unknown.range(first.as_str()..).next().is_some_and(|hole| hole.starts_with(&first))
+    };
+    around.any(|outer| unknown.contains(outer)) || !of_members && below()
 }
 
 /// The types of JSON Schema.

@@ -15,6 +15,14 @@ const MOST_IN_PLACE: usize = 10_000;
 const MOST_STEPS: usize = 2_000_000;
 /// The most of them whose outcome is told one by one; what a comparison says takes a kilobyte.
 const MOST_TOLD: usize = 100_000;
+/// The most patterns that one schema may have. A compiled one may take megabytes.
+const MOST_PATTERNS: usize = 200;
+/// The most bytes that a compiled pattern may take, 4 MiB.
+pub(super) const LARGEST_PATTERN: usize = 4 << 20;
+/// How often matching one pattern may go back, where it can: each character of a text may cost one.
+pub(super) const MOST_BACKTRACKS: usize = 100_000;
+/// The most characters that patterns look at in one value, and times that they go back: some seconds.
+const MOST_MATCHED: usize = 64_000_000;
 /// How deep schemas within schemas are followed.
 const DEEPEST: usize = 1_000;
 
@@ -38,6 +46,7 @@ pub(super) enum CheckEffort {
 pub(super) fn too_intricate(root: &Value) -> Option<String> {
     let schemas = Schemas::of(root);
     let mut known = HashMap::new();
+    let mut patterns = HashSet::new();
     let mut left = vec![(String::new(), root)];
     while let Some((place, value)) = left.pop() {
         if value.is_object() {
@@ -52,6 +61,11 @@ pub(super) fn too_intricate(root: &Value) -> Option<String> {
         }
         match value {
             Value::Object(members) => {
+                patterns.extend(members.get("pattern").and_then(Value::as_str));
+                patterns.extend(patterns_of_names(value).map(|(pattern, _)| pattern));
+                if patterns.len() > MOST_PATTERNS {
+                    return Some(format!("it has more than {MOST_PATTERNS} patterns"));
+                }
                 left.extend(members.iter().map(|(key, member)| (format!("{place}/{key}"), member)));
             }
             Value::Array(items) => {
@@ -66,11 +80,45 @@ pub(super) fn too_intricate(root: &Value) -> Option<String> {
 /// How much work it is to compare a value with a schema.
 pub(super) fn effort(root: &Value, value: &Value) -> CheckEffort {
     let schemas = Schemas::of(root);
-    let mut left = MOST_STEPS;
+    let mut left = EffortLeft { steps: MOST_STEPS, matched: MOST_MATCHED };
     if !schemas.steps(root, value, &mut left, 0) {
         return CheckEffort::TooLarge;
     }
-    if MOST_STEPS - left <= MOST_TOLD { CheckEffort::Small } else { CheckEffort::Large }
+    if MOST_STEPS - left.steps <= MOST_TOLD { CheckEffort::Small } else { CheckEffort::Large }
+}
+
+/// How much may still be done for one value.
+struct EffortLeft {
+    steps: usize,
+    matched: usize,
+}
+
+impl EffortLeft {
+    /// Counts a text that is compared with a pattern; whether there was enough left for it.
+    fn matches(&mut self, pattern: &str, text: &str) -> bool {
+        let back = if may_go_back(pattern) { MOST_BACKTRACKS } else { 1 };
+        let left = self.matched.checked_sub(text.len() + back);
+        self.matched = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+/// Whether matching a pattern may go back, which takes time that grows faster than the text: only looking around,
+/// groups that keep what they have and references to groups do that. All others are matched in one pass.
+fn may_go_back(pattern: &str) -> bool {
+    let plain = pattern.replace("(?:", "(");
+    plain.contains("(?")
+        || ["*+", "++", "?+", "}+"].iter().any(|keeping| plain.contains(keeping))
+        || plain
+            .split('\\')
+            .skip(1)
+            .any(|escape| escape.starts_with(|c: char| c.is_ascii_digit() || "kgKG".contains(c)))
+}
+
+/// The patterns that a schema compares the names of members with, and what it says of these members.
+fn patterns_of_names(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let patterns = schema.get("patternProperties").and_then(Value::as_object);
+    patterns.into_iter().flatten().map(|(pattern, schema)| (pattern.as_str(), schema))
 }
 
 /// A schema with all that has a name in it.
@@ -166,11 +214,11 @@ impl<'s> Schemas<'s> {
     }
 
     /// Counts the comparisons of a value with a schema; whether there are enough left for them.
-    fn steps(&self, schema: &'s Value, value: &Value, left: &mut usize, depth: usize) -> bool {
-        if *left == 0 || depth > DEEPEST {
+    fn steps(&self, schema: &'s Value, value: &Value, left: &mut EffortLeft, depth: usize) -> bool {
+        if left.steps == 0 || depth > DEEPEST {
             return false;
         }
-        *left -= 1;
+        left.steps -= 1;
         if !schema.is_object() {
             return true;
         }
@@ -185,14 +233,21 @@ impl<'s> Schemas<'s> {
     }
 
     /// Counts the comparisons of what is inside a value with what a schema says of it.
-    fn steps_inside(&self, schema: &'s Value, value: &Value, left: &mut usize, depth: usize) -> bool {
+    fn steps_inside(&self, schema: &'s Value, value: &Value, left: &mut EffortLeft, depth: usize) -> bool {
         match value {
             Value::Object(members) => members.iter().all(|(name, member)| {
+                if !patterns_of_names(schema).all(|(pattern, _)| left.matches(pattern, name)) {
+                    return false;
+                }
+                if let Some(names) = schema.get("propertyNames")
+                    && !self.steps(names, &Value::String(name.clone()), left, depth + 1)
+                {
+                    return false;
+                }
                 let own = schema.get("properties").and_then(|properties| properties.get(name));
-                let patterns = schema.get("patternProperties").and_then(Value::as_object);
-                let others = ["additionalProperties", "unevaluatedProperties", "propertyNames"];
+                let others = ["additionalProperties", "unevaluatedProperties"];
                 let others = others.iter().filter_map(|key| schema.get(*key));
-                let all = own.into_iter().chain(patterns.into_iter().flat_map(serde_json::Map::values)).chain(others);
+                let all = own.into_iter().chain(patterns_of_names(schema).map(|(_, schema)| schema)).chain(others);
                 all.into_iter().all(|schema| self.steps(schema, member, left, depth + 1))
             }),
             Value::Array(items) => items.iter().enumerate().all(|(place, item)| {
@@ -202,6 +257,10 @@ impl<'s> Schemas<'s> {
                 let all = at("prefixItems").into_iter().chain(at("items")).chain(each);
                 all.into_iter().all(|schema| self.steps(schema, item, left, depth + 1))
             }),
+            Value::String(text) => {
+                let pattern = schema.get("pattern").and_then(Value::as_str);
+                pattern.is_none_or(|pattern| left.matches(pattern, text))
+            }
             _ => true,
         }
     }
@@ -252,5 +311,20 @@ mod tests {
         assert_eq!(sizes, [CheckEffort::Small, CheckEffort::Large, CheckEffort::TooLarge]);
         let list = json!({"items": {"properties": {"a": {"type": "string"}}}});
         assert_eq!(effort(&list, &json!(vec![json!({"a": "x"}); 10_000])), CheckEffort::Small);
+    }
+
+    #[test]
+    fn patterns_that_go_back_are_counted_and_plain_ones_are_not() {
+        let list = json!(vec!["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"; 1_000]);
+        let of = |pattern: &str| effort(&json!({"items": {"pattern": pattern}}), &list);
+        assert_eq!(["^[a-z]+$", "^(?:a|b)*$"].map(of), [CheckEffort::Small; 2]);
+        for pattern in ["^(a|a)*(?=b)c$", "^(a*)*\\1b$", "^(a++)*b$"] {
+            assert_eq!(of(pattern), CheckEffort::TooLarge, "{pattern}");
+        }
+        let named = json!({"propertyNames": {"pattern": "(?=a)b"}});
+        let object: Value = (0..1_000).map(|n| (format!("n{n}"), json!(1))).collect::<serde_json::Map<_, _>>().into();
+        assert_eq!(effort(&named, &object), CheckEffort::TooLarge);
+        let many: Vec<Value> = (0..=MOST_PATTERNS).map(|n| json!({"pattern": format!("^{n}")})).collect();
+        assert!(too_intricate(&json!({"properties": {"x": {"enum": many}}})).is_some());
     }
 }

@@ -1,6 +1,7 @@
 //! One call: checked before it is sent, cancelled when its caller goes away, and ended with an
 //! answer or with a failure that says whether trying again may help.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -156,7 +157,7 @@ impl Server {
             return Ok(arguments);
         }
         let given = Value::Object(arguments);
-        let misfits = tool.input.misfits(&given, &[]);
+        let misfits = tool.input.misfits(&given, &BTreeSet::new());
         match given {
             Value::Object(arguments) if misfits.is_empty() => Ok(arguments),
             _ => {
@@ -202,7 +203,7 @@ impl Server {
         // What came is handed on all the same: the caller can use it, and losing it helps nobody.
         if let (Some(structured), Some(promised)) =
             (&answer.structured, list.and_then(|list| list.outputs.get(&address.tool)))
-            && let Some(breach) = promised.misfits(structured, &[]).first()
+            && let Some(breach) = promised.misfits(structured, &BTreeSet::new()).first()
         {
             let tool = shown(&address.to_string(), 200);
             tracing::warn!(tool, "its structured content is not what it promised: {} {}", breach.path, breach.message);

@@ -234,7 +234,7 @@ fn look_up(address: &ToolAddress, stencil: &Stencil, tools: &Toolbox) -> Result<
 
 /// Where the fixed parts of arguments don't fit a tool's schema: place and words.
 fn misfits(stencil: &Stencil, schema: &Contract) -> Vec<(String, String)> {
-    let unknown: Vec<&Pointer> = stencil.holes().iter().map(|hole| &hole.at).collect();
+    let unknown = stencil.holes().iter().map(|hole| hole.at.as_str()).collect();
     let filled = stencil.fill(|_, hole| {
         Ok::<_, std::convert::Infallible>(match &hole.default {
             Some(default) => crate::render::Filling::Value(std::borrow::Cow::Borrowed(default)),
