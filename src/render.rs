@@ -39,10 +39,7 @@ impl Placeholder {
     pub fn is_code(&self, text: &str) -> bool {
         let start = self.range.start;
         // As far back as a command may be long, so that a text of nothing but groups stays cheap.
-        let mut from = start.saturating_sub(200);
-        while !text.is_char_boundary(from) {
-            from += 1;
-        }
+        let from = text.ceil_char_boundary(start.saturating_sub(200));
         let before = text.get(from..start).unwrap_or_default();
         let word = before.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '}' || c == '{');
         !self.name.starts_with(|c: char| c == '_' || c.is_alphabetic())

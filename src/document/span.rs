@@ -109,21 +109,12 @@ pub struct Position {
 impl Position {
     /// Where byte `offset` of `text` stands; past the end counts as the end.
     pub fn of(text: &str, offset: usize) -> Self {
-        let before = text.get(..floor(text, offset)).unwrap_or_default();
+        let before = text.get(..text.floor_char_boundary(offset)).unwrap_or_default();
         let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         let column = before.get(start..).unwrap_or_default().chars().count() + 1;
         Self { line, column }
     }
-}
-
-/// The offset itself, or the start of the character it lies in.
-fn floor(text: &str, offset: usize) -> usize {
-    let mut offset = offset.min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    offset
 }
 
 /// Resolves places of one document; parses the text once for any number of places, and not at all
@@ -212,7 +203,7 @@ impl<'a> Locator<'a> {
 
     /// Where byte `offset` stands; past the end counts as the end.
     pub fn position(&self, offset: usize) -> Position {
-        let offset = floor(self.text, offset);
+        let offset = self.text.floor_char_boundary(offset);
         let lines = self.lines.get_or_init(|| {
             let breaks = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
             std::iter::once(0).chain(breaks).collect()

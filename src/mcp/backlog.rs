@@ -1,7 +1,6 @@
 //! How much a client has asked for and not taken yet: beyond a bound nothing more is read of it, so a
 //! client that writes and does not read can't fill our memory.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::RequestId;
@@ -24,19 +23,24 @@ struct Shared {
 
 #[derive(Default)]
 struct BacklogState {
-    open: HashSet<RequestId>,
+    /// As often as a client uses it: one that gives all its requests one id has as many of them.
+    open: Vec<RequestId>,
     bytes: usize,
 }
 
 impl Backlog {
     /// A request came.
     pub(super) fn asked(&self, id: RequestId) {
-        self.state().open.insert(id);
+        self.state().open.push(id);
     }
 
     /// A request is answered, or nobody waits for its answer any more.
     pub(super) fn answered(&self, id: &RequestId) {
-        self.state().open.remove(id);
+        let mut state = self.state();
+        if let Some(place) = state.open.iter().position(|open| open == id) {
+            state.open.swap_remove(place);
+        }
+        drop(state);
         self.0.less.notify_one();
     }
 
@@ -95,6 +99,9 @@ mod tests {
         assert!(!has_room());
         backlog.answered(&RequestId::Number(5));
         assert!(has_room());
+        backlog.asked(RequestId::Number(6));
+        assert!(!has_room(), "an id that is used twice is two requests");
+        backlog.answered(&RequestId::Number(6));
         let large = backlog.add(MOST_BYTES);
         assert!(!has_room());
         drop(large);

@@ -182,27 +182,26 @@ async fn lines(
     let mut bytes = response.bytes_stream();
     let mut kept: Vec<u8> = Vec::new();
     let mut left = LONGEST_ANSWER;
+    // A value that is spread over lines is read when all of it is there.
+    let mut spread = false;
     while let Some(piece) = bytes.next().await {
         let piece = piece.map_err(|error| broken(&web::cause(&error)))?;
         let too_large = || Trouble::new(TroubleKind::Odd, "its answer is larger than 64 MB");
         left = left.checked_sub(piece.len()).ok_or_else(too_large)?;
+        let (mut begin, mut looked) = (0, kept.len());
         kept.extend_from_slice(&piece);
-        while let Some(end) = kept.iter().position(|byte| *byte == b'\n') {
-            let rest = kept.split_off(end + 1);
-            let line = std::mem::replace(&mut kept, rest);
-            // A value that is spread over lines is read when all of it is there.
-            let Ok(value) = serde_json::from_slice::<Value>(&line) else {
-                if line.trim_ascii().is_empty() {
-                    continue;
-                }
-                let rest = std::mem::replace(&mut kept, line);
-                kept.extend_from_slice(&rest);
-                break;
-            };
-            if add(&value)? {
-                return Ok(());
+        while let Some(rest) = kept.get(looked..).filter(|_| !spread)
+            && let Some(length) = rest.iter().position(|byte| *byte == b'\n')
+        {
+            looked += length + 1;
+            let line = kept.get(begin..looked).unwrap_or_default();
+            match serde_json::from_slice::<Value>(line) {
+                Ok(value) if add(&value)? => return Ok(()),
+                Err(_) if !line.trim_ascii().is_empty() => spread = true,
+                Ok(_) | Err(_) => begin = looked,
             }
         }
+        kept.drain(..begin);
         if kept.len() > LONGEST_LINE {
             return Err(Trouble::new(TroubleKind::Odd, "it sent a line longer than 4 MB"));
         }

@@ -316,6 +316,7 @@ pub struct Draft<'d> {
     comparisons: &'d Comparisons,
 }
 
+#[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
 impl Draft<'_> {
     fn with(mut self, change: impl FnOnce(&mut Finding)) -> Self {
         if let Some(finding) = self.finding.as_deref_mut() {
@@ -325,19 +326,16 @@ impl Draft<'_> {
     }
 
     /// What to do about it.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         self.with(|finding| finding.hints.push(hint.into()))
     }
 
     /// "Did you mean", where there is something alike.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn did_you_mean<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
         self.did_you_mean_or(word, names, || None)
     }
 
     /// "Did you mean", or what else helps where nothing is alike.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn did_you_mean_or<'n>(
         self,
         word: &str,
@@ -353,7 +351,6 @@ impl Draft<'_> {
 
     /// The same for a name that a file is asked for by; where one name alone is alike, that is what it may be
     /// changed into.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn names_file<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str>, at: Pointer) -> Self {
         let near = self.comparisons.nearest(word, names, 3);
         let draft = match asked(&near) {
@@ -367,13 +364,11 @@ impl Draft<'_> {
     }
 
     /// The node it is about.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn node(self, id: &str) -> Self {
         self.with(|finding| finding.node = Some(id.to_owned()))
     }
 
     /// Only a warning that keeps nothing from running.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn only_warn(self) -> Self {
         self.with(|finding| {
             finding.severity = Severity::Warning;
@@ -382,7 +377,6 @@ impl Draft<'_> {
     }
 
     /// An error of another reach than the rule's own.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn error(self, reach: Reach) -> Self {
         self.with(|finding| {
             finding.severity = Severity::Error;
@@ -391,13 +385,11 @@ impl Draft<'_> {
     }
 
     /// What callers are told, where that is not what the rule says of all its errors.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn code(self, code: Code) -> Self {
         self.with(|finding| finding.code = code)
     }
 
     /// These files have to be fixed instead of the one it stands in, and how.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn mended_by(self, mending: &Mending) -> Self {
         self.with(|finding| {
             finding.files.clone_from(&mending.files);
@@ -406,39 +398,33 @@ impl Draft<'_> {
     }
 
     /// It comes of a file that can't be used: its code, and what helps against that.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn because_of(self, unusable: &Unusable) -> Self {
         let mending = Mending { files: vec![unusable.file.clone()], hints: unusable.hints.clone() };
         self.code(unusable.code).mended_by(&mending)
     }
 
     /// A change that keeps the meaning of the file and makes the finding go away.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn safe_fix(self, what: impl Into<String>, edit: Edit) -> Self {
         self.with(|finding| finding.fix = Some(Fix { edit, safe: true, what: what.into() }))
     }
 
     /// A change that makes the finding go away, and that somebody has to look at.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn unsafe_fix(self, what: impl Into<String>, edit: Edit) -> Self {
         self.with(|finding| finding.fix = Some(Fix { edit, safe: false, what: what.into() }))
     }
 
     /// The nodes of the ring it is about.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn ring(self, ids: Vec<String>) -> Self {
         self.with(|finding| finding.ring = ids)
     }
 
     /// Another place in the same file.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn related(self, place: &Place, label: impl Into<String>) -> Self {
         let span = self.locator.span(place);
         self.related_at(span, label)
     }
 
     /// Another place in the same file, in bytes.
-    #[allow(clippy::return_self_not_must_use, reason = "the draft is noted already; wording it further is optional")]
     pub fn related_at(self, span: Span, label: impl Into<String>) -> Self {
         let position = self.locator.position(span.start);
         self.with(|finding| {

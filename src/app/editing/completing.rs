@@ -8,6 +8,7 @@ use std::path::Path;
 use super::{Place, Workbench};
 use crate::catalog::{Desk, FlowReading};
 use crate::document::Part;
+use crate::graph::Graph;
 use crate::model::wire::locator;
 use crate::model::{Flow, Leads, Lookup, NodeKind, OutputShape, Template};
 use crate::names::{FLOW_ENDING, nfc};
@@ -261,6 +262,13 @@ fn names_at(reading: &FlowReading, node: Option<usize>) -> Vec<(String, String)>
         names.push((declared.name.clone(), "declared by the step".to_owned()));
     }
     let before = node.map(|node| ancestors(flow, node));
+    let mut set: BTreeMap<usize, BTreeSet<&String>> = BTreeMap::new();
+    #[allow(clippy::iter_over_hash_type, reason = "the names of each step are sorted")]
+    for (name, givers) in &reading.scope.set {
+        for (giver, _) in givers {
+            set.entry(*giver).or_default().insert(name);
+        }
+    }
     // In Markdown a text that reads an output is what draws the edge.
     let drawn = flow.file.as_str().ends_with(FLOW_ENDING);
     for step in &reading.scope.steps {
@@ -270,8 +278,7 @@ fn names_at(reading: &FlowReading, node: Option<usize>) -> Vec<(String, String)>
         let Some(spec) = flow.nodes.get(step.node) else { continue };
         let detail = format!("the output of {}", spec.caption());
         names.extend(output_names(&spec.id).into_iter().next().map(|(name, _)| (name, detail.clone())));
-        let set = reading.scope.set.iter().filter(|(_, givers)| givers.iter().any(|(giver, _)| *giver == step.node));
-        let set: BTreeSet<&String> = set.map(|(name, _)| name).collect();
+        let set = set.remove(&step.node).unwrap_or_default();
         names.extend(set.into_iter().map(|name| (name.clone(), format!("set by {}", spec.caption()))));
     }
     names
@@ -281,16 +288,12 @@ fn names_at(reading: &FlowReading, node: Option<usize>) -> Vec<(String, String)>
 fn ancestors(flow: &Flow, node: usize) -> HashSet<usize> {
     let numbers: BTreeMap<&str, usize> =
         flow.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
+    let number = |id: &str| numbers.get(id).copied();
+    let edges = flow.edges.iter().filter_map(|edge| Some((number(&edge.from)?, number(&edge.to)?)));
+    let graph = Graph::new(flow.nodes.len(), edges);
     let (mut found, mut open) = (HashSet::new(), vec![node]);
     while let Some(next) = open.pop() {
-        let Some(id) = flow.nodes.get(next).map(|node| node.id.as_str()) else { continue };
-        for edge in flow.edges.iter().filter(|edge| edge.to == id) {
-            if let Some(from) = numbers.get(edge.from.as_str())
-                && found.insert(*from)
-            {
-                open.push(*from);
-            }
-        }
+        open.extend(graph.before(next).into_iter().filter(|from| found.insert(*from)));
     }
     found
 }
@@ -320,10 +323,7 @@ fn shape_of(step: &StepScope) -> OutputShape {
 
 /// Where the name begins that is written after an open brace before the cursor; none where no brace is open.
 fn open_brace(before: &str, markdown: bool) -> Option<usize> {
-    let mut from = before.len().saturating_sub(LONGEST);
-    while !before.is_char_boundary(from) {
-        from += 1;
-    }
+    let from = before.ceil_char_boundary(before.len().saturating_sub(LONGEST));
     let near = before.get(from..)?;
     for (at, c) in near.char_indices().rev() {
         match c {

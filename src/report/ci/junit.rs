@@ -4,6 +4,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use indexmap::IndexMap;
+
 use super::everything;
 use crate::app::{BrokenTests, Checkup, Severity, TestEnd, TestReport, TestResult};
 
@@ -22,13 +24,11 @@ struct Case {
 /// Everything that is reported; `fails`: whether a finding of a severity lets the check fail.
 pub fn junit(checkup: &Checkup, here: &Path, fails: impl Fn(Severity) -> bool) -> String {
     let told = everything(checkup, here);
-    let mut files: Vec<&str> = Vec::new();
     // A file without findings is a test that passes.
-    let all: Vec<String> = checkup.files.iter().map(|file| super::place_of(file, here)).collect();
-    for name in all.iter().map(String::as_str).chain(told.iter().map(|one| one.file.as_str())) {
-        if !files.contains(&name) {
-            files.push(name);
-        }
+    let names: Vec<String> = checkup.files.iter().map(|file| super::place_of(file, here)).collect();
+    let mut files: IndexMap<&str, Vec<&super::Told<'_>>> = names.iter().map(|name| (&**name, Vec::new())).collect();
+    for one in &told {
+        files.entry(&one.file).or_default().extend(Some(one).filter(|one| one.suppressed.is_none()));
     }
     let line = |one: &super::Told<'_>| {
         format!(
@@ -41,8 +41,7 @@ pub fn junit(checkup: &Checkup, here: &Path, fails: impl Fn(Severity) -> bool) -
             one.whole_message()
         )
     };
-    let cases = files.into_iter().map(|file| {
-        let of_file: Vec<_> = told.iter().filter(|one| one.file == file && one.suppressed.is_none()).collect();
+    let cases = files.into_iter().map(|(file, of_file)| {
         let (bad, others): (Vec<_>, Vec<_>) = of_file.into_iter().partition(|one| fails(one.severity));
         let lines = |all: &[&super::Told<'_>]| all.iter().map(|one| line(one)).collect::<Vec<_>>().join("\n");
         let failure = bad.first().map(|first| (first.rule.to_owned(), first.message.clone(), lines(&bad)));

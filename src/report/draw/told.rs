@@ -1,7 +1,7 @@
 //! What a page tells beside the picture: of the flow as a whole, and of each node what it reads, says
 //! and gives, what was found, and how a run of it went.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -30,7 +30,8 @@ pub(super) fn overview(page: &mut String, picture: &Picture<'_>) {
         HtmlText(picture.flow.file.as_str()),
         HtmlText(&shown(version, 40))
     );
-    let teller = Teller { picture, names: &ids(picture.flow, "") };
+    let names = ids(picture.flow, "");
+    let teller = Teller::of(picture, &names);
     let link = |node: usize, label: &str| teller.link(node, label);
     if picture.plan.is_none() {
         page.push_str("<p>It can't be executed: errors reach the whole flow, so there is no order to show.</p>\n");
@@ -124,7 +125,7 @@ fn findings(page: &mut String, findings: &[&Finding], about: &dyn Fn(&Finding) -
 /// What is told of each node, and of the nodes of flows within where these are drawn.
 pub(super) fn told(page: &mut String, picture: &Picture<'_>, prefix: &str, path: &str) {
     let names = ids(picture.flow, prefix);
-    let teller = Teller { picture, names: &names };
+    let teller = Teller::of(picture, &names);
     for (place, (node, id)) in picture.flow.nodes.iter().zip(&names).enumerate() {
         teller.node(page, (place, node), id, path);
         if let Some(inner) = picture.within(place) {
@@ -138,6 +139,50 @@ struct Teller<'a> {
     picture: &'a Picture<'a>,
     /// The nodes' ids in the picture.
     names: &'a [String],
+    /// The steps that nodes are, by their numbers.
+    step_of: HashMap<usize, usize>,
+    /// What was found in each node.
+    findings: HashMap<&'a str, Vec<&'a Finding>>,
+    /// The steps that read each step's output, and those that wait for it without reading it.
+    reads: BTreeMap<usize, BTreeSet<usize>>,
+    waits: BTreeMap<usize, BTreeSet<usize>>,
+}
+
+impl<'a> Teller<'a> {
+    /// Everything is worked out once: a flow may have a thousand nodes, and a million placeholders.
+    fn of(picture: &'a Picture<'a>, names: &'a [String]) -> Self {
+        let mut teller = Self {
+            picture,
+            names,
+            step_of: HashMap::new(),
+            findings: HashMap::new(),
+            reads: BTreeMap::new(),
+            waits: BTreeMap::new(),
+        };
+        for finding in picture.findings.iter().filter(|finding| finding.file == picture.flow.file) {
+            if let Some(node) = &finding.node {
+                teller.findings.entry(node).or_default().push(finding);
+            }
+        }
+        for (number, step) in picture.plan.iter().flat_map(|plan| plan.steps()).enumerate() {
+            teller.step_of.insert(step.node, number);
+            let mut read = BTreeSet::new();
+            for slot in step.work.slots() {
+                match &slot.source {
+                    Source::Step { step, .. } => read.extend([*step]),
+                    Source::Open(open) => read.extend(open.places().filter_map(|open| open.auto)),
+                    Source::Passed(_) => {}
+                }
+            }
+            for parent in step.parents.iter().filter(|parent| !read.contains(parent)) {
+                teller.waits.entry(*parent).or_default().insert(number);
+            }
+            for giver in read {
+                teller.reads.entry(giver).or_default().insert(number);
+            }
+        }
+        teller
+    }
 }
 
 impl Teller<'_> {
@@ -151,7 +196,7 @@ impl Teller<'_> {
 
     fn node(&self, page: &mut String, (place, node): (usize, &Node), id: &str, path: &str) {
         let plan = self.picture.plan;
-        let step = plan.and_then(|plan| plan.steps().iter().enumerate().find(|(_, step)| step.node == place));
+        let step = self.step_of.get(&place).and_then(|number| Some((*number, plan?.step(*number)?)));
         let number = step.map(|(number, _)| format!("{}. ", number + 1)).unwrap_or_default();
         let kind = match &node.kind {
             NodeKind::Input(_) => "input node",
@@ -177,9 +222,7 @@ impl Teller<'_> {
         if let Some(ran) = ran {
             run(page, ran);
         }
-        let own =
-            |finding: &&Finding| finding.node.as_ref() == Some(&node.id) && finding.file == self.picture.flow.file;
-        findings(page, &self.picture.findings.iter().filter(own).collect::<Vec<_>>(), &|_| None);
+        findings(page, self.findings.get(&*node.id).map(Vec::as_slice).unwrap_or_default(), &|_| None);
         match (step, plan) {
             (Some((number, step)), Some(plan)) => self.step(page, (number, step), plan),
             (None, Some(plan)) => self.still(page, (place, node), plan),
@@ -302,20 +345,11 @@ impl Teller<'_> {
 
     /// Who reads the step's output, who waits for it without reading it, and which results it is.
     fn gives(&self, page: &mut String, number: usize, plan: &Plan) {
-        let reads = |step: &Step| {
-            let of = |slot: &Slot| match &slot.source {
-                Source::Step { step, .. } => *step == number,
-                Source::Open(open) => open.places().any(|open| open.auto == Some(number)),
-                Source::Passed(_) => false,
-            };
-            step.work.slots().iter().any(of)
-        };
-        let waits = |step: &Step| step.parents.contains(&number);
-        let readers = plan.steps().iter().enumerate().filter(|(_, step)| reads(step));
+        let readers = self.reads.get(&number).into_iter().flatten();
         let mut lines: Vec<String> =
-            readers.filter_map(|(reader, _)| Some(format!("read by {}", self.step_link(plan, reader)?))).collect();
-        let waiting = plan.steps().iter().enumerate().filter(|(_, step)| waits(step) && !reads(step));
-        lines.extend(waiting.filter_map(|(step, _)| Some(format!("{} waits for it", self.step_link(plan, step)?))));
+            readers.filter_map(|reader| Some(format!("read by {}", self.step_link(plan, *reader)?))).collect();
+        let waiting = self.waits.get(&number).into_iter().flatten();
+        lines.extend(waiting.filter_map(|step| Some(format!("{} waits for it", self.step_link(plan, *step)?))));
         let marks = plan.results().iter().filter(|mark| mark.step == Some(number));
         lines.extend(marks.map(|mark| format!("result {}", self.link(mark.node, &mark.label))));
         if plan.last() == Some(number) {
