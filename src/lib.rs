@@ -35,6 +35,7 @@ mod tokens;
 
 mod clock;
 mod config;
+mod files;
 
 mod cache;
 mod web;
@@ -74,5 +75,5 @@ pub mod internals {
     macro_rules! open {
         ($($room:ident)*) => { $(pub mod $room { pub use crate::$room::*; })* };
     }
-    open!(code names document model graph render validate plan run discover tokens clock config cache web rpc source store execute generate guide provider guard upstream catalog app report lsp mcp cli);
+    open!(code names document model graph render validate plan run discover tokens clock config files cache web rpc source store execute generate guide provider guard upstream catalog app report lsp mcp cli);
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use super::record_file::{self, RecordFile, check_sum};
 use crate::clock::Clock;
+use crate::files::{new_private, private_folder};
 
 /// What a checked file begins with: a mark, then the check sum and length of what follows.
 const MARK: &[u8; 8] = b"flowy\x00\x00\x01";
@@ -123,7 +124,7 @@ impl Folder {
     pub fn try_lock(&self, name: &str) -> Locking {
         let place = self.root.join(name);
         let opened = open_lock(&place).or_else(|_| {
-            make_folder(place.parent().unwrap_or(&self.root))?;
+            private_folder(place.parent().unwrap_or(&self.root))?;
             open_lock(&place)
         });
         let Ok(file) = opened else { return Locking::Impossible };
@@ -171,10 +172,10 @@ impl Folder {
     ) -> io::Result<()> {
         let folder = place.parent().unwrap_or(&self.root);
         let beside = folder.join(format!(".{}-{:016x}", std::process::id(), self.clock.fresh()));
-        let mut file = match new_file(&beside) {
+        let mut file = match new_private(&beside) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make_folder(folder)?;
-                new_file(&beside)
+                private_folder(folder)?;
+                new_private(&beside)
             }
             other => other,
         }?;
@@ -224,7 +225,7 @@ fn seal(content: &[u8]) -> [u8; HEAD] {
 
 /// Opens a lock's file, which says to whoever finds it what it is.
 fn open_lock(path: &Path) -> io::Result<fs::File> {
-    match new_file(path) {
+    match new_private(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::OpenOptions::new().write(true).open(path),
         Err(error) => Err(error),
         Ok(mut file) => {
@@ -232,22 +233,6 @@ fn open_lock(path: &Path) -> io::Result<fs::File> {
             Ok(file)
         }
     }
-}
-
-fn new_file(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-fn make_folder(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 #[cfg(test)]

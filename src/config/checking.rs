@@ -11,9 +11,9 @@ use toml::Spanned;
 
 use super::error::{SettingsError, system_says};
 use super::file::{CONFIG_FILE, position};
-use super::named::read_named;
 use super::secret::redact;
 use super::servers::fits;
+use crate::files::read_named;
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 1024 * 1024;

@@ -13,10 +13,10 @@ use toml::de::{DeTable, DeValue};
 use super::environment::Environment;
 use super::error::{Origin, Place, SettingsError, system_says};
 use super::models::{self, ModelSpec};
-use super::named::read_named;
 use super::rows::SETTINGS;
 use super::secret::redact;
 use super::setting::SettingRow;
+use crate::files::read_named;
 use crate::names::{nearest, quoted};
 
 /// The name of the settings file.

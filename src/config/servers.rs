@@ -38,10 +38,10 @@ use super::Settings;
 use super::environment::Environment;
 use super::error::system_says;
 use super::folders::Folders;
-use super::named::read_named;
 use super::secret::Secret;
 use crate::document::{Document, Locator, Part, Place, Pointer};
-use crate::names::{CatalogPath, nearest, unprintable};
+use crate::files::read_named;
+use crate::names::{CatalogPath, NameError, nearest, unprintable};
 
 /// The name of the servers file.
 pub const SERVERS_FILE: &str = "flowy.servers.json";
@@ -271,8 +271,8 @@ impl ServersFile {
     pub fn parse(path: &Path, bytes: &[u8], environment: &Environment) -> Result<Self, ServersError> {
         let at = |position, fault| ServersError::of(path, position, fault);
         // Documents have a place in a catalog; this one has none, and its own name does.
-        let Ok(name) = CatalogPath::new(SERVERS_FILE) else { return Ok(Self::default()) };
-        let document = Document::parse(name, bytes)
+        let unnamed = |error: NameError| at(None, ServersFault::Unreadable { why: error.to_string() });
+        let document = Document::parse(CatalogPath::new(SERVERS_FILE).map_err(unnamed)?, bytes)
             .map_err(|problem| at(Some(problem.position), ServersFault::Syntax { why: problem.message }))?;
         let locator = Locator::new(&document.text);
         let key = |pointer: &Pointer| {

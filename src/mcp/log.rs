@@ -17,7 +17,8 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::config::{Secret, Settings, redact};
+use crate::config::{Secret, Settings, redact, system_says};
+use crate::files::{private, private_folder};
 
 /// The file's name in the state folder.
 const FILE: &str = "flowy.log";
@@ -30,10 +31,11 @@ const LARGEST: u64 = 4 << 20;
 
 /// Begins to log, and sees to it that panics are logged as well. A second call changes nothing.
 pub fn start_logging(settings: &Settings) {
-    let sink = Arc::new(Sink {
-        secrets: settings.secrets(),
-        file: Rotating::open(&settings.state_dir, LARGEST).map(Mutex::new),
-    });
+    let folder = Some(&settings.state_dir).filter(|folder| !folder.as_os_str().is_empty());
+    let opened = folder.map(|folder| Rotating::open(folder, LARGEST)).transpose();
+    let unwritten = opened.as_ref().err().map(system_says);
+    let file = opened.ok().flatten();
+    let sink = Arc::new(Sink { secrets: settings.secrets(), file: file.map(Mutex::new) });
     let level: Level = settings.log_level.parse().unwrap_or(Level::INFO);
     // Of the libraries only what goes wrong, unless everything is wanted: their debug lines hold
     // whole messages.
@@ -52,6 +54,10 @@ pub fn start_logging(settings: &Settings) {
     let quiet = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(to_file).with_filter(quiet);
     if tracing_subscriber::registry().with(layer).with(quiet).try_init().is_err() {
         return;
+    }
+    if let Some(why) = unwritten {
+        let file = settings.state_dir.join(FILE);
+        tracing::warn!(file = %file.display(), "the log can't be written to its file: {why}");
     }
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -128,15 +134,11 @@ struct Rotating {
 }
 
 impl Rotating {
-    /// `None` where there is no folder to trust, or the folder or the file can't be made.
-    fn open(folder: &Path, largest: u64) -> Option<Self> {
-        if folder.as_os_str().is_empty() {
-            return None;
-        }
-        make_folder(folder).ok()?;
-        let file = open_file(&folder.join(FILE)).ok()?;
-        let size = file.metadata().ok()?.len();
-        Some(Self { folder: folder.to_owned(), file, size, largest })
+    fn open(folder: &Path, largest: u64) -> io::Result<Self> {
+        private_folder(folder)?;
+        let file = open_file(&folder.join(FILE))?;
+        let size = file.metadata()?.len();
+        Ok(Self { folder: folder.to_owned(), file, size, largest })
     }
 
     fn add(&mut self, line: &[u8]) {
@@ -163,20 +165,8 @@ impl Rotating {
     }
 }
 
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
 fn open_file(place: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(place)
+    private(OpenOptions::new().append(true).create(true)).open(place)
 }
 
 #[cfg(test)]

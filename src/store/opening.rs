@@ -1,7 +1,7 @@
 //! Opening the file: the owner's alone, with a write-ahead log that is on the disk before anybody
 //! is told so.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::schema::{OWNER, VERSIONS, known, version};
 use super::{StoreError, reserve, schema};
+use crate::files::{private, private_folder};
 
 /// The pause between two tries to get what another process has, in milliseconds. SQLite's own pauses
 /// grow to 0.1 s: on a slow disk, where each commit takes that long, whoever has waited longest is then
@@ -163,22 +164,14 @@ pub(super) fn make(file: &Path) -> io::Result<()> {
         return Ok(());
     }
     if let Some(folder) = file.parent() {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder)?;
+        private_folder(folder)?;
     }
     own_file(file).map(drop)
 }
 
 /// Opens a file for writing that the owner alone may read.
 pub(super) fn own_file(file: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file)
+    private(OpenOptions::new().write(true).create(true).truncate(false)).open(file)
 }
 
 #[cfg(unix)]

@@ -7,8 +7,9 @@ use super::{CheckRequest, check_paths, no_such, root_of};
 use crate::app::{Code, Error};
 use crate::catalog::{CatalogError, texts};
 use crate::clock::Clock;
-use crate::config::{Environment, Settings, read_named, system_says};
-use crate::names::CatalogPath;
+use crate::config::{Environment, Settings, system_says};
+use crate::files::{new_private, read_named, replace};
+use crate::names::{CatalogPath, few};
 use crate::source::{Ask, Source, SourceSpec};
 use crate::validate::{formatted, mended};
 
@@ -89,19 +90,17 @@ fn in_catalog(path: &Path) -> Option<CatalogPath> {
 /// Writes the files that change: each beside its place first, and then into it.
 ///
 /// # Errors
-/// When one of them can't be written.
+/// When one of them can't be written; it says which were written before it.
 pub fn write_changed(changed: &[ChangedFile]) -> Result<(), Error> {
-    for file in changed {
-        let beside = file.path.with_extension("flowy-new");
-        let written = std::fs::write(&beside, &file.after)
-            .and_then(|()| std::fs::set_permissions(&beside, std::fs::metadata(&file.path)?.permissions()))
-            .and_then(|()| std::fs::rename(&beside, &file.path));
-        written.map_err(|error| {
-            // What is half written is of no use.
-            drop(std::fs::remove_file(&beside));
+    for (number, file) in changed.iter().enumerate() {
+        // A link within a catalog is followed when it is read, too.
+        let place = std::fs::canonicalize(&file.path);
+        if let Err(error) = place.and_then(|place| replace(&place, file.after.as_bytes(), new_private)) {
             let message = format!("{} can't be written: {}", file.shown, system_says(&error));
-            Error::new(Code::InvalidRequest, message)
-        })?;
+            let error = Error::new(Code::InvalidRequest, message);
+            let before = changed.iter().take(number).map(|file| file.shown.as_str());
+            return Err(if number == 0 { error } else { error.next(format!("changed already: {}", few(before))) });
+        }
     }
     Ok(())
 }

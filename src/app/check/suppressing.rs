@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::fingerprint::fingerprints;
 use super::{BaselineMode, CheckedFile, Checkup};
 use crate::app::{Code, Error};
-use crate::config::{CONFIG_FILE, CheckSettings, read_named, system_says};
+use crate::config::{CONFIG_FILE, CheckSettings, system_says};
 use crate::document::Span;
+use crate::files::{read_named, replace};
 use crate::names::CatalogPath;
 use crate::validate::{Finding, Reach, Suppressed, SuppressedBy, useless_setting};
 
@@ -140,7 +141,7 @@ fn write(checkup: &mut Checkup, root: &Path) -> Result<(), Error> {
     let written = findings.len();
     // Nothing in it can refuse to be written.
     let text = serde_json::to_string_pretty(&Baseline { version: VERSION, findings }).unwrap_or_default();
-    std::fs::write(&path, text + "\n").map_err(|error| {
+    replace(&path, (text + "\n").as_bytes(), |path| std::fs::File::create_new(path)).map_err(|error| {
         Error::new(Code::InvalidRequest, format!("{} can't be written: {}", path.display(), system_says(&error)))
     })?;
     let known: BTreeSet<String> = checkup.files.iter().flat_map(|file| fingerprints(&file.findings)).collect();

@@ -1,14 +1,13 @@
-//! Replacing a file so that nobody ever sees half of it: a new file beside it, then a rename.
-//!
-//! Links are followed, permissions kept, and what was there is kept beside it. What the text means
+//! A client's file: links to it are followed, and what was there is kept beside it. What the text means
 //! is not known here.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write as _};
+use std::fs::{self, Permissions};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
+
+use crate::files::{new_beside, new_private, replace};
 
 /// How many links in a row are followed; Linux follows as many.
 const LONGEST_CHAIN: usize = 40;
@@ -67,18 +66,11 @@ impl Placed {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let stamp = now.format("%Y%m%dT%H%M%SZ").to_string();
-        let backup = match self.old.as_ref().filter(|_| keep) {
-            None => None,
-            Some(old) => Some(create(&self.path, "", &stamp, ".bak", &old.bytes, Some(&old.permissions))?),
-        };
-        let permissions = self.old.as_ref().map(|old| &old.permissions);
-        let fresh = create(&self.path, ".", &stamp, ".tmp", text.as_bytes(), permissions)?;
-        if let Err(error) = fs::rename(&fresh, &self.path) {
-            // The first error is the one that matters.
-            let _ = fs::remove_file(&fresh);
-            return Err(error);
-        }
+        let stamp = now.format(".%Y%m%dT%H%M%SZ").to_string();
+        let copy =
+            |old: Old| new_beside(&self.path, ["", &stamp, ".bak"], (&old.bytes, Some(old.permissions)), new_private);
+        let backup = self.old.filter(|_| keep).map(copy).transpose()?;
+        replace(&self.path, text.as_bytes(), new_private)?;
         Ok(backup)
     }
 }
@@ -98,58 +90,4 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::new(io::ErrorKind::InvalidInput, "its links lead in a circle"))
-}
-
-/// Makes a new file beside another one, never over one that is there, and returns its path.
-fn create(
-    beside: &Path,
-    before: &str,
-    stamp: &str,
-    after: &str,
-    bytes: &[u8],
-    permissions: Option<&Permissions>,
-) -> io::Result<PathBuf> {
-    const MOST_IN_A_SECOND: u32 = 100;
-    let mut taken = None;
-    for count in 1..=MOST_IN_A_SECOND {
-        let mut name = OsString::from(before);
-        name.push(beside.file_name().unwrap_or_default());
-        name.push(if count == 1 { format!(".{stamp}{after}") } else { format!(".{stamp}-{count}{after}") });
-        let path = beside.with_file_name(name);
-        match new_file(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => taken = Some(error),
-            Err(error) => return Err(error),
-            Ok(file) => {
-                return match filled(file, bytes, permissions) {
-                    Ok(()) => Ok(path),
-                    Err(error) => {
-                        let _ = fs::remove_file(&path);
-                        Err(error)
-                    }
-                };
-            }
-        }
-    }
-    Err(taken.unwrap_or_else(|| io::Error::from(io::ErrorKind::AlreadyExists)))
-}
-
-/// A new file, its owner's alone: it may hold a token one day, or what the file that it copies
-/// protects, whose permissions it has only at the end.
-fn new_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options.open(path)
-}
-
-fn filled(mut file: File, bytes: &[u8], permissions: Option<&Permissions>) -> io::Result<()> {
-    file.write_all(bytes)?;
-    if let Some(permissions) = permissions {
-        file.set_permissions(permissions.clone())?;
-    }
-    file.sync_all()
 }

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::app::{Code, Error};
 use crate::clock::Clock;
-use crate::config::{Environment, Settings, read_named};
+use crate::config::{Environment, Settings};
+use crate::files::read_named;
 use crate::names::{FLOW_ENDING, quoted, shown};
 
 /// The programs whose prompts are read.

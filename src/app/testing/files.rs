@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::{Code, Error};
-use crate::config::{read_named, system_says};
+use crate::config::system_says;
+use crate::files::read_named;
 use crate::model::wire::is_among_tests;
 use crate::names::CatalogPath;
 

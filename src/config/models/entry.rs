@@ -13,9 +13,9 @@ use super::{Answers, ModelKey, ModelSpec, NO_MODEL, Provider, SECTION};
 use crate::config::environment::Environment;
 use crate::config::error::{Origin, Place, SettingsError, system_says};
 use crate::config::file::position;
-use crate::config::named::read_named;
 use crate::config::reading::{is_placeholder, on_this_machine};
 use crate::config::secret::{Secret, redact};
+use crate::files::read_named;
 use crate::names::{nearest, quoted, unprintable};
 
 /// The most models that one file may list.

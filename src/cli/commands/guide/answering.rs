@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use crate::app::{Code, Error};
 use crate::cli::commands::{Stop, World};
 use crate::cli::printer::Printer;
-use crate::config::{read_up_to, system_says};
+use crate::config::system_says;
+use crate::files::{new_private, read_up_to};
 use crate::names::{quoted, shown};
 
 /// The largest answer, in bytes.
@@ -164,20 +165,17 @@ impl Draft {
             let message = format!("a draft for the editor can't be written: {}", system_says(error));
             Stop::failed(Error::new(Code::ExecutionError, message), 1)
         };
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         loop {
             let name = format!("flowy-answer-{:016x}.md", world.clock.fresh());
-            let draft = Self { file: world.environment.temporary().join(name) };
-            match options.open(&draft.file) {
-                Ok(mut file) => {
-                    file.write_all(text.as_bytes()).map_err(|error| unwritten(&error))?;
+            let file = world.environment.temporary().join(name);
+            match new_private(&file) {
+                Ok(mut new) => {
+                    let draft = Self { file };
+                    new.write_all(text.as_bytes()).map_err(|error| unwritten(&error))?;
                     return Ok(draft);
                 }
                 // It is somebody else's, and stays.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => std::mem::forget(draft),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(unwritten(&error)),
             }
         }

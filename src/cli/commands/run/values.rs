@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 use super::Stop;
 use crate::app::{ValuesError, read_values};
 use crate::cli::args::ValueArgs;
-use crate::config::{Environment, read_named, read_up_to, system_says};
+use crate::config::{Environment, system_says};
+use crate::files::{read_named, read_up_to};
 use crate::names::quoted;
 
 /// The most that is read from stdin or a file, in bytes.
