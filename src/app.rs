@@ -96,7 +96,7 @@ pub use prompts::{PromptArgument, PromptEntry, PromptKind, PromptRequest, Prompt
 pub use resources::{FlowEntry, FlowNames, ResourcePage};
 pub use servers::{ServerList, ServerTools, Servers};
 pub use show::{ShowRequest, Shown, ShownTemplate};
-pub use status::{ExecutionEntry, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest, TextPage, state_of};
+pub use status::{ExecutionEntry, MOST_CHARACTERS, Section, StatusAnswer, StatusRequest, TextPage, state_of};
 pub use testing::{
     BrokenTests, Mismatch, Shard, TestChange, TestEnd, TestReport, TestRequest, TestResult, Verdict, test_flows,
 };

@@ -31,8 +31,8 @@ use crate::config::Environment;
 /// The program: reads this process's arguments and environment, does what they ask, and says how
 /// it went.
 pub fn main() -> ExitCode {
-    let cli = match parsed() {
-        Ok(cli) => cli,
+    let (cli, source) = match parsed() {
+        Ok(parsed) => parsed,
         Err(refusal) => {
             let code = u8::try_from(refusal.exit_code()).unwrap_or(2);
             if code == 0 {
@@ -54,15 +54,19 @@ pub fn main() -> ExitCode {
         printer.out_styled(&help.ansi().to_string());
         return printer.exit(0);
     };
-    let code = run(command, &cli.everywhere, &printer);
+    let code = run(command, &source, &cli.everywhere, &printer);
     printer.exit(code)
 }
 
-/// The command line, understood; help and version are refusals, too.
-fn parsed() -> Result<Cli, clap::Error> {
+/// The command line, understood, with what errors name as their source; help and version are refusals, too.
+fn parsed() -> Result<(Cli, String), clap::Error> {
     const WHOLE: &str = "--help";
     let refusal = match help::command(HelpPage::Short).try_get_matches() {
-        Ok(matches) => return Cli::from_arg_matches(&matches),
+        Ok(matches) => {
+            // What `run` does is called executing everywhere else.
+            let command = matches.subcommand_name().map_or("", |name| if name == "run" { "execute" } else { name });
+            return Ok((Cli::from_arg_matches(&matches)?, format!("flows/{command}")));
+        }
         Err(refusal) => refusal,
     };
     if refusal.kind() != ErrorKind::DisplayHelp || std::env::args_os().all(|word| word != WHOLE) {
@@ -72,12 +76,11 @@ fn parsed() -> Result<Cli, clap::Error> {
     Err(help::command(HelpPage::Whole).try_get_matches_from(words).err().unwrap_or(refusal))
 }
 
-fn run(command: Command, everywhere: &args::Everywhere, printer: &Printer) -> u8 {
+fn run(command: Command, source: &str, everywhere: &args::Everywhere, printer: &Printer) -> u8 {
     let environment = Environment::of_process();
     let world = World { everywhere, printer, environment: &environment, clock: SystemClock::shared() };
     let serving = matches!(command, Command::Serve(_));
     let json = everywhere.json;
-    let source = command.source();
     match commands::dispatch(command, &world, serving) {
         Ok(code) | Err(Stop::Printed(code)) => code,
         Err(Stop::Failed { error, exit }) => {

@@ -26,7 +26,7 @@ pub struct StatusRequest {
     /// Only executions of this flow.
     pub flow: Option<String>,
     /// Only executions in these states.
-    pub states: Vec<String>,
+    pub states: Vec<GuidedState>,
     /// What to add.
     pub include: Vec<Section>,
     /// Entries of a list, or characters of a text.
@@ -65,10 +65,6 @@ impl Section {
         Self::ALL.iter().find(|(_, name)| *name == word).map(|(section, _)| *section)
     }
 }
-
-/// The states an execution can be in, as they are written.
-pub const STATES: [&str; 8] =
-    ["running", "waiting", "interrupted", "awaiting_human", "completed", "partial", "failed", "cancelled"];
 
 /// The answer.
 #[derive(Debug, Clone)]
@@ -224,13 +220,6 @@ impl App {
                     .detail("argument", "limit".into()));
             }
         };
-        if let Some(unknown) = request.states.iter().find(|state| !STATES.contains(&state.as_str())) {
-            return Err(Error::new(
-                Code::InvalidRequest,
-                format!("state {} is not known: it is one of {}", quoted(unknown), STATES.join(", ")),
-            )
-            .next(format!("choose from {}", STATES.join(", "))));
-        }
         let Some(named) = &request.execution else { return self.executions(request, limit).await };
         let id = &self.execution_named(named).await?;
         let (node, cursor) = (request.node.as_deref(), request.cursor.as_deref());
@@ -255,7 +244,8 @@ impl App {
         let limit = limit.unwrap_or(LIST_LIMIT);
         let wanted = |kept: &Kept| {
             request.flow.as_ref().is_none_or(|flow| kept.flow == *flow)
-                && (request.states.is_empty() || request.states.iter().any(|state| state == state_of(&kept.outcome())))
+                && (request.states.is_empty()
+                    || request.states.iter().any(|state| state.word() == state_of(&kept.outcome())))
         };
         let direct: Vec<Kept> = self.memory.all().into_iter().filter(wanted).collect();
         let mut total = direct.len();
@@ -268,7 +258,7 @@ impl App {
         }
         let filter = Filter {
             flow: request.flow.clone(),
-            states: request.states.iter().filter_map(|word| GuidedState::named(word)).collect(),
+            states: request.states.clone(),
             after: after.and_then(|(micros, id)| Some((DateTime::from_timestamp_micros(micros)?, id))),
             ..Filter::default()
         };

@@ -10,7 +10,7 @@ mod writing;
 
 use std::path::PathBuf;
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(super) use checking::{
@@ -23,7 +23,7 @@ pub(super) use writing::{ConvertArgs, ImportArgs, InitArgs, NewArgs};
 
 use super::settings::SettingFlags;
 use crate::app::clients::SERVER;
-use crate::app::{ListKind, Mode, STATES};
+use crate::app::{GuidedState, ListKind, Mode};
 use crate::config::Answers;
 use crate::report::draw::FORMATS;
 use crate::report::files::FILE_KINDS;
@@ -290,38 +290,6 @@ pub(super) enum Command {
     Completions(CompletionsArgs),
 }
 
-impl Command {
-    /// What errors name as their source.
-    pub(super) fn source(&self) -> &'static str {
-        match self {
-            Self::List(_) => "flows/list",
-            Self::Show(_) => "flows/show",
-            Self::Run(_) => "flows/execute",
-            Self::Guide(_) => "flows/guide",
-            Self::Validate(_) => "flows/validate",
-            Self::New(_) => "flows/new",
-            Self::Init(_) => "flows/init",
-            Self::Test(_) => "flows/test",
-            Self::Diff(_) => "flows/diff",
-            Self::Explain(_) => "flows/explain",
-            Self::Fmt(_) => "flows/fmt",
-            Self::Convert(_) => "flows/convert",
-            Self::Import(_) => "flows/import",
-            Self::Graph(_) => "flows/graph",
-            Self::Lsp => "flows/lsp",
-            Self::Schema(_) => "flows/schema",
-            Self::Serve(_) => "flows/serve",
-            Self::Executions(_) => "flows/executions",
-            Self::Servers(_) => "flows/servers",
-            Self::Models(_) => "flows/models",
-            Self::Stats(_) => "flows/stats",
-            Self::Config(_) => "flows/config",
-            Self::Doctor => "flows/doctor",
-            Self::Completions(_) => "flows/completions",
-        }
-    }
-}
-
 /// Arguments of `list`.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
@@ -461,9 +429,9 @@ pub(super) enum ExecutionsCommand {
     Stats(StatsArgs),
 }
 
-/// An execution's states, as they are written.
-fn states() -> PossibleValuesParser {
-    PossibleValuesParser::new(STATES)
+/// An execution's state, as it is written.
+fn state() -> impl TypedValueParser<Value = GuidedState> {
+    PossibleValuesParser::new(GuidedState::WORDS).try_map(|word| GuidedState::named(&word).ok_or("no state"))
 }
 
 /// Arguments of `executions show`.
@@ -484,8 +452,8 @@ pub(super) struct ListExecutionsArgs {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) flow: Option<String>,
     /// Only executions in this state; may be repeated
-    #[arg(long = "state", value_name = "STATE", value_parser = states())]
-    pub(super) states: Vec<String>,
+    #[arg(long = "state", value_name = "STATE", value_parser = state())]
+    pub(super) states: Vec<GuidedState>,
     /// List at most this many
     #[arg(long, value_name = "COUNT")]
     pub(super) limit: Option<i64>,
@@ -521,8 +489,8 @@ pub(super) struct PruneArgs {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) flow: Option<String>,
     /// Executions in this state instead of ended ones; may be repeated
-    #[arg(long = "state", value_name = "STATE", value_parser = states())]
-    pub(super) states: Vec<String>,
+    #[arg(long = "state", value_name = "STATE", value_parser = state())]
+    pub(super) states: Vec<GuidedState>,
     /// Executions in which nothing happened for this many days
     #[arg(long, value_name = "DAYS")]
     pub(super) older_than: Option<u32>,

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{Done, Stop, World, wait};
-use crate::app::{App, GuidedState, PruneRequest, Section, StatusAnswer, StatusRequest};
+use crate::app::{App, PruneRequest, Section, StatusAnswer, StatusRequest};
 use crate::cli::args::{ExecutionsCommand, PruneArgs};
 use crate::report::{human, timeline, wire};
 
@@ -91,7 +91,7 @@ fn chosen(args: &PruneArgs, app: &App) -> Result<PruneRequest, Stop> {
     }
     Ok(PruneRequest {
         flow: args.flow.clone(),
-        states: args.states.iter().filter_map(|word| GuidedState::named(word)).collect(),
+        states: args.states.clone(),
         idle_since: args.older_than.map(|days| days_ago(days, app)).transpose()?,
         ids: args.ids.clone(),
         ended: args.all,

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
-use crate::app::{Code, Error, MOST_CHARACTERS, STATES, Section, StatusAnswer, StatusRequest};
+use crate::app::{Code, Error, GuidedState, MOST_CHARACTERS, Section, StatusAnswer, StatusRequest};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
@@ -28,7 +28,7 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("executionId", Kind::Text, "Without it: a list."),
         Parameter::new("nodeId", Kind::Text, "Step whose whole text is wanted, or \"result\"."),
         Parameter::new("flowName", Kind::Text, "Filter of the list.").also(&["name"]),
-        Parameter::new("state", Kind::Words(&STATES), "Filter of the list."),
+        Parameter::new("state", Kind::Words(&GuidedState::WORDS), "Filter of the list."),
         Parameter::new("include", Kind::Words(&SECTIONS), "What to add (direct ones: steps)."),
         Parameter::new("limit", Kind::Count(1, MOST_CHARACTERS), "Most entries (20) or characters (20,000)."),
         Parameter::new("cursor", Kind::Text, "nextCursor of the page before."),
@@ -52,7 +52,7 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
             execution: arguments.owned("executionId"),
             node: arguments.owned("nodeId"),
             flow: arguments.owned("flowName"),
-            states: arguments.texts("state"),
+            states: arguments.texts("state").iter().filter_map(|word| GuidedState::named(word)).collect(),
             include: include.iter().filter_map(|word| Section::named(word)).collect(),
             limit: arguments.count("limit"),
             cursor: arguments.owned("cursor"),

@@ -153,6 +153,12 @@ impl GuidedState {
         (Self::Cancelled, "cancelled"),
     ];
 
+    /// Their words.
+    pub const WORDS: [&'static str; 8] = {
+        let [a, b, c, d, e, f, g, h] = Self::ALL;
+        [a.1, b.1, c.1, d.1, e.1, f.1, g.1, h.1]
+    };
+
     /// Reads a state's word.
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, name)| *name == word).map(|(state, _)| *state)
