@@ -84,8 +84,6 @@ pub enum SettingsError {
         shown: String,
         /// What is counted.
         unit: &'static str,
-        /// What to write instead, when that is clear: `15m` in milliseconds is 900000.
-        write: Option<u64>,
     },
     /// A number outside its bounds.
     #[error("{place} is {given}, but it goes from {least} to {most} {unit}")]
@@ -234,7 +232,12 @@ impl SettingsError {
             Self::Empty { place, meaning, default } => {
                 Some(format!("write {meaning}; or leave {} out (default: {default})", place.setting))
             }
-            Self::NotANumber { write: Some(number), .. } => Some(format!("write {number}")),
+            Self::NotANumber { unit: unit @ "milliseconds", .. } => {
+                Some(format!("write a whole number of {unit}, or a time with its unit: 15m"))
+            }
+            Self::NotANumber { unit: unit @ "bytes", .. } => {
+                Some(format!("write a whole number of {unit}, or a size with its unit: 1MB"))
+            }
             Self::NotANumber { unit, .. } => Some(format!("write digits only, in {unit}")),
             Self::OutOfRange { unit: "tries", .. } => Some("every try counts: 1 is one try and no repeat".to_owned()),
             Self::BadToken { .. } => Some("copy the token alone, on one line, without quotation marks".to_owned()),

@@ -93,31 +93,31 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || text.strip_prefix('%').and_then(|rest| rest.strip_suffix('%')).is_some_and(name)
 }
 
-/// A whole number within bounds.
+/// A whole number within bounds; a time or a size may have a unit.
 ///
 /// # Errors
-/// `NotANumber`, with what to write when the text is a number with a unit; `OutOfRange`.
+/// `NotANumber` and `OutOfRange`.
 pub(super) fn number<T: TryFrom<u64>>(
     given: GivenSetting<'_>,
     unit: SettingUnit,
     range: RangeInclusive<u64>,
 ) -> Result<T, SettingsError> {
     let GivenSetting { text, place, .. } = given;
-    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(SettingsError::NotANumber {
+    let number = if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        text.parse().ok()
+    } else if let Some(number) = with_unit(text, unit) {
+        Some(number)
+    } else {
+        return Err(SettingsError::NotANumber { place, shown: shown(text), unit: unit.name() });
+    };
+    number.filter(|number| range.contains(number)).and_then(|number| T::try_from(number).ok()).ok_or_else(|| {
+        SettingsError::OutOfRange {
             place,
-            shown: shown(text),
+            given: crate::names::shown(text, 40),
+            least: *range.start(),
+            most: *range.end(),
             unit: unit.name(),
-            write: with_unit(text, unit).filter(|number| range.contains(number)),
-        });
-    }
-    let number = text.parse().ok().filter(|number| range.contains(number));
-    number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| SettingsError::OutOfRange {
-        place,
-        given: crate::names::shown(text, 40),
-        least: *range.start(),
-        most: *range.end(),
-        unit: unit.name(),
+        }
     })
 }
 

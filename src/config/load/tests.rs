@@ -217,7 +217,7 @@ fn an_unfilled_placeholder_is_named_for_every_setting_and_never_used() {
 #[test]
 fn what_a_flag_hides_is_not_judged() {
     let flags = Flags::default().with("--cache-ttl-ms", "5");
-    let settings = Settings::load(&flags, &Environment::of([("CACHE_TTL_MS", "15m")])).unwrap();
+    let settings = Settings::load(&flags, &Environment::of([("CACHE_TTL_MS", "15 parsecs")])).unwrap();
     assert_eq!(settings.cache_ttl, Duration::from_millis(5));
 }
 

@@ -8,23 +8,29 @@ fn given(text: &str) -> GivenSetting<'_> {
 }
 
 #[test]
-fn a_number_with_a_unit_is_refused_with_what_to_write() {
-    for (text, unit, write) in [
-        ("15m", SettingUnit::Milliseconds, "write 900000"),
-        ("1.5 h", SettingUnit::Milliseconds, "write 5400000"),
-        ("90 Seconds", SettingUnit::Milliseconds, "write 90000"),
-        ("1MB", SettingUnit::Bytes, "write 1048576"),
-        ("100 KiB", SettingUnit::Bytes, "write 102400"),
-        ("15 parsecs", SettingUnit::Milliseconds, "write digits only, in milliseconds"),
-        ("900,000", SettingUnit::Milliseconds, "write digits only, in milliseconds"),
-        ("-1", SettingUnit::Bytes, "write digits only, in bytes"),
+fn a_time_and_a_size_may_have_a_unit() {
+    for (text, unit, value) in [
+        ("15m", SettingUnit::Milliseconds, 900_000),
+        ("1.5 h", SettingUnit::Milliseconds, 5_400_000),
+        ("90 Seconds", SettingUnit::Milliseconds, 90_000),
+        ("1MB", SettingUnit::Bytes, 1 << 20),
+        ("100 KiB", SettingUnit::Bytes, 100 << 10),
+    ] {
+        assert_eq!(number::<u64>(given(text), unit, 0..=u64::MAX).unwrap(), value, "{text}");
+        let error = number::<u64>(given(text), unit, 0..=10).unwrap_err();
+        assert!(matches!(error, SettingsError::OutOfRange { .. }), "{error}");
+    }
+    for (text, unit, hint) in [
+        ("15 parsecs", SettingUnit::Milliseconds, "write a whole number of milliseconds, or a time with its unit: 15m"),
+        ("900,000", SettingUnit::Milliseconds, "write a whole number of milliseconds, or a time with its unit: 15m"),
+        ("-1", SettingUnit::Bytes, "write a whole number of bytes, or a size with its unit: 1MB"),
+        ("1.é", SettingUnit::Bytes, "write a whole number of bytes, or a size with its unit: 1MB"),
         ("3 times", SettingUnit::Tries, "write digits only, in tries"),
-        ("１５", SettingUnit::Bytes, "write digits only, in bytes"),
-        ("1.é", SettingUnit::Bytes, "write digits only, in bytes"),
+        ("１５", SettingUnit::Days, "write digits only, in days"),
     ] {
         let error = number::<u64>(given(text), unit, 0..=u64::MAX).unwrap_err();
         assert!(error.to_string().starts_with("IT "), "{error}");
-        assert_eq!(error.hint().unwrap(), write, "{text}");
+        assert_eq!(error.hint().unwrap(), hint, "{text}");
     }
 }
 
