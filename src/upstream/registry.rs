@@ -191,7 +191,7 @@ impl Registry {
                 }
                 match server.reread(&busy.connection).await {
                     Err(trouble) if trouble.forgotten => server.busy(true).await.map(drop).map_err(Unreachable::from),
-                    _ => Ok(()),
+                    read => read.map_err(Unreachable::from),
                 }
             }
             Err(trouble) => Err(trouble.into()),

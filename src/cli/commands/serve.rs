@@ -81,8 +81,9 @@ async fn know(app: Arc<App>, servers: Servers, warm: bool) {
         servers.read_unknown().await;
     }
     servers.warn_of_patterns();
-    for fault in app.call_faults().await.unwrap_or_default() {
-        tracing::warn!("{fault}");
+    match app.call_faults().await {
+        Ok(faults) => faults.iter().for_each(|fault| tracing::warn!("{fault}")),
+        Err(error) => tracing::warn!("the calls of flows are not checked: {}", error.message),
     }
 }
 

@@ -358,6 +358,9 @@ impl ServerHandler for Peer {
             result.next_cursor = Some("again".to_owned());
             return Ok(result);
         }
+        if &*self.kind == "silent later" && self.noted("tools were listed").len() > 1 {
+            return Err(ErrorData::internal_error("no list today", None));
+        }
         if &*self.kind != "many" {
             return Ok(ListToolsResult::with_all_items(tools));
         }

@@ -123,3 +123,15 @@ async fn what_is_kept_is_the_owners_alone() {
     assert_eq!(files[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
     registry.shut_down(ENDING).await;
 }
+
+#[tokio::test]
+async fn a_list_that_can_not_be_read_again_is_told_and_the_one_before_stays() {
+    let ground = Ground::new();
+    let registry = ground.registry(&json!({"p": ground.peer("silent later", json!({}))}));
+    assert_eq!(registry.refresh("p").await, Some(Ok(())));
+    let before = registry.list()[0].tools;
+    let trouble = registry.refresh("p").await.unwrap().unwrap_err();
+    assert!(trouble.why.contains("no list today"), "{trouble:?}");
+    assert_eq!(registry.list()[0].tools, before);
+    registry.shut_down(ENDING).await;
+}
