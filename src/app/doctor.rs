@@ -208,10 +208,9 @@ fn of_quota(probe: &Probe, settings: &Settings, now: DateTime<Utc>) -> Check {
     let Some((limit, left)) = probe.quota else {
         return Check::of("quota", Standing::Unknown, "the server does not tell how much may be asked");
     };
-    let number = |number: u64| grouped(usize::try_from(number).unwrap_or(usize::MAX));
     let minutes = probe.resets.map(|resets| (resets - now).num_minutes().max(0));
     let resets = minutes.map(|minutes| format!(", all of them again in {minutes} min")).unwrap_or_default();
-    let found = format!("{} of {} requests left{resets}", number(left), number(limit));
+    let found = format!("{} of {} requests left{resets}", grouped(left), grouped(limit));
     if left >= FEW_REQUESTS.min(limit) {
         return Check::of("quota", Standing::Good, found);
     }

@@ -299,7 +299,7 @@ impl App {
     /// # Errors
     /// When the store fails, or an id is not known.
     pub async fn prune(&self, request: &PruneRequest) -> Result<Pruned, Error> {
-        let answers = if request.answers { Some(self.forget_answers(request)?) } else { None };
+        let answers = if request.answers { Some(self.forget_answers(request).await?) } else { None };
         if request.only_answers() {
             return Ok(Pruned { executions: Vec::new(), answers, rehearsed: request.rehearse, compact: true });
         }
@@ -335,12 +335,19 @@ impl App {
     }
 
     /// Forgets stored answers of models, or counts them.
-    fn forget_answers(&self, request: &PruneRequest) -> Result<usize, Error> {
+    async fn forget_answers(&self, request: &PruneRequest) -> Result<usize, Error> {
         let book = ModelBook::at(&self.settings.state_dir);
         // What is used on a day is of that day; the one that something begins with is not over yet.
         let until = request.idle_since.map_or(i64::MAX, |since| day_of(since).saturating_sub(1));
-        let done = if request.rehearse { book.answers_until(until) } else { book.forget_answers(until) };
-        done.map_err(|error| unkept(&error))
+        let rehearse = request.rehearse;
+        let done =
+            tokio::task::spawn_blocking(
+                move || {
+                    if rehearse { book.answers_until(until) } else { book.forget_answers(until) }
+                },
+            );
+        let stopped = |_| Error::new(Code::InternalError, "forgetting stored answers was stopped by an internal error");
+        done.await.map_err(stopped)?.map_err(|error| unkept(&error))
     }
 
     /// Forgets executions for ever; whether nothing of them is left in the file. On a full disk our own

@@ -183,7 +183,7 @@ impl StepAsk<'_> {
                 }
                 Finish::Length if !wanted.keep_cut => return Err(Fault::Cut(prompt.max_output_tokens)),
                 Finish::Length => {
-                    let most = grouped(usize::try_from(prompt.max_output_tokens).unwrap_or(usize::MAX));
+                    let most = grouped(prompt.max_output_tokens);
                     let message = format!("the answer was cut off at {most} tokens, and is kept as the node says");
                     tally.warnings.push(Warning::of(WarningCode::AnswerCutOff, &self.step.id, message));
                 }
@@ -221,13 +221,12 @@ impl StepAsk<'_> {
         if counted == 0 || estimate < 256 || counted.saturating_mul(2) >= estimate || tally.stored {
             return;
         }
-        let number = |tokens: u64| grouped(usize::try_from(tokens).unwrap_or(usize::MAX));
         let message = format!(
             "the model {} counted {} tokens of a prompt of about {}: its server seems to have cut the prompt off; give \
              it more context, or set context_tokens",
             quoted(&spec.name),
-            number(counted),
-            number(estimate),
+            grouped(counted),
+            grouped(estimate),
         );
         tally.warnings.push(Warning::of(WarningCode::PromptCutOff, &self.step.id, message));
     }
@@ -271,7 +270,7 @@ fn too_long(prompt: &Prompt, context: u32) -> Trouble {
     let said = format!(
         "the prompt is about {} tokens, and the model takes {} (context_tokens)",
         grouped(prompt.estimate),
-        grouped(usize::try_from(context).unwrap_or(usize::MAX))
+        grouped(context)
     );
     Trouble::new(TroubleKind::TooLong, said)
 }
@@ -310,7 +309,7 @@ fn in_words(spec: &ModelSpec, fault: &Fault) -> (Code, String) {
             (Code::ContractViolation, format!("its answer does not meet the contract, also when asked again: {told}"))
         }
         Fault::Cut(most) => {
-            let most = grouped(usize::try_from(*most).unwrap_or(usize::MAX));
+            let most = grouped(*most);
             (Code::LimitExceeded, format!("its answer was cut off at {most} tokens (max_output_tokens)"))
         }
     };

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::oneshot;
+
 use crate::config::ModelSpec;
 use crate::names::{grouped, quoted};
 
@@ -26,8 +28,8 @@ pub(super) struct Purse {
     taken: Mutex<BTreeMap<String, u64>>,
 }
 
-/// Tokens that are set aside for one call. Letting go of it without settling counts all of
-/// them as taken: nobody knows what a call took that was given up.
+/// Tokens that are set aside for one call. Letting go of it without settling leaves all of
+/// them taken: nobody knows what a call took that was given up.
 pub(super) struct Reserved<'a> {
     purse: &'a Purse,
     day: Option<(Arc<dyn DayBook>, i64)>,
@@ -48,13 +50,12 @@ impl Purse {
     ///
     /// # Errors
     /// Why there are too few left, in words.
-    pub(super) fn reserve<'a>(
+    pub(super) async fn reserve<'a>(
         &'a self,
         spec: &'a ModelSpec,
         tokens: u64,
         day: Option<&Arc<dyn DayBook>>,
     ) -> Result<Reserved<'a>, String> {
-        let number = |tokens: u64| grouped(usize::try_from(tokens).unwrap_or(usize::MAX));
         {
             let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
             let before = taken.get(&spec.name).copied().unwrap_or(0);
@@ -62,41 +63,58 @@ impl Purse {
                 return Err(format!(
                     "the call may take {} tokens, and of the {} that one execution may spend on the model {} {} are \
                      spent or set aside (per_execution_tokens)",
-                    number(tokens),
-                    number(spec.per_execution_tokens),
+                    grouped(tokens),
+                    grouped(spec.per_execution_tokens),
                     quoted(&spec.name),
-                    number(before),
+                    grouped(before),
                 ));
             }
             taken.insert(spec.name.clone(), before.saturating_add(tokens));
         }
-        let mut reserved = Reserved { purse: self, day: None, model: &spec.name, tokens, taken: tokens };
+        // Until all is set aside nothing is asked: the execution gets its share back whatever happens.
+        let mut reserved = Reserved { purse: self, day: None, model: &spec.name, tokens, taken: 0 };
         // What a day takes is kept wherever a budget asks for it.
         if let (Some(day), Some(most)) = (day, spec.per_day_tokens) {
-            let today = day.reserve(&spec.name, tokens, most).map_err(|before| {
-                // Nothing was asked: the execution gets its share back.
-                reserved.taken = 0;
+            let today = of_day(day.clone(), spec.name.clone(), tokens, most).await.map_err(|before| {
                 let spent = before.map_or_else(
                     || "and how many are spent can't be read".to_owned(),
-                    |before| format!("and {} of them are spent or set aside", number(before)),
+                    |before| format!("and {} of them are spent or set aside", grouped(before)),
                 );
                 format!(
                     "the call may take {} tokens; the model {} may take {} in a day (UTC), {spent} (per_day_tokens)",
-                    number(tokens),
+                    grouped(tokens),
                     quoted(&spec.name),
-                    number(most),
+                    grouped(most),
                 )
             })?;
             reserved.day = Some((day.clone(), today));
         }
+        reserved.taken = tokens;
         Ok(reserved)
     }
 }
 
+/// Sets tokens of a day aside on a thread that may wait: other processes write there, too. Whoever gives up
+/// meanwhile takes nothing of the day.
+async fn of_day(day: Arc<dyn DayBook>, model: String, tokens: u64, most: u64) -> Result<i64, Option<u64>> {
+    let (answer, answered) = oneshot::channel();
+    tokio::task::spawn_blocking(move || {
+        let reserved = day.reserve(&model, tokens, most);
+        if let Err(Ok(today)) = answer.send(reserved) {
+            day.settle(&model, today, tokens, 0);
+        }
+    });
+    answered.await.unwrap_or(Err(None))
+}
+
 impl Reserved<'_> {
     /// Says what the call took.
-    pub(super) fn settle(mut self, taken: u64) {
+    pub(super) async fn settle(mut self, taken: u64) {
         self.taken = taken;
+        let Some((day, today)) = self.day.take() else { return };
+        let (model, tokens) = (self.model.to_owned(), self.tokens);
+        // What can't be written is in the log.
+        let _ = tokio::task::spawn_blocking(move || day.settle(&model, today, tokens, taken)).await;
     }
 }
 
@@ -105,10 +123,6 @@ impl Drop for Reserved<'_> {
         let mut all = self.purse.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sum) = all.get_mut(self.model) {
             *sum = sum.saturating_sub(self.tokens).saturating_add(self.taken);
-        }
-        drop(all);
-        if let Some((day, today)) = &self.day {
-            day.settle(self.model, *today, self.tokens, self.taken);
         }
     }
 }

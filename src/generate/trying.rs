@@ -51,13 +51,17 @@ pub(super) async fn call(
     let models = &worker.models;
     let answers = answers_of(worker, prompt);
     let book = models.answers.as_ref().filter(|_| answers != Answers::Off);
-    if let Some(reply) = book.filter(|_| answers == Answers::Reuse).and_then(|book| book.find(prompt)) {
+    let found = match book.filter(|_| answers == Answers::Reuse) {
+        Some(book) => aside(book, prompt, |book, prompt| book.find(prompt)).await.flatten(),
+        None => None,
+    };
+    if let Some(reply) = found {
         teller.text(&reply.text);
         (tally.stored, tally.usage, tally.finish) = (true, reply.usage, Some(reply.finish));
         return Ok(reply);
     }
     let spec = &prompt.model;
-    let mut set_aside = Some(reserve(worker, prompt)?);
+    let mut set_aside = Some(reserve(worker, prompt).await?);
     let result = tries(worker, prompt, (tally, &mut set_aside), teller).await;
     let taken = match &result {
         Ok(reply) => {
@@ -65,7 +69,8 @@ pub(super) async fn call(
             tally.add(spec, reply);
             // What was cut off, or broken off by a filter, is no answer to keep.
             if let Some(book) = book.filter(|_| reply.finish == Finish::Stop) {
-                book.keep(prompt, reply);
+                let reply = reply.clone();
+                aside(book, prompt, move |book, prompt| book.keep(prompt, &reply)).await;
             }
             reply.usage.all()
         }
@@ -76,14 +81,24 @@ pub(super) async fn call(
         Err(Fault::Call(_) | Fault::Budget(_) | Fault::Contract(_) | Fault::Cut(_)) => 0,
     };
     if let Some(reserved) = set_aside {
-        reserved.settle(taken);
+        reserved.settle(taken).await;
     }
     result
 }
 
+/// Looks into the book of answers on a thread that may wait: other processes write there, too.
+async fn aside<T: Send + 'static>(
+    book: &Arc<dyn AnswerBook>,
+    prompt: &Prompt,
+    what: impl FnOnce(&dyn AnswerBook, &Prompt) -> T + Send + 'static,
+) -> Option<T> {
+    let (book, prompt) = (book.clone(), prompt.clone());
+    tokio::task::spawn_blocking(move || what(&*book, &prompt)).await.ok()
+}
+
 /// Sets aside what a call may take.
-fn reserve<'a>(worker: &'a ModelWorker, prompt: &'a Prompt) -> Result<Reserved<'a>, Fault> {
-    worker.purse.reserve(&prompt.model, prompt.most_tokens(), worker.models.day.as_ref()).map_err(Fault::Budget)
+async fn reserve<'a>(worker: &'a ModelWorker, prompt: &'a Prompt) -> Result<Reserved<'a>, Fault> {
+    worker.purse.reserve(&prompt.model, prompt.most_tokens(), worker.models.day.as_ref()).await.map_err(Fault::Budget)
 }
 
 /// What is done with stored answers: what the caller says, else the operator, else nothing unless the model always
@@ -116,11 +131,11 @@ async fn tries<'a>(
         if opens > clock.reading()
             && let Some(reserved) = set_aside.take()
         {
-            reserved.settle(0);
+            reserved.settle(0).await;
         }
         let passage = gate.enter(clock, |pause| teller.waits(pause)).await;
         if set_aside.is_none() {
-            *set_aside = Some(reserve(worker, prompt)?);
+            *set_aside = Some(reserve(worker, prompt).await?);
         }
         teller.begins();
         let trouble = match once(worker, prompt, teller).await {
@@ -175,7 +190,7 @@ async fn once(worker: &ModelWorker, prompt: &Prompt, teller: &Teller) -> Result<
             biased;
             result = &mut call => return result,
             () = &mut end => {
-                let said = format!("it took longer than {} ms (timeout_ms)", grouped(usize::try_from(limit.as_millis()).unwrap_or(usize::MAX)));
+                let said = format!("it took longer than {} ms (timeout_ms)", grouped(limit.as_millis()));
                 return Err(Trouble::new(TroubleKind::TimedOut, said));
             }
             () = tokio::time::sleep(QUIET) => teller.tell(true),

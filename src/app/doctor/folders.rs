@@ -41,11 +41,7 @@ pub(super) fn check(about: &'static str, folder: &Path, flag: &str, now: DateTim
         Some(hours @ 1..48) => format!(", changed {hours} h ago"),
         Some(hours) => format!(", changed {} days ago", hours / 24),
     };
-    let size = format!(
-        "{more}{}, {} kB",
-        counted(files, "file", "files"),
-        grouped(usize::try_from(bytes.div_ceil(1000)).unwrap_or(0))
-    );
+    let size = format!("{more}{}, {} kB", counted(files, "file", "files"), grouped(bytes.div_ceil(1000)));
     Check::of(about, Standing::Good, format!("{name}: {size}{age}, writable"))
 }
 

@@ -280,15 +280,14 @@ fn done(step: &Step, output: &Output, took: Duration) -> String {
 
 /// Which model answered, and what that took.
 pub(in crate::report) fn answered(generated: &Generated) -> String {
-    let number = |tokens: u64| grouped(usize::try_from(tokens).unwrap_or(usize::MAX));
     let instead = generated.instead_of.as_ref().map(|name| format!(" instead of {}", shown(name, 40)));
     let stored = if generated.stored { ", stored" } else { "" };
     format!(
         "{}{} ({} + {} tokens{stored})",
         shown(&generated.model, 40),
         instead.unwrap_or_default(),
-        number(generated.usage.input),
-        number(generated.usage.output),
+        grouped(generated.usage.input),
+        grouped(generated.usage.output),
     )
 }
 
@@ -306,10 +305,9 @@ fn spent(run: &Run) -> Option<String> {
         return None;
     }
     let usage = answers.iter().map(|(_, one)| one.usage).fold(TokenUsage::default(), TokenUsage::and);
-    let number = |tokens: u64| grouped(usize::try_from(tokens).unwrap_or(usize::MAX));
     let cost = wire::cost_of(&answers).map(|cost| format!(", {}", money(&cost))).unwrap_or_default();
     let steps = count(answers.len(), "answer of a model", "answers of models");
-    Some(format!("{steps}: {} + {} tokens{cost}", number(usage.input), number(usage.output)))
+    Some(format!("{steps}: {} + {} tokens{cost}", grouped(usage.input), grouped(usage.output)))
 }
 
 /// What would run: each text as far as the values go, and what is missing.
@@ -393,14 +391,10 @@ pub(super) fn asked(priced: &Priced) -> String {
     format!(
         "{} answers: at most {} tokens in, {} out{}",
         shown(&priced.model, 40),
-        tokens_of(priced.input),
-        tokens_of(priced.output),
+        grouped(priced.input),
+        grouped(priced.output),
         priced.cost.as_ref().map(|cost| format!(", {}", money(cost))).unwrap_or_default()
     )
-}
-
-fn tokens_of(number: u64) -> String {
-    grouped(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 /// What models would take together, at most.
@@ -413,8 +407,8 @@ pub(super) fn price<'p>(all: impl IntoIterator<Item = &'p Priced>) -> Option<Str
     Some(format!(
         "Models would answer {}: at most about {} tokens in, {} out{}, if each is asked once.",
         count(total.steps, "step", "steps"),
-        tokens_of(total.input),
-        tokens_of(total.output),
+        grouped(total.input),
+        grouped(total.output),
         cost.unwrap_or_default(),
     ))
 }

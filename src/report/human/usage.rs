@@ -81,12 +81,12 @@ fn row(flow: &FlowStats, today: NaiveDate, look: Look) -> Vec<String> {
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     let mut row = vec![
         shown(&flow.name, LINE),
-        many(usage.uses),
+        grouped(usage.uses),
         or_none(usage.success_rate().map(|rate| format!("{rate} %"))),
         or_none(usage.average().map(time)),
         or_none(usage.p95().map(time)),
-        many(usage.last_7_days),
-        many(usage.last_30_days),
+        grouped(usage.last_7_days),
+        grouped(usage.last_30_days),
         format!("{:.2}", score.value()),
         // What was hardly used is neither popular nor not.
         if usage.uses < TELLING { "–".to_owned() } else { score.popularity().word().to_owned() },
@@ -101,9 +101,9 @@ fn model(model: &ModelStats) -> Vec<String> {
     vec![
         shown(&model.model, LINE),
         shown(&model.flow, LINE),
-        many(model.spent.answers),
-        many(model.spent.input),
-        many(model.spent.output),
+        grouped(model.spent.answers),
+        grouped(model.spent.input),
+        grouped(model.spent.output),
         model.cost.as_ref().map_or_else(|| "–".to_owned(), super::execution::money),
     ]
 }
@@ -111,18 +111,14 @@ fn model(model: &ModelStats) -> Vec<String> {
 fn listing(listing: &ListingTotals) -> Vec<String> {
     vec![
         shown(&listing.mode, LINE),
-        many(listing.calls),
-        many(listing.entries),
-        many(listing.characters),
-        many(listing.tokens),
-        many(listing.tokens.checked_div(listing.calls).unwrap_or(0)),
+        grouped(listing.calls),
+        grouped(listing.entries),
+        grouped(listing.characters),
+        grouped(listing.tokens),
+        grouped(listing.tokens.checked_div(listing.calls).unwrap_or(0)),
         time(listing.average()),
-        many(listing.deprecated),
+        grouped(listing.deprecated),
     ]
-}
-
-fn many(number: u64) -> String {
-    grouped(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 fn of_days(days: u32) -> String {
