@@ -26,6 +26,7 @@ mod memory;
 mod models;
 mod new;
 mod prompts;
+mod reading;
 mod resources;
 mod servers;
 mod show;
@@ -42,7 +43,7 @@ use crate::config::{Environment, Settings};
 use crate::execute::{NoTools, Tools};
 use crate::generate::Models;
 use crate::guide::Guide;
-use crate::names::RefName;
+use crate::names::{RefName, quoted};
 use crate::provider::Providers;
 use crate::source::slug::parse;
 use crate::source::{Ask, Pace, Source, SourceSpec, View};
@@ -293,6 +294,31 @@ const EXAMPLES_WORD: &str = "examples";
 fn names_examples(source: &str, here: &Path) -> bool {
     source.trim() == EXAMPLES_WORD && !here.join(EXAMPLES_WORD).is_dir()
 }
+
+/// The folder of the catalog that a path lies in, or that it is.
+fn catalog_around(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|folder| has_flows(folder))
+}
+
+/// The folder of the catalog that is worked in: the one that the settings name, else the one around the current
+/// folder; none where there is none.
+///
+/// # Errors
+/// When the settings name something else; `work` says what needs a folder.
+fn working_folder(settings: &Settings, environment: &Environment, work: &str) -> Result<Option<PathBuf>, Error> {
+    let here = environment.current_folder();
+    let Some(source) = &settings.source else { return Ok(catalog_around(here).map(Path::to_owned)) };
+    match parse(source, &settings.api_url) {
+        Ok(SourceSpec::Folder(path)) if !names_examples(source, here) => {
+            Ok(Some(environment.resolved(&path.to_string_lossy(), here)))
+        }
+        _ => Err(Error::new(Code::InvalidRequest, format!("{work} a folder, and {} is not one", quoted(source)))
+            .next(NAME_A_FOLDER)),
+    }
+}
+
+/// What to do where a folder is needed and none is there.
+const NAME_A_FOLDER: &str = "run it in a checkout of the repository, or name one: --source FOLDER";
 
 /// Whether a folder is a catalog.
 fn has_flows(folder: &Path) -> bool {

@@ -35,7 +35,7 @@ pub use error::{Candidate, CatalogError, ItemKind, code_of, is_passing};
 pub use inputs::{Variable, in_sets, named_in, normal, taken_by, variables};
 pub use names::near;
 pub use prepare::Prepared;
-pub(crate) use problems::instead_of;
+pub(crate) use problems::{instead_of, too_large};
 
 /// Under which name the index is kept beside a revision. The number is part of the name: another
 /// version of the program builds its own.

@@ -12,6 +12,7 @@ mod nearest;
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -163,6 +164,11 @@ pub fn file_stem(path: &str) -> &str {
 pub const FLOW_ENDING: &str = ".flow.md";
 
 impl CatalogPath {
+    /// The path of a file within the folder of its catalog; none where it lies elsewhere, or its path can't be one.
+    pub fn below(root: &Path, file: &Path) -> Option<Self> {
+        Self::new(&file.strip_prefix(root).ok()?.to_str()?.replace('\\', "/")).ok()
+    }
+
     /// The file's name without folders and without its extension.
     pub fn stem(&self) -> &str {
         file_stem(&self.0)
@@ -379,6 +385,15 @@ pub fn unreadable_id(id: &str) -> Option<(String, String)> {
 /// A name in NFC with underscores read as blanks: `Brand_Plan` and `Brand Plan` are one.
 pub fn spaced(name: &str) -> String {
     nfc(name).replace('_', " ")
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 #[cfg(test)]

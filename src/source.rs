@@ -15,6 +15,7 @@ mod redact;
 mod refusal;
 pub mod slug;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -73,6 +74,8 @@ pub enum SourceSpec {
         name: String,
         /// The files, in the order of their paths.
         files: Vec<(CatalogPath, Arc<[u8]>)>,
+        /// What is there and can't be had.
+        problems: Vec<Problem>,
     },
 }
 
@@ -156,8 +159,8 @@ impl Source {
                 let snapshot = Arc::new(Snapshot::fixed(Examples::of(files), "examples"));
                 Self { kind: SourceKind::Fixed(snapshot, "built-in examples".to_owned()), git_ref: None }
             }
-            SourceSpec::Texts { name, files } => {
-                Self { kind: SourceKind::Fixed(Arc::new(Snapshot::of_texts(files)), name), git_ref: None }
+            SourceSpec::Texts { name, files, problems } => {
+                Self { kind: SourceKind::Fixed(Arc::new(Snapshot::of_texts(files, problems)), name), git_ref: None }
             }
         })
     }
@@ -227,9 +230,9 @@ enum Body {
 }
 
 impl Snapshot {
-    /// Files that somebody has read already; what no catalog reads is left out.
-    pub fn of_texts(files: impl IntoIterator<Item = (CatalogPath, Arc<[u8]>)>) -> Self {
-        Self::fixed(Examples::of_texts(files), "texts")
+    /// Files that somebody has read already, and what of them can't be had; what no catalog reads is left out.
+    pub fn of_texts(files: impl IntoIterator<Item = (CatalogPath, Arc<[u8]>)>, problems: Vec<Problem>) -> Self {
+        Self::fixed(Examples::of_texts(files, problems), "texts")
     }
 
     fn fixed(files: Examples, revision: &str) -> Self {
@@ -279,7 +282,7 @@ impl Snapshot {
         match &self.body {
             Body::Remote(remote) => remote.problems().await,
             Body::Folder(walked) => Ok(walked.problems.clone()),
-            Body::Fixed(_) => Ok(Vec::new()),
+            Body::Fixed(files) => Ok(files.problems.clone()),
         }
     }
 
@@ -305,6 +308,25 @@ impl Snapshot {
             all.extend(texts);
         }
         Ok(all)
+    }
+
+    /// The same, with what is there and can't be had apart.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`].
+    pub async fn read_what_can_be(&self) -> Result<(Vec<(CatalogPath, Arc<[u8]>)>, Vec<Problem>), SourceError> {
+        let (mut files, mut problems) = (Vec::new(), BTreeMap::new());
+        problems.extend(self.problems().await?.into_iter().map(|problem| (problem.path.clone(), problem)));
+        for (path, bytes) in self.read_all().await? {
+            match bytes {
+                Ok(bytes) => files.push((path, bytes)),
+                Err(error) => {
+                    let problem = Problem::failed(&path, error);
+                    problems.insert(problem.path.clone(), problem);
+                }
+            }
+        }
+        Ok((files, problems.into_values().collect()))
     }
 
     /// What was kept for this revision under this name.

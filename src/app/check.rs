@@ -7,13 +7,13 @@ mod fixing;
 mod since;
 mod suppressing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::app::{App, Code, Error, Origin, ServerList, ServerRow};
+use crate::app::{App, Code, Error, Origin, ServerList, ServerRow, catalog_around};
 use crate::catalog::{CatalogCheck, CatalogError, CheckOptions, check, origin};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
@@ -33,6 +33,9 @@ pub use since::SinceNote;
 use since::only_since;
 pub(super) use suppressing::suppress;
 pub use suppressing::{BASELINE_FILE, BaselineNote};
+
+/// The most rounds in which a file is fixed: a fix may show more, as a file that can be read again does.
+pub(super) const ROUNDS: usize = 10;
 
 /// What is to be checked.
 #[derive(Debug, Clone, Default)]
@@ -271,7 +274,7 @@ pub async fn check_paths(
 ) -> Result<Checkup, Error> {
     let here = environment.current_folder();
     if request.paths.is_empty() && request.typed.is_none() {
-        let around = here.ancestors().find(|folder| super::has_flows(folder)).filter(|_| !request.source_named);
+        let around = catalog_around(here).filter(|_| !request.source_named);
         let app = if let Some(around) = around {
             // The checker prefers what lies before the maintainer's eyes.
             let spec = SourceSpec::Folder(around.to_owned());
@@ -286,7 +289,8 @@ pub async fn check_paths(
         return app.check(request).await;
     }
     let mut checkup = Checkup::default();
-    let mut by_root: BTreeMap<PathBuf, Vec<(PathBuf, PathBuf)>> = BTreeMap::new();
+    // What was given, by where it is; what is given twice goes by its first name.
+    let mut by_root: BTreeMap<PathBuf, BTreeMap<PathBuf, PathBuf>> = BTreeMap::new();
     let mut overlay = request.overlay.clone();
     let mut given_paths: Vec<(PathBuf, PathBuf)> = Vec::new();
     for given in &request.paths {
@@ -303,39 +307,31 @@ pub async fn check_paths(
         check_alone(checkup, &AloneFile { given, path, typed }, settings, request.tools.as_deref());
     };
     for (given, path) in given_paths {
-        match root_of(&path) {
-            Some(root) => by_root.entry(root).or_default().push((given, path)),
-            None if path.is_dir() => {
-                return Err(Error::new(
-                    Code::InvalidRequest,
-                    format!("{}: neither the folder nor one above it has `flows/`", given.display()),
-                )
-                .next("give a folder that holds flows/, or single files"));
+        match catalog_around(&path) {
+            Some(root) => {
+                by_root.entry(root.to_owned()).or_default().entry(path).or_insert(given);
             }
+            None if path.is_dir() => return Err(no_catalog(&given)),
             None => alone(&given, &path, &mut checkup),
         }
     }
     for (root, wanted) in by_root {
         let source = Source::open(SourceSpec::Folder(root.clone()), settings, clock.clone())?;
         let view = source.snapshot(&Ask::default()).await?;
-        let chosen = |path: &CatalogPath| {
-            let full = root.join(path.as_str());
-            wanted.iter().any(|(_, wanted)| full.starts_with(wanted))
-        };
+        // The nearest of the paths that were given and hold a file: itself, or a folder around it.
+        let nearest = |full: &Path| full.ancestors().find_map(|around| wanted.get_key_value(around));
+        let chosen = |path: &CatalogPath| nearest(&root.join(path.as_str())).is_some();
         let shown = |path: &str| {
             let full = root.join(path);
-            wanted
-                .iter()
-                .find_map(|(given, wanted)| {
-                    full.strip_prefix(wanted)
-                        .ok()
-                        .map(|rest| if rest.as_os_str().is_empty() { given.clone() } else { given.join(rest) })
-                })
-                .unwrap_or(full)
-                .display()
-                .to_string()
+            let within = nearest(&full).and_then(|(wanted, given)| Some((given, full.strip_prefix(wanted).ok()?)));
+            let shown = match within {
+                Some((given, rest)) if rest.as_os_str().is_empty() => given.clone(),
+                Some((given, rest)) => given.join(rest),
+                None => full,
+            };
+            shown.display().to_string()
         };
-        let whole = wanted.iter().any(|(_, wanted)| root.join("flows").starts_with(wanted));
+        let whole = nearest(&root.join("flows")).is_some();
         let (instead, unreadable) = instead_of(&root, &overlay, settings);
         let root_folder = Some(root.as_path());
         let asked =
@@ -344,19 +340,16 @@ pub async fn check_paths(
         found.belongs_to(source.describe(), whole);
         suppress(&mut found, &root, &shown, whole, request.baseline)?;
         hold_against(&mut found, request, &view, &instead, &root, settings).await?;
-        let before = checkup.files.len();
+        let checked: HashSet<PathBuf> = found.files.iter().filter_map(|file| file.path.clone()).collect();
         checkup.add(found);
-        for (given, path) in &wanted {
-            if !path.is_dir() && !checkup.files.iter().skip(before).any(|file| file.path.as_ref() == Some(path)) {
-                let among = path.strip_prefix(&root).ok().and_then(|path| CatalogPath::new(path.to_str()?).ok());
-                if among.is_some_and(|path| Guidance::is_guidance(&path)) {
-                    // A persona or a contract that was read, and in which nothing was found.
-                    let (shown, path) = (given.display().to_string(), Some(path.clone()));
-                    checkup.files.push(CheckedFile { shown, path, ..CheckedFile::default() });
-                } else {
-                    // In a catalog, but not in one of its folders: checked on its own.
-                    alone(given, path, &mut checkup);
-                }
+        for (path, given) in wanted.iter().filter(|(path, _)| !checked.contains(*path) && !path.is_dir()) {
+            if CatalogPath::below(&root, path).is_some_and(|path| Guidance::is_guidance(&path)) {
+                // A persona or a contract that was read, and in which nothing was found.
+                let (shown, path) = (given.display().to_string(), Some(path.clone()));
+                checkup.files.push(CheckedFile { shown, path, ..CheckedFile::default() });
+            } else {
+                // In a catalog, but not in one of its folders: checked on its own.
+                alone(given, path, &mut checkup);
             }
         }
     }
@@ -374,8 +367,7 @@ async fn hold_against(
     settings: &Settings,
 ) -> Result<(), Error> {
     let Some(git_ref) = &request.since else { return Ok(()) };
-    let texts = view.snapshot.read_all().await?;
-    let mut now: Instead = texts.into_iter().filter_map(|(path, bytes)| Some((path, bytes.ok()?))).collect();
+    let mut now: Instead = view.snapshot.read_what_can_be().await?.0.into_iter().collect();
     now.extend(instead.clone());
     let manner = (settings.lenient, request.tools.as_ref());
     only_since(checkup, root, git_ref, &now, manner, settings.max_file_size).await
@@ -393,9 +385,9 @@ pub fn add_to_file(path: &Path, text: &str) -> Result<(), Error> {
     })
 }
 
-/// The nearest folder above a path (or the path itself) that has `flows/`.
-pub(super) fn root_of(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find(|folder| folder.join("flows").is_dir()).map(Path::to_owned)
+fn no_catalog(given: &Path) -> Error {
+    let message = format!("{}: neither the folder nor one above it has `flows/`", given.display());
+    Error::new(Code::InvalidRequest, message).next("give a folder that holds flows/, or single files")
 }
 
 /// A path as the system has it; a file that is typed need not be there, but its folder has to.
@@ -435,16 +427,17 @@ struct AskedFiles<'a> {
 /// The texts that stand in the place of a catalog's files, and those of its tests, which no source reads; and the
 /// tests that can't be read.
 fn instead_of(root: &Path, overlay: &Overlay, settings: &Settings) -> (Instead, Vec<(CatalogPath, Error)>) {
-    let within = |path: &Path| CatalogPath::new(&path.strip_prefix(root).ok()?.to_str()?.replace('\\', "/")).ok();
     let mut instead = BTreeMap::new();
     let mut unreadable = Vec::new();
     for (path, read) in super::testing::test_files(root, settings.max_file_size) {
         match read {
-            Ok(bytes) => drop(instead.insert(path, bytes)),
+            Ok(bytes) => {
+                instead.insert(path, bytes);
+            }
             Err(error) => unreadable.push((path, error)),
         }
     }
-    instead.extend(overlay.iter().filter_map(|(path, bytes)| Some((within(path)?, bytes.clone()))));
+    instead.extend(overlay.iter().filter_map(|(path, bytes)| Some((CatalogPath::below(root, path)?, bytes.clone()))));
     (instead, unreadable)
 }
 

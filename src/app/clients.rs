@@ -346,7 +346,7 @@ fn source(request: ClientRequest<'_>) -> Result<Option<EntrySource>, ClientError
     let here = request.environment.current_folder();
     let Some(given) = request.settings.source.as_deref() else {
         // What `serve` would have taken here, it would not find there.
-        let folder = here.join("flows").is_dir().then(|| named(request, here)).transpose()?;
+        let folder = super::has_flows(here).then(|| named(request, here)).transpose()?;
         return Ok(folder.map(|argument| EntrySource { argument, is_local: true }));
     };
     if given.contains("://") || given.starts_with("git@") {

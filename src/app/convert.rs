@@ -16,15 +16,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::app::check::{is_template, root_of};
-use crate::app::{Code, Error};
+use crate::app::check::is_template;
+use crate::app::reading::read_given;
+use crate::app::{Code, Error, catalog_around, has_flows};
 use crate::catalog::{CatalogCheck, CatalogError, CheckOptions, ReportedFile, check};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
 use crate::model::wire;
 use crate::names::{CatalogPath, shown};
 use crate::plan::Plan;
-use crate::source::{Ask, Snapshot, Source, SourceSpec};
+use crate::source::{Ask, Problem, Snapshot, Source, SourceSpec};
 pub use import::{ForeignKind, ImportRequest, import};
 use names::Names;
 use target::Written;
@@ -83,11 +84,14 @@ pub struct Conversion {
 pub(super) type Contents = BTreeMap<String, Vec<u8>>;
 
 /// A catalog that files are converted in.
+#[derive(Default)]
 struct Place {
     /// Where its files lie.
     root: PathBuf,
     /// What of it has to be looked at.
     contents: Contents,
+    /// What of it can't be had.
+    problems: Vec<Problem>,
     /// The paths of all its files.
     paths: BTreeSet<String>,
     /// The files to convert, and where each lies on disk.
@@ -106,14 +110,14 @@ pub async fn convert(
     clock: Arc<dyn Clock>,
 ) -> Result<Conversion, Error> {
     let old = match &request.onto {
-        Some(path) => Some(read_json(&environment.current_folder().join(path), path)?),
+        Some(path) => Some(read_json(&environment.current_folder().join(path), path, settings)?),
         None => None,
     };
     let mut conversion = Conversion::default();
     let mut writes: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     let mut sources: Vec<PathBuf> = Vec::new();
     for place in places(request, settings, environment, clock).await? {
-        let before = check_contents(&place.contents, settings.lenient).await?;
+        let before = check_contents(&place.contents, &place.problems, settings.lenient).await?;
         let (written, after) = settle(&place, &before, request.to, old.as_ref(), settings.lenient).await?;
         conversion.broken.extend(compare::broken(&before, &after, &place.wanted));
         conversion.left.extend(names::left_out(&before, &place.wanted).into_iter().filter(|_| request.out.is_some()));
@@ -156,8 +160,8 @@ pub(super) async fn converted(
 ) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let wanted = wanted.iter().map(|path| (path.clone(), PathBuf::new())).collect();
     let paths = contents.keys().cloned().collect();
-    let place = Place { root: PathBuf::new(), contents: contents.clone(), paths, wanted };
-    let before = check_contents(&place.contents, lenient).await?;
+    let place = Place { contents: contents.clone(), paths, wanted, ..Place::default() };
+    let before = check_contents(&place.contents, &[], lenient).await?;
     let (written, _) = settle(&place, &before, to, None, lenient).await?;
     Ok(written.into_iter().map(|part| (part.path, part.bytes)).collect())
 }
@@ -166,8 +170,8 @@ fn at(path: &Path, error: &std::io::Error) -> Error {
     Error::new(Code::InvalidRequest, format!("{}: {}", shown(&path.display().to_string(), 300), system_says(error)))
 }
 
-fn read_json(path: &Path, given: &Path) -> Result<Value, Error> {
-    let bytes = std::fs::read(path).map_err(|error| at(given, &error))?;
+fn read_json(path: &Path, given: &Path, settings: &Settings) -> Result<Value, Error> {
+    let bytes = read_given(path, &given.display().to_string(), settings.max_file_size)?;
     serde_json::from_slice(&bytes).map_err(|error| {
         Error::new(Code::ParseError, format!("{}: {error}", shown(&given.display().to_string(), 300)))
             .next("--onto takes a flow in JSON")
@@ -226,35 +230,40 @@ async fn places(
             return Err(Error::new(Code::InvalidRequest, format!("{given} is no file in {form}"))
                 .next("name files of the other form: *.json, or *.flow.md and templates/*.md"));
         }
-        let below = root_of(&path).and_then(|root| {
-            let rest = path.strip_prefix(&root).ok()?.to_str()?.replace('\\', "/");
-            (rest.starts_with("flows/") || rest.starts_with("templates/")).then_some((root, rest))
-        });
-        match below {
-            Some((root, rest)) => drop(by_root.entry(root).or_default().insert(rest, path)),
-            None => alone.push(stands_alone(given, path)?),
+        let below = catalog_around(&path).and_then(|root| Some((root, CatalogPath::below(root, &path)?.to_string())));
+        match below.filter(|(_, rest)| rest.starts_with("flows/") || rest.starts_with("templates/")) {
+            Some((root, rest)) => {
+                by_root.entry(root.to_owned()).or_default().insert(rest, path);
+            }
+            None => alone.push(stands_alone(given, path, settings)?),
         }
     }
     let mut places = alone;
     for (root, wanted) in by_root {
-        let contents = contents_of(&root, settings, clock.clone()).await?;
+        let (contents, problems) = contents_of(&root, settings, clock.clone()).await?;
         let paths = contents.keys().cloned().collect();
         let contents = neighbours::around(contents, &wanted).await?;
-        places.push(Place { root, contents, paths, wanted });
+        places.push(Place { root, contents, problems, paths, wanted });
     }
     Ok(places)
 }
 
-/// The files of a catalog that can be read.
-async fn contents_of(root: &Path, settings: &Settings, clock: Arc<dyn Clock>) -> Result<Contents, Error> {
+/// The files of the catalog in a folder, and what of it can't be had; none where there is none yet.
+pub(super) async fn contents_of(
+    root: &Path,
+    settings: &Settings,
+    clock: Arc<dyn Clock>,
+) -> Result<(Contents, Vec<Problem>), Error> {
+    if !has_flows(root) {
+        return Ok(Default::default());
+    }
     let source = Source::open(SourceSpec::Folder(root.to_owned()), settings, clock)?;
-    let view = source.snapshot(&Ask::default()).await?;
-    let texts = view.snapshot.read_all().await?;
-    Ok(texts.into_iter().filter_map(|(path, bytes)| Some((path.to_string(), bytes.ok()?.to_vec()))).collect())
+    let (texts, problems) = source.snapshot(&Ask::default()).await?.snapshot.read_what_can_be().await?;
+    Ok((texts.into_iter().map(|(path, bytes)| (path.to_string(), bytes.to_vec())).collect(), problems))
 }
 
-fn stands_alone(given: &Path, path: PathBuf) -> Result<Place, Error> {
-    let bytes = std::fs::read(&path).map_err(|error| at(given, &error))?;
+fn stands_alone(given: &Path, path: PathBuf, settings: &Settings) -> Result<Place, Error> {
+    let bytes = read_given(&path, &given.display().to_string(), settings.max_file_size)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let as_flow = CatalogPath::new(&format!("flows/{name}"))
         .map_err(|error| Error::new(Code::InvalidRequest, error.to_string()))?;
@@ -262,16 +271,21 @@ fn stands_alone(given: &Path, path: PathBuf) -> Result<Place, Error> {
     let below = if template { format!("templates/{name}") } else { as_flow.to_string() };
     let root = path.parent().unwrap_or(Path::new("/")).to_owned();
     let paths = [below.clone()].into();
-    Ok(Place { root, contents: [(below.clone(), bytes)].into(), paths, wanted: [(below, path)].into() })
+    let (contents, wanted) = ([(below.clone(), bytes)].into(), [(below, path)].into());
+    Ok(Place { root, contents, paths, wanted, problems: Vec::new() })
 }
 
-fn snapshot_of(contents: &Contents) -> Snapshot {
+fn snapshot_of(contents: &Contents, problems: &[Problem]) -> Snapshot {
     let files = contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes))));
-    Snapshot::of_texts(files)
+    Snapshot::of_texts(files, problems.to_vec())
 }
 
-pub(super) async fn check_contents(contents: &Contents, lenient: bool) -> Result<CatalogCheck, Error> {
-    let snapshot = snapshot_of(contents);
+pub(super) async fn check_contents(
+    contents: &Contents,
+    problems: &[Problem],
+    lenient: bool,
+) -> Result<CatalogCheck, Error> {
+    let snapshot = snapshot_of(contents, problems);
     // Examples of flows are none of a conversion's business, so that the catalog is not looked at as a whole.
     let instead = &BTreeMap::new();
     let options = CheckOptions { wanted: &|_| true, whole: false, contents: true, lenient, tools: None, instead };
@@ -307,7 +321,7 @@ async fn settle(
         let mut contents = place.contents.clone();
         contents.retain(|path, _| !place.wanted.contains_key(path));
         contents.extend(written.iter().map(|part| (part.path.clone(), part.bytes.clone())));
-        let after = check_contents(&contents, lenient).await?;
+        let after = check_contents(&contents, &place.problems, lenient).await?;
         let mut again = false;
         for part in &written {
             let Some(difference) = compare::part(part, before, &after) else { continue };

@@ -1,11 +1,12 @@
 //! What changes in behaviour between two states of a catalog: flows, inputs, steps, order, texts and results.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::testing::{app_for_tests, in_both, tests_of};
 use crate::app::{App, Code, Error, Prepared, TestChange};
+use crate::catalog::CatalogError;
 use crate::clock::Clock;
 use crate::config::{Environment, Settings};
 use crate::model::{Node, NodeKind, ToolNode};
@@ -35,6 +36,8 @@ pub struct Difference {
     pub tests: Vec<TestChange>,
     /// How many tests there are.
     pub tests_run: usize,
+    /// The files whose tests can't be run.
+    pub tests_broken: Vec<String>,
 }
 
 /// What changes of a flow.
@@ -168,12 +171,13 @@ pub async fn diff(
     let from = state(Some(&request.from), here, settings)?;
     let to = state(request.to.as_deref(), here, settings)?;
     let words = (words(&from, Some(&request.from)), words(&to, request.to.as_deref()));
-    let tests = tests_of(&to, settings);
+    let (tests, broken) = tests_of(&to, settings);
+    let tests_broken = broken.into_iter().map(|file| file.file).collect();
     let before = app_for_tests(from, settings, clock.clone())?;
     let after = app_for_tests(to, settings, clock)?;
     let flows = compare(&flows(&before).await?, &flows(&after).await?);
     let changed = in_both(&before, &after, &tests).await?;
-    Ok(Difference { from: words.0, to: words.1, flows, tests: changed, tests_run: tests.len() })
+    Ok(Difference { from: words.0, to: words.1, flows, tests: changed, tests_run: tests.len(), tests_broken })
 }
 
 /// A state in words; a folder as it was `given`.
@@ -197,7 +201,7 @@ fn described(spec: &SourceSpec) -> String {
 
 /// What a name means: a folder that is there, else what git knows by it, else a repository on GitHub.
 fn state(name: Option<&str>, here: &Path, settings: &Settings) -> Result<SourceSpec, Error> {
-    let root = here.ancestors().find(|folder| super::has_flows(folder)).unwrap_or(here);
+    let root = super::catalog_around(here).unwrap_or(here);
     let Some(name) = name else {
         if super::has_flows(root) {
             return Ok(SourceSpec::Folder(root.to_owned()));
@@ -214,7 +218,7 @@ fn state(name: Option<&str>, here: &Path, settings: &Settings) -> Result<SourceS
         Ok(found) => {
             let commit = found.commit.get(..7).unwrap_or(&found.commit);
             let name = if found.commit.starts_with(name) { name.to_owned() } else { format!("{name} ({commit})") };
-            Ok(SourceSpec::Texts { name, files: found.files })
+            Ok(SourceSpec::Texts { name, files: found.files, problems: found.problems })
         }
         // `origin/main` is a branch that lacks here, and no repository on GitHub.
         Err(error @ GitError::NoCommit { .. }) if !name.contains(['@', ':']) => Err(error.into()),
@@ -239,8 +243,13 @@ async fn flows(app: &App) -> Result<FlowsOf, Error> {
     let names: Vec<String> = catalog.index().names()?.map(str::to_owned).collect();
     let mut by_name = BTreeMap::new();
     for name in names {
-        if let Ok(prepared) = catalog.prepare(&name).await {
-            by_name.insert(prepared.flow.name.to_string(), prepared);
+        match catalog.prepare(&name).await {
+            Ok(prepared) => {
+                by_name.insert(prepared.flow.name.to_string(), prepared);
+            }
+            // Nothing is known of a flow then, and so nothing is said of what became of it.
+            Err(error) if error.is_internal() || matches!(error, CatalogError::Source(_)) => return Err(error.into()),
+            Err(_) => {}
         }
     }
     let broken = catalog.problems()?.iter().map(|problem| problem.file.clone()).collect();
@@ -253,14 +262,9 @@ fn compare(before: &FlowsOf, after: &FlowsOf) -> Vec<FlowDifference> {
         alone.map(|(_, flow)| flow.clone()).collect()
     };
     let (mut gone, mut new) = (of_state(before, after), of_state(after, before));
-    let mut pairs: Vec<(Arc<Prepared>, Arc<Prepared>)> = Vec::new();
-    for same in [same_id, same_flow] {
-        new.retain(|flow| {
-            let Some(place) = gone.iter().position(|earlier| same(earlier, flow)) else { return true };
-            pairs.push((gone.remove(place), flow.clone()));
-            false
-        });
-    }
+    let mut pairs: Vec<FlowPair> = Vec::new();
+    pairs.extend(paired(&mut gone, &mut new, |flow| flow.flow.id.clone(), |_, _| true));
+    pairs.extend(paired(&mut gone, &mut new, likeness, same_flow));
     let both = after.by_name.iter().filter_map(|(name, flow)| Some((before.by_name.get(name)?.clone(), flow.clone())));
     pairs.extend(both);
     let plain = |flow: &Prepared, kind, runs| {
@@ -335,31 +339,73 @@ fn inner_flows(states: [&Prepared; 2]) -> Vec<String> {
     names
 }
 
-fn same_id(a: &Arc<Prepared>, b: &Arc<Prepared>) -> bool {
-    a.flow.id.is_some() && a.flow.id == b.flow.id
+/// A flow in both states.
+type FlowPair = (Arc<Prepared>, Arc<Prepared>);
+
+/// Takes out of the flows that are gone and of those that are new the ones that are the same: they have one key, and
+/// `same` says so. Only flows of one key are compared with each other, however many there are.
+fn paired<K: Ord>(
+    gone: &mut Vec<Arc<Prepared>>,
+    new: &mut Vec<Arc<Prepared>>,
+    key: impl Fn(&Prepared) -> Option<K>,
+    same: impl Fn(&Prepared, &Prepared) -> bool,
+) -> Vec<FlowPair> {
+    let mut by_key: BTreeMap<K, Vec<Arc<Prepared>>> = BTreeMap::new();
+    for flow in &*gone {
+        if let Some(key) = key(flow) {
+            by_key.entry(key).or_default().push(flow.clone());
+        }
+    }
+    let mut pairs = Vec::new();
+    new.retain(|flow| {
+        let alike = key(flow).and_then(|key| by_key.get_mut(&key));
+        let place = alike.as_ref().and_then(|alike| alike.iter().position(|earlier| same(earlier, flow)));
+        let Some((alike, place)) = alike.zip(place) else { return true };
+        pairs.push((alike.remove(place), flow.clone()));
+        false
+    });
+    let taken: HashSet<*const Prepared> = pairs.iter().map(|(earlier, _)| Arc::as_ptr(earlier)).collect();
+    gone.retain(|flow| !taken.contains(&Arc::as_ptr(flow)));
+    pairs
+}
+
+type Likeness = (BTreeSet<String>, Vec<(String, Option<Arc<str>>)>);
+
+/// What two flows have in common of which nothing else changed: the names of inputs, and steps with their texts.
+fn likeness(flow: &Prepared) -> Option<Likeness> {
+    let plan = flow.plan.as_deref()?;
+    let text = |step: &Step| match &step.work {
+        Work::Render(rendering) => Some(rendering.text.clone()),
+        Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => None,
+    };
+    let steps = plan.steps().iter().map(|step| (step.id.clone(), text(step))).collect();
+    Some((plan.inputs().iter().map(|input| input.name.clone()).collect(), steps))
 }
 
 /// Whether a flow that is gone is the one that is new, because nothing else of it changed.
-fn same_flow(a: &Arc<Prepared>, b: &Arc<Prepared>) -> bool {
+fn same_flow(a: &Prepared, b: &Prepared) -> bool {
     let other_ids = a.flow.id.is_some() && b.flow.id.is_some();
-    let planned = a.plan.is_some() && b.plan.is_some();
-    !other_ids && planned && changes(a, b, FlowDifference::default()) == FlowDifference::default()
+    !other_ids && changes(a, b, FlowDifference::default()) == FlowDifference::default()
+}
+
+fn by_id(plan: &Plan) -> HashMap<&str, &Step> {
+    plan.steps().iter().map(|step| (step.id.as_str(), step)).collect()
 }
 
 fn changes(before: &Prepared, after: &Prepared, mut about: FlowDifference) -> FlowDifference {
     let (Some(old), Some(new)) = (before.plan.as_deref(), after.plan.as_deref()) else { return about };
     about.inputs = inputs(old.inputs(), new.inputs());
-    let own = |plan: &'_ Plan| plan.steps().to_vec();
-    let (old_steps, new_steps) = (own(old), own(new));
+    let (old_steps, new_steps) = (old.steps(), new.steps());
+    let (old_by_id, new_by_id) = (by_id(old), by_id(new));
     let ids = |steps: &[Step], numbers: &[usize]| {
         let mut ids: Vec<String> =
             numbers.iter().filter_map(|number| steps.get(*number)).map(|step| step.id.clone()).collect();
         ids.sort();
         ids
     };
-    for step in &new_steps {
+    for step in new_steps {
         let change = |kind| StepChange { id: step.id.clone(), label: step.label.clone(), kind };
-        let Some(earlier) = old_steps.iter().find(|other| other.id == step.id) else {
+        let Some(earlier) = old_by_id.get(step.id.as_str()).copied() else {
             about.steps.push(change(StepChangeKind::Added));
             continue;
         };
@@ -370,35 +416,34 @@ fn changes(before: &Prepared, after: &Prepared, mut about: FlowDifference) -> Fl
             let file = b.template_file.clone().filter(|file| a.template_file.as_ref() == Some(file));
             about.templates.extend(file.filter(|file| !about.templates.contains(file)));
         }
-        let node = |flow: &Prepared, step: &Step| flow.flow.nodes.get(step.node).cloned();
         let can = |step: &Step| !matches!(step.work, Work::Faulty { .. });
         if can(earlier) != can(step) {
             about.steps.push(change(StepChangeKind::Runs { now: can(step) }));
         }
-        let parts = other_work((earlier, node(before, earlier).as_ref()), (step, node(after, step).as_ref()));
+        let parts = other_work((earlier, before.flow.nodes.get(earlier.node)), (step, after.flow.nodes.get(step.node)));
         if !parts.is_empty() {
             about.steps.push(change(StepChangeKind::Work(parts)));
         }
-        let (a, b) = (ids(&old_steps, &earlier.parents), ids(&new_steps, &step.parents));
+        let (a, b) = (ids(old_steps, &earlier.parents), ids(new_steps, &step.parents));
         if a != b {
             about.steps.push(change(StepChangeKind::Waits { before: a, after: b }));
         }
     }
-    for step in old_steps.iter().filter(|step| !new_steps.iter().any(|other| other.id == step.id)) {
+    for step in old_steps.iter().filter(|step| !new_by_id.contains_key(step.id.as_str())) {
         about.steps.push(StepChange { id: step.id.clone(), label: step.label.clone(), kind: StepChangeKind::Removed });
     }
-    let common = |steps: &[Step], others: &[Step]| {
-        let both = steps.iter().filter(|step| others.iter().any(|other| other.id == step.id));
+    let common = |steps: &[Step], others: &HashMap<&str, &Step>| {
+        let both = steps.iter().filter(|step| others.contains_key(step.id.as_str()));
         both.map(|step| step.id.clone()).collect::<Vec<_>>()
     };
-    let (a, b) = (common(&old_steps, &new_steps), common(&new_steps, &old_steps));
+    let (a, b) = (common(old_steps, &new_by_id), common(new_steps, &old_by_id));
     about.order = (a != b).then_some((a, b));
     let results = |plan: &Plan, steps: &[Step]| {
         let from =
             |mark: &crate::plan::ResultMark| mark.step.and_then(|step| steps.get(step)).map(|step| step.id.clone());
         plan.results().iter().map(|mark| (mark.label.clone(), from(mark))).collect::<Vec<_>>()
     };
-    let (a, b) = (results(old, &old_steps), results(new, &new_steps));
+    let (a, b) = (results(old, old_steps), results(new, new_steps));
     about.results_added = b.iter().filter(|mark| !a.contains(mark)).map(|(label, _)| label.clone()).collect();
     let gone = a.iter().filter(|(label, _)| !b.iter().any(|(other, _)| other == label));
     about.results_removed = gone.map(|(label, _)| label.clone()).collect();

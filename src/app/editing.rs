@@ -14,12 +14,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::app::check::{check_text_alone, checkup_of, root_of, suppress};
-use crate::app::{BASELINE_FILE, BaselineMode, Clock, Code, Error};
+use crate::app::check::{ROUNDS, check_text_alone, checkup_of, suppress};
+use crate::app::reading::too_large;
+use crate::app::{BASELINE_FILE, BaselineMode, Clock, Code, Error, catalog_around};
 use crate::catalog::{CheckOptions, Desk};
 use crate::config::Settings;
-use crate::files::read_named;
 use crate::document::Document;
+use crate::files::read_named;
 use crate::model::wire::is_among_tests;
 use crate::names::{CatalogPath, FLOW_ENDING};
 use crate::source::{Ask, CATALOG_FOLDERS, Source, SourceSpec, is_read};
@@ -106,8 +107,8 @@ impl Workbench {
     }
 
     fn put(&mut self, path: &Path, bytes: Option<Arc<[u8]>>) {
-        let Some(root) = root_of(path) else { return };
-        let (Some(within), Some(desk)) = (in_catalog(&root, path), self.catalogs.get_mut(&root)) else { return };
+        let Some(root) = catalog_around(path) else { return };
+        let (Some(within), Some(desk)) = (in_catalog(root, path), self.catalogs.get_mut(root)) else { return };
         match bytes {
             Some(bytes) => desk.put(&within, bytes),
             None => desk.remove(&within),
@@ -119,13 +120,12 @@ impl Workbench {
     /// # Errors
     /// When it can't be read.
     pub async fn read_around(&mut self, path: &Path) -> Result<(), Error> {
-        let Some(root) = root_of(path).filter(|root| !self.catalogs.contains_key(root)) else { return Ok(()) };
-        let source = Source::open(SourceSpec::Folder(root.clone()), &self.settings, self.clock.clone())?;
+        let Some(root) = catalog_around(path).filter(|root| !self.catalogs.contains_key(*root)) else { return Ok(()) };
+        let source = Source::open(SourceSpec::Folder(root.to_owned()), &self.settings, self.clock.clone())?;
         let view = source.snapshot(&Ask::default()).await?;
-        let texts =
-            self.open.iter().filter_map(|(path, text)| Some((in_catalog(&root, path)?, text.as_bytes().into())));
+        let texts = self.open.iter().filter_map(|(path, text)| Some((in_catalog(root, path)?, text.as_bytes().into())));
         let desk = Desk::read(&view.snapshot, &texts.collect()).await?;
-        self.catalogs.insert(root, desk);
+        self.catalogs.insert(root.to_owned(), desk);
         Ok(())
     }
 
@@ -153,16 +153,19 @@ impl Workbench {
 
     /// What is wrong in a file; none where it is no file of flows or templates.
     pub fn troubles(&self, path: &Path) -> Option<Troubles> {
-        let text = self.text(path)?;
+        self.troubles_of(path, &self.text(path)?)
+    }
+
+    /// The same with another text in the file.
+    fn troubles_of(&self, path: &Path, text: &str) -> Option<Troubles> {
         let size = u64::try_from(text.len()).unwrap_or(u64::MAX);
         let limit = self.settings.max_file_size;
         let place = self.place(path);
-        if place.is_none() && (is_of_catalog(path) || !looks_like_ours(path, &text)) {
+        if place.is_none() && (is_of_catalog(path) || !looks_like_ours(path, text)) {
             return None;
         }
         if size > limit {
-            let message = format!("the file is too large: {size} bytes, the limit is {limit}");
-            let error = Error::new(Code::FileTooLarge, message).next("make the file smaller, or raise MAX_FILE_SIZE");
+            let error = too_large(size, limit).next("make the file smaller, or raise MAX_FILE_SIZE");
             return Some(Troubles { unchecked: Some(error), ..Troubles::default() });
         }
         let Some(place) = place else {
@@ -203,10 +206,15 @@ impl Workbench {
     /// A file's text with everything fixed that can be fixed safely; none where nothing can.
     pub fn mended(&self, path: &Path) -> Option<String> {
         let place = catalog_path(path, self.place(path))?;
-        let (text, findings) = (self.text(path)?, self.troubles(path)?.findings);
-        let first = mended(&place, text.as_bytes(), &findings, false)?;
-        // What no finding speaks of is fixed in a round of its own.
-        Some(mended(&place, first.as_bytes(), &[], false).unwrap_or(first))
+        let before = self.text(path)?;
+        let mut text = before.to_string();
+        for _ in 0..ROUNDS {
+            match mended(&place, text.as_bytes(), &self.troubles_of(path, &text)?.findings, false) {
+                Some(after) if after != text => text = after,
+                _ => break,
+            }
+        }
+        (*text != *before).then_some(text)
     }
 
     /// A file's text laid out; none where it is so already.
@@ -236,14 +244,13 @@ fn catalog_path(path: &Path, place: Option<Place<'_>>) -> Option<CatalogPath> {
 
 /// A path within its catalog, where the catalog consists of such files.
 fn in_catalog(root: &Path, path: &Path) -> Option<CatalogPath> {
-    let within = path.strip_prefix(root).ok()?.to_str()?.replace('\\', "/");
-    CatalogPath::new(&within).ok().filter(|path| is_read(path.as_str()) || is_among_tests(path.as_str()))
+    CatalogPath::below(root, path).filter(|path| is_read(path.as_str()) || is_among_tests(path.as_str()))
 }
 
 /// Whether a path lies in a folder of a catalog, so that what is no file of it is none of ours.
 fn is_of_catalog(path: &Path) -> bool {
-    root_of(path).is_some_and(|root| {
-        let within = path.strip_prefix(&root).ok().and_then(|rest| rest.components().next());
+    catalog_around(path).is_some_and(|root| {
+        let within = path.strip_prefix(root).ok().and_then(|rest| rest.components().next());
         within.is_some_and(|folder| CATALOG_FOLDERS.iter().any(|name| folder.as_os_str() == *name))
     })
 }

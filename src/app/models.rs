@@ -1,6 +1,5 @@
 //! The operator's models: what is configured, trying one, and what is kept of them on this machine.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use crate::generate::{
 };
 use crate::guide::ModelSteps;
 use crate::model::{Finish, TokenUsage};
+use crate::names::hex;
 use crate::plan::Rendering;
 use crate::provider::Providers;
 use crate::run::Run;
@@ -203,8 +203,13 @@ impl AnswerBook for KeptModels {
             tracing::warn!(%error, "stored answers can't be read");
             None
         })?;
-        let StoredAnswer { text, usage, finish } = serde_json::from_str(&body).ok()?;
-        Some(Reply { text, usage, finish })
+        match serde_json::from_str(&body) {
+            Ok(StoredAnswer { text, usage, finish }) => Some(Reply { text, usage, finish }),
+            Err(error) => {
+                tracing::warn!(%error, "a stored answer can't be read, and the model is asked again");
+                None
+            }
+        }
     }
 
     fn keep(&self, prompt: &Prompt, reply: &Reply) {
@@ -235,9 +240,5 @@ fn key_of(prompt: &Prompt) -> String {
         schema,
     ]);
     let whole = whole.to_string();
-    let mut key = String::new();
-    for byte in Sha1::digest(&whole) {
-        let _ = write!(key, "{byte:02x}");
-    }
-    format!("{key}-{}", whole.len())
+    format!("{}-{}", hex(&Sha1::digest(&whole)), whole.len())
 }

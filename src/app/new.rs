@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::convert::{Contents, Form, converted, write_all};
+use super::convert::{Contents, Form, contents_of, converted, write_all};
 use super::testing::{app_for_tests, settled};
 use crate::app::{Code, Error};
 use crate::catalog::{CheckOptions, check};
@@ -19,8 +19,7 @@ use crate::config::{Environment, Settings};
 use crate::model::wire::is_markdown;
 use crate::names::{CatalogPath, ItemName, VariableName, few, quoted};
 use crate::plan::{Plan, Work};
-use crate::source::slug::parse;
-use crate::source::{Ask, Snapshot, Source, SourceSpec};
+use crate::source::{Problem, Snapshot, SourceSpec};
 use crate::validate::{Severity, formatted};
 
 /// The flow that a new catalog begins with.
@@ -97,18 +96,8 @@ pub async fn new_catalog(
 
 /// The folder to which a flow is added: that of the catalog around the current folder, else the current one.
 fn root_of_new(settings: &Settings, environment: &Environment) -> Result<PathBuf, Error> {
-    let here = environment.current_folder();
-    let Some(source) = &settings.source else {
-        let found = here.ancestors().find(|folder| super::has_flows(folder));
-        return Ok(found.unwrap_or(here).to_owned());
-    };
-    match parse(source, &settings.api_url) {
-        Ok(SourceSpec::Folder(path)) if !super::names_examples(source, here) => {
-            Ok(environment.resolved(&path.to_string_lossy(), here))
-        }
-        _ => Err(Error::new(Code::InvalidRequest, format!("{} is no folder that can be written to", quoted(source)))
-            .next("run it in a checkout of the repository, or name one: --source FOLDER")),
-    }
+    let folder = super::working_folder(settings, environment, "new files are written to")?;
+    Ok(folder.unwrap_or_else(|| environment.current_folder().to_owned()))
 }
 
 async fn begin(
@@ -120,9 +109,9 @@ async fn begin(
     clock: Arc<dyn Clock>,
 ) -> Result<Created, Error> {
     let stem = usable(&request.name)?;
-    let there = contents_of(root, settings, clock.clone()).await?;
+    let (there, problems) = contents_of(root, settings, clock.clone()).await?;
     if !there.is_empty() {
-        refuse_taken(&stem, &there, settings, clock.clone()).await?;
+        refuse_taken(&stem, (&there, &problems), settings, clock.clone()).await?;
     }
     let (made, flow) = match &request.from {
         Some(example) => example::files(example, &stem, request, settings.lenient).await?,
@@ -142,8 +131,8 @@ async fn begin(
     }
     let mut whole = there;
     whole.extend(writes.clone());
-    refuse_findings(&whole, &writes, settings.lenient).await?;
-    let (test, inputs) = test_of(&stem, &whole, settings, clock).await?;
+    refuse_findings((&whole, &problems), &writes, settings.lenient).await?;
+    let (test, inputs) = test_of(&stem, (&whole, &problems), settings, clock).await?;
     created.inputs = inputs;
     writes.insert(format!("tests/{stem}.flowtest.json"), test.into_bytes());
     for (path, text) in beside {
@@ -184,22 +173,25 @@ fn same_stem(a: &str, b: &str) -> bool {
     a.starts_with("flows/") && crate::names::file_stem(a) == crate::names::file_stem(b)
 }
 
-/// The files of the catalog that is there; none where there is none yet.
-async fn contents_of(root: &Path, settings: &Settings, clock: Arc<dyn Clock>) -> Result<Contents, Error> {
-    if !super::has_flows(root) {
-        return Ok(Contents::new());
-    }
-    let source = Source::open(SourceSpec::Folder(root.to_owned()), settings, clock)?;
-    let texts = source.snapshot(&Ask::default()).await?.snapshot.read_all().await?;
-    Ok(texts.into_iter().filter_map(|(path, bytes)| Some((path.to_string(), bytes.ok()?.to_vec()))).collect())
+/// A catalog that is not on the disk as it is, or not yet: its files, and what of it can't be had.
+type InMemory<'a> = (&'a Contents, &'a [Problem]);
+
+fn spec_of((contents, problems): InMemory<'_>) -> SourceSpec {
+    let (name, files) = ("the catalog".to_owned(), texts_of(contents));
+    SourceSpec::Texts { name, files, problems: problems.to_vec() }
 }
 
 fn texts_of(contents: &Contents) -> Vec<(CatalogPath, Arc<[u8]>)> {
     contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes)))).collect()
 }
 
-async fn refuse_taken(name: &str, there: &Contents, settings: &Settings, clock: Arc<dyn Clock>) -> Result<(), Error> {
-    let spec = SourceSpec::Texts { name: "the catalog".to_owned(), files: texts_of(there) };
+async fn refuse_taken(
+    name: &str,
+    there: InMemory<'_>,
+    settings: &Settings,
+    clock: Arc<dyn Clock>,
+) -> Result<(), Error> {
+    let spec = spec_of(there);
     let catalog = app_for_tests(spec, settings, clock)?.catalog(None, false).await?;
     let Ok(row) = catalog.find(name) else { return Ok(()) };
     let file = catalog.index().row(row)?.file;
@@ -229,8 +221,8 @@ async fn in_form(files: Contents, form: Form, lenient: bool) -> Result<Contents,
 }
 
 /// Refuses to write what would have findings where it comes to stand.
-async fn refuse_findings(whole: &Contents, made: &Contents, lenient: bool) -> Result<(), Error> {
-    let snapshot = Snapshot::of_texts(texts_of(whole));
+async fn refuse_findings((whole, problems): InMemory<'_>, made: &Contents, lenient: bool) -> Result<(), Error> {
+    let snapshot = Snapshot::of_texts(texts_of(whole), problems.to_vec());
     let wanted = |path: &CatalogPath| made.contains_key(path.as_str());
     let options =
         CheckOptions { wanted: &wanted, whole: false, contents: true, lenient, tools: None, instead: &BTreeMap::new() };
@@ -247,11 +239,11 @@ async fn refuse_findings(whole: &Contents, made: &Contents, lenient: bool) -> Re
 /// A test of the flow as it is, and the values that it gives.
 async fn test_of(
     name: &str,
-    whole: &Contents,
+    whole: InMemory<'_>,
     settings: &Settings,
     clock: Arc<dyn Clock>,
 ) -> Result<(String, Vec<(String, Value)>), Error> {
-    let spec = SourceSpec::Texts { name: "the catalog".to_owned(), files: texts_of(whole) };
+    let spec = spec_of(whole);
     let app = app_for_tests(spec, settings, clock)?;
     let prepared = app.catalog(None, false).await?.prepare(name).await?;
     let plan = prepared.plan()?;

@@ -18,8 +18,7 @@ use crate::document::{Edit, Locator, Place, Pointer, Position, edited};
 use crate::model::FlowTest;
 use crate::model::wire::is_among_tests;
 use crate::names::{CatalogPath, few, nearest, quoted};
-use crate::source::slug::parse;
-use crate::source::{Pace, SourceSpec};
+use crate::source::{Pace, Problem, SourceSpec};
 use crate::validate::{self, Finding, Severity};
 
 pub(super) use files::{TestFile, test_files};
@@ -209,22 +208,10 @@ impl PlacedTest {
 
 /// The folder of the catalog whose tests are run.
 fn root_of_tests(settings: &Settings, environment: &Environment) -> Result<PathBuf, Error> {
-    let here = environment.current_folder();
-    let no_folder = |message: String| {
-        Error::new(Code::InvalidRequest, message)
-            .next("run it in a checkout of the repository, or name one: --source FOLDER")
-    };
-    if let Some(source) = &settings.source {
-        let spec = if super::names_examples(source, here) { None } else { Some(parse(source, &settings.api_url)?) };
-        return match spec {
-            Some(SourceSpec::Folder(path)) => Ok(environment.resolved(&path.to_string_lossy(), here)),
-            _ => Err(no_folder(format!("tests are read from a folder, and {} is none", quoted(source)))),
-        };
-    }
-    let found = here.ancestors().find(|folder| super::has_flows(folder));
-    found.map(Path::to_owned).ok_or_else(|| {
-        let here = crate::names::shown(&here.to_string_lossy(), 200);
-        no_folder(format!("there is nothing to test: neither {here} nor a folder above it has flows/"))
+    super::working_folder(settings, environment, "tests are read from")?.ok_or_else(|| {
+        let here = crate::names::shown(&environment.current_folder().to_string_lossy(), 200);
+        let message = format!("there is nothing to test: neither {here} nor a folder above it has flows/");
+        Error::new(Code::InvalidRequest, message).next(super::NAME_A_FOLDER)
     })
 }
 
@@ -402,43 +389,71 @@ pub(super) async fn in_both(before: &App, after: &App, tests: &[PlacedTest]) -> 
     Ok(pairs.filter(fails).collect())
 }
 
-/// The tests of a state of a catalog. Those of a repository on GitHub are not read.
-pub(super) fn tests_of(spec: &SourceSpec, settings: &Settings) -> Vec<PlacedTest> {
+/// The tests of a state of a catalog, and the files that can't be used. Those of a repository on GitHub are not read.
+pub(super) fn tests_of(spec: &SourceSpec, settings: &Settings) -> (Vec<PlacedTest>, Vec<BrokenTests>) {
     let files = match spec {
         SourceSpec::Folder(root) => test_files(root, settings.max_file_size),
-        SourceSpec::Texts { files, .. } => {
-            let tests = files.iter().filter(|(path, _)| is_among_tests(path.as_str()));
-            tests.map(|(path, bytes)| (path.clone(), Ok(bytes.clone()))).collect()
+        SourceSpec::Texts { files, problems, .. } => {
+            let tests = files.iter().map(|(path, bytes)| (path.clone(), Ok(bytes.clone())));
+            let unread = |problem: &Problem| {
+                let why = Error::new(Code::InvalidRequest, problem.kind.to_string());
+                Some((CatalogPath::new(&problem.path).ok()?, Err(why)))
+            };
+            let all = tests.chain(problems.iter().filter_map(unread));
+            all.filter(|(path, _)| is_among_tests(path.as_str())).collect()
         }
         SourceSpec::GitHub { .. } | SourceSpec::Examples(_) => Vec::new(),
     };
-    read_tests(files).0
+    read_tests(files)
 }
 
 /// Writes what is there in the place of what is expected.
 fn update(report: &mut TestReport, tests: &[PlacedTest], root: &Path, settings: &Settings) -> Result<(), Error> {
-    let mut by_file: Vec<(&CatalogPath, Vec<Edit>)> = Vec::new();
-    for (result, test) in report.tests.iter_mut().zip(tests) {
-        let TestEnd::Failed(mismatches) = &mut result.end else { continue };
-        let edits: Vec<Edit> = mismatches.iter().filter_map(|mismatch| mismatch.edit(&test.test)).collect();
-        mismatches.retain(|mismatch| mismatch.update.is_none());
-        if mismatches.is_empty() {
-            result.end = TestEnd::Updated;
+    for (tests, results) in by_file(tests, &mut report.tests) {
+        let Some(file) = tests.first().map(|test| &test.file) else { continue };
+        let mut edits: Vec<Edit> = Vec::new();
+        for (result, test) in results.iter().zip(tests) {
+            let TestEnd::Failed(mismatches) = &result.end else { continue };
+            edits.extend(mismatches.iter().filter_map(|mismatch| mismatch.edit(&test.test)));
         }
-        match by_file.iter_mut().find(|(file, _)| **file == test.file) {
-            Some((_, all)) => all.extend(edits),
-            None => by_file.push((&test.file, edits)),
+        if edits.is_empty() {
+            continue;
         }
-    }
-    for (file, edits) in by_file.into_iter().filter(|(_, edits)| !edits.is_empty()) {
         let path = root.join(file.as_str());
         let bytes = files::read(&path, settings.max_file_size)?;
         let before = String::from_utf8_lossy(&bytes).into_owned();
         let text = before.strip_prefix('\u{FEFF}').unwrap_or(&before);
         let Some(after) = edited(text, &edits).map(|after| before.replacen(text, &after, 1)) else { continue };
         report.updated.push(ChangedFile { shown: file.to_string(), path, before, after });
+        // Only what is going to be in the file is no mismatch any more.
+        for result in results {
+            let TestEnd::Failed(mismatches) = &mut result.end else { continue };
+            mismatches.retain(|mismatch| mismatch.update.is_none());
+            if mismatches.is_empty() {
+                result.end = TestEnd::Updated;
+            }
+        }
     }
     write_changed(&report.updated)
+}
+
+/// Tests with what became of them, file by file.
+fn by_file<'t>(
+    mut tests: &'t [PlacedTest],
+    mut results: &'t mut [TestResult],
+) -> Vec<(&'t [PlacedTest], &'t mut [TestResult])> {
+    let mut all = Vec::new();
+    while let Some(first) = tests.first() {
+        let count = tests.iter().take_while(|test| test.file == first.file).count();
+        let (Some((own, others)), Some((ended, rest))) =
+            (tests.split_at_checked(count), results.split_at_mut_checked(count))
+        else {
+            break;
+        };
+        all.push((own, ended));
+        (tests, results) = (others, rest);
+    }
+    all
 }
 
 impl Mismatch {

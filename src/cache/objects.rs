@@ -12,7 +12,7 @@ use cached::ShardedLruCache;
 use sha1::{Digest as _, Sha1};
 
 use super::{Folder, lock};
-use crate::names::ObjectId;
+use crate::names::{ObjectId, hex};
 
 /// How many blobs stay in memory, and how large one of them may be, in bytes: 16 MiB at the most.
 const RECENT: usize = 256;
@@ -23,17 +23,12 @@ const GRACE: Duration = Duration::from_hours(24);
 
 /// The git id of a blob with these bytes (`sha1("blob " length NUL bytes)`).
 pub fn blob_id(bytes: &[u8]) -> ObjectId {
-    use std::fmt::Write as _;
     let mut hash = Sha1::new();
     hash.update(b"blob ");
     hash.update(bytes.len().to_string().as_bytes());
     hash.update([0]);
     hash.update(bytes);
-    let mut text = String::with_capacity(40);
-    for byte in hash.finalize() {
-        let _ = write!(text, "{byte:02x}");
-    }
-    match ObjectId::new(&text) {
+    match ObjectId::new(&hex(&hash.finalize())) {
         Ok(id) => id,
         Err(_) => unreachable!("forty hexadecimal digits are an object id"),
     }

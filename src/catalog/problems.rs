@@ -117,7 +117,8 @@ pub(crate) fn instead_of(kind: &ProblemKind) -> &'static str {
     }
 }
 
-fn too_large(size: u64, limit: u64) -> String {
+/// Says that a file is too large.
+pub(crate) fn too_large(size: u64, limit: u64) -> String {
     format!("the file is too large: {size} bytes, the limit is {limit}")
 }
 

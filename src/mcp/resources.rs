@@ -17,6 +17,7 @@ use super::{TTL_AT_MOST_MS, prompts};
 use crate::app::{
     App, Code, Error, ExecutionEntry, GraphRequest, Outcome, Section, StatusAnswer, StatusRequest, state_of,
 };
+use crate::names::hex;
 use crate::report::{draw, files, wire};
 
 /// How many resources a page of the list holds.
@@ -224,12 +225,7 @@ fn execution(listed: &ExecutionEntry) -> Resource {
 }
 
 fn cursor_after(name: &str) -> String {
-    use std::fmt::Write as _;
-    let mut cursor = CURSOR.to_owned();
-    for byte in name.bytes() {
-        let _ = write!(cursor, "{byte:02x}");
-    }
-    cursor
+    CURSOR.to_owned() + &hex(name.as_bytes())
 }
 
 fn name_in(cursor: &str) -> Result<String, Error> {

@@ -157,6 +157,11 @@ impl Problem {
         Self { path: crate::names::shown(path, 300), kind }
     }
 
+    /// A file that could not be had.
+    pub fn failed(path: &CatalogPath, error: SourceError) -> Self {
+        Self::new(path.as_str(), ProblemKind::Failed(error))
+    }
+
     /// The error of who reads this entry all the same.
     pub(super) fn error(&self, path: &CatalogPath) -> SourceError {
         match &self.kind {
@@ -202,15 +207,6 @@ pub(super) fn lfs_pointer(bytes: &[u8]) -> Option<ProblemKind> {
     let text = String::from_utf8_lossy(bytes);
     let size = text.lines().find_map(|line| line.strip_prefix("size ")?.trim().parse().ok());
     Some(ProblemKind::LfsPointer { size })
-}
-
-/// Bytes as lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -17,14 +17,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sha1::{Digest as _, Sha1};
 
 use super::files::{
-    CATALOG_FOLDERS, FileEntry, Files, Problem, flow_path, hex, is_read, lfs_pointer, meant_folder, meant_path,
+    CATALOG_FOLDERS, FileEntry, Files, Problem, flow_path, is_read, lfs_pointer, meant_folder, meant_path,
 };
 use super::{Body, FORMAT, ProblemKind, Snapshot, SourceError};
 use crate::cache::{Folder, RecordFile, lock};
 use crate::clock::Clock;
 use crate::config::{Settings, system_says};
 use crate::model::wire::reads_like_a_flow;
-use crate::names::{CatalogPath, quoted, shown};
+use crate::names::{CatalogPath, hex, quoted, shown};
 
 /// Where something derived from folders is kept.
 const KEPT: &str = "folders";

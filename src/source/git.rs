@@ -5,10 +5,11 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use super::files::is_read;
+use super::{Problem, ProblemKind};
 use crate::model::wire::is_among_tests;
 use crate::names::{CatalogPath, shown};
 
@@ -19,6 +20,8 @@ pub struct GitFiles {
     pub commit: String,
     /// Its files, in the order of their paths.
     pub files: Vec<(CatalogPath, Arc<[u8]>)>,
+    /// What else is there and is not read.
+    pub problems: Vec<Problem>,
 }
 
 /// Why git can't say what was asked.
@@ -38,6 +41,14 @@ pub enum GitError {
         /// Whether the repository holds only the newest commits, as a checkout in CI does.
         shallow: bool,
     },
+    /// The commit has nothing in common with the current one, as far as the repository knows.
+    #[error("{git_ref} and the current commit have no commit in common here")]
+    NoCommonCommit {
+        /// What was asked for.
+        git_ref: String,
+        /// Whether the repository holds only the newest commits, as a checkout in CI does.
+        shallow: bool,
+    },
     /// It was started and didn't answer as it should.
     #[error("git failed: {0}")]
     Failed(String),
@@ -50,36 +61,49 @@ pub enum GitError {
 /// When git isn't there, the folder is in no repository, or that knows no such commit.
 pub fn files_at(root: &Path, git_ref: &str, since: bool, largest: u64) -> Result<GitFiles, GitError> {
     let shallow = ask(root, &["rev-parse", "--is-shallow-repository"])?.map_err(GitError::NoRepository)?;
-    let no_commit = || GitError::NoCommit { git_ref: crate::names::quoted(git_ref), shallow: text(&shallow) == "true" };
+    let (shown_ref, shallow) = (crate::names::quoted(git_ref), text(&shallow) == "true");
+    let no_commit = || GitError::NoCommit { git_ref: shown_ref.clone(), shallow };
     if git_ref.is_empty() || git_ref.starts_with('-') || git_ref.chars().any(|c| c.is_control() || c == ' ') {
         return Err(no_commit());
     }
     let wanted = format!("{git_ref}^{{commit}}");
     let answer = ask(root, &["rev-parse", "--verify", "--end-of-options", &wanted])?;
     let mut commit = answer.map(|answer| text(&answer)).map_err(|_| no_commit())?;
-    if since && let Ok(base) = ask(root, &["merge-base", &commit, "HEAD"])? {
-        commit = text(&base);
+    if since {
+        commit = match ask(root, &["merge-base", &commit, "HEAD"])? {
+            Ok(base) => text(&base),
+            // Git says nothing where there is none.
+            Err(said) if said.is_empty() => return Err(GitError::NoCommonCommit { git_ref: shown_ref, shallow }),
+            Err(said) => return Err(GitError::Failed(said)),
+        };
     }
     let listing = ask(root, &["ls-tree", "-r", "-z", "-l", &commit])?.map_err(GitError::Failed)?;
-    let mut wanted: Vec<(CatalogPath, String)> = Vec::new();
+    let (mut wanted, mut problems): (Vec<(CatalogPath, String)>, _) = (Vec::new(), Vec::new());
     for entry in listing.split(|byte| *byte == 0) {
         let entry = String::from_utf8_lossy(entry);
         let Some((about, path)) = entry.split_once('\t') else { continue };
         let words: Vec<&str> = about.split_whitespace().collect();
-        let [mode, "blob", oid, size] = words.as_slice() else { continue };
-        let small = size.parse::<u64>().is_ok_and(|size| size <= largest);
-        if small
-            && mode.starts_with("100")
-            && (is_read(path) || is_among_tests(path))
-            && let Ok(path) = CatalogPath::new(path)
-        {
-            wanted.push((path, (*oid).to_owned()));
-        }
+        let ([mode, kind, oid, size], true) = (words.as_slice(), is_read(path) || is_among_tests(path)) else {
+            continue;
+        };
+        let size = size.parse::<u64>().ok();
+        let unread = match (*kind, size, CatalogPath::new(path)) {
+            (_, _, Err(why)) => ProblemKind::BadPath(why.to_string()),
+            ("blob", ..) if mode.starts_with("120") => ProblemKind::Symlink,
+            ("blob", Some(size), _) if size > largest => ProblemKind::TooLarge { size, limit: largest },
+            ("blob", Some(_), Ok(path)) if mode.starts_with("100") => {
+                wanted.push((path, (*oid).to_owned()));
+                continue;
+            }
+            ("commit", ..) => ProblemKind::Submodule,
+            _ => ProblemKind::NotAFile,
+        };
+        problems.push(Problem::new(path, unread));
     }
     wanted.sort();
     let bytes = read(root, wanted.iter().map(|(_, oid)| oid.as_str()))?;
     let files = wanted.into_iter().map(|(path, _)| path).zip(bytes).collect();
-    Ok(GitFiles { commit, files })
+    Ok(GitFiles { commit, files, problems })
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -126,12 +150,9 @@ fn read<'o>(root: &Path, oids: impl Iterator<Item = &'o str>) -> Result<Vec<Arc<
     let failed = |error: std::io::Error| GitError::Failed(error.to_string());
     let oids: Vec<&str> = oids.collect();
     let (asked, count) = (oids.join("\n") + "\n", oids.len());
-    let mut child = git(root, &["cat-file", "--batch"])
-        .stdin(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| GitError::NotStarted(error.to_string()))?;
-    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+    let child = git(root, &["cat-file", "--batch"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut child = Reaped(child.map_err(|error| GitError::NotStarted(error.to_string()))?);
+    let (Some(mut stdin), Some(stdout)) = (child.0.stdin.take(), child.0.stdout.take()) else {
         return Err(GitError::Failed("it has no streams".to_owned()));
     };
     // Asked beside reading, or both wait for each other.
@@ -148,8 +169,17 @@ fn read<'o>(root: &Path, oids: impl Iterator<Item = &'o str>) -> Result<Vec<Arc<
         answers.read_line(&mut head).map_err(failed)?;
         all.push(bytes.into());
     }
+    // Everything that was asked for is there, so that git has read all of it.
     drop(asking.join());
-    drop(answers);
-    drop(child.wait());
     Ok(all)
+}
+
+/// A program that is ended when nobody reads its answer any more, so that nothing of it is left.
+struct Reaped(Child);
+
+impl Drop for Reaped {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

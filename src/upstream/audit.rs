@@ -1,7 +1,6 @@
 //! One line in the log for each call: which tool, how much, how long, and how it went. Arguments may
 //! be private, so only their hash is written.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use super::answer::size;
 use crate::clock::Clock;
 use crate::execute::ToolFailure;
 use crate::model::{ToolAddress, ToolAnswer};
-use crate::names::shown;
+use crate::names::{hex, shown};
 
 /// How many digits of a hash tell calls apart.
 const DIGITS: usize = 12;
@@ -36,10 +35,7 @@ impl AuditEntry {
             return None;
         }
         let text = serde_json::to_vec(arguments).unwrap_or_default();
-        let mut hash = String::with_capacity(40);
-        for byte in Sha1::digest(&text) {
-            let _ = write!(hash, "{byte:02x}");
-        }
+        let mut hash = hex(&Sha1::digest(&text));
         hash.truncate(DIGITS);
         Some(Self {
             tool: shown(&address.to_string(), 200),

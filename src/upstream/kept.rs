@@ -4,7 +4,6 @@
 //! schemas, nothing that the operator's file holds.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -13,6 +12,7 @@ use sha1::{Digest as _, Sha1};
 
 use crate::cache::Folder;
 use crate::config::ServerSpec;
+use crate::names::hex;
 
 /// The folder below the cache folder, with the version of the format.
 pub(super) const FOLDER: &str = "tools/v1";
@@ -50,10 +50,7 @@ pub(super) fn name_of(alias: &str, spec: &ServerSpec) -> String {
     hash.update(alias);
     hash.update([0]);
     hash.update(&spec.identity);
-    hash.finalize().iter().fold(String::with_capacity(40), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&hash.finalize())
 }
 
 /// What is kept of a server, if anything is and can be read.

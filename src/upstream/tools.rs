@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use super::message::{FORGOTTEN, TOO_LONG};
 use super::trouble::{Trouble, of_refusal, of_transport};
 use crate::config::{Allow, Secret, redact};
 use crate::model::{Contract, KnownTool};
-use crate::names::{quoted, shown, unprintable};
+use crate::names::{hex, quoted, shown, unprintable};
 
 /// The most tools of one server that are known.
 const MOST_TOOLS: usize = 2_000;
@@ -73,10 +72,7 @@ impl ToolList {
 
 fn hash(record: &Record) -> String {
     let bytes = serde_json::to_vec(&(&record.tools, &record.unusable)).unwrap_or_default();
-    Sha1::digest(&bytes).iter().fold(String::with_capacity(40), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&Sha1::digest(&bytes))
 }
 
 /// What a server lists.

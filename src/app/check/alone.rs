@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::{CheckedFile, Checkup};
+use crate::app::reading::{read_file, too_large};
 use crate::app::{Code, Error};
 use crate::catalog::FileFacts;
 use crate::catalog::in_order;
-use crate::config::{Settings, system_says};
-use crate::files::read_named;
+use crate::config::Settings;
 use crate::document::Document;
 use crate::model::wire::{self, is_tests};
 use crate::model::{Shelf, Toolbox};
@@ -50,22 +50,16 @@ pub(in crate::app) fn check_text_alone(path: &Path, text: &[u8], settings: &Sett
 
 /// The bytes of the file, and the path that it would have in a catalog.
 fn read(alone: &AloneFile<'_>, settings: &Settings) -> Result<(CatalogPath, Vec<u8>), Error> {
-    let unreadable = |error: std::io::Error| Error::new(Code::InvalidRequest, system_says(&error));
-    let size = match alone.typed {
-        Some(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-        None => std::fs::metadata(alone.path).map_err(unreadable)?.len(),
+    let limit = settings.max_file_size;
+    let bytes = match alone.typed.map(|bytes| (bytes, u64::try_from(bytes.len()).unwrap_or(u64::MAX))) {
+        Some((_, size)) if size > limit => return Err(too_large(size, limit)),
+        Some((bytes, _)) => bytes.to_vec(),
+        None => read_file(alone.path, limit)?,
     };
     let name = alone.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let path = CatalogPath::new(&format!("flows/{name}"))
         .map_err(|error| Error::new(Code::InvalidRequest, error.to_string()))?;
-    if size > settings.max_file_size {
-        let message = format!("the file is too large: {size} bytes, the limit is {}", settings.max_file_size);
-        return Err(Error::new(Code::FileTooLarge, message));
-    }
-    match alone.typed {
-        Some(bytes) => Ok((path, bytes.to_vec())),
-        None => Ok((path, read_named(alone.path, settings.max_file_size).map_err(unreadable)?)),
-    }
+    Ok((path, bytes))
 }
 
 fn check(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::app::check::ROUNDS;
 use crate::app::convert::Contents;
 use crate::app::{App, Catalog, Code, Error, Rehearsal};
 use crate::catalog::{CheckOptions, ReportedFile, check};
@@ -11,11 +12,8 @@ use crate::execute::{self, Options, Rendered, Workers};
 use crate::names::{CatalogPath, file_stem, grouped, quoted, same_file};
 use crate::plan::Plan;
 use crate::run::{Given, Limits, Run};
-use crate::source::Snapshot;
+use crate::source::{Problem, Snapshot};
 use crate::validate::{Finding, ParsedFlows, Severity, mended};
-
-/// How many rounds of fixing there are: what is fixed may show more.
-const ROUNDS: usize = 5;
 
 /// What is to be checked.
 #[derive(Debug, Clone, Default)]
@@ -71,8 +69,7 @@ impl App {
             request.templates.iter().map(|(name, text)| (name.as_str(), text)).chain([("flow", &request.flow)])
         {
             if u64::try_from(text.len()).unwrap_or(u64::MAX) > largest {
-                let message =
-                    format!("{} has {} bytes, the limit is {}", quoted(what), text.len(), grouped_u64(largest));
+                let message = format!("{} has {} bytes, the limit is {}", quoted(what), text.len(), grouped(largest));
                 return Err(
                     Error::new(Code::FileTooLarge, message).next("divide it: a flow may go through other flows")
                 );
@@ -81,19 +78,22 @@ impl App {
         let catalog = self.catalog(request.git_ref.as_deref(), false).await?;
         let file = file_for(&request.flow)?;
         let parsed = ParsedFlows::read(&file, request.flow.as_bytes());
-        let mut contents = around(&catalog, &parsed).await?;
+        let (mut contents, mut problems) = around(&catalog, &parsed).await?;
         let mut wanted = vec![file.clone()];
         for (name, text) in &request.templates {
             let path = template_path(name, text)?;
             let place = |path: &str| same_file(&format!("templates/{}", file_stem(path)));
-            contents.retain(|other, _| !other.starts_with("templates/") || place(other) != place(path.as_str()));
+            let stays = |other: &str| !other.starts_with("templates/") || place(other) != place(path.as_str());
+            contents.retain(|other, _| stays(other));
+            problems.retain(|problem| stays(&problem.path));
             contents.insert(path.to_string(), text.clone().into_bytes());
             wanted.push(path);
         }
         contents.insert(file.to_string(), request.flow.clone().into_bytes());
         let toolbox = self.tools.toolbox();
         let tools = (!toolbox.servers.is_empty()).then_some(&toolbox);
-        let found = check_contents(&contents, &wanted, self.settings.lenient, tools).await?;
+        problems.retain(|problem| problem.path != file.as_str());
+        let found = check_contents(&contents, &problems, &wanted, (self.settings.lenient, tools)).await?;
         let own = found.iter().find(|read| read.file == file.as_str());
         let mut flows = Vec::new();
         for (flow, plan) in own.iter().flat_map(|own| own.flows.iter().zip(&own.plans)) {
@@ -119,7 +119,7 @@ impl App {
             let of_file = |finding: &&Finding| finding.flow.is_none() || flows.is_empty();
             findings.extend(own.iter().flat_map(|own| &own.findings).filter(of_file).cloned());
         }
-        let fixed = fixed(&file, &request.flow, &mut contents, self.settings.lenient).await?;
+        let fixed = fixed(&file, &request.flow, (&mut contents, &problems), self.settings.lenient).await?;
         Ok(CheckedDraft { flows, findings, fixed, file: file.to_string() })
     }
 
@@ -143,10 +143,6 @@ impl App {
         let (flow, origin, findings) = (name.to_owned(), catalog.origin().clone(), findings.to_vec());
         Ok(Rehearsal { flow, executed, missing, origin, findings, priced: std::collections::BTreeMap::new() })
     }
-}
-
-fn grouped_u64(number: u64) -> String {
-    grouped(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 /// The file that a text belongs in: JSON begins with a brace, everything else is Markdown.
@@ -179,17 +175,28 @@ fn template_path(name: &str, text: &str) -> Result<CatalogPath, Error> {
     })
 }
 
-/// The files of the catalog without its flows, and with those that the text's flows go through.
-async fn around(catalog: &Catalog, parsed: &ParsedFlows) -> Result<Contents, Error> {
+/// The files of the catalog without its flows, and with those that the text's flows go through; and what of the
+/// catalog can't be had, which is no missing template for that.
+async fn around(catalog: &Catalog, parsed: &ParsedFlows) -> Result<(Contents, Vec<Problem>), Error> {
     let snapshot = catalog.snapshot();
-    let mut contents = Contents::new();
+    let (mut contents, mut problems) = (Contents::new(), snapshot.problems().await?);
     let is_flow = |path: &CatalogPath| path.as_str().starts_with("flows/");
     let mut reading = snapshot.reading(|path| !is_flow(path)).await?;
     while let Some(texts) = reading.next().await? {
         if texts.iter().any(|(path, _)| is_flow(path)) {
             break;
         }
-        contents.extend(texts.into_iter().filter_map(|(path, bytes)| Some((path.to_string(), bytes.ok()?.to_vec()))));
+        for (path, bytes) in texts {
+            match bytes {
+                Ok(bytes) => {
+                    contents.insert(path.to_string(), bytes.to_vec());
+                }
+                Err(error) => {
+                    problems.retain(|problem| problem.path != path.as_str());
+                    problems.push(Problem::failed(&path, error));
+                }
+            }
+        }
     }
     let own: Vec<String> = parsed.flows().iter().map(|(flow, _)| flow.name.to_string()).collect();
     let mut next: Vec<String> = parsed.flows().iter().flat_map(|(_, names)| names.flows.clone()).collect();
@@ -205,17 +212,17 @@ async fn around(catalog: &Catalog, parsed: &ParsedFlows) -> Result<Contents, Err
         next.extend(within.flows().iter().flat_map(|(_, names)| names.flows.clone()));
         contents.insert(entry.file, bytes.to_vec());
     }
-    Ok(contents)
+    Ok((contents, problems))
 }
 
 async fn check_contents(
     contents: &Contents,
+    problems: &[Problem],
     wanted: &[CatalogPath],
-    lenient: bool,
-    tools: Option<&Arc<crate::model::Toolbox>>,
+    (lenient, tools): (bool, Option<&Arc<crate::model::Toolbox>>),
 ) -> Result<Vec<ReportedFile>, Error> {
     let files = contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes))));
-    let snapshot = Snapshot::of_texts(files);
+    let snapshot = Snapshot::of_texts(files, problems.to_vec());
     let (wanted, instead) = (|path: &CatalogPath| wanted.contains(path), std::collections::BTreeMap::new());
     let options = CheckOptions { wanted: &wanted, whole: false, contents: true, lenient, tools, instead: &instead };
     Ok(check(&snapshot, options).await?.files)
@@ -225,12 +232,12 @@ async fn check_contents(
 async fn fixed(
     file: &CatalogPath,
     text: &str,
-    contents: &mut Contents,
+    (contents, problems): (&mut Contents, &[Problem]),
     lenient: bool,
 ) -> Result<Option<String>, Error> {
     let mut now = text.to_owned();
     for _ in 0..ROUNDS {
-        let found = check_contents(contents, std::slice::from_ref(file), lenient, None).await?;
+        let found = check_contents(contents, problems, std::slice::from_ref(file), (lenient, None)).await?;
         let findings: Vec<Finding> = found.into_iter().flat_map(|read| read.findings).collect();
         match mended(file, now.as_bytes(), &findings, false) {
             Some(after) if after != now => now = after,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use sha1::{Digest as _, Sha1};
 
+use crate::names::hex;
 use crate::validate::Finding;
 
 /// A fingerprint for each finding of a file, in their order: 40 hexadecimal digits. It is made of rule, file,
@@ -28,9 +29,5 @@ fn of(finding: &Finding, times: usize) -> String {
         hash.update([0]);
     }
     hash.update(times.to_le_bytes());
-    hash.finalize().iter().fold(String::with_capacity(40), |mut text, byte| {
-        use std::fmt::Write as _;
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&hash.finalize())
 }

@@ -3,18 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{CheckRequest, check_paths, no_such, root_of};
-use crate::app::{Code, Error};
+use super::{CheckRequest, ROUNDS, check_paths, no_catalog, no_such};
+use crate::app::reading::{read_file, read_given};
+use crate::app::{Code, Error, catalog_around};
 use crate::catalog::{CatalogError, texts};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
-use crate::files::{new_private, read_named, replace};
+use crate::files::{new_private, replace};
 use crate::names::{CatalogPath, few};
 use crate::source::{Ask, Source, SourceSpec};
 use crate::validate::{formatted, mended};
-
-/// The most rounds: a fix may show more, as a file that can be read again does.
-const ROUNDS: usize = 10;
 
 /// A file whose text is to be another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,13 +45,10 @@ pub async fn fix_paths(
         let mut again = false;
         for file in &checkup.files {
             let Some(path) = file.path.as_ref().filter(|_| file.unreadable.is_none()) else { continue };
-            let Some(bytes) = request
-                .overlay
-                .get(path)
-                .cloned()
-                .or_else(|| read_named(path, settings.max_file_size).ok().map(Into::into))
-            else {
-                continue;
+            let bytes = match request.overlay.get(path) {
+                Some(bytes) => bytes.clone(),
+                // It could be read a moment ago.
+                None => read_given(path, &file.shown, settings.max_file_size)?.into(),
             };
             let Some(of) = file.findings.first().map(|finding| finding.file.clone()).or_else(|| in_catalog(path))
             else {
@@ -82,9 +77,10 @@ pub async fn fix_paths(
 
 /// The path of a file in its catalog; of one that stands alone, as if it were a flow.
 fn in_catalog(path: &Path) -> Option<CatalogPath> {
-    let within = root_of(path).and_then(|root| path.strip_prefix(root).ok().map(Path::to_owned));
-    let name = within.unwrap_or_else(|| Path::new("flows").join(path.file_name().unwrap_or_default()));
-    CatalogPath::new(&name.to_str()?.replace('\\', "/")).ok()
+    match catalog_around(path) {
+        Some(root) => CatalogPath::below(root, path),
+        None => CatalogPath::new(&format!("flows/{}", path.file_name()?.to_str()?)).ok(),
+    }
 }
 
 /// Writes the files that change: each beside its place first, and then into it.
@@ -143,18 +139,9 @@ pub async fn format_paths(
 impl FormatReport {
     /// Lays out a file that was named.
     fn of_file(&mut self, shown: String, path: PathBuf, settings: &Settings) {
-        let unreadable = |error: std::io::Error| Error::new(Code::InvalidRequest, system_says(&error));
         let place =
             in_catalog(&path).ok_or_else(|| Error::new(Code::InvalidRequest, "its name can't be used in a catalog"));
-        let bytes = std::fs::metadata(&path).map_err(unreadable).and_then(|file| {
-            let (size, limit) = (file.len(), settings.max_file_size);
-            if size > limit {
-                let message = format!("the file is too large: {size} bytes, the limit is {limit}");
-                return Err(Error::new(Code::FileTooLarge, message));
-            }
-            read_named(&path, limit).map_err(unreadable)
-        });
-        match place.and_then(|place| Ok((place, bytes?))) {
+        match place.and_then(|place| Ok((place, read_file(&path, settings.max_file_size)?))) {
             Ok((place, bytes)) => self.lay_out(shown, path, &place, &bytes),
             Err(error) => self.refuse(shown, error),
         }
@@ -168,13 +155,8 @@ impl FormatReport {
         settings: &Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<(), Error> {
-        let Some(root) = root_of(path) else {
-            let message = format!("{}: neither the folder nor one above it has `flows/`", given.display());
-            return Err(
-                Error::new(Code::InvalidRequest, message).next("give a folder that holds flows/, or single files")
-            );
-        };
-        let source = Source::open(SourceSpec::Folder(root.clone()), settings, clock)?;
+        let Some(root) = catalog_around(path) else { return Err(no_catalog(given)) };
+        let source = Source::open(SourceSpec::Folder(root.to_owned()), settings, clock)?;
         let view = source.snapshot(&Ask::default()).await?;
         for (name, bytes) in texts(&view.snapshot).await? {
             let file = root.join(&name);

@@ -27,13 +27,14 @@ pub struct SinceNote {
 impl From<GitError> for Error {
     fn from(error: GitError) -> Self {
         let next = match &error {
-            GitError::NoCommit { shallow: true, .. } => {
+            GitError::NoCommit { shallow: true, .. } | GitError::NoCommonCommit { shallow: true, .. } => {
                 "this checkout holds only the newest commits: fetch the others (`git fetch --unshallow`; \
                  `fetch-depth: 0` for actions/checkout), or name a commit that is there"
             }
             GitError::NoCommit { .. } => {
                 "`git branch --all` and `git tag` list the names; a repository on GitHub is owner/repo@ref"
             }
+            GitError::NoCommonCommit { .. } => "name a branch or commit from which the current one comes",
             GitError::NoRepository(_) => "call it in a folder that lies in a git repository",
             GitError::NotStarted(_) | GitError::Failed(_) => "see that `git status` works in this folder",
         };
@@ -53,7 +54,7 @@ pub(super) async fn only_since(
     (lenient, tools): (bool, Option<&Arc<Toolbox>>),
     largest: u64,
 ) -> Result<(), Error> {
-    let GitFiles { commit, files } = files_at(root, git_ref, true, largest)?;
+    let GitFiles { commit, files, problems } = files_at(root, git_ref, true, largest)?;
     let before: BTreeMap<&CatalogPath, &Arc<[u8]>> = files.iter().map(|(path, bytes)| (path, bytes)).collect();
     let changed: BTreeSet<&CatalogPath> = now
         .keys()
@@ -63,7 +64,7 @@ pub(super) async fn only_since(
             _ => true,
         })
         .collect();
-    let snapshot = Snapshot::of_texts(files.iter().cloned());
+    let snapshot = Snapshot::of_texts(files.iter().cloned(), problems);
     let tests = files.iter().filter(|(path, _)| is_among_tests(path.as_str()));
     let instead: BTreeMap<CatalogPath, Arc<[u8]>> = tests.cloned().collect();
     let options = CheckOptions { wanted: &|_| true, whole: true, contents: false, lenient, tools, instead: &instead };
@@ -76,15 +77,14 @@ pub(super) async fn only_since(
     let unusable: HashSet<String> =
         found.files.iter().filter(|file| file.unusable.is_some()).map(|file| file.file.clone()).collect();
     checkup.files.retain_mut(|file| {
-        let path = file.path.as_deref().and_then(|path| path.strip_prefix(root).ok()?.to_str());
-        let path = path.map(|path| path.replace('\\', "/")).unwrap_or_default();
-        if CatalogPath::new(&path).is_ok_and(|path| changed.contains(&path)) {
+        let path = file.path.as_deref().and_then(|path| CatalogPath::below(root, path));
+        if path.as_ref().is_some_and(|path| changed.contains(path)) {
             return true;
         }
         let prints = fingerprints(&file.findings);
         let mut prints = prints.into_iter();
         file.findings.retain(|_| prints.next().is_none_or(|print| !known.contains(&print)));
-        if unusable.contains(&path) {
+        if path.is_some_and(|path| unusable.contains(path.as_str())) {
             file.unreadable = None;
         }
         !file.findings.is_empty() || file.unreadable.is_some()

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::names::{free, stem_key};
-use super::{
-    Contents, Conversion, ConvertedPart, Form, Place, at, check_contents, contents_of, foreign, settle, write_all,
-};
+use super::{Conversion, ConvertedPart, Form, Place, at, check_contents, contents_of, foreign, settle, write_all};
 use crate::app::{Code, Error};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings};
@@ -49,12 +47,9 @@ pub async fn import(
 ) -> Result<Conversion, Error> {
     let here = environment.current_folder();
     let root = request.out.as_ref().map_or_else(|| here.to_owned(), |out| here.join(out));
-    let mut place =
-        Place { root: root.clone(), contents: Contents::new(), paths: BTreeSet::new(), wanted: BTreeMap::new() };
-    if root.join("flows").is_dir() {
-        place.contents = contents_of(&root, settings, clock).await?;
-    }
-    let known = check_contents(&place.contents, settings.lenient).await?;
+    let (contents, problems) = contents_of(&root, settings, clock).await?;
+    let mut place = Place { root: root.clone(), contents, problems, ..Place::default() };
+    let known = check_contents(&place.contents, &place.problems, settings.lenient).await?;
     let flows = || known.files.iter().flat_map(|file| &file.flows);
     let mut names: BTreeSet<String> = flows().map(|flow| flow.name.to_string()).collect();
     names.extend(flows().filter_map(|flow| flow.given_name.clone()));
@@ -84,7 +79,7 @@ pub async fn import(
         read.insert(name, (given.display().to_string(), lost));
     }
     place.paths = place.contents.keys().cloned().collect();
-    let before = check_contents(&place.contents, settings.lenient).await?;
+    let before = check_contents(&place.contents, &place.problems, settings.lenient).await?;
     let (written, _) = settle(&place, &before, Form::Markdown, None, settings.lenient).await?;
     let mut conversion = Conversion::default();
     let mut writes = Vec::new();

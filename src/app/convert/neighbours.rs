@@ -24,7 +24,7 @@ struct Ties {
 /// # Errors
 /// When the files can't be read.
 pub(super) async fn around(contents: Contents, wanted: &BTreeMap<String, PathBuf>) -> Result<Contents, Error> {
-    let desk = Desk::read(&snapshot_of(&contents), &BTreeMap::new()).await?;
+    let desk = Desk::read(&snapshot_of(&contents, &[]), &BTreeMap::new()).await?;
     let mut files: BTreeMap<String, Ties> = BTreeMap::new();
     // A file that can't be read is known by its stem.
     for path in contents.keys() {
@@ -60,15 +60,21 @@ pub(super) async fn around(contents: Contents, wanted: &BTreeMap<String, PathBuf
         kinds.any(|(names, wanted)| names.iter().any(|name| wanted.contains(&without_number(name))))
     };
     kept.extend(files.iter().filter(|(_, ties)| uses(ties)).map(|(path, _)| path.clone()));
+    let mut called: [BTreeMap<&String, Vec<&String>>; 2] = Default::default();
+    for (path, ties) in &files {
+        for (called, words) in called.iter_mut().zip(&ties.goes_by) {
+            for word in words {
+                called.entry(word).or_default().push(path);
+            }
+        }
+    }
     let mut open: Vec<String> = kept.iter().cloned().collect();
-    while let Some(path) = open.pop() {
-        let Some(ties) = files.remove(&path) else { continue };
-        let meant = |other: &Ties| {
-            let mut kinds = ties.names.iter().zip(&other.goes_by);
-            kinds.any(|(names, goes_by)| names.iter().any(|name| goes_by.contains(name)))
-        };
-        let found: Vec<String> = files.iter().filter(|(_, other)| meant(other)).map(|(path, _)| path.clone()).collect();
-        open.extend(found.iter().filter(|path| kept.insert((*path).clone())).cloned());
+    while let Some(ties) = open.pop().map(|path| files.get(&path)) {
+        for (called, names) in called.iter_mut().zip(ties.into_iter().flat_map(|ties| &ties.names)) {
+            // Where a name leads is followed once.
+            let found = names.iter().filter_map(|name| called.remove(name)).flatten();
+            open.extend(found.filter(|path| kept.insert((*path).clone())).cloned());
+        }
     }
     Ok(contents.into_iter().filter(|(path, _)| kept.contains(path)).collect())
 }

@@ -26,7 +26,7 @@ pub(super) async fn files(
         );
     }
     let all: Contents = EXAMPLES.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec())).collect();
-    let check = check_contents(&all, lenient).await?;
+    let check = check_contents(&all, &[], lenient).await?;
     let (flow, place) = find(&check, example).ok_or_else(|| unknown(&check, example))?;
     let mut needed = BTreeSet::new();
     gather(&check, (flow, place), &all, &mut needed);

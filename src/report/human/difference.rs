@@ -6,7 +6,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::count;
 use crate::app::{Difference, DifferenceKind, FlowDifference, InputChangeKind, StepChange, StepChangeKind, TestEnd};
-use crate::names::shown;
+use crate::names::{few, shown};
 
 /// The longest name, in characters.
 const LONGEST: usize = 200;
@@ -47,11 +47,16 @@ pub fn difference(difference: &Difference) -> String {
 
 /// The tests of the later state, and how they end in both.
 fn tests(difference: &Difference) -> String {
+    let mut text = String::new();
+    if !difference.tests_broken.is_empty() {
+        let files = few(difference.tests_broken.iter().map(|file| name(file)));
+        let _ = writeln!(text, "\nThe tests of these files can't be run: {files}. `flowy test` says why.");
+    }
     if difference.tests_run == 0 {
-        return String::new();
+        return text;
     }
     let all = count(difference.tests_run, "test", "tests");
-    let mut text = format!("\n### Tests\n\n{all} of the later state, run in both: ");
+    let _ = write!(text, "\n### Tests\n\n{all} of the later state, run in both: ");
     if difference.tests.is_empty() {
         return text + "all pass, before and after.\n";
     }

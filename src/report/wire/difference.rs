@@ -23,6 +23,9 @@ pub struct DiffAnswer {
     tests: Vec<TestChangeAnswer>,
     /// How many tests were run in both.
     tests_run: usize,
+    /// The files of the later state whose tests can't be run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tests_broken: Vec<String>,
 }
 
 /// A test that fails in one of two states.
@@ -221,5 +224,6 @@ pub fn difference(difference: &Difference) -> DiffAnswer {
         flows: difference.flows.iter().map(FlowDifferenceAnswer::from).collect(),
         tests: difference.tests.iter().map(TestChangeAnswer::from).collect(),
         tests_run: difference.tests_run,
+        tests_broken: difference.tests_broken.clone(),
     }
 }

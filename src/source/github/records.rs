@@ -16,8 +16,8 @@ use super::tree::ListedTree;
 use crate::cache::{Folder, Locking, RecordFile};
 use crate::clock::Clock;
 use crate::config::Secret;
+use crate::names::hex;
 use crate::names::{ObjectId, RefName};
-use crate::source::files::hex;
 
 /// A day in milliseconds.
 const DAY: i64 = 24 * 60 * 60 * 1000;

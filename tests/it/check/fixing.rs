@@ -199,3 +199,30 @@ fn mending_and_laying_out_keep_what_executes_and_are_done_once() {
     }
     assert!(changed > 10 && ran > 40, "{changed} {ran}");
 }
+
+#[test]
+#[cfg(unix)]
+fn nothing_is_written_through_a_link_that_waits_beside_a_file_or_in_its_place() {
+    use std::os::unix::fs::symlink;
+
+    let bad = FINE.replace("1.0.0", "v1.0");
+    let catalog = Sandbox::new().file("flows/Fine.json", &bad).file("mine", "mine");
+    let mine = catalog.here().join("mine");
+    symlink(&mine, catalog.here().join("flows/Fine.flowy-new")).unwrap();
+    let said = catalog.run(["validate", "--fix"]);
+    assert_eq!((said.code, text_of(&catalog, "mine").as_str()), (0, "mine"), "{}{}", said.out, said.err);
+    assert!(text_of(&catalog, "flows/Fine.json").contains("1.0.0"));
+    assert!(!catalog.here().join("flows/Fine.json").is_symlink());
+
+    symlink(&mine, catalog.here().join("flowy-baseline.json")).unwrap();
+    let said = catalog.run(["validate", "--baseline", "write"]);
+    assert!(said.code != 0 && said.err.contains("it is a link"), "{}{}", said.out, said.err);
+    assert_eq!(text_of(&catalog, "mine"), "mine");
+}
+
+#[test]
+fn a_file_that_was_given_twice_or_within_a_folder_is_checked_once() {
+    let catalog = Sandbox::new().file("flows/a/Fine.json", FINE).file("beside.json", FINE.replace("Fine", "Beside"));
+    let json = catalog.run(["validate", "--json", "flows", "flows/a/Fine.json", "beside.json", "./beside.json"]).json();
+    assert_eq!(json["flows"], serde_json::json!(2), "{json:#}");
+}

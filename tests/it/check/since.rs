@@ -241,3 +241,22 @@ fn what_a_change_does_to_other_flows_and_to_each_step_is_told() {
     let kinds: Vec<_> = json["flows"].as_array().unwrap().iter().map(|flow| (&flow["name"], &flow["change"])).collect();
     assert_eq!(kinds, [(&json!("One"), &json!("removed")), (&json!("Three"), &json!("renamed"))], "the call decides");
 }
+
+#[test]
+fn a_commit_with_which_the_current_one_has_nothing_in_common_is_refused() {
+    let catalog = committed(Sandbox::new().file("flows/Fine.json", FINE));
+    git(&catalog, &["checkout", "-q", "--orphan", "other"]);
+    git(&catalog, &["commit", "-q", "-m", "all again"]);
+    let said = catalog.run(["validate", "--since", "main"]);
+    assert!(said.code != 0 && said.err.contains("no commit in common"), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn a_file_that_is_too_large_at_a_commit_is_there() {
+    let large = FINE.replace("\"template\":\"Fine\"", &format!("\"template\":\"{}\"", "x".repeat(2_000)));
+    let catalog = committed(Sandbox::new().variable("MAX_FILE_SIZE", "1000").file("flows/Fine.json", large));
+    let catalog = catalog.file("flows/Fine.json", FINE);
+    let json = catalog.run(["diff", "HEAD", "--json"]).json();
+    let flows: Vec<_> = json["flows"].as_array().unwrap().iter().map(|flow| (&flow["name"], &flow["change"])).collect();
+    assert_eq!(flows, [(&json!("Fine"), &json!("changed"))], "{json:#}");
+}

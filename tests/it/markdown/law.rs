@@ -126,7 +126,7 @@ struct Checked {
 /// The flows of a catalog by name.
 fn checked(runtime: &Runtime, files: &Files) -> BTreeMap<String, Checked> {
     let texts = files.iter().map(|(path, bytes)| (CatalogPath::new(path).unwrap(), Arc::from(&**bytes)));
-    let snapshot = Snapshot::of_texts(texts);
+    let snapshot = Snapshot::of_texts(texts, Vec::new());
     let instead = BTreeMap::new();
     let options = CheckOptions {
         wanted: &|_| true,

@@ -203,3 +203,17 @@ fn the_example_of_the_page_about_testing_passes() {
     let said = catalog.run(["test", "Greeting", "--json"]);
     assert_eq!((said.code, &said.json()["passed"]), (0, &json!(3)), "{}", said.out);
 }
+
+#[test]
+fn tests_that_are_not_read_are_told_and_not_taken_for_none() {
+    let fine = one(&json!({"status": "success"}));
+    let catalog = trip(&fine).file("tests/a\u{1}b.flowtest.json", &fine);
+    let said = catalog.run(["test"]);
+    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+    assert!(said.out.contains("is not read"), "{}{}", said.out, said.err);
+
+    let broken = trip("{").file("before/flows/Trip.json", super::TRIP);
+    let json = broken.run(["diff", "./before", "--json"]).json();
+    assert_eq!(json["testsBroken"], json!(["tests/Trip.flowtest.json"]), "{json:#}");
+    assert!(broken.run(["diff", "./before"]).out.contains("tests of these files can't be run"));
+}

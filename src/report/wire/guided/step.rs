@@ -1,6 +1,5 @@
 //! The step that is handed out, whole: what it is for, what to do, as whom, and in which shape.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -11,6 +10,7 @@ use sha1::{Digest as _, Sha1};
 
 use super::id_of;
 use crate::model::{Contract, Persona, text_or_json};
+use crate::names::hex;
 use crate::plan::Source;
 use crate::report::wire::common::Stamp;
 use crate::report::wire::limit::{Limit, frame_fits};
@@ -210,10 +210,8 @@ fn contract(terms: &Contract) -> Value {
 
 impl PersonaAnswer {
     fn of(role: &Persona, whole: bool) -> Self {
-        let mut hash = String::new();
-        for byte in Sha1::digest(role.text.as_bytes()).iter().take(6) {
-            let _ = write!(hash, "{byte:02x}");
-        }
+        let mut hash = hex(&Sha1::digest(role.text.as_bytes()));
+        hash.truncate(12);
         Self { name: role.name.clone(), instructions: whole.then(|| role.text.to_string()), hash }
     }
 }

@@ -137,3 +137,14 @@ async fn a_flow_in_a_fence_is_refused_with_the_text_that_stands_in_it() {
         assert_eq!(answer["findings"].as_array().unwrap().len(), 1, "{answer:#}");
     }
 }
+
+#[tokio::test]
+async fn a_template_that_is_there_and_can_not_be_read_is_not_called_missing() {
+    let large = "x".repeat(2 << 20);
+    let mut session =
+        Bench::folder([("flows/Short_Summary.flow.md", SUMMARY), ("templates/Large.md", &large)]).session().await;
+    let text = "---\nname: Tea\nversion: 1.0.0\n---\n\n## Say {#say}\n\n```yaml\ntemplate: Large\n```\n";
+    let answer = check(&mut session, json!({"flow": text})).await;
+    let told = answer["flows"][0]["findings"].to_string();
+    assert!(told.contains("FILE_TOO_LARGE") && told.contains("is too large"), "{answer:#}");
+}
