@@ -27,10 +27,10 @@ pub fn nearly_same(word: &str, name: &str) -> bool {
 /// Whether more than two letters lie between the beginning that two names share and the end that they share, as it is
 /// with most: every field of every object is compared with the name of every field. Only told of plain names.
 fn far_apart(word: &str, name: &str) -> bool {
-    let plain = |text: &str| text.is_ascii() && text.len() <= LONGEST_NAME;
     fn letters(text: &str) -> impl DoubleEndedIterator<Item = u8> {
         text.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).map(|byte| byte.to_ascii_lowercase())
     }
+    let plain = |text: &str| text.is_ascii() && text.len() <= LONGEST_NAME;
     let shared = letters(word).zip(letters(name)).take_while(|(a, b)| a == b).count()
         + letters(word).rev().zip(letters(name).rev()).take_while(|(a, b)| a == b).count();
     plain(word) && plain(name) && shared + 2 < letters(word).count().max(letters(name).count())
