@@ -24,7 +24,7 @@ pub use event::{Event, Output, StepError, Timing};
 pub use given::{Given, Helpful, Refusal, Unfit, Wanted};
 pub use guided::{
     Beginning, Cancelled, Closing, Entry, Escalation, Fate, Guided, GuidedState, Handed, Misfit, Moment, Outcome,
-    Rules, StoredEnd, ToolAtWork, Way, gives_reason, read_output,
+    Rules, StoredEnd, ToolAtWork, Way, gives_reason, read_output, says_nothing,
 };
 pub use reading::Unmet;
 pub use state::{Counts, Limits, MOST_FILE_BYTES, OnFailure, Run, State, Status};

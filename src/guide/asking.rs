@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::tools::LOOK;
 use super::{Asked, Asker, Deed, Guide, GuideError, Turn};
-use crate::run::{EscalationId, ExecutionId, Guided};
+use crate::run::{EscalationId, ExecutionId, Guided, says_nothing};
 
 impl Asked {
     /// An escalation of an execution, with where it comes from.
@@ -34,6 +34,10 @@ impl Guide {
             () = taken_back.cancelled() => return None,
             () = self.calling.stopped() => return None,
         };
+        // A form that was sent without a word: the question stays open.
+        if says_nothing(&answers) {
+            return None;
+        }
         let resumed = self.resume(&id, Some(escalation), &answers).await;
         match resumed {
             // Somebody answered elsewhere in the same moment: the first answer counts.

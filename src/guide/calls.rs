@@ -11,7 +11,7 @@ use crate::code::Code;
 use crate::names::shown;
 use crate::run::{
     Entry, Escalation, EscalationId, Fate, Guided, Handed, Moment, Outcome, Output, StepError, StoredEnd, Ticket,
-    ToolAtWork, gives_reason, read_output,
+    ToolAtWork, gives_reason, read_output, says_nothing,
 };
 
 /// The most questions to a person at once.
@@ -241,23 +241,19 @@ pub(super) fn resume(
     server: Server<'_>,
     clock: &dyn Clock,
 ) -> Result<Decision, GuideError> {
-    let empty = match answers {
-        Value::Null => true,
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    };
-    if empty {
-        return Err(GuideError::Missing("answers"));
-    }
     if bytes(answers) > LARGEST_NOTE {
         return Err(GuideError::TooLarge { bytes: bytes(answers), limit: LARGEST_NOTE });
+    }
+    let awaited = story.guided.asked().cloned();
+    let of_call = |id: &EscalationId| story.guided.unfinished().iter().any(|begun| begun.asks.as_ref() == Some(id));
+    // A person may know that a call gave nothing: `{"result": ""}`.
+    let result = answers.get("result").is_some_and(|result| !result.is_null());
+    if says_nothing(answers) && !(result && escalation.or(awaited.as_ref()).is_some_and(of_call)) {
+        return Err(GuideError::Missing("answers"));
     }
     if escalation.is_none() && story.guided.cancelled().is_some() {
         return Err(GuideError::Cancelled);
     }
-    let awaited = story.guided.asked().cloned();
     let state = story.guided.state();
     let unknown = |answered| {
         let (id, awaited) = (escalation.cloned(), awaited.clone());
@@ -273,9 +269,7 @@ pub(super) fn resume(
         }
         Some(_) => Err(unknown(true)),
         None if story.guided.cancelled().is_some() => Err(GuideError::Cancelled),
-        None if story.guided.unfinished().iter().any(|begun| begun.asks.as_ref() == Some(id)) => {
-            decide(story, id, answers, server, clock)
-        }
+        None if of_call(id) => decide(story, id, answers, server, clock),
         None => {
             let ticket = fresh_ticket(&story.guided, clock);
             let moment = Moment::Answered { id: id.clone(), answers: answers.clone(), ticket };

@@ -155,12 +155,11 @@ fn answers(result: ElicitResult, questions: &[String]) -> Option<Value> {
         return None;
     }
     let Some(Value::Object(mut content)) = result.content else { return None };
-    let given = questions.iter().enumerate().filter_map(|(place, question)| {
-        let answer = content.remove(&field(place)).filter(|answer| !answer.is_null() && *answer != json!(""))?;
-        Some((question.clone(), answer))
-    });
-    let given: Map<String, Value> = given.collect();
-    (!given.is_empty()).then_some(Value::Object(given))
+    let given = questions
+        .iter()
+        .enumerate()
+        .filter_map(|(place, question)| Some((question.clone(), content.remove(&field(place))?)));
+    Some(Value::Object(given.collect()))
 }
 
 #[cfg(test)]
@@ -174,19 +173,18 @@ mod tests {
         let fields = form["requestedSchema"]["properties"].as_object().expect("fields");
         let titles: Vec<&str> = fields.values().filter_map(|field| field["title"].as_str()).collect();
         assert_eq!(titles, questions);
-        let result = ElicitResult::new(ElicitationAction::Accept)
-            .with_content(json!({"answer1": "yes", "answer12": "no", "answer2": ""}));
+        let result =
+            ElicitResult::new(ElicitationAction::Accept).with_content(json!({"answer1": "yes", "answer12": "no"}));
         assert_eq!(answers(result, &questions), Some(json!({"Question 0?": "yes", "Question 11?": "no"})));
     }
 
     #[test]
-    fn who_declines_or_says_nothing_has_not_answered() {
+    fn who_declines_or_sends_nothing_has_not_answered() {
         let questions = ["Which?".to_owned()];
         for result in [
             ElicitResult::new(ElicitationAction::Decline),
             ElicitResult::new(ElicitationAction::Cancel).with_content(json!({"answer1": "x"})),
             ElicitResult::new(ElicitationAction::Accept),
-            ElicitResult::new(ElicitationAction::Accept).with_content(json!({"answer1": ""})),
         ] {
             assert_eq!(answers(result, &questions), None);
         }

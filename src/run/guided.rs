@@ -24,7 +24,7 @@ use crate::run::{EscalationId, Event, OnFailure, Run, Status, StepError, Ticket,
 
 pub use log::{Beginning, Entry, Misfit, Moment, Outcome, Rules, StoredEnd, Way};
 use output::reason_of;
-pub use output::{gives_reason, read_output};
+pub use output::{gives_reason, read_output, says_nothing};
 pub use parts::{Cancelled, Closing, Escalation, Fate, GuidedState, Handed, ToolAtWork};
 
 /// A stored execution, as its log says.

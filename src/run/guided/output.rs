@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::model::text_of;
+use crate::names::unprintable;
 use crate::run::Output;
 
 /// What later steps read of an output that was handed in. Under the usual contract that is its
@@ -27,6 +28,22 @@ pub(super) fn reason_of(output: &Value) -> String {
 /// Whether an output says why its step failed or was left out.
 pub fn gives_reason(output: &Value) -> bool {
     said(output).is_some()
+}
+
+/// Whether an answer of a person holds no word, number or choice: blank texts, null, and lists and objects of these,
+/// also written as a JSON text.
+pub fn says_nothing(answer: &Value) -> bool {
+    let unseen =
+        |c: char| c.is_whitespace() || unprintable(c) || matches!(c, '\u{AD}' | '\u{200B}'..='\u{200D}' | '\u{2060}');
+    match answer {
+        Value::Null => true,
+        Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => {
+            text.chars().all(unseen) || serde_json::from_str(text).is_ok_and(|read: Value| says_nothing(&read))
+        }
+        Value::Array(items) => items.iter().all(says_nothing),
+        Value::Object(fields) => fields.values().all(says_nothing),
+    }
 }
 
 fn said(output: &Value) -> Option<String> {

@@ -129,7 +129,18 @@ async fn questions_and_answers_that_say_nothing_are_refused() {
     let nobody = json!({"executionId": begun["executionId"], "answers": "yes"});
     assert_eq!(session.failed("flows_resume", nobody).await["code"], "ESCALATION_NOT_FOUND");
     let asked = session.ok("flows_escalate", asking(&begun, &["Which?"])).await;
-    for answers in [json!({}), json!(" "), Value::Null] {
+    for answers in [
+        json!({}),
+        json!(" "),
+        Value::Null,
+        json!({"Which?": ""}),
+        json!({"Which?": null}),
+        json!(["", null]),
+        json!({"x": {}}),
+        json!({"Which?": "\u{200b}"}),
+        json!("null"),
+        json!("{\"Which?\": \" \"}"),
+    ] {
         let request =
             json!({"executionId": begun["executionId"], "escalationId": asked["escalationId"], "answers": answers});
         assert_eq!(session.failed("flows_resume", request).await["code"], "INVALID_REQUEST");

@@ -14,7 +14,7 @@ use crate::report::wire::common::{ReadAt, Results, WarningAnswer, guided_state};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
 use crate::report::wire::size::{Cut, CutWords, Cuttable, fit, rest_of_execution, shorten};
 use crate::report::wire::warning::of_execution;
-use crate::run::{Escalation, Guided, GuidedState, Outcome};
+use crate::run::{Escalation, Guided, GuidedState, Outcome, says_nothing};
 
 /// How a guided execution is worked on, for the model that does it.
 pub(super) const RULES: &str = "Do one step at a time: take on persona, follow prompt, answer in the shape of contract (example \
@@ -189,21 +189,31 @@ pub fn turn(turn: &Turn) -> GuidedAnswer {
 fn unanswered(asked: &Escalation) -> Vec<String> {
     let questions = &asked.questions;
     match asked.answer.as_ref().map(|(answers, ..)| answers) {
-        Some(Value::Array(answers)) => questions.iter().skip(answers.len()).cloned().collect(),
+        Some(Value::Array(answers)) => {
+            let open = |place: usize| answers.get(place).is_none_or(says_nothing);
+            questions
+                .iter()
+                .enumerate()
+                .filter(|(place, _)| open(*place))
+                .map(|(_, question)| question.clone())
+                .collect()
+        }
         Some(Value::Object(answers)) => {
             let plain = |text: &str| text.trim().trim_end_matches('?').trim_end().to_lowercase();
             let of = |key: &str, place: usize, question: &str| {
                 let key = plain(key);
                 key == plain(question) || key.trim_start_matches(|c: char| !c.is_ascii_digit()) == place.to_string()
             };
-            let given = |place: usize, question: &str| answers.keys().any(|key| of(key, place, question));
+            let said: Vec<&String> =
+                answers.iter().filter(|(_, answer)| !says_nothing(answer)).map(|(key, _)| key).collect();
+            let given = |place: usize, question: &str| said.iter().any(|key| of(key, place, question));
             let open: Vec<String> = (1..)
                 .zip(questions)
                 .filter(|(place, question)| !given(*place, question))
                 .map(|(_, question)| question.clone())
                 .collect();
             // Keys of their own may be about any of them.
-            let others = answers.len().saturating_sub(questions.len() - open.len());
+            let others = said.len().saturating_sub(questions.len() - open.len());
             if open.len() > others { open } else { Vec::new() }
         }
         _ => Vec::new(),
