@@ -5,8 +5,10 @@ mod digits;
 mod ends;
 mod halves;
 mod split;
+mod twice;
 
 pub use self::digits::{exponents_back, exponents_marked};
 pub use self::ends::{answered_by, id_of, request_in};
 pub use self::halves::halves_replaced;
 pub use self::split::{Line, Split};
+pub use self::twice::repeated_key;

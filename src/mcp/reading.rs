@@ -6,8 +6,8 @@ use rmcp::model::{ClientRequest, ErrorCode, JsonRpcMessage};
 use rmcp::service::RxJsonRpcMessage;
 use serde_json::{Map, Value, json};
 
-use crate::names::shown;
-use crate::rpc::{exponents_back, exponents_marked, halves_replaced, id_of, request_in};
+use crate::names::{quoted, shown};
+use crate::rpc::{exponents_back, exponents_marked, halves_replaced, id_of, repeated_key, request_in};
 
 /// What some programs begin their texts with (RFC 8259, section 8.1, allows to ignore it).
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -35,6 +35,21 @@ pub enum ReadLine {
 /// Reads a line.
 pub fn read(line: &[u8]) -> ReadLine {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
+    match read_once(line) {
+        ReadLine::Message(message) if matches!(*message, JsonRpcMessage::Request(_)) => match repeated_key(line) {
+            None => ReadLine::Message(message),
+            // Of two values one would be lost without a word.
+            Some(key) => {
+                let why = format!("{} stands twice in one object of this message: send it once", quoted(&key));
+                let id = request_in(line, line).unwrap_or_default();
+                ReadLine::Refused(refusal(ErrorCode::INVALID_PARAMS, &why, &id))
+            }
+        },
+        read => read,
+    }
+}
+
+fn read_once(line: &[u8]) -> ReadLine {
     if line.is_empty() {
         return ReadLine::Nothing;
     }
@@ -212,6 +227,14 @@ mod tests {
             assert_eq!((told, code), (id, -32_700), "{}", String::from_utf8_lossy(line));
         }
         assert!(refused(br#"{"jsonrpc":"2.0","id":2,"method":"ping","params":{"a":"cut \ud83d"}}"#).is_none());
+    }
+
+    #[test]
+    fn of_two_values_for_one_key_none_is_chosen() {
+        let line = br#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"v":{"a":"1","a":"2"}}}}"#;
+        let (id, code, why) = refused(line).expect("refused");
+        assert_eq!((id, code), (json!(7), -32_602));
+        assert!(why.starts_with("\"a\" stands twice"), "{why}");
     }
 
     #[test]
