@@ -78,6 +78,7 @@ impl FolderSource {
         };
         match fs::metadata(&given) {
             Ok(found) if found.is_dir() => {
+                let given = catalog_of(&given).unwrap_or(given);
                 let kept = Arc::new(Folder::at(settings.cache_dir.join(FORMAT), clock.clone()));
                 Ok(Self { given, largest: settings.max_file_size, kept, clock, last: Mutex::new(None) })
             }
@@ -117,6 +118,17 @@ impl FolderSource {
         *last = Some(snapshot.clone());
         Ok(snapshot)
     }
+}
+
+/// The catalog whose folder of flows somebody named instead of itself.
+fn catalog_of(folder: &Path) -> Option<PathBuf> {
+    let real = folder.canonicalize().ok()?;
+    let flows = real.file_name()?.to_str().filter(|name| *name == "flows")?;
+    let entries: Vec<String> =
+        fs::read_dir(&real).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let is_catalog = entries.iter().any(|name| CATALOG_FOLDERS.contains(&name.as_str()));
+    let holds_flows = entries.iter().any(|name| is_read(&format!("{flows}/{name}")));
+    if is_catalog || !holds_flows { None } else { real.parent().map(Path::to_owned) }
 }
 
 impl WalkedFolder {

@@ -121,16 +121,40 @@ impl Address {
             return Err("the address names no repository; it ends in owner/repo".to_owned());
         };
         let rest: Vec<&str> = parts.collect();
-        let shown_ref = if self.host == "raw.githubusercontent.com" {
-            ref_part(rest.strip_prefix(&["refs", "heads"][..]).unwrap_or(&rest))
-        } else {
-            match rest.as_slice() {
-                ["tree" | "blob" | "raw" | "commits" | "commit" | "blame", rest @ ..] => ref_part(rest),
-                ["releases", "tag", rest @ ..] => (!rest.is_empty()).then(|| rest.join("/")),
-                _ => None,
-            }
-        };
+        let shown_ref = if self.host == "raw.githubusercontent.com" { ref_part(of_refs(&rest)) } else { state(&rest)? };
         repository(owner, repo, at_ref.or(shown_ref.as_deref()), host.to_owned())
+    }
+}
+
+/// The state that a page of a repository shows; none where it shows no certain one.
+fn state(page: &[&str]) -> Result<Option<String>, String> {
+    let none_named = |what: &str| {
+        Err(format!("the address is that of {what}, which is no branch or tag: write owner/repo@BRANCH for its branch"))
+    };
+    let archive = |parts: &[&str]| {
+        let name = of_refs(parts).join("/");
+        let ending = [".zip", ".tar.gz"].into_iter().find(|ending| name.ends_with(ending)).unwrap_or_default();
+        Some(name.strip_suffix(ending).unwrap_or(&name).to_owned()).filter(|name| !name.is_empty())
+    };
+    Ok(match page {
+        ["tree" | "blob" | "raw" | "commits" | "commit" | "blame", rest @ ..] => ref_part(rest),
+        ["archive" | "zipball" | "tarball" | "zip" | "tar.gz" | "legacy.zip" | "legacy.tar.gz", rest @ ..] => {
+            archive(rest)
+        }
+        ["releases", "tag", rest @ ..] => (!rest.is_empty()).then(|| rest.join("/")),
+        ["releases", "download", tag, ..] => Some((*tag).to_owned()),
+        ["releases", "latest", ..] => return none_named("the latest release"),
+        ["pull" | "pulls", _, ..] => return none_named("a pull request"),
+        ["compare", _, ..] => return none_named("a comparison"),
+        _ => None,
+    })
+}
+
+/// What follows `refs/heads/` or `refs/tags/`.
+fn of_refs<'p, 'a>(parts: &'p [&'a str]) -> &'p [&'a str] {
+    match parts {
+        ["refs", "heads" | "tags", rest @ ..] => rest,
+        _ => parts,
     }
 }
 
@@ -267,10 +291,24 @@ mod tests {
                 "0123456789abcdef0123456789abcdef01234567",
             ),
             ("https://github.com/acme/flows/releases/tag/v2", "v2"),
+            ("https://github.com/acme/flows/releases/download/v2/flows.zip", "v2"),
+            ("https://github.com/acme/flows/archive/refs/heads/feature/x.zip", "feature/x"),
+            ("https://github.com/acme/flows/archive/refs/tags/v2.tar.gz", "v2"),
+            ("https://codeload.github.com/acme/flows/zip/refs/heads/dev", "dev"),
             ("https://raw.githubusercontent.com/acme/flows/refs/heads/main/flows/a.json", "main"),
         ] {
             assert_eq!(read(text).1.as_deref(), Some(git_ref), "{text}");
         }
+    }
+
+    #[test]
+    fn a_page_that_shows_another_state_is_not_read_as_the_default_branch() {
+        for page in ["pull/5", "pull/5/files", "compare/main...dev", "releases/latest"] {
+            let text = format!("https://github.com/acme/flows/{page}");
+            let error = parse(&text, API).expect_err(page).to_string();
+            assert!(error.contains("owner/repo@BRANCH"), "{error}");
+        }
+        assert_eq!(read("https://github.com/acme/flows/issues/5").1, None);
     }
 
     #[test]
