@@ -50,7 +50,7 @@ impl App {
     /// When the catalog can't be reached.
     pub async fn flow_names(&self, tags: Vec<String>) -> Result<FlowNames, Error> {
         let catalog = self.catalog(None, false).await?;
-        let flows = catalog.index().keys()?.iter().filter(|flow| tags.iter().all(|tag| flow.tags.contains(tag)));
+        let flows = catalog.index().keys()?.iter().filter(|flow| flow.fits(&tags, None, None));
         let names = flows.map(|flow| flow.name.clone()).collect();
         Ok(FlowNames { names, origin: catalog.origin().clone() })
     }

@@ -1,7 +1,7 @@
 //! What a query comes to in a catalog: flows in order, no flow that fits, or none that the filters leave.
 
 use super::flow_index::{DamagedIndex, FlowIndex};
-use super::rank::{Hit, Query, Ranking, Why};
+use super::rank::{Hit, MOST_WEAK, Query, Ranking, Why};
 use super::rows::FlowKey;
 use super::selection::Selection;
 use super::tiers::Figures;
@@ -25,16 +25,18 @@ pub struct Reason {
 pub struct NoMatch {
     /// Words of the catalog that are near to words of the query.
     pub nearest: Vec<String>,
+    /// Whether the flows that are shown have a word of the query.
+    pub near: bool,
 }
 
 impl NoMatch {
-    /// What helps, where flows are shown that come nearest, or none does.
-    pub(super) fn next_step(shown: bool) -> &'static str {
-        if shown {
+    /// What helps, where flows are shown that come nearest, or some of all.
+    pub(super) fn next_step(&self) -> &'static str {
+        if self.near {
             "no flow fits; those shown only come nearest: execute one only if it is what was meant, else ask again with \
              several phrasings in other words and languages as `query`, or list without query"
         } else {
-            "no flow fits; ask again with several phrasings in other words and languages, or list without query"
+            "no flow fits, and none comes near: any that are shown are only some of all; ask again with several phrasings in other words and languages, or list without query"
         }
     }
 }
@@ -108,14 +110,25 @@ impl Answer {
         figures: &Figures<'_>,
         allowed: impl Fn(usize) -> bool,
     ) -> Result<Self, DamagedIndex> {
-        Ok(match index.search()?.search(query, LARGEST_RANKING, selection.explain, allowed) {
+        Ok(match index.search()?.search(query, LARGEST_RANKING, selection.explain, &allowed) {
             Ranking::Hits(hits) => Self { hits, ..Self::default() },
             Ranking::Excluded { positions } => {
                 Self { excluded: Some(Excluded::of(index, selection, figures, &positions)?), ..Self::default() }
             }
             Ranking::NoMatch { weak, nearest } => {
-                Self { hits: weak, no_match: Some(NoMatch { nearest }), ..Self::default() }
+                let near = !weak.is_empty();
+                // Who asks for anything at all, as with "*", is to see at least what kind of thing there is.
+                let hits = if near { weak } else { first(index, figures, allowed)? };
+                Self { hits, no_match: Some(NoMatch { nearest, near }), ..Self::default() }
             }
         })
     }
+}
+
+/// The flows that the filters let through and that are used most, as many as are shown where none fits.
+fn first(index: &FlowIndex, figures: &Figures<'_>, allowed: impl Fn(usize) -> bool) -> Result<Vec<Hit>, DamagedIndex> {
+    let mut rows: Vec<usize> = (0..index.len()).filter(|row| allowed(*row)).collect();
+    figures.best_first(index.keys()?, &mut rows);
+    let hits = rows.into_iter().take(MOST_WEAK).map(|position| Hit { position, score: 0.0, why: Vec::new() });
+    Ok(hits.collect())
 }

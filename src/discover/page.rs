@@ -9,9 +9,10 @@ use super::flow_index::{DamagedIndex, FlowIndex};
 use super::list_entry::{EntriesJson, ListEntry};
 use super::mode::{MOST_NAMES, Mode};
 use super::rank::{LONGEST_QUERY_BYTES, MOST_PHRASINGS, QueryFault};
-use super::rows::FlowKey;
+use super::rows::{FlowKey, same_word};
 use super::selection::{ListKind, Selection};
 use super::tiers::{Figures, categories};
+use crate::names::{Comparisons, nearest, quoted};
 
 /// The most entries on a page of an offered mode; asking for more is refused.
 pub const LARGEST_LIMIT: i64 = 1_000;
@@ -367,7 +368,7 @@ fn next_step(
         )));
     }
     let mut says = Vec::new();
-    says.extend(page.no_match.as_ref().map(|_| NoMatch::next_step(page.returned > 0).to_owned()));
+    says.extend(page.no_match.as_ref().map(|none| none.next_step().to_owned()));
     says.extend(page.excluded.as_ref().map(Excluded::next_step));
     if page.next_cursor.is_some() {
         let total = page.total;
@@ -386,37 +387,64 @@ fn next_step(
         says.push("flows_show with the name that fits gives its inputs; if none fits, ask in other words".to_owned());
     }
     if !page.shortened.is_empty() {
-        let named = page.shortened.iter().take(NAMED).map(|name| crate::names::quoted(name));
+        let named = page.shortened.iter().take(NAMED).map(|name| quoted(name));
         let mut named = named.collect::<Vec<_>>().join(", ");
         if page.shortened.len() > NAMED {
             named.push_str(" and others");
         }
         says.push(format!("shortened to fit the budget: {named}; flows_show shows a flow whole"));
     }
-    if page.total == 0 && !selection.tags.is_empty() {
-        says.extend(unknown_tag(index.keys()?, selection));
+    if !page.unknown_names.is_empty() {
+        says.extend(near_names(index, &page.unknown_names)?);
+    }
+    if page.total == 0 && selection.filters_rows() {
+        says.extend(unknown_words(index.keys()?, selection));
         if says.is_empty() {
-            says.push("each of these tags is known, and no flow has all of them with what else was asked for; leave `tags` out or name fewer".to_owned());
+            let noun = selection.kind.noun();
+            says.push(format!("no {noun} passes all of these filters together; leave one of them out"));
         }
     }
     Ok((!says.is_empty()).then(|| says.join(". ")))
 }
 
-/// What to do about a tag that no flow has: the ones that are spelt alike, else those there are.
-fn unknown_tag(keys: &[FlowKey], selection: &Selection) -> Option<String> {
-    let known: BTreeSet<&str> = keys.iter().flat_map(|key| &key.tags).map(String::as_str).collect();
-    let first = selection.tags.iter().find(|tag| !known.contains(tag.as_str()))?;
-    let near = crate::names::nearest(first, known.iter().copied(), NAMED);
-    let quoted = |tag: &&str| crate::names::quoted(tag);
-    let no_flow = format!("no flow has the tag {}", crate::names::quoted(first));
+/// The names that are spelt like those that nothing goes by.
+fn near_names(index: &FlowIndex, unknown: &[String]) -> Result<Option<String>, DamagedIndex> {
+    let comparisons = Comparisons::default();
+    let mut near: Vec<String> = Vec::new();
+    for name in unknown.iter().take(NAMED) {
+        let found = comparisons.nearest(name, index.names()?, 1);
+        near.extend(found.first().map(|found| format!("{} for {}", quoted(found), quoted(name))));
+    }
+    Ok((!near.is_empty()).then(|| format!("did you mean {}?", near.join(", "))))
+}
+
+/// What to do about the first tag, category or complexity that no flow has.
+fn unknown_words<'k>(keys: &'k [FlowKey], selection: &Selection) -> Option<String> {
+    let tags = selection.tags.iter().map(|tag| ("tag", "tags", tag));
+    let category = selection.category.iter().map(|category| ("category", "categories", category));
+    let complexity = selection.complexity.iter().map(|complexity| ("complexity", "complexities", complexity));
+    let known = |what: &str| -> BTreeSet<&'k str> {
+        let words = |key: &'k FlowKey| match what {
+            "tag" => key.tags.as_slice(),
+            "category" => key.category.as_slice(),
+            _ => key.complexity.as_slice(),
+        };
+        keys.iter().flat_map(words).map(String::as_str).collect()
+    };
+    let mut wanted = tags.chain(category).chain(complexity).map(|(what, all, word)| (what, all, word, known(what)));
+    let unknown = |known: &BTreeSet<&str>, word: &str| !known.iter().any(|own| same_word(own, word));
+    let (what, all, word, known) = wanted.find(|(.., word, known)| unknown(known, word))?;
+    let (noun, word) = (selection.kind.noun(), word.as_str());
+    let near = nearest(word, known.iter().copied(), NAMED);
+    let list = |words: &mut dyn Iterator<Item = &str>, between| words.map(quoted).collect::<Vec<_>>().join(between);
+    let none = format!("no {noun} has the {what} {}", quoted(word));
     Some(if known.is_empty() {
-        format!("{no_flow}: no flow has any tag; leave `tags` out")
+        format!("{none}: no {noun} has any; leave it out")
     } else if near.is_empty() {
-        let some: Vec<String> = known.iter().take(MOST_TAGS).map(quoted).collect();
         let more = if known.len() > MOST_TAGS { " and others" } else { "" };
-        format!("{no_flow}: the tags are {}{more}", some.join(", "))
+        format!("{none}: the {all} are {}{more}", list(&mut known.iter().copied().take(MOST_TAGS), ", "))
     } else {
-        format!("{no_flow}: did you mean {}?", near.iter().map(quoted).collect::<Vec<_>>().join(" or "))
+        format!("{none}: did you mean {}?", list(&mut near.iter().copied(), " or "))
     })
 }
 

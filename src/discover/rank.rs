@@ -22,6 +22,7 @@ use std::collections::HashMap;
 use super::FlowRow;
 
 pub use findable::{FOUND_WITHIN, Stray, strays};
+pub(super) use search::MOST_WEAK;
 
 /// The most phrasings of one query.
 pub const MOST_PHRASINGS: usize = 8;

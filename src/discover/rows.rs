@@ -249,7 +249,7 @@ pub struct FlowKey {
     pub(super) flow_id: Option<String>,
     /// Its category.
     pub category: Option<String>,
-    complexity: Option<String>,
+    pub(super) complexity: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,
 }
@@ -268,11 +268,17 @@ impl FlowKey {
     }
 
     /// Whether it has all these tags and, where they are asked for, this category and complexity.
-    pub(super) fn fits(&self, tags: &[String], category: Option<&str>, complexity: Option<&str>) -> bool {
-        category.is_none_or(|wanted| self.category.as_deref() == Some(wanted))
-            && complexity.is_none_or(|wanted| self.complexity.as_deref() == Some(wanted))
-            && tags.iter().all(|tag| self.tags.contains(tag))
+    pub fn fits(&self, tags: &[String], category: Option<&str>, complexity: Option<&str>) -> bool {
+        let is = |own: &Option<String>, wanted: &str| own.as_deref().is_some_and(|own| same_word(own, wanted));
+        category.is_none_or(|wanted| is(&self.category, wanted))
+            && complexity.is_none_or(|wanted| is(&self.complexity, wanted))
+            && tags.iter().all(|tag| self.tags.iter().any(|own| same_word(own, tag)))
     }
+}
+
+/// Whether two words are the same, however their letters are composed.
+pub(super) fn same_word(one: &str, other: &str) -> bool {
+    one == other || (!one.is_ascii() && nfc(one) == nfc(other))
 }
 
 fn clean_flow(flow: &mut FlowRow) {

@@ -28,7 +28,7 @@ const TAIL: f64 = 0.25;
 /// The most terms that are named where nothing fits.
 const MOST_NEAREST: usize = 5;
 /// The most documents that are named where nothing fits.
-const MOST_WEAK: usize = 5;
+pub(in crate::discover) const MOST_WEAK: usize = 5;
 /// The most reasons of one hit.
 const MOST_REASONS: usize = 8;
 

@@ -306,7 +306,11 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     text.push('\n');
     if let Some(none) = &page.no_match {
         text.push_str("No flow fits the query.");
-        text.push_str(if page.returned > 0 { " Those shown only come nearest.\n" } else { "\n" });
+        text.push_str(match (none.near, page.returned) {
+            (_, 0) => "\n",
+            (true, _) => " Those shown only come nearest.\n",
+            (false, _) => " None comes near; those shown are some of all.\n",
+        });
         if !none.nearest.is_empty() {
             let near: Vec<String> = none.nearest.iter().map(|term| quoted(term)).collect();
             let _ = writeln!(text, "The nearest words of this catalog: {}", near.join(", "));
