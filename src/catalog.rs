@@ -349,7 +349,7 @@ impl<K: Send + Sync> Catalog<K> {
             NameMatch::Nothing if !matches!(templates.resolve(name), Err(Lookup::Missing { .. })) => Err(is_template()),
             NameMatch::Nothing => {
                 let nearest = near(name, self.index().names()?);
-                Err(CatalogError::NotFound { kind: ItemKind::Flow, name: name.to_owned(), nearest })
+                Err(CatalogError::NotFound { kind: ItemKind::Flow, name: name.to_owned(), nearest, misplaced: None })
             }
         }
     }

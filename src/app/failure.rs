@@ -178,8 +178,12 @@ impl From<CatalogError> for Error {
             CatalogError::ForbiddenName { kind: ItemKind::Template, .. } => {
                 made.next("ask for a template by the name that is listed")
             }
-            CatalogError::NotFound { kind, name, nearest } => {
-                Self::not_found(made.code, &kind.to_string(), &name, &nearest)
+            CatalogError::NotFound { kind, name, nearest, misplaced } => {
+                let error = Self::not_found(made.code, &kind.to_string(), &name, &nearest);
+                match misplaced {
+                    None => error,
+                    Some((path, meant)) => error.next(format!("{path} is not read; it would be read as {meant}")),
+                }
             }
             CatalogError::IsTemplate { .. } => {
                 made.next("call flows_show with that name: it shows the text, and in usedBy the flows to execute")

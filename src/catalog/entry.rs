@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use chrono::{DateTime, NaiveDate, SecondsFormat};
 use serde_json::Value;
 
 use super::inputs::in_sets;
@@ -45,8 +46,8 @@ pub(super) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> FlowRow {
         author: flow.author.clone(),
         version: flow.version.clone(),
         node_count: flow.nodes.len(),
-        created: flow.created.clone(),
-        updated: flow.updated.clone(),
+        created: flow.created.as_deref().and_then(date),
+        updated: flow.updated.as_deref().and_then(date),
         steps,
         inputs,
         outputs: outputs.collect(),
@@ -63,6 +64,22 @@ pub(super) fn entry(flow: &Flow, plan: Option<&Plan>, oid: String) -> FlowRow {
         place_in_file: flow.place_in_file,
         oid,
     }
+}
+
+/// A date in the form of ISO 8601: as it is written, or from seconds or milliseconds since 1970 as programs count them
+/// today. What is none is not told as one.
+fn date(written: &str) -> Option<String> {
+    if let Ok(count) = written.parse::<i64>() {
+        let at = match written.len() {
+            10 => DateTime::from_timestamp(count, 0),
+            13 => DateTime::from_timestamp_millis(count),
+            _ => None,
+        };
+        return at.map(|at| at.to_rfc3339_opts(SecondsFormat::Millis, true));
+    }
+    let day = NaiveDate::parse_from_str(written.get(..10)?, "%Y-%m-%d").is_ok();
+    (day && written.get(10..).is_some_and(|rest| rest.is_empty() || rest.starts_with(['T', 't', ' '])))
+        .then(|| written.to_owned())
 }
 
 fn input(input: &crate::plan::Input) -> FlowInput {

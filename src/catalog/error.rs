@@ -58,6 +58,8 @@ pub enum CatalogError {
         name: String,
         /// Names that are spelt alike.
         nearest: Vec<String>,
+        /// A file that would be called so and is not read, and the path under which it would be.
+        misplaced: Option<(String, String)>,
     },
     /// A flow was asked for, and only a template goes by that name.
     #[error("{} is a template, not a flow", quoted(name))]

@@ -12,7 +12,7 @@ use super::stock::{Judge, Manner, Stock, TemplatesOfFile};
 use super::{Catalog, CatalogError, READY_FLOWS, in_folder, is_category};
 use crate::discover::FlowRow;
 use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Unusable};
-use crate::names::{CatalogPath, Few};
+use crate::names::{CatalogPath, Few, file_stem};
 use crate::plan::Plan;
 use crate::validate::{Finding, Guidance, ParsedFlows, References};
 
@@ -67,7 +67,14 @@ impl<K: Send + Sync> Catalog<K> {
     /// # Errors
     /// As [`Catalog::find`], or when the flow's file can't be read.
     pub async fn prepare(&self, name: &str) -> Result<Arc<Prepared>, CatalogError> {
-        let row = self.find(name)?;
+        let row = match self.find(name) {
+            Err(CatalogError::NotFound { kind, name, nearest, .. }) => {
+                let overlooked = self.overlooked().await?;
+                let misplaced = overlooked.into_iter().find(|(_, meant)| file_stem(meant) == name);
+                return Err(CatalogError::NotFound { kind, name, nearest, misplaced });
+            }
+            found => found?,
+        };
         let entry = self.index().row(row)?;
         let (file, place) = (entry.file.clone(), entry.place_in_file);
         {

@@ -88,7 +88,7 @@ impl<K: Send + Sync> Catalog<K> {
             Err(_) => {
                 let names = self.template_names()?;
                 let nearest = near(name, names.iter().map(String::as_str));
-                return Err(CatalogError::NotFound { kind, name: name.to_owned(), nearest });
+                return Err(CatalogError::NotFound { kind, name: name.to_owned(), nearest, misplaced: None });
             }
         };
         match self.templates_of(file).await.0.get(place) {

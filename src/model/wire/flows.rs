@@ -153,15 +153,10 @@ fn read_one(
         let what = if shape == Shape::Markdown { "step" } else { "nodes" };
         tell(UnreadKind::EmptyFlow, where_, format!("flow {} has no {what}", quoted(name.as_str())));
     }
+    let first = |keys: [&str; 2]| keys.into_iter().find_map(|key| said_or_number(meta, key));
     let (created, updated) = match shape {
-        Shape::Export => (
-            said(meta, "created_at").or_else(|| said(meta, "created")),
-            said(meta, "updated_at").or_else(|| said(meta, "updated")),
-        ),
-        Shape::Flat | Shape::Markdown => (
-            said(meta, "created").or_else(|| said(meta, "created_at")),
-            said(meta, "updated").or_else(|| said(meta, "updated_at")),
-        ),
+        Shape::Export => (first(["created_at", "created"]), first(["updated_at", "updated"])),
+        Shape::Flat | Shape::Markdown => (first(["created", "created_at"]), first(["updated", "updated_at"])),
     };
     file.flows.push(Flow {
         name,
