@@ -130,7 +130,58 @@ fn script(plan: Arc<Plan>, name: &str, values: &Map<String, Value>) -> Result<Sc
     let told = |refusal: &Refusal| refused_as(Some(name), refusal, Place::Prompt);
     let given = Given::read(values).map_err(|refusal| told(&refusal))?;
     given.check(plan.terms()).map_err(|refusal| told(&refusal))?;
-    let mut run = Run::rehearse(plan, given, Limits::default()).map_err(|refusal| told(&refusal))?;
+    let mut script = walked(plan.clone(), given.clone()).map_err(|refusal| told(&refusal))?;
+    // Values with other braces, so that what is in braces still is a placeholder.
+    let mut plain = given;
+    plain.values.values_mut().for_each(without_braces);
+    // Where a value without braces is refused, it is one of a few that the flow's author chose.
+    if let Ok(plain) = walked(plan, plain) {
+        for ((text, reads), plain) in script.texts.iter_mut().zip(&mut script.reads).zip(&plain.texts) {
+            if let (Ok(text), Ok(plain)) = (text, plain) {
+                tell_apart(text, reads, plain);
+            }
+        }
+    }
+    Ok(script)
+}
+
+/// Puts other brackets into the place of a value's opening braces; its texts keep their length.
+fn without_braces(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = text.replace('{', "("),
+        Value::Array(items) => items.iter_mut().for_each(without_braces),
+        Value::Object(fields) => fields.values_mut().for_each(without_braces),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Marks the placeholders that wait for an output where a value holds the same braces, which are text. `plain` is
+/// the text with values that have none.
+fn tell_apart(text: &mut String, reads: &mut [(String, Coming)], plain: &str) {
+    let mut plain = plain.to_owned();
+    for (spelt, _) in reads {
+        let written = format!("{{{spelt}}}");
+        if text.matches(&written).count() == plain.matches(&written).count() || text.len() != plain.len() {
+            continue;
+        }
+        let mut marked = format!("@{spelt}");
+        while text.contains(&marked) {
+            marked.insert(0, '@');
+        }
+        // From the end, so that places before stay what they are.
+        let places: Vec<usize> = plain.rmatch_indices(&written).map(|(at, _)| at).collect();
+        for at in places {
+            for text in [&mut *text, &mut plain] {
+                text.replace_range(at..at + written.len(), &format!("{{{marked}}}"));
+            }
+        }
+        *spelt = marked;
+    }
+}
+
+/// A flow's steps with texts as far as values go.
+fn walked(plan: Arc<Plan>, given: Given) -> Result<Script, Refusal> {
+    let mut run = Run::rehearse(plan, given, Limits::default())?;
     // The flows within it are unfolded, so that their texts are there too.
     let plan = run.plan().clone();
     let mut texts: Vec<Result<String, StepError>> = vec![Ok(String::new()); plan.steps().len()];

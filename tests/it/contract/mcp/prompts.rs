@@ -108,8 +108,8 @@ async fn values_are_put_in_once_and_earlier_outputs_stay_open() {
     let mut session = bench.session().await;
     let text = session.prompt("flow_Two", json!({"who": "{first_result} {who}"})).await;
     assert!(text.contains("One: {first_result} {who} {not a name} {{first_result} {who}}"), "{text}");
-    assert!(text.contains("Two: {first_result} ``` and {first_result} {who}"), "{text}");
-    assert!(text.contains("{first_result} is the output of first"), "{text}");
+    assert!(text.contains("Two: {@first_result} ``` and {first_result} {who}"), "{text}");
+    assert!(text.contains("{@first_result} is the output of first"), "{text}");
     assert!(text.contains("````text\nTwo:"), "a fence is longer than any in the text: {text}");
     let places: Vec<usize> = ["## Step 1 of 2", "One:", "## Step 2 of 2", "Two:", "## At the end"]
         .iter()
