@@ -334,7 +334,10 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFau
     let comparisons = Comparisons::default();
     let near = |key: &&str| !comparisons.nearest(key, lacking.iter().map(String::as_str), 1).is_empty();
     Err(match strangers(flow, values).map(|(key, _)| key).find(near) {
-        Some(key) => fault.meant(key, &lacking),
+        Some(key) => {
+            let message = format!("{}, and has no input {}", fault.message, quoted(key));
+            DoingFault { message, ..fault }.meant(key, &lacking)
+        }
         None => fault,
     })
 }

@@ -207,6 +207,14 @@ pub(super) fn prompty(body: &str, first: usize) -> Filled {
         at = start + end;
     }
     filled.text.push_str(body.get(at..).unwrap_or_default());
+    let caught = filled.names.iter().filter_map(|name| {
+        let group = format!("{{{name}}}");
+        let alone = |at: &usize| !body.get(..*at).unwrap_or_default().ends_with('{');
+        let at = body.match_indices(&group).map(|(at, _)| at).find(alone)?;
+        Some(format!("line {}: {} was text and is a placeholder now: rename that input", line_of(at), quoted(&group)))
+    });
+    let caught: Vec<String> = caught.collect();
+    filled.lost.extend(caught);
     if roles.len() > 1 {
         // Where a line that named a role stood between empty lines.
         while filled.text.contains("\n\n\n") {
