@@ -13,7 +13,7 @@ use crate::app::{App, Code, Error, Origin};
 use crate::execute::{self, Carried, Executed, Options, ToolProgress, Workers};
 use crate::generate::{ModelChoice, ModelWorker, Models, OnPiece, Priced};
 use crate::model::{ValueType, is_among, text_or_json};
-use crate::names::{ItemName, few};
+use crate::names::{ItemName, MOST_NAMED, few, quoted};
 use crate::plan::{Input, Plan, Work};
 use crate::run::{Given, Limits, OnFailure, Refusal, Run};
 use crate::validate::Finding;
@@ -305,7 +305,7 @@ pub(super) fn no_such_model(name: &str, near: &[String], any: bool) -> Error {
         None => format!("the operator configures models: write a section [models.{name}] into your own flowy.toml"),
     };
     let what = if any { "" } else { "; none is configured" };
-    Error::new(Code::ModelNotFound, format!("there is no model {}{what}", crate::names::quoted(name))).next(next)
+    Error::new(Code::ModelNotFound, format!("there is no model {}{what}", quoted(name))).next(next)
 }
 
 /// What a call of a step with this label says of itself.
@@ -384,6 +384,9 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: Place) -> Error {
         }
         Refusal::SetNotText => Error::new(Code::InvalidRequest, refusal.to_string())
             .next("give `_variableSet` the name of one of the flow's sets, as flows_show lists them"),
+        Refusal::GivenTwice(name) => Error::new(Code::InvalidRequest, refusal.to_string())
+            .next(format!("give {} once", quoted(name)))
+            .detail("argument", json!(name)),
         Refusal::Misfit(unfit) => {
             let all = unfit.iter().map(|unfit| Value::String(unfit.name.clone())).collect();
             let samples: Map<String, Value> =
@@ -395,28 +398,31 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: Place) -> Error {
                 .detail("misfits", all)
         }
         Refusal::Missing { provided, required, missing, misspelt, wanted } => {
-            let listed: Vec<String> = missing
-                .iter()
-                .map(
-                    |(name, steps)| {
-                        if steps.is_empty() { name.clone() } else { format!("{name} (needed by {})", few(steps)) }
-                    },
-                )
-                .collect();
+            let listed = few(missing.iter().map(|(name, steps)| {
+                if steps.is_empty() { name.clone() } else { format!("{name} (needed by {})", few(steps)) }
+            }));
             let (are, values) = if missing.len() == 1 { ("is", "value") } else { ("are", "values") };
             let missing_names: Vec<String> = missing.iter().map(|(name, _)| name.clone()).collect();
             let sample = |name: &String| (name.clone(), place.shown(&wanted.sample(name)));
-            let example: Map<String, Value> = missing_names.iter().map(sample).collect();
-            let mut next = format!("ask your user, then give {} {}", Value::Object(example), place.words());
+            let example: Map<String, Value> = missing_names.iter().take(MOST_NAMED).map(sample).collect();
+            let more = match missing_names.len().saturating_sub(MOST_NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let mut next = format!("ask your user, then give {}{more} {}", Value::Object(example), place.words());
+            if !wanted.slips.is_empty() {
+                let slips = wanted.told_slips();
+                next = format!("tell your user that the flow has a slip: {slips}. Its author fixes it; else {next}");
+            }
             if !wanted.sets.is_empty() {
                 next = format!("{next}, or choose a variable set: {}", wanted.told_sets());
             }
-            for (given, meant) in misspelt {
-                next = format!("{next}; you gave {}: did you mean {meant}?", crate::names::quoted(given));
+            for (given, meant) in misspelt.iter().take(MOST_NAMED) {
+                next = format!("{next}; you gave {}: did you mean {meant}?", quoted(given));
             }
             let error = Error::new(
                 Code::MissingVariables,
-                format!("{} required {values} {are} missing: {}", missing.len(), listed.join(", ")),
+                format!("{} required {values} {are} missing: {listed}", missing.len()),
             )
             .next(next);
             let error = match flow {

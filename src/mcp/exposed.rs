@@ -152,7 +152,7 @@ pub(super) fn in_its_words(flow: &ExposedFlow, error: Error) -> Error {
                 flow.tool
             ))
         }
-        Some(Refusal::UnknownSet { .. } | Refusal::SetNotText) | None => error,
+        Some(Refusal::UnknownSet { .. } | Refusal::SetNotText | Refusal::GivenTwice(_)) | None => error,
     }
 }
 

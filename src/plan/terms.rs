@@ -54,6 +54,12 @@ impl Plan {
 }
 
 impl<'p> Terms<'p> {
+    /// The ids of the flow's own steps.
+    pub fn step_ids(&self) -> impl Iterator<Item = &'p str> + use<'p> {
+        let within = self.within;
+        self.steps.iter().filter(move |step| step.within == within).map(|step| step.id.as_str())
+    }
+
     /// Required names that neither the caller nor the chosen set gives, with the steps that need them.
     pub fn lacking(&self, set: Option<&str>, given: impl Fn(&str) -> bool) -> Vec<(String, Vec<String>)> {
         let mut lacking = Vec::new();

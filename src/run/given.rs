@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::{Map, Value};
 
 use crate::model::{ValueType, is_among, text_of};
-use crate::names::{Comparisons, Few, few, nfc, quoted};
+use crate::names::{Comparisons, Few, few, nearly_same, nfc, quoted};
 use crate::plan::{Input, Plan, Terms, Work};
 
 /// The selector of variable sets.
 const SET_SELECTOR: &str = "_variableSet";
 /// Its old spelling: the set's name follows.
 const OLD_SET_SELECTOR: &str = "_useSet_";
+/// What the names of steps' outputs end in.
+pub(super) const OUTPUT_ENDS: [&str; 2] = ["_result", "_template"];
 
 /// Values by name in NFC, and the chosen set.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,6 +40,9 @@ pub enum Refusal {
     /// The set's name is not a text.
     #[error("`_variableSet` takes the name of a set, as text")]
     SetNotText,
+    /// One name, or the choice of a set, in two spellings with different values.
+    #[error("{} is given twice, with different values", quoted(.0))]
+    GivenTwice(String),
     /// Values that do not fit what `inputs` says.
     #[error("{}", Few::of(.0.iter().map(ToString::to_string)).joined("; "))]
     Misfit(Vec<Unfit>),
@@ -64,6 +69,8 @@ pub struct Wanted {
     pub inputs: Vec<Input>,
     /// The variable sets that give at least one of them, in the order of the plan.
     pub sets: Vec<Helpful>,
+    /// Missing names that look like misspelt outputs of steps: missing, output.
+    pub slips: Vec<(String, String)>,
 }
 
 /// A variable set that gives something of what is missing.
@@ -93,6 +100,11 @@ impl Wanted {
         few(self.sets.iter().map(|set| format!("_variableSet {} {}", quoted(&set.name), set.what())))
     }
 
+    /// The missing names that look like slips of the flow, each with the output that is probably meant.
+    pub fn told_slips(&self) -> String {
+        few(self.slips.iter().map(|(name, meant)| format!("{{{name}}} is probably the output {{{meant}}}, misspelt")))
+    }
+
     /// What to write for a missing name: the first of its choices, else a value of its type.
     pub fn sample(&self, name: &str) -> Value {
         self.inputs.iter().find(|input| input.name == name).map_or_else(|| ValueType::String.sample(), Input::sample)
@@ -117,27 +129,42 @@ impl Given {
     /// Reads what the caller gave: selectors out, nulls out, names in NFC.
     ///
     /// # Errors
-    /// [`Refusal::SetNotText`].
+    /// [`Refusal::SetNotText`] or [`Refusal::GivenTwice`].
     pub fn read(variables: &Map<String, Value>) -> Result<Self, Refusal> {
         let mut given = Self::default();
         for (name, value) in variables {
-            if name == SET_SELECTOR {
+            let set = if name == SET_SELECTOR {
                 match value {
-                    Value::String(set) if !set.is_empty() => given.set = Some(nfc(set)),
-                    Value::Null | Value::String(_) => {}
+                    Value::String(set) => Some(set.as_str()).filter(|set| !set.is_empty()),
+                    Value::Null => None,
                     Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
                         return Err(Refusal::SetNotText);
                     }
                 }
             } else if let Some(set) = name.strip_prefix(OLD_SET_SELECTOR) {
-                if !matches!(value, Value::Null | Value::Bool(false)) && given.set.is_none() {
-                    given.set = Some(nfc(set));
+                (!matches!(value, Value::Null | Value::Bool(false))).then_some(set)
+            } else {
+                if value.is_null() {
+                    continue;
                 }
-            } else if !value.is_null() {
-                given.values.insert(if name.is_ascii() { name.clone() } else { nfc(name) }, value.clone());
+                let normal = if name.is_ascii() { name.clone() } else { nfc(name) };
+                if given.values.insert(normal, value.clone()).is_some_and(|before| before != *value) {
+                    return Err(Refusal::GivenTwice(nfc(name)));
+                }
+                continue;
+            };
+            let Some(set) = set.map(nfc) else { continue };
+            if given.set.replace(set.clone()).is_some_and(|before| before != set) {
+                return Err(Refusal::GivenTwice(SET_SELECTOR.to_owned()));
             }
         }
         Ok(given)
+    }
+
+    /// Whether a name that no step reads may be meant to choose a variable set.
+    pub(super) fn is_nearly_selector(name: &str) -> bool {
+        let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+        plain == "set" || plain.starts_with("useset") || nearly_same(&plain, "variableset")
     }
 
     /// Whether a flow that asks for this can run with it.
@@ -164,7 +191,15 @@ impl Given {
             .collect();
         let required = terms.inputs.iter().filter(|input| input.required).map(|input| input.name.clone()).collect();
         let known = missing.iter().filter_map(|(name, _)| by_name.get(name.as_str()).copied());
-        let wanted = Wanted { inputs: known.cloned().collect(), sets: self.sets_that_help(terms, &missing) };
+        let (inputs, sets) = (known.cloned().collect(), self.sets_that_help(terms, &missing));
+        let stems: Vec<String> = terms.step_ids().map(|id| id.replace('-', "")).collect();
+        let slip = |(name, _): &(String, Vec<String>)| {
+            let end = OUTPUT_ENDS.iter().find(|end| name.ends_with(*end))?;
+            let near = comparisons.nearest(name.strip_suffix(end)?, stems.iter().map(String::as_str), 1);
+            Some((name.clone(), format!("{}{end}", near.first()?)))
+        };
+        let slips = missing.iter().filter_map(slip).collect();
+        let wanted = Wanted { inputs, sets, slips };
         Err(Refusal::Missing { provided, required, missing, misspelt, wanted: Box::new(wanted) })
     }
 

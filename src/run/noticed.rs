@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::code::WarningCode;
-use crate::names::Comparisons;
+use crate::names::{Comparisons, quoted, shown};
 use crate::plan::{Passing, Source, Work};
-use crate::run::{Run, Warning};
+use crate::render::lookalikes;
+use crate::run::{Given, Run, Warning};
 
 impl Run {
     /// What the caller should know before anything runs: given names that nobody reads, names that
@@ -44,7 +45,9 @@ impl Run {
                 }
             }
         }
-        let known: HashSet<&str> = self.plan().inputs().iter().map(|input| input.name.as_str()).collect();
+        let inputs = || self.plan().inputs().iter().map(|input| input.name.as_str());
+        let known: HashSet<&str> = inputs().collect();
+        let mut otherwise: Option<HashMap<String, (String, String)>> = None;
         let comparisons = Comparisons::default();
         for name in self.given().values.keys().map(String::as_str) {
             if let Some(readers) = by_edge.get(name) {
@@ -53,20 +56,28 @@ impl Run {
                     crate::names::few(readers.iter().copied())
                 );
                 warnings.push(Warning::of(WarningCode::IgnoredVariable, "", message));
-            } else if open.contains(name) || (known.contains(name) && !outputs.contains(name)) {
-                // Used, or declared and used by nobody, which is for `validate` to tell.
+            } else if open.contains(name) {
+                // It is read.
             } else if outputs.contains(name) {
                 let message = format!("{name} names the output of a step; the value given for it is ignored");
                 warnings.push(Warning::of(WarningCode::IgnoredVariable, "", message));
             } else {
-                let inputs = self.plan().inputs().iter().map(|input| input.name.as_str());
-                let meant = comparisons.nearest(name, inputs, 1);
-                if meant.is_empty() && texts_unknown {
+                let written = otherwise.get_or_insert_with(|| self.written_otherwise()).get(name);
+                let why = if let Some((id, written)) = written {
+                    format!("; step {} has {written}, and a placeholder is written {{{name}}}", quoted(id))
+                } else if known.contains(name) {
+                    String::new()
+                } else if Given::is_nearly_selector(name) && !self.plan().sets().is_empty() {
+                    "; did you mean _variableSet?".to_owned()
+                } else {
+                    let meant = comparisons.nearest(name, inputs(), 1);
+                    meant.first().map(|meant| format!("; did you mean {meant}?")).unwrap_or_default()
+                };
+                if why.is_empty() && texts_unknown {
                     // The text of a faulty step may well read it.
                     continue;
                 }
-                let meant = meant.first().map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-                let message = format!("no step reads {}{meant}", crate::names::quoted(name));
+                let message = format!("no step reads {}{why}", quoted(name));
                 warnings.push(Warning::of(WarningCode::UnknownVariable, "", message));
             }
         }
@@ -82,6 +93,19 @@ impl Run {
             }
         }
         warnings
+    }
+
+    /// The names that texts have in braces of another kind, which nothing fills: the step, and what is written there.
+    fn written_otherwise(&self) -> HashMap<String, (String, String)> {
+        let mut all = HashMap::new();
+        for step in self.plan().steps() {
+            let Work::Render(rendering) = &step.work else { continue };
+            for one in lookalikes(&rendering.text) {
+                let written = rendering.text.get(one.range).unwrap_or_default();
+                all.entry(one.name).or_insert_with(|| (step.id.clone(), shown(written, 80)));
+            }
+        }
+        all
     }
 
     /// A path to every value that was taken over by an edge or by auto-mapping: step, variable,

@@ -226,7 +226,9 @@ impl Run {
         let refused = |refusal: Refusal| {
             let code = match refusal {
                 Refusal::Missing { .. } => Code::MissingVariables,
-                Refusal::UnknownSet { .. } | Refusal::SetNotText | Refusal::Misfit(_) => Code::InvalidRequest,
+                Refusal::UnknownSet { .. } | Refusal::SetNotText | Refusal::GivenTwice(_) | Refusal::Misfit(_) => {
+                    Code::InvalidRequest
+                }
             };
             StepError::new(code, format!("flow {}: {refusal}", quoted(&work.flow)))
         };

@@ -48,6 +48,7 @@ pub fn missing(
     text.push_str(&table_of_many(&columns, rows, 2, look));
     // A name that nothing reads is most likely a misspelt one, and not to be typed again.
     let known = given.iter().filter(|(name, _)| *name == "_variableSet" || inputs.contains_key(name.as_str()));
+    let known = known.filter(|(_, value)| !value.is_null());
     let known: Map<String, Value> = known.map(|(name, value)| (name.clone(), value.clone())).collect();
     let _ = writeln!(
         text,
@@ -58,6 +59,10 @@ pub fn missing(
     if !wanted.sets.is_empty() {
         let sets = few(wanted.sets.iter().map(|set| format!("--set {} {}", word(&set.name), set.what())));
         text.push_str(&hint(&format!("variable sets help: {sets}"), look));
+        text.push('\n');
+    }
+    if !wanted.slips.is_empty() {
+        text.push_str(&hint(&format!("the flow has a slip: {}", wanted.told_slips()), look));
         text.push('\n');
     }
     for (given, meant) in &misspelt {

@@ -11,6 +11,7 @@ fn refused(drawing: &Drawing, variables: Value) -> String {
     match drawing.try_run(variables).unwrap_err() {
         Refusal::UnknownSet { name, known } => format!("unknown set {name}: {}", known.join(" ")),
         Refusal::SetNotText => "set not text".to_owned(),
+        Refusal::GivenTwice(name) => format!("twice: {name}"),
         Refusal::Misfit(unfit) => {
             format!("misfit {}", unfit.iter().map(|unfit| unfit.name.clone()).collect::<Vec<_>>().join(" "))
         }
