@@ -5,6 +5,7 @@ use futures_util::future::BoxFuture;
 
 use super::REF;
 use crate::app::{Code, Error, ShowRequest, Shown};
+use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
@@ -27,6 +28,7 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("detail", Kind::Word(&["summary", "full"]), "full adds texts, and unfolds flows within.")
             .default("\"summary\""),
         Parameter::new("format", Kind::Word(&["json", "mermaid"]), "mermaid: the flow's graph.").default("\"json\""),
+        Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply.").default("20000").unlisted(),
         Parameter::new("refresh", Kind::Flag, "Ask the source for changes first.").unlisted(),
     ],
     failure: FailureShape::Error,
@@ -53,7 +55,8 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
             }
             (Shown::Flow { .. } | Shown::Template { .. }, _) => {
                 let whole = wire::shown(&shown, arguments.text("detail") == Some("full"));
-                Ok(Reply::of(&whole.for_a_message()))
+                let most = arguments.count("maxTokens").and_then(|most| usize::try_from(most).ok());
+                Ok(Reply::of(&whole.within(most)))
             }
         }
     }

@@ -1,14 +1,18 @@
 //! Errors: `{code, message, source, nextStep?, details?}`.
 
+use std::collections::BTreeMap;
+
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::common::error_code;
 use super::finding::FindingAnswer;
-use super::limit::json_of;
+use super::limit::{FAILURE_CHARACTERS, Limit, json_of};
+use super::size::beginning;
 use crate::app::Error;
 use crate::code::Code;
+use crate::names::MOST_NAMED;
 
 /// What failed, why, and what helps.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -42,6 +46,9 @@ pub struct ErrorDetails {
     /// How many findings are left out, so that the failure stays readable.
     #[serde(skip_serializing_if = "Option::is_none")]
     findings_left_out: Option<usize>,
+    /// Name of a list to how many of its entries are left out, so that the failure stays readable.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    left_out: BTreeMap<String, usize>,
 }
 
 /// What a fact is written as.
@@ -123,16 +130,32 @@ fn with_facts(schema: &mut Schema) {
 /// How many characters of findings an error names at most: failures stay readable.
 const FINDING_CHARACTERS: usize = 7_000;
 
+/// The longest that a message and a next step of a long failure may be, in characters.
+const LONGEST_WORDS: usize = 2_000;
+
 impl ErrorAnswer {
-    /// An error of one operation.
+    /// An error of one operation, as long as a failure may be: of long lists it names the first.
     pub fn of(error: &Error, source: &str) -> Self {
-        Self {
+        let mut answer = Self {
             code: error.code.word().to_owned(),
             message: error.message.clone(),
             source: source.to_owned(),
             next_step: error.next_step.clone(),
             details: ErrorDetails::of(error),
+        };
+        let limit = Limit::characters(FAILURE_CHARACTERS);
+        for most in [MOST_NAMED, 5, 1] {
+            if limit.fits(&answer) {
+                break;
+            }
+            for words in std::iter::once(&mut answer.message).chain(&mut answer.next_step) {
+                *words = beginning(words, LONGEST_WORDS).0;
+            }
+            if let Some(details) = &mut answer.details {
+                details.shorten(most);
+            }
         }
+        answer
     }
 }
 
@@ -161,6 +184,21 @@ impl ErrorDetails {
             findings.push(finding);
         }
         let left_out = error.findings.len() - findings.len();
-        Some(Self { facts, findings, findings_left_out: (left_out > 0).then_some(left_out) })
+        let findings_left_out = (left_out > 0).then_some(left_out);
+        Some(Self { facts, findings, findings_left_out, left_out: BTreeMap::new() })
+    }
+
+    /// Leaves no more than so many entries in its lists, and counts the others; long texts keep their beginning.
+    fn shorten(&mut self, most: usize) {
+        for (name, fact) in &mut self.facts {
+            match fact {
+                Value::Array(items) if items.len() > most => {
+                    *self.left_out.entry(name.clone()).or_default() += items.len() - most;
+                    items.truncate(most);
+                }
+                Value::String(text) => *text = beginning(text, LONGEST_WORDS).0,
+                Value::Array(_) | Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+        }
     }
 }

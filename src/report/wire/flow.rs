@@ -13,20 +13,17 @@ use serde_json::{Map, Value};
 use super::asked::ModelsAsked;
 use super::common::{Freshness, ReadAt, WarningAnswer};
 use super::finding::FindingAnswer;
-use super::limit::Limit;
+use super::limit::{Limit, MAX_TOKENS};
 use super::size::{Cut, CutWords, Cuttable, StepPieces, fit, shorten};
 use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate, in_sets};
 use crate::model::{Edge, EdgeKind, Flow, NodeKind, VariableSet};
-use crate::names::quoted;
+use crate::names::{quoted, shown as shown_safely};
 use crate::plan::{Input, Plan};
 use steps::{Beside, ShownStep};
 
 pub use schema::input_schema;
 pub(in crate::report) use steps::Origins;
-
-/// What is said where one message can't hold a flow.
-const TOO_LARGE: &str = "texts were cut to fit one message";
 
 /// What `flows_show` answers: a flow as it would be executed, or a template.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -240,12 +237,26 @@ pub fn shown(shown: &Shown, full: bool) -> ShownAnswer {
 }
 
 impl ShownAnswer {
-    /// The same, as much of it as one message holds.
+    /// The same within so many estimated tokens (20,000 unless that is said), and within one message.
     #[must_use]
-    pub fn for_a_message(self) -> Self {
+    pub fn within(self, max_tokens: Option<usize>) -> Self {
+        let limit = Limit::tokens(max_tokens.unwrap_or(MAX_TOKENS));
+        let rest = |file: &str| {
+            format!(
+                "texts were cut or entries left out to fit; flows_show with a larger maxTokens shows more, and the file \
+                 {} has all",
+                shown_safely(file, 200)
+            )
+        };
         match self {
-            Self::Flow(flow) => Self::Flow(Box::new(fit(*flow, &Limit::FRAME, TOO_LARGE))),
-            Self::Template(template) => Self::Template(Box::new(fit(*template, &Limit::FRAME, TOO_LARGE))),
+            Self::Flow(flow) => {
+                let rest = rest(&flow.file);
+                Self::Flow(Box::new(fit(*flow, &limit, &rest)))
+            }
+            Self::Template(template) => {
+                let rest = rest(&template.file);
+                Self::Template(Box::new(fit(*template, &limit, &rest)))
+            }
         }
     }
 }
@@ -405,23 +416,27 @@ impl Cuttable for ShownFlow {
     }
 
     fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        self.steps.iter_mut().map(ShownStep::pieces).collect()
+        self.steps.iter_mut().flat_map(ShownStep::pieces).collect()
     }
 
     fn messages(&mut self) -> Vec<&mut String> {
-        self.warnings.iter_mut().map(|warning| &mut warning.message).collect()
+        let described = self.inputs.iter_mut().filter_map(|input| input.description.as_mut());
+        let warnings = self.warnings.iter_mut().map(|warning| &mut warning.message);
+        std::iter::once(&mut self.description).chain(described).chain(warnings).collect()
     }
 
     fn finals(&mut self) -> Vec<CutWords<'_>> {
-        Vec::new()
+        self.inputs.iter_mut().filter_map(|input| input.default.as_mut()).map(CutWords::Value).collect()
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {
-        shorten(self, "steps", |flow| Some(&mut flow.steps), limit)
+        // What else is said of the order comes first: `dependsOn` of the steps says that, too.
+        shorten(self, "edges", |flow| Some(&mut flow.edges), limit)
             || shorten(self, "nodes", |flow| flow.nodes.as_mut(), limit)
-            || shorten(self, "edges", |flow| Some(&mut flow.edges), limit)
             || shorten(self, "findings", |flow| Some(&mut flow.findings), limit)
+            || shorten(self, "steps", |flow| Some(&mut flow.steps), limit)
             || shorten(self, "inputs", |flow| Some(&mut flow.inputs), limit)
+            || shorten(self, "variableSets", |flow| Some(&mut flow.variable_sets), limit)
     }
 }
 

@@ -321,7 +321,7 @@ fn split(text: &str, characters: usize) -> (&str, &str) {
 }
 
 /// A text's beginning with a word on its whole length, where it is longer.
-fn beginning(whole: &str, kept: usize) -> (String, Option<usize>) {
+pub(super) fn beginning(whole: &str, kept: usize) -> (String, Option<usize>) {
     let (begun, rest) = split(whole, kept);
     if split(rest, SAID).1.is_empty() {
         return (whole.to_owned(), None);

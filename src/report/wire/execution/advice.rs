@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use crate::app::Recorded;
 use crate::code::Code;
 use crate::execute::Executed;
 use crate::model::ToolAddress;
 use crate::names::{counted, quoted, shown};
 use crate::plan::{Intent, Work};
-use crate::run::{Run, StepError};
+use crate::run::{Run, Status, StepError};
 
 /// What happened, in a sentence.
 pub(super) fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
@@ -29,24 +30,41 @@ pub(super) fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
 }
 
 /// What helps where the execution was interrupted.
-pub(super) fn resuming(id: &str) -> String {
+fn resuming(id: &str) -> String {
     format!(
         "the execution was interrupted, and what finished is stored: flows_resume with executionId {id} goes on where it \
          stopped (flowy run --resume {id})"
     )
 }
 
+/// What comes next after an execution that has ended.
+pub(super) fn after_end(id: &str, flow: &str, recorded: &Recorded) -> String {
+    let run = &recorded.executed.run;
+    if run.status() == Status::Success {
+        return after_success(flow, &recorded.executed);
+    }
+    if recorded.resumable {
+        return resuming(id);
+    }
+    next_step(run, run.failures().next().map(|(step, error)| (run.cause_of(step), error)))
+}
+
 /// What helps against the first failure.
-pub(super) fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
+fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
     let work = first.and_then(|(step, _)| run.plan().step(step)).map(|step| &step.work);
     if let (Some((step, _)), Some(Work::Gather(gather))) = (first, work)
         && run.cause_of(step) == step
     {
-        return format!(
-            "flow {} refuses what the step hands it: give another value where that comes from, or fix `variables` of \
-             the node",
-            quoted(&gather.flow)
-        );
+        let refused = first.is_some_and(|(_, error)| error.code != Code::ExecutionError);
+        let flow = quoted(&gather.flow);
+        return if refused {
+            format!(
+                "flow {flow} refuses what the step hands it: give another value where that comes from, or fix \
+                 `variables` of the node"
+            )
+        } else {
+            format!("give a value that holds what the step hands on to flow {flow}, or fix `variables` of the node")
+        };
     }
     let step: Cow<'_, str> = match first.map_or(Code::ExecutionError, |(_, error)| error.code) {
         Code::TemplateNotFound => {
@@ -179,7 +197,7 @@ fn over_limit(work: Option<&Work>, error: Option<&StepError>) -> &'static str {
 }
 
 /// What is said of an execution in which no step failed: what its final result is, and what to do with it.
-pub(super) fn after_success(flow: &str, executed: &Executed) -> String {
+fn after_success(flow: &str, executed: &Executed) -> String {
     let run = &executed.run;
     let begin = format!("flows_begin with flowName {} hands you one step after the other", quoted(flow));
     let unfilled = executed.unfilled().count();
@@ -192,7 +210,8 @@ pub(super) fn after_success(flow: &str, executed: &Executed) -> String {
     }
     let texts = run.plan().steps().iter().filter(|step| matches!(step.work, Work::Render(_))).count();
     match last_work(run).filter(|_| run.final_output().is_some()) {
-        None => "the flow gave no final result: with detail full, `intermediateResults` shows what its steps gave"
+        None => "the flow gave no final result: flows_status with include [\"steps\"], or flows_execute with detail full, shows what its \
+                 steps gave"
             .to_owned(),
         Some(Work::Call(call)) => {
             let tool = shown(&call.address.to_string(), 200);

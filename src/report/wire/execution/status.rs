@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::SOURCE;
 use super::steps::{DoneStep, failures, skipped};
+use super::{SOURCE, advice};
 use crate::app::{Detail, Finished, Outcome, Pending, Recorded, Section, state_of};
 use crate::discover::millis;
 use crate::report::wire::common::{FailedStep, Results, SkippedStep, Stamp, guided_state};
@@ -59,7 +59,9 @@ impl From<&Pending> for RunningAnswer {
             steps_total: pending.steps,
             kept_until: Stamp::seconds(pending.kept_until),
             next_step: match pending.resumes_at {
-                None => format!("call flows_status with executionId {}", pending.id),
+                None => {
+                    format!("call flows_status with executionId {}: it gives finalResult when all is done", pending.id)
+                }
                 Some(_) => format!(
                     "the server waits for a model's limit and goes on by itself at resumesAt; call flows_status with \
                      executionId {} then",
@@ -122,6 +124,8 @@ struct RanStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<Vec<SkippedStep>>,
     #[serde(flatten)]
+    results: Results,
+    #[serde(flatten)]
     whole: Option<WholeStatus>,
 }
 
@@ -129,8 +133,6 @@ struct RanStatus {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct WholeStatus {
-    #[serde(flatten)]
-    results: Results,
     /// Every step that gave an output; with include steps.
     steps: Vec<DoneStep>,
     /// How long the execution took, in milliseconds; with include steps.
@@ -145,7 +147,6 @@ impl RanStatus {
         let completed = (0..run.plan().steps().len()).filter(done);
         let failed = run.status() != Status::Success;
         let whole = include.contains(&Section::Steps).then(|| WholeStatus {
-            results: Results::of(run),
             steps: DoneStep::all(run, Detail::Full),
             total_execution_time_ms: millis(recorded.executed.took),
         });
@@ -157,6 +158,7 @@ impl RanStatus {
             completed_steps: completed.filter_map(|step| Some(run.plan().step(step)?.id.clone())).collect(),
             failures: failed.then(|| failures(run)),
             skipped: failed.then(|| skipped(run)),
+            results: Results::of(run),
             whole,
         }
     }
@@ -189,14 +191,13 @@ impl DirectAnswer {
             state: state_of(outcome),
             error,
             ran,
-            next_step: None,
+            next_step: match finished {
+                Finished::Ran(recorded) => Some(advice::after_end(id, flow, recorded)),
+                Finished::Broke(_) => None,
+            },
             cut: Cut::default(),
         };
-        let status = match &status.ran {
-            Some(RanStatus { whole: Some(_), .. }) => fit(status, &Limit::tokens(MAX_TOKENS), &rest_of_execution(id)),
-            Some(_) | None => status,
-        };
-        Self::Ended(Box::new(status))
+        Self::Ended(Box::new(fit(status, &Limit::tokens(MAX_TOKENS), &rest_of_execution(id))))
     }
 }
 
@@ -220,8 +221,7 @@ impl Cuttable for DirectStatus {
     }
 
     fn finals(&mut self) -> Vec<CutWords<'_>> {
-        let whole = self.ran.as_mut().and_then(|ran| ran.whole.as_mut());
-        whole.map(|whole| whole.results.words()).unwrap_or_default()
+        self.ran.as_mut().map(|ran| ran.results.words()).unwrap_or_default()
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {

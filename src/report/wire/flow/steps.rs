@@ -166,17 +166,25 @@ impl ShownStep {
         }
     }
 
-    pub(super) fn pieces(&mut self) -> StepPieces<'_> {
+    /// What can give way of a step, and of the steps within it.
+    pub(super) fn pieces(&mut self) -> Vec<StepPieces<'_>> {
+        let mut within = Vec::new();
+        let seen = |name, values| CutPiece::new(name, CutPart::Seen, values);
         let pieces = match &mut self.does {
             ShownWork::Render { text, variable_sets, .. } => {
-                let sets =
-                    variable_sets.iter_mut().map(|set| CutPiece::new("variableSets", CutPart::Seen, set.words()));
+                let sets = variable_sets.iter_mut().map(|set| seen("variableSets", set.words()));
                 let text = text.as_mut().map(|text| CutPiece::new("text", CutPart::PutOut, CutWords::Text(text)));
                 sets.chain(text).collect()
             }
-            ShownWork::Call { .. } | ShownWork::Flow { .. } | ShownWork::Faulty { .. } => Vec::new(),
+            ShownWork::Call { args, .. } => args.iter_mut().map(|args| seen("args", CutWords::Values(args))).collect(),
+            ShownWork::Flow { variables, steps, .. } => {
+                within.extend(steps.iter_mut().flatten().flat_map(Self::pieces));
+                variables.iter_mut().map(|values| seen("variables", CutWords::Values(values))).collect()
+            }
+            ShownWork::Faulty { .. } => Vec::new(),
         };
-        StepPieces { pieces, cut: &mut self.cut }
+        within.insert(0, StepPieces { pieces, cut: &mut self.cut });
+        within
     }
 }
 

@@ -14,6 +14,7 @@ use crate::names::hex;
 use crate::plan::Source;
 use crate::report::wire::common::Stamp;
 use crate::report::wire::limit::{Limit, frame_fits};
+use crate::report::wire::size::{Cuttable, beginning};
 use crate::run::{Escalation, FilledWith, Guided, Handed, State};
 
 /// How much of an earlier output is shown, in characters; the prompt holds what it reads.
@@ -267,7 +268,7 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
 
 /// Cuts the longest texts of an answer's open step until the answer fits; says how long they were and how to read the
 /// rest.
-pub(super) fn shortened<A: Serialize>(
+pub(super) fn shortened<A: Cuttable>(
     mut answer: A,
     open: fn(&mut A) -> Option<&mut OpenStep>,
     id: &str,
@@ -279,8 +280,14 @@ pub(super) fn shortened<A: Serialize>(
         let in_a_frame = frame_fits(&answer);
         let Some(step) = open(&mut answer) else { return answer };
         // What is left is a persona or a contract: whole, unless no message could hold it.
+        let whole = step.cut.is_none();
         if !step.shorten_text(id) && (in_a_frame || !step.gives_way()) {
             return answer;
+        }
+        // Who follows nextStep alone would do a part of the step.
+        if let (true, Some(cut)) = (whole, &step.cut) {
+            let first = format!("the prompt is cut: read all of it first, {}; then ", cut.rest_of_prompt);
+            answer.next_step().get_or_insert_default().insert_str(0, &first);
         }
     }
     answer
@@ -293,7 +300,7 @@ impl OpenStep {
         let (prompt, task) = (length(&self.prompt), length(&self.task));
         let (text, length) = if prompt >= task { (&mut self.prompt, prompt) } else { (&mut self.task, task) };
         let Some(text) = text.as_mut().filter(|_| length > SHORTEST) else { return false };
-        *text = text.chars().take(length / 2).collect();
+        *text = beginning(text, length / 2).0;
         if prompt >= task {
             let node = &self.id;
             self.cut.get_or_insert_with(|| PromptCut {

@@ -193,3 +193,82 @@ async fn a_small_limit_is_kept_and_the_final_result_goes_last() {
         assert!(longest <= 120, "outputs are at their shortest before the final result is cut: {longest}");
     }
 }
+
+/// A flow of so many steps that one more joins.
+fn wide(steps: usize) -> (String, String) {
+    let mut nodes: Vec<Value> = (0..steps)
+        .map(|n| json!({"id": format!("s{n}"), "type": "template", "data": {"label": format!("Step {n}"), "template": "x"}}))
+        .collect();
+    let joined: String = (0..steps).map(|n| format!("{{s{n}_result}} ")).collect();
+    nodes.push(json!({"id": "join", "type": "template", "data": {"label": "Join", "template": joined}}));
+    let edges: Vec<Value> = (0..steps).map(|n| json!({"source": format!("s{n}"), "target": "join"})).collect();
+    let file = json!({"metadata": {"name": "Wide", "version": "1.0.0"}, "nodes": nodes, "edges": edges});
+    ("flows/Wide.json".to_owned(), file.to_string())
+}
+
+#[tokio::test]
+async fn a_refusal_of_any_size_of_flow_stays_short() {
+    let names: String = (0..3_000).map(|n| format!("{{n{n}}} ")).collect();
+    let ring: Vec<String> = (0..900).map(|n| format!("s{n}")).collect();
+    let nodes: Vec<(&str, &str)> = ring.iter().map(|id| (id.as_str(), "T")).collect();
+    let edges: Vec<(&str, &str)> =
+        (0..ring.len()).map(|n| (ring[n].as_str(), ring[(n + 1) % ring.len()].as_str())).collect();
+    let files = [flow("Many", &[("n1", "Names")], &[]), template("Names", &names), flow("Ring", &nodes, &edges)];
+    let mut session = Bench::folder(files.into_iter().chain([template("T", "x")])).session().await;
+    for name in ["Many", "Ring"] {
+        for tool in ["flows_execute", "flows_begin"] {
+            let failed = session.failed(tool, json!({"flowName": name})).await;
+            assert!(failed.to_string().chars().count() <= 10_000, "{name}: {}", failed.to_string().len());
+            assert!(failed["details"]["leftOut"].is_object(), "{failed}");
+        }
+    }
+    let failed = session.failed("flows_execute", json!({"flowName": "Many"})).await;
+    as_published(EXECUTE_FAILURE, &failed);
+    assert!(failed["message"].as_str().unwrap().ends_with("and 2,980 more"), "{failed}");
+}
+
+#[tokio::test]
+async fn a_flow_is_shown_within_the_size_of_a_reply() {
+    let files = [wide(900), flow("Long", &[("n1", "Long")], &[]), template("Long", &"long ".repeat(180_000))];
+    let mut session = Bench::folder(files).session().await;
+    for request in
+        [json!({"name": "Wide"}), json!({"name": "Long", "detail": "full"}), json!({"name": "templates/Long.json"})]
+    {
+        let shown = session.call("flows_show", request.clone()).await["structuredContent"].clone();
+        assert!(shown.to_string().len() < 90_000, "{request}: {}", shown.to_string().len());
+        if shown["code"].is_null() {
+            assert_eq!(shown["truncated"], json!(true), "{request}");
+        }
+    }
+    let shown = session.ok("flows_show", json!({"name": "Wide"})).await;
+    assert!(shown["steps"].as_array().unwrap().len() > 100, "{}", shown["leftOut"]);
+    let more = session.ok("flows_show", json!({"name": "Wide", "maxTokens": 200_000})).await;
+    assert_eq!(more["steps"].as_array().unwrap().len(), 901);
+}
+
+#[tokio::test]
+async fn who_asks_for_a_finished_execution_gets_its_result() {
+    let bench = Bench::folder([wide(300)]);
+    let mut session = bench.session().await;
+    let begun = session.ok("flows_execute", json!({"flowName": "Wide", "waitSeconds": 0})).await;
+    assert!(begun["nextStep"].as_str().unwrap().contains("flows_status"), "{begun}");
+    loop {
+        let stands = session.ok("flows_status", json!({"executionId": begun["executionId"]})).await;
+        if stands["state"] == "completed" {
+            assert!(stands["finalResult"].as_str().unwrap().starts_with("x x"), "{stands}");
+            assert!(stands["nextStep"].as_str().unwrap().contains("finalResult"), "{stands}");
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_cut_says_so_in_its_text_and_first_in_what_comes_next() {
+    let files = [flow("Long", &[("n1", "Long")], &[]), template("Long", &"long ".repeat(20_000))];
+    let mut session = Bench::folder(files).session().await;
+    let begun = session.ok("flows_begin", json!({"flowName": "Long"})).await;
+    assert!(begun["step"]["prompt"].as_str().unwrap().ends_with("… [cut: 100000 characters in all]"), "{begun}");
+    let next = begun["nextStep"].as_str().unwrap();
+    assert!(next.starts_with("the prompt is cut: read all of it first, flows_status"), "{next}");
+}
