@@ -7,8 +7,8 @@
 use serde_json::{Map, Number, Value, json};
 
 use super::parameter::{Kind, Parameter, parameter_named};
-use crate::app::{Code, Detail, Error, ExposedFlow};
-use crate::names::{nearest, nfc, quoted};
+use crate::app::{Code, Detail, Error, ExposedFlow, read_values};
+use crate::names::{few, nearest, nfc, quoted};
 
 /// The most unknown arguments that are told of one call.
 const MOST_UNKNOWN: usize = 20;
@@ -27,9 +27,11 @@ impl Arguments {
     pub(super) fn read(tool: &str, parameters: &'static [Parameter], sent: Map<String, Value>) -> Result<Self, Error> {
         let mut values = Map::new();
         let mut unknown: Vec<String> = Vec::new();
+        let mut objects: Vec<String> = Vec::new();
         for (name, value) in sent {
             let Some(parameter) = parameter_named(parameters, &name) else {
                 if !absent(&value) {
+                    objects.extend(value.is_object().then(|| quoted(&name)));
                     unknown.push(name);
                 }
                 continue;
@@ -47,7 +49,19 @@ impl Arguments {
         }
         if !unknown.is_empty() {
             let names = parameters.iter().filter(|parameter| parameter.listed).map(|parameter| parameter.name);
-            return Err(unknown_names(tool, names, &unknown));
+            let error = unknown_names(tool, names, &unknown);
+            let Some(next) = error.next_step.clone() else { return Err(error) };
+            if parameter_named(parameters, "initialVariables").is_none() || next.starts_with("did you mean") {
+                return Err(error);
+            }
+            let how = match objects.first() {
+                Some(object) => format!("give the values of the flow's inputs as initialVariables instead of {object}"),
+                None => {
+                    let values = few(unknown.iter().map(|name| format!("{}: …", quoted(name))));
+                    format!("give values of the flow's inputs as initialVariables: {{{values}}}")
+                }
+            };
+            return Err(error.next(format!("{how}; {next}")));
         }
         for parameter in parameters.iter().filter(|parameter| parameter.required) {
             if !values.contains_key(parameter.name) {
@@ -187,6 +201,11 @@ impl Parameter {
                 Value::Number(number) => Ok(Value::String(number.to_string())),
                 other => Err(self.misfit(&other, "a text")),
             },
+            Kind::File => match value {
+                Value::String(_) => Ok(value),
+                Value::Object(_) => Ok(Value::String(value.to_string())),
+                other => Err(self.misfit(&other, "a text")),
+            },
             Kind::Flag => match &value {
                 Value::Bool(_) => Ok(value),
                 Value::String(text) if text.eq_ignore_ascii_case("true") => Ok(Value::Bool(true)),
@@ -228,7 +247,12 @@ impl Parameter {
                 Value::Object(_) => Ok(value),
                 // PHP's object without members.
                 Value::Array(items) if items.is_empty() => Ok(json!({})),
-                Value::String(text) => match serde_json::from_str(&text) {
+                // Some clients write objects as texts, and a few write such a text as a text once more.
+                Value::String(text) => match read_values(&text).and_then(|value| match value {
+                    Value::String(again) => read_values(&again),
+                    once => Ok(once),
+                }) {
+                    Ok(Value::Null) => Ok(json!({})),
                     Ok(Value::Object(object)) => Ok(Value::Object(object)),
                     Ok(other) => Err(self.misfit(&other, "an object")),
                     Err(error) => Err(self.wrong(&format!("is a text that is not a JSON object: {error}"))),
@@ -281,9 +305,11 @@ impl Parameter {
 
     fn wrong(&self, why: &str) -> Error {
         let example = match self.kind {
+            Kind::Values if self.name == "templates" => " For example: {\"Facts.md\": \"…\"}",
             Kind::Values => " For example: {\"topic\": \"…\"}",
             Kind::Texts => " For example: [\"…\"]",
             Kind::Text
+            | Kind::File
             | Kind::Count(..)
             | Kind::Seconds(_)
             | Kind::Flag

@@ -120,6 +120,30 @@ fn of(error: &Error) -> ErrorCode {
     }
 }
 
+/// What requests can't do without, each with params that can be read.
+const NEEDED: [(&str, &[&str], &str); 3] = [
+    (
+        "completion/complete",
+        &["ref", "argument"],
+        r#"{"ref": {"type": "ref/prompt", "name": "…"}, "argument": {"name": "…", "value": "…"}}"#,
+    ),
+    ("prompts/get", &["name"], r#"{"name": "…", "arguments": {"topic": "…"}}"#),
+    ("resources/read", &["uri"], r#"{"uri": "flow://list"}"#),
+];
+
+/// The params of one of the protocol's own methods can't be read.
+pub(super) fn unreadable(method: &str, params: Option<&Value>) -> ErrorData {
+    let mut message = format!("the params of {method} can't be read");
+    if let Some((_, names, sample)) = NEEDED.iter().find(|(name, ..)| *name == method) {
+        let lacks = |name: &&&str| params.and_then(|params| params.get(**name)).is_none();
+        for name in names.iter().filter(lacks) {
+            message = format!("{message}: `{name}` is missing");
+        }
+        message = format!("{message}; send them as in {sample}");
+    }
+    ErrorData::invalid_params(message, None)
+}
+
 /// There is no such tool among these; `alone` where they are flows and nothing else.
 pub(super) fn unknown_tool(called: &str, names: &[String], alone: bool) -> ErrorData {
     let fixed = ALL.iter().any(|tool| tool.name == aliases::tool(called).0);

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 pub(super) enum Kind {
     /// A text.
     Text,
+    /// The text of a file; one in JSON may come as the object that it holds.
+    File,
     /// A whole number from the first to the second.
     Count(i64, i64),
     /// Seconds, perhaps with a fraction, from 0 to this.
@@ -98,7 +100,7 @@ impl Parameter {
 
     pub(super) fn schema(&self) -> Value {
         let mut schema = match self.kind {
-            Kind::Text => json!({"type": "string"}),
+            Kind::Text | Kind::File => json!({"type": "string"}),
             Kind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
             Kind::Seconds(most) => json!({"type": "number", "minimum": 0, "maximum": most}),
             Kind::Flag => json!({"type": "boolean"}),

@@ -55,7 +55,7 @@ pub fn tool_rows() -> Vec<ToolRow> {
 
 fn kind(kind: Kind) -> String {
     match kind {
-        Kind::Text => "text".to_owned(),
+        Kind::Text | Kind::File => "text".to_owned(),
         Kind::Count(least, most) => format!("whole number from {least} to {most}"),
         Kind::Seconds(most) => format!("seconds from 0 to {most}"),
         Kind::Flag => "true or false".to_owned(),

@@ -518,7 +518,7 @@ impl ServerHandler for McpServer {
         let Some(tool) = found else {
             // rmcp hands over what is one of its own methods only where it can't read the rest.
             return Err(if failure::MCP.contains(&request.method.as_str()) {
-                ErrorData::invalid_params(format!("the params of {} can't be read", request.method), None)
+                failure::unreadable(&request.method, request.params.as_ref())
             } else {
                 ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)
             });

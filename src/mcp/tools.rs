@@ -63,7 +63,7 @@ mod tests {
         for parameter in ALL.iter().flat_map(|tool| tool.parameters).filter(|parameter| !parameter.default.is_empty()) {
             let default: Value = serde_json::from_str(parameter.default).expect("JSON");
             let fits = match parameter.kind {
-                Kind::Text => default.is_string(),
+                Kind::Text | Kind::File => default.is_string(),
                 Kind::Count(least, most) => default.as_i64().is_some_and(|number| (least..=most).contains(&number)),
                 Kind::Seconds(most) => {
                     default.as_f64().is_some_and(|seconds| (0.0..=f64::from(most)).contains(&seconds))

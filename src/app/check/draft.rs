@@ -147,7 +147,11 @@ impl App {
 
 /// The file that a text belongs in: JSON begins with a brace, everything else is Markdown.
 fn file_for(text: &str) -> Result<CatalogPath, Error> {
-    let json = text.trim_start_matches('\u{FEFF}').trim_start().starts_with('{');
+    let begun = text.trim_start_matches('\u{FEFF}').trim_start();
+    // Models fence what they write: what is fenced says what it is.
+    let fenced =
+        begun.strip_prefix("```").and_then(|rest| rest.split_once('\n')).map(|(_, inside)| inside.trim_start());
+    let json = fenced.unwrap_or(begun).starts_with('{');
     let ending = if json { "json" } else { "flow.md" };
     let path = |stem: &str| CatalogPath::new(&format!("flows/{stem}.{ending}"));
     let unnamed = path("Draft").map_err(|error| Error::new(Code::InternalError, error.to_string()))?;

@@ -24,7 +24,7 @@ pub(super) const TOOL: Definition = Definition {
     destructive: false,
     steps: StepWork::None,
     parameters: &[
-        Parameter::new("flow", Kind::Text, "Text of the flow file."),
+        Parameter::new("flow", Kind::File, "Text of the flow file."),
         Parameter::new("templates", Kind::Values, "Texts of its templates by file name; others are the catalog's.")
             .default("{}"),
         Parameter::new("ref", Kind::Text, REF),

@@ -19,6 +19,7 @@ mod refusals;
 mod resources;
 mod searching;
 mod sizes;
+mod slips;
 mod tiers;
 mod together;
 
