@@ -38,7 +38,7 @@ pub fn main() -> ExitCode {
             if code == 0 {
                 // Help and version come this way, too; they are results.
                 let printer = Printer::of_process(Color::Auto, false);
-                printer.out_styled(&refusal.render().ansi().to_string());
+                printer.out_help(&refusal.render());
                 return printer.exit(code);
             }
             drop(refusal.print());
@@ -51,7 +51,7 @@ pub fn main() -> ExitCode {
     let printer = Printer::of_process(cli.everywhere.color, cli.everywhere.quiet);
     let Some(command) = cli.command else {
         let help = help::command(HelpPage::Short).color(printer.clap_color()).render_help();
-        printer.out_styled(&help.ansi().to_string());
+        printer.out_help(&help);
         return printer.exit(0);
     };
     let code = run(command, &source, &cli.everywhere, &printer);

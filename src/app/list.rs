@@ -58,8 +58,18 @@ pub const UNASKED_EXAMPLES: &str = "no source is set, so these are the built-in 
                                     or --source examples if they are wanted";
 
 impl Listing {
-    /// What to do next, where there is something.
+    /// What to do next, where there is something: what was begun may be meant, too.
     pub fn next_step(&self) -> Option<Cow<'_, str>> {
+        let step = self.advice()?;
+        if self.open_executions == 0 || !self.overlooked.is_empty() {
+            return Some(step);
+        }
+        let open = counted(self.open_executions, "execution is open", "executions are open");
+        Some(format!("{open}: to go on with what was begun, call flows_status; {step}").into())
+    }
+
+    /// What helps to find a flow, where something does.
+    pub fn advice(&self) -> Option<Cow<'_, str>> {
         const NONE_USABLE: &str = "no file of flows/ can be used as a flow; `errors` names each with its reason";
         let meant = few(self.overlooked.iter().map(|(path, meant)| {
             format!("{} (it would be read as {})", shown(path, LONGEST_PATH), shown(meant, LONGEST_PATH))
@@ -71,12 +81,7 @@ impl Listing {
         if !not_read.is_empty() {
             return self.page.next_step.as_deref().map(|step| format!("{step}{not_read}").into());
         }
-        let step = self.page.next_step.as_deref()?;
-        if self.open_executions == 0 {
-            return Some(step.into());
-        }
-        let open = counted(self.open_executions, "execution is open", "executions are open");
-        Some(format!("{open}: to go on with what was begun, call flows_status; {step}").into())
+        self.page.next_step.as_deref().map(Cow::from)
     }
 }
 

@@ -20,6 +20,9 @@ pub(super) enum HelpPage {
     Whole,
 }
 
+/// What stands for a blank at which no line of a help page ends.
+pub(super) const UNBROKEN: &str = "\u{a0}";
+
 /// What means something to a command.
 struct Relevant {
     command: &'static str,
@@ -55,9 +58,8 @@ const RELEVANT: &[Relevant] = &[
         flags: READING,
     },
     Relevant { command: "validate", settings: &[Source, Catalog, Reading, Servers, CacheFolder, All], flags: READING },
-    // Here --json is the form of the files, which the page says.
-    Relevant { command: "new", settings: &[Source, All], flags: &["quiet", "color"] },
-    Relevant { command: "init", settings: &[All], flags: &["quiet", "color"] },
+    Relevant { command: "new", settings: &[Source, All], flags: ANSWERING },
+    Relevant { command: "init", settings: &[All], flags: ANSWERING },
     Relevant { command: "test", settings: &[Source, Reading, All], flags: ANSWERING },
     Relevant { command: "diff", settings: &[Reading, CacheFolder, All], flags: ANSWERING },
     Relevant { command: "fmt", settings: &[All], flags: ANSWERING },
@@ -92,6 +94,9 @@ const RELEVANT: &[Relevant] = &[
     Relevant { command: "completions", settings: &[], flags: &[] },
 ];
 
+/// The commands whose `--json` is the form of the files that they write.
+const WRITING: &[&str] = &["new", "init"];
+
 /// The command line, with help pages that show what concerns each command.
 pub(super) fn command(page: HelpPage) -> Command {
     let command = Cli::command();
@@ -120,13 +125,26 @@ fn shown(flag: Arg, relevant: &Relevant, page: HelpPage) -> Arg {
     };
     let hidden = flag.is_hide_set() || !means_something;
     let rare = flag.is_hide_short_help_set() && page == HelpPage::Short;
-    flag.hide(hidden).hide_short_help(rare)
+    let of_files = id == "json" && WRITING.contains(&relevant.command);
+    let flag = flag.hide(hidden).hide_short_help(rare);
+    if of_files { flag.help("Write the files as JSON instead of Markdown") } else { flag }
+}
+
+/// A text whose indented lines are not broken: they are commands to copy, and half of one is another command.
+/// clap breaks lines at blanks alone; the printer puts them back.
+fn kept_whole(text: &str) -> String {
+    let line = |line: &str| if line.starts_with("  ") { line.replace(' ', UNBROKEN) } else { line.to_owned() };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// A whole page is laid out as a short one, one line a flag: clap's long form takes three.
 fn laid_out(command: Command, page: HelpPage) -> Command {
     const WITHOUT_ABOUT: &str = "{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
     let about = command.get_long_about().cloned();
+    let command = match command.get_after_help().map(ToString::to_string) {
+        Some(after) => command.after_help(kept_whole(&after)),
+        None => command,
+    };
     match (page, about) {
         (HelpPage::Whole, Some(about)) => {
             command.long_about(Resettable::Reset).before_help(about).help_template(WITHOUT_ABOUT)

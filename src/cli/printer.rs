@@ -10,9 +10,11 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
+use clap::builder::StyledStr;
 use serde::Serialize;
 
 use super::args::Color;
+use super::help::UNBROKEN;
 use crate::app::Error;
 use crate::names::unprintable;
 use crate::report::human::{self, Look};
@@ -118,15 +120,23 @@ impl Printer {
     }
 
     /// Help, whose colours are dropped where they are not wanted.
-    pub(super) fn out_styled(&self, text: &str) {
+    pub(super) fn out_help(&self, help: &StyledStr) {
         let choice = if self.out_look.color { ColorChoice::AlwaysAnsi } else { ColorChoice::Never };
-        self.write_to(AutoStream::new(io::stdout().lock(), choice), text);
+        let text = help.ansi().to_string().replace(UNBROKEN, " ");
+        self.write_to(AutoStream::new(io::stdout().lock(), choice), &text);
     }
 
     /// A text of a flow: byte-exact, except that a terminal gets no control characters and a last
     /// line that ends.
     pub(super) fn out_text(&self, text: &str) {
-        if self.out_terminal { self.out(&human::safe_block(text)) } else { self.out_exact(text) }
+        if self.out_terminal {
+            return self.out(&human::safe_block(text));
+        }
+        self.out_exact(text);
+        // In a log that holds both streams, the next line would stand behind the text's last one.
+        if !self.quiet && !text.is_empty() && !text.ends_with('\n') && one_stream() {
+            write_err("\n");
+        }
     }
 
     /// Whether a result can be shown while it comes: only a person watches it grow.
@@ -256,6 +266,19 @@ fn escaped(json: &str) -> String {
         }
     }
     out
+}
+
+/// Whether stdout and stderr are the same pipe or file.
+#[cfg(unix)]
+fn one_stream() -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let file = |path| std::fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+    file("/dev/stdout").is_some_and(|out| Some(out) == file("/dev/stderr"))
+}
+
+#[cfg(not(unix))]
+fn one_stream() -> bool {
+    false
 }
 
 fn write_err(text: &str) {

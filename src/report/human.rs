@@ -29,6 +29,7 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use chrono::{DateTime, Utc};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::app::Error;
 use crate::names::{counted as count, few, grouped, unprintable};
@@ -148,7 +149,7 @@ fn hanging(head: &str, text: &str, indent: usize, look: Look) -> String {
         return format!("{head}{text}\n");
     }
     let room = look.columns();
-    let lines = folded(text, room.saturating_sub(bare(head).chars().count()), room.saturating_sub(indent));
+    let lines = folded(text, room.saturating_sub(bare(head).width()), room.saturating_sub(indent));
     format!("{head}{}\n", lines.join(&format!("\n{}", " ".repeat(indent))))
 }
 
@@ -171,8 +172,8 @@ fn folded(text: &str, first: usize, others: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut left = first;
     for word in text.split_inclusive(' ') {
-        let width = bare(word).chars().count();
-        let full = bare(word.trim_end()).chars().count() > left;
+        let width = bare(word).width();
+        let full = bare(word.trim_end()).width() > left;
         if full && lines.last().is_some_and(|line| !line.trim().is_empty()) {
             lines.push(String::new());
             left = others;
@@ -194,17 +195,22 @@ fn bare(text: &str) -> String {
 
 /// A text in one line that keeps to so many columns: cut at the end of a word where there is one.
 fn cut_to(text: &str, columns: usize) -> String {
-    if text.chars().count() <= columns {
+    if text.width() <= columns {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
+    let mut taken = 0;
+    let fits = |c: &char| {
+        taken += c.width().unwrap_or(0);
+        taken < columns
+    };
+    let kept: String = text.chars().take_while(fits).collect();
     let kept = kept.trim_end().trim_end_matches('.');
     format!("{}…", kept.trim_end())
 }
 
 /// A next step speaks of tools; here commands do the same.
 fn for_commands(step: &str) -> String {
-    const WORDS: [(&str, &str); 18] = [
+    const WORDS: &[(&str, &str)] = &[
         (
             "Those of flows_execute that call tools are stored, as a rule for 30 days, and others are kept for an hour, \
              the newest 100, in the process that did them; those of flows_begin are stored until they are pruned",
@@ -213,15 +219,44 @@ fn for_commands(step: &str) -> String {
         ),
         ("flows_status without executionId lists the executions there are", "`flowy executions list` lists them"),
         ("call flows_list to", "run `flowy list` to"),
+        ("call flows_list with refresh: true to see", "`flowy list --refresh` shows"),
+        ("call flows_list with refresh true, and ask again", "ask again with --refresh"),
+        ("flows_list with refresh: true", "--refresh"),
         ("call flows_execute again", "run it again"),
+        (
+            "call flows_show with that name: it shows the text, and in usedBy the flows to execute",
+            "`flowy show` with that name shows the text, and which flows use it",
+        ),
+        ("call flows_status with executionId", "see flowy executions show"),
+        ("flows_status with executionId", "flowy executions show"),
+        (", and the open step with its stepToken", ", and the open step"),
+        (
+            "for executions that are stored: those of flows_begin, and those with steps that call tools",
+            "for executions that are stored: guided ones, and those with steps that call tools",
+        ),
+        ("call flows_complete_step again with the same stepToken", "answer the step again"),
+        ("bring the answers with flows_resume, executionId", "bring the answers with flowy guide --resume"),
+        ("call flows_resume again", "run it again with --resume"),
         ("what had finished is in partialResults", "what had finished is shown"),
+        ("`errors` names each with its reason", "`flowy validate` shows each with its reason"),
         ("flows_list", "`flowy list`"),
         ("flows_show", "`flowy show NAME`"),
         ("flows_execute", "`flowy run NAME`"),
+        ("flows_begin", "`flowy guide NAME`"),
+        ("flows_complete_step", "`flowy guide --resume ID`"),
+        ("flows_escalate", "`flowy guide --resume ID`"),
+        ("flows_resume", "`flowy run --resume ID`"),
+        ("flows_status", "`flowy executions show ID`"),
+        ("flows_cancel", "`flowy executions cancel ID`"),
+        ("flows_check", "`flowy validate`"),
+        ("name the flows in `names`", "name the flows with --name"),
+        ("give `_variableSet` the name", "give --set the name"),
         ("in initialVariables", "with --var"),
         ("leave `_variableSet` out", "leave --set out"),
         ("leave `cursor` out", "leave --cursor out"),
         ("leave `tags` out", "leave --tag out"),
+        ("leave `category` out", "leave --category out"),
+        ("leave `complexity` out", "leave --complexity out"),
         (
             "several phrasings in other words and languages, or list without query",
             "--query in other words, several times, or list without it",
@@ -293,6 +328,24 @@ mod tests {
         assert_eq!(
             told,
             "error[FLOW_NOT_FOUND]: there is no flow \"Marketing\"\n  hint: did you mean \"Marketing_Strategy\"? `flowy list` shows all names\n"
+        );
+    }
+
+    #[test]
+    fn no_next_step_of_a_tool_is_left_to_who_uses_commands() {
+        for step in [
+            "call flows_status with executionId exec_1: it shows how it stands, and the open step with its stepToken",
+            "flows_status shows it; flows_begin begins one whose steps you do",
+            "ask a person with flows_escalate, or call flows_complete_step again with the same stepToken",
+            "call flows_list with refresh true, and ask again; flows_cancel, flows_resume, flows_check",
+            "name the flows in `names`; leave `cursor` out to begin anew",
+        ] {
+            let told = for_commands(step);
+            assert!(!told.contains("flows_") && !told.contains("executionId") && !told.contains("`names`"), "{told}");
+        }
+        assert_eq!(
+            for_commands("flows_status with executionId exec_1 shows its result"),
+            "flowy executions show exec_1 shows its result"
         );
     }
 

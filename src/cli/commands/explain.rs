@@ -27,7 +27,7 @@ pub(super) fn explain(args: &ExplainArgs, world: &World<'_>) -> Done {
     if world.everywhere.json {
         printer.json(&wire::rule(&page));
     } else {
-        printer.out(&human::rule(&page));
+        printer.out(&human::rule(&page, printer.out_look()));
     }
     Ok(0)
 }

@@ -17,7 +17,7 @@ pub fn conversion(conversion: &Conversion, quiet: bool) -> String {
             let _ = writeln!(text, "  renamed: {} can't be the name of a file, or is taken", quoted(name));
         }
         for lost in &part.lost {
-            let _ = writeln!(text, "  left out: {}", shown(lost, 300));
+            let _ = writeln!(text, "  has no place for: {}", shown(lost, 300));
         }
     }
     if quiet {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, grouped, hanging, hint, safe_block, time};
 use crate::app::{Code, Detail, Error, Priced, PricedTotal, Recorded, Rehearsal};
@@ -137,9 +138,11 @@ pub fn execution(
         let what = count(unfilled, "placeholder stays as it is", "placeholders stay as they are");
         let head = look.paint(DOUBTFUL, "partial:");
         after.push_str(&hanging(&head, &format!(" {what}, for no model gave the fields they ask for"), 2, look));
-        let made_for =
-            "the flow is made for guided execution: in a client, a model does its steps one by one (flows_begin)";
-        after.push_str(&hint(made_for, look));
+        let flow = super::missing::word(flow);
+        let made_for = format!(
+            "the flow is made for guided execution: a client's model does its steps one by one, or here: flowy guide {flow}"
+        );
+        after.push_str(&hint(&made_for, look));
         after.push('\n');
     }
     // On a terminal the result stands between, and its last line may be long gone.
@@ -186,7 +189,7 @@ pub fn under_way(run: &Run) -> String {
 /// How long the longest label of a plan's steps is, in characters.
 fn widest_label(plan: &Plan) -> usize {
     let done_by_somebody = plan.steps().iter().filter(|step| !matches!(step.work, Work::Gather(_)));
-    done_by_somebody.map(|step| shown(&step.label, LABEL).chars().count()).max().unwrap_or(0)
+    done_by_somebody.map(|step| shown(&step.label, LABEL).width()).max().unwrap_or(0)
 }
 
 /// How many steps failed and were skipped: the lines of the steps say the rest.
@@ -220,7 +223,7 @@ fn rule(step: &Step, by_model: bool, look: Look) -> String {
         Work::Call(_) => " the tool's answer",
         Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => "",
     };
-    let taken = LEAST + 2 + label.chars().count() + what.chars().count();
+    let taken = LEAST + 2 + label.width() + what.width();
     let line = "─".repeat(look.columns().saturating_sub(taken).max(LEAST));
     format!(
         "{} {} {}\n",
@@ -237,7 +240,7 @@ fn heading((number, step): (usize, &Step), run: &Run, widest: usize, look: Look)
         (_, (place, all)) => format!("{place} of {all}"),
     };
     let label = shown(&step.label, LABEL);
-    let gap = " ".repeat(widest.saturating_sub(label.chars().count()));
+    let gap = " ".repeat(widest.saturating_sub(label.width()));
     let mut parts = Vec::new();
     if let Some(gathers) = step.within.and_then(|within| run.plan().step(within)) {
         parts.push(format!("in {}", shown(&gathers.label, LABEL)));

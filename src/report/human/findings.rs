@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told, folded};
+use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told, fitted, folded};
 use crate::app::{BaselineNote, CheckedFile, Checkup};
 use crate::document::{Position, Span};
-use crate::names::{invisible, shown};
+use crate::names::{invisible, quoted, shown};
 use crate::validate::{Finding, Severity, mending_of};
 
 /// The longest message or hint, in characters.
@@ -43,7 +43,7 @@ pub fn checkup(checkup: &Checkup, look: Look) -> String {
             );
         }
     }
-    text + &summary(checkup, look)
+    text + &fitted(&summary(checkup, look), look)
 }
 
 /// One short line for each finding: `file:line:column: severity[rule]: message`.
@@ -74,9 +74,10 @@ fn none_in(catalog: &str) -> String {
 fn tool_notes(checkup: &Checkup) -> Vec<String> {
     let kept = checkup.kept_tools.iter().map(|kept| {
         let server = shown(&kept.server, 100);
-        let old = age(kept.age_seconds);
+        let then = if kept.age_seconds == 0 { "now".to_owned() } else { format!("{} ago", age(kept.age_seconds)) };
         format!(
-            "calls of {server} are checked against its tools as of {old} ago; `flowy servers tools {server}` asks it"
+            "calls of the server {} are checked against its tools as of {then}; `flowy servers tools {server}` asks it",
+            quoted(&server)
         )
     });
     let left = (checkup.calls_left > 0).then(|| {

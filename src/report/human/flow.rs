@@ -258,12 +258,14 @@ fn step((number, step, within): (usize, &Step, &str), origins: &Origins<'_>, bes
                 Intent::Flow(flow) => drop(writeln!(text, "     goes through flow {}", one(flow))),
                 Intent::Text => {}
             }
-            let _ = writeln!(text, "     {} {}: {}", look.paint(BAD, "fails when reached:"), code.word(), one(message));
+            let head = format!("     {}", look.paint(BAD, "fails when reached:"));
+            text.push_str(&hanging(&head, &format!(" {}: {}", code.word(), one(message)), 7, look));
         }
         Work::Call(call) => {
             let _ = writeln!(text, "     calls {}", one(&call.address.to_string()));
             if let Some(why) = tools.trouble(&call.address.server) {
-                let _ = writeln!(text, "     {} {}", look.paint(DOUBTFUL, "unavailable now:"), one(why));
+                let head = format!("     {}", look.paint(DOUBTFUL, "unavailable now:"));
+                text.push_str(&hanging(&head, &format!(" {}", one(why)), 7, look));
             }
             text.push_str(&read_by_name(&call.slots, origins, look));
         }

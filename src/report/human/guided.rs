@@ -29,7 +29,7 @@ pub fn executions(answer: &StatusAnswer, now: DateTime<Utc>, look: Look) -> Stri
         return guided.map(|summary| row(summary).join("\t") + "\n").collect();
     }
     let rows: Vec<Vec<Cell>> = guided.map(|summary| line(summary, now)).collect();
-    super::rows(&rows, 1, &[2, 5, 4], look)
+    super::rows(&rows, 1, &[5, 4, 2], look)
 }
 
 /// How a state looks: its mark, its colour, and the word for it.
@@ -113,8 +113,7 @@ pub fn executions_notes(answer: &StatusAnswer) -> String {
     match next_cursor {
         Some(cursor) => format!("{} of {total} shown; go on with --cursor {cursor}", executions.len()),
         None if *total == 0 => {
-            "no stored executions; an MCP client begins one with flows_begin, and those that call tools are stored"
-                .to_owned()
+            "no stored executions; guided ones are stored, and those that call tools or ask models".to_owned()
         }
         None => {
             let mut guided = executions.iter().filter_map(|listed| match listed {
@@ -122,7 +121,10 @@ pub fn executions_notes(answer: &StatusAnswer) -> String {
                 ExecutionEntry::Direct { .. } => None,
             });
             let waiting = guided.find(|summary| summary.state == GuidedState::AwaitingHuman);
-            waiting.map(|summary| where_answered(&summary.flow, &summary.id, summary.direct)).unwrap_or_default()
+            waiting.map_or_else(
+                || "`flowy executions show ID` shows one with its outputs".to_owned(),
+                |summary| where_answered(&summary.flow, &summary.id, summary.direct),
+            )
         }
     }
 }
@@ -162,9 +164,11 @@ pub fn guided(story: &Story, look: Look) -> String {
             look,
         ));
     }
-    if state == GuidedState::Interrupted {
+    let by_hand = state == GuidedState::Running && !guided.is_direct();
+    if by_hand || state == GuidedState::Interrupted {
+        let command = if by_hand { "guide" } else { "run" };
         let id = shown(beginning.id.as_str(), LINE);
-        text.push_str(&wrapped(&format!("go on with it: flowy run --resume {id}"), 2, look));
+        text.push_str(&wrapped(&format!("go on with it: flowy {command} --resume {id}"), 2, look));
     }
     for number in 0..beginning.plan.steps().len() {
         text.push_str(&step(guided, number, look));

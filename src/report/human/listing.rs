@@ -22,7 +22,7 @@ const LONGEST: usize = 4_000;
 pub fn listing(listing: &Listing, look: Look) -> String {
     let entries = &listing.page.entries;
     match listing.page.mode {
-        Mode::Index => entries.iter().map(|entry| line(entry) + "\n").collect(),
+        Mode::Index => entries.iter().map(|entry| super::fitted(&line(entry), look) + "\n").collect(),
         Mode::Compact if !look.terminal => entries.iter().map(|entry| line(entry) + "\n").collect(),
         Mode::Hot | Mode::Categories if !look.terminal => entries.iter().map(|entry| line(entry) + "\n").collect(),
         _ if entries.is_empty() => String::new(),
@@ -102,7 +102,7 @@ fn hot(entry: &HotEntry) -> Vec<String> {
 }
 
 fn category(entry: &CategoryEntry) -> Vec<String> {
-    let name = entry.category.as_deref().filter(|name| !name.eq_ignore_ascii_case(&entry.display_name));
+    let name = entry.category.as_deref().filter(|name| **name != entry.display_name);
     let name = name.map_or_else(String::new, |name| format!(" ({})", safe(name)));
     vec![
         format!("{}{name}", safe(&entry.display_name)),
@@ -322,7 +322,7 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     let warn = |message: &str| super::warning(message, look);
     text.push_str(&origin_notes(&listing.origin, look));
     if page.total == 0
-        && let Some(step) = listing.next_step()
+        && let Some(step) = listing.advice()
     {
         text.push_str(&super::hint(&super::for_commands(&step), look));
         text.push('\n');

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::{BAD, HEADING, Look, NAME, hint, prose, table_of_many, whole};
+use super::{BAD, HEADING, Look, NAME, hanging, hint, prose, table_of_many, whole};
 use crate::app::Error;
 use crate::model::text_or_json;
 use crate::names::{few, quoted, shown};
@@ -27,12 +27,10 @@ pub fn missing(
     let missing: Vec<&str> = missing.iter().map(|(name, _)| name.as_str()).collect();
     let flow = plan.name();
     let (are, values) = if missing.len() == 1 { ("is", "value") } else { ("are", "values") };
-    let mut text = format!(
-        "{}: {} needs {} {values} that {are} not given:\n\n",
-        look.paint(BAD, &format!("error[{}]", error.code.word())),
-        look.paint(NAME, &shown(flow, 200)),
-        missing.len()
-    );
+    let head = format!("{}:", look.paint(BAD, &format!("error[{}]", error.code.word())));
+    let needs =
+        format!(" {} needs {} {values} that {are} not given:", look.paint(NAME, &shown(flow, 200)), missing.len());
+    let mut text = hanging(&head, &needs, 2, look) + "\n";
     let inputs: HashMap<&str, &Input> = plan.inputs().iter().map(|input| (input.name.as_str(), input)).collect();
     let rows = missing.iter().map(|name| {
         let input = inputs.get(name).copied();

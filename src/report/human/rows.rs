@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::{Look, cut_to};
 
@@ -31,7 +32,7 @@ impl Cell {
     }
 
     fn width(&self) -> usize {
-        self.text.chars().count()
+        self.text.width()
     }
 }
 
@@ -69,7 +70,7 @@ pub(super) fn rows(rows: &[Vec<Cell>], elastic: usize, spare: &[usize], look: Lo
                 let _ = write!(line, "{}{}", " ".repeat(blanks), look.paint(cell.style, &kept));
                 blanks = 0;
             }
-            blanks += width.saturating_sub(kept.chars().count()) + BETWEEN;
+            blanks += width.saturating_sub(kept.width()) + BETWEEN;
         }
         let _ = writeln!(text, "{line}");
     }
@@ -85,6 +86,14 @@ mod tests {
             |name: &str, about: &str| vec![name, about, "3 min ago", "40b705"].into_iter().map(Cell::plain).collect();
         let look = Look { width: Some(width), terminal: true, ..Look::default() };
         rows(&[row("Release_Check", "Check release 2.5 before noon"), row("A", "")], 1, &[2], look)
+    }
+
+    #[test]
+    fn a_wide_character_takes_two_columns() {
+        let row = |about: &str| ["Tea", about, "now"].into_iter().map(Cell::plain).collect();
+        let look = Look { width: Some(30), terminal: true, ..Look::default() };
+        let text = rows(&[row("週報を書く前に港の記録を読んで要約する"), row("Plain")], 1, &[], look);
+        assert_eq!(text, "Tea  週報を書く前に港の…  now\nTea  Plain                 now\n");
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
+use unicode_width::UnicodeWidthStr as _;
 
 use super::{BAD, Cell, FAINT, GOOD, HEADING, Look, NAME, ago, count, hint, prose, rows as rows_of, safe_block, table};
-use super::{warning, whole};
+use super::{cut_to, warning, whole, wrapped};
 use crate::app::{ServerList, ServerRow, ServerStanding, ServerTools};
 use crate::names::{quoted, shown};
 
@@ -97,7 +98,11 @@ pub fn server_tools(asked: &ServerTools, schemas: bool, look: Look) -> String {
         let allowed = if tool.allowed { "" } else { " (not allowed)" };
         let _ = writeln!(text, "{}{allowed}", look.paint(NAME, &call));
         if let Some(description) = &tool.description {
-            let _ = writeln!(text, "{}", safe_block(description));
+            if look.terminal {
+                text.push_str(&wrapped(description, 0, look));
+            } else {
+                let _ = writeln!(text, "{}", safe_block(description));
+            }
         }
         let _ = writeln!(text, "{}\n", safe_block(&format!("{:#}", tool.input.schema())));
     }
@@ -120,15 +125,14 @@ fn tool_rows(asked: &ServerTools, look: Look) -> String {
     };
     let mut rows: Vec<[String; 3]> = asked.tools.iter().map(row).collect();
     let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or_default();
-    let calls = widest(&mut rows.iter().map(|[call, ..]| call.chars().count()));
-    let marks = widest(&mut rows.iter().map(|[_, marks, _]| marks.chars().count()));
-    let left = look.columns().saturating_sub(calls + marks + 3 * BETWEEN);
-    // A name that is broken over two lines can be neither copied nor found.
-    if !look.terminal || calls + marks + 3 * BETWEEN > look.columns() {
+    let calls = widest(&mut rows.iter().map(|[call, ..]| call.width()));
+    let marks = widest(&mut rows.iter().map(|[_, marks, _]| marks.width()));
+    if !look.terminal {
         return lines(&rows.into_iter().map(Vec::from).collect::<Vec<_>>());
     }
+    let left = look.columns().saturating_sub(calls + marks + 3 * BETWEEN);
     for [.., description] in &mut rows {
-        *description = if left < SHORTEST { String::new() } else { shown(description, left - 1) };
+        *description = if left < SHORTEST { String::new() } else { cut_to(description, left - 1) };
     }
     let rows: Vec<_> = rows.into_iter().map(Vec::from).collect();
     table(&[whole("call"), whole("flows"), prose("description").spare()], &rows, 0, look)
@@ -198,8 +202,10 @@ mod tests {
         assert_eq!(lines.len(), 3, "{text}");
         assert!(lines[1].starts_with("files:list_directory_with_sizes") && lines[1].contains("allowed, read-only"));
         assert!(lines.iter().all(|line| line.chars().count() <= 80) && text.contains("What it does"), "{text}");
-        // Where even the names have no room, they are not put into columns.
+        // Where even the names have no room, each has a line of its own.
         let narrow = server_tools(&asked(&"long".repeat(12)), false, look);
-        assert!(narrow.lines().count() == 2 && narrow.contains(":write_file\tnot allowed, idempotent\t"), "{narrow}");
+        assert!(narrow.contains(":write_file\n  flows: not allowed, idempotent\n"), "{narrow}");
+        let schemas = server_tools(&asked("files"), true, look);
+        assert!(schemas.lines().all(|line| line.chars().count() <= 80), "{schemas}");
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use similar::{ChangeTag, TextDiff};
 
 use super::findings::frame;
-use super::{BAD, FAINT, GOOD, HEADING, Look, count, error as told, for_commands, safe_block};
+use super::{BAD, FAINT, GOOD, HEADING, Look, count, error as told, fitted, for_commands, safe_block};
 use crate::app::{BrokenTests, CheckedFile, Mismatch, TestEnd, TestReport, TestResult, Verdict};
 use crate::names::{few, shown};
 
@@ -46,7 +46,7 @@ pub fn test_report(report: &TestReport, quiet: bool, look: Look) -> String {
     if quiet {
         return text;
     }
-    text + &summary(report)
+    text + &fitted(&summary(report), look)
 }
 
 fn summary(report: &TestReport) -> String {

@@ -155,7 +155,7 @@ pub fn stats_notes(stats: &Stats, request: &StatsRequest) -> String {
             request.flow.as_ref().map_or_else(|| "no use".to_owned(), |flow| format!("no use of {}", quoted(flow)));
         let days = stats.days.map(|days| format!(" in the last {}", of_days(days)));
         text = format!(
-            "{what} was counted for {source}{}: `flowy run NAME`, flows_execute and finished guided executions count\n",
+            "{what} was counted for {source}{}: `flowy run NAME`, the executions of MCP clients and finished guided ones count\n",
             days.unwrap_or_default()
         );
     }

@@ -315,3 +315,23 @@ fn completions_name_every_command() {
         }
     }
 }
+
+#[test]
+fn a_help_page_lists_the_flags_that_its_text_speaks_of_and_breaks_no_example() {
+    for command in COMMANDS {
+        let page = Sandbox::new().run([command, "--help"]).out;
+        let narrow = Sandbox::new().on_terminal(60, &[command, "--help"]).replace('\r', "");
+        let (about, rest) = page.split_once("\nUsage: ").unwrap_or(("", &page));
+        let examples = rest.split_once("\nExample").map(|(_, examples)| examples).unwrap_or_default();
+        for line in examples.lines().filter(|line| line.starts_with("  ")) {
+            assert!(narrow.contains(&format!("\n{line}\n")), "{command}: {line}\n{narrow}");
+        }
+        // What stands between backticks may be another command.
+        let own = about.split('`').step_by(2).flat_map(str::split_whitespace);
+        let of_it = |line: &&str| line.trim_start().starts_with(&format!("flowy {command} -"));
+        let flags = own.chain(examples.lines().filter(of_it).flat_map(str::split_whitespace));
+        for flag in flags.filter_map(|word| word.split(['=', ',', '.', ';', ')', ':']).next()?.strip_prefix("--")) {
+            assert!(listed_flags(&page).contains(flag), "{command} does not list --{flag}\n{page}");
+        }
+    }
+}

@@ -63,6 +63,15 @@ fn every_mode_has_its_form_and_filters_apply() {
 }
 
 #[test]
+fn a_category_or_complexity_that_no_flow_has_is_told_with_those_there_are() {
+    let listed = |line: &[&str]| Sandbox::new().run([&["list"][..], line].concat()).err;
+    let near = listed(&["--category", "Enginering"]);
+    assert!(near.contains("no flow is in the category \"Enginering\": did you mean \"engineering\"?"), "{near}");
+    let none = listed(&["--complexity", "heroic"]);
+    assert!(none.contains("no flow has the complexity \"heroic\"") && !none.contains('`'), "{none}");
+}
+
+#[test]
 fn a_broken_file_is_named_after_the_listing_and_hides_nothing() {
     let catalog = Sandbox::new().file("flows/Fine.json", FINE).file("flows/Broken.json", "{\n  \"a\": 1,\n}");
     let said = catalog.run(["list"]);
@@ -232,6 +241,21 @@ fn a_reader_that_leaves_early_is_no_error() {
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
     let status = child.wait().unwrap();
     assert_eq!((status.code(), err.as_str()), (Some(0), ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_ends_its_line_in_a_log_of_both_streams_and_is_exact_in_a_file_of_its_own() {
+    let sandbox = Sandbox::new().file("flows/Tea.json", crate::support::drawing::flow().text("a", "Tea").bytes());
+    let here = sandbox.here();
+    let write = |name: &str| std::fs::File::create(here.join(name)).unwrap();
+    let log = write("log");
+    let both = log.try_clone().unwrap();
+    assert!(sandbox.command(["run", "Tea"]).stdout(log).stderr(both).status().unwrap().success());
+    let log = std::fs::read_to_string(here.join("log")).unwrap();
+    assert!(log.contains("Tea\n"), "{log}");
+    assert!(sandbox.command(["run", "Tea"]).stdout(write("out")).stderr(write("err")).status().unwrap().success());
+    assert_eq!(std::fs::read_to_string(here.join("out")).unwrap(), "Tea");
 }
 
 #[cfg(target_os = "linux")]
