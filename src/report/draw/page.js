@@ -31,12 +31,16 @@
     show();
   };
   const fit = () => frame(all.x + all.w / 2, all.y, 0);
-  // At first letters can be read: a large flow begins at its top.
+  // At first letters can be read: a large flow begins at its top, with its first step whole, and one that is not much
+  // wider than the screen is as wide as it.
   const begin = () => {
-    const first = cards[0] && middle(cards[0]);
-    const small = size().width / all.w < 0.7 || size().height / all.h < 0.5;
-    frame(small && first ? first.x : all.x + all.w / 2, all.y, small ? 0.7 : 0);
-    if (small && box.w >= all.w) { box.x = all.x + (all.w - box.w) / 2; show(); }
+    const wide = size().width / all.w;
+    const small = wide < 0.7 || size().height / all.h < 0.5;
+    frame(all.x + all.w / 2, all.y, small ? (wide < 0.45 ? 0.7 : Math.min(wide, 0.7)) : 0);
+    if (!small || !cards[0] || box.w >= all.w) return;
+    const first = middle(cards[0]);
+    box.x = Math.max(all.x, Math.min(first.x - box.w / 2, first.x - first.w / 2 - 12));
+    show();
   };
   const zoom = (by, x, y) => {
     const now = scale();
@@ -52,7 +56,7 @@
   function middle(card) {
     const shape = card.querySelector(".box").getBBox();
     const at = card.getCTM(), here = svg.getCTM();
-    return { x: (at.e - here.e) / here.a + shape.width / 2, y: (at.f - here.f) / here.d + shape.height / 2 };
+    return { x: (at.e - here.e) / here.a + shape.width / 2, y: (at.f - here.f) / here.d + shape.height / 2, w: shape.width };
   }
   const reveal = (card) => {
     const at = card.getBoundingClientRect(), in_ = size();

@@ -114,8 +114,8 @@ impl Ran {
         Ok(Self { status, millis, steps })
     }
 
-    /// How many steps ended in a state.
-    pub(super) fn count(&self, state: StepState) -> usize {
-        self.steps.values().filter(|step| step.state == state).count()
+    /// How many of these steps ended in a state.
+    pub(super) fn count<'n>(&self, steps: impl Iterator<Item = &'n str>, state: StepState) -> usize {
+        steps.filter_map(|id| self.steps.get(id)).filter(|step| step.state == state).count()
     }
 }

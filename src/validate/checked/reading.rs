@@ -5,8 +5,10 @@ use std::collections::HashSet;
 
 use super::Drawn;
 use crate::graph::{Ancestors, Order};
-use crate::model::{Edge, Flow, NodeKind};
-use crate::validate::{ReadSource, Scope};
+use crate::model::{Edge, Flow, NodeKind, Syntax};
+use crate::names::VariableName;
+use crate::render::Stencil;
+use crate::validate::{Body, ReadSource, Scope, StepScope};
 
 /// The edges that a flow lacks so that every text gets what it reads, in file order.
 pub(super) fn edges(flow: &Flow, drawn: &Drawn, scope: &Scope) -> Vec<Edge> {
@@ -21,15 +23,12 @@ pub(super) fn edges(flow: &Flow, drawn: &Drawn, scope: &Scope) -> Vec<Edge> {
     let inputs = flow.nodes.iter().position(|node| matches!(node.kind, NodeKind::Input(_)));
     let mut added = Vec::new();
     for step in &scope.steps {
-        for read in &step.reads {
-            let from = match &read.source {
-                ReadSource::Output { node, .. } | ReadSource::Set { node, .. } => *node,
-                ReadSource::Open { input: true, .. } => {
-                    let Some(inputs) = inputs else { continue };
-                    inputs
-                }
-                _ => continue,
-            };
+        let read = step.reads.iter().filter_map(|read| match &read.source {
+            ReadSource::Output { node, .. } | ReadSource::Set { node, .. } => Some(*node),
+            ReadSource::Open { input: true, .. } => inputs,
+            _ => None,
+        });
+        for from in read.chain(undone(flow, step, scope, inputs)) {
             let is_input = Some(from) == inputs;
             if from == step.node || pairs.contains(&(from, step.node)) || !is_input && leads(&before, from, step.node) {
                 continue;
@@ -51,6 +50,30 @@ pub(super) fn edges(flow: &Flow, drawn: &Drawn, scope: &Scope) -> Vec<Edge> {
         }
     }
     added
+}
+
+/// What a step would read that can't be done, as one whose tool nobody knows here: the graph is that of the flow, not
+/// of the servers that somebody has.
+fn undone(flow: &Flow, step: &StepScope, scope: &Scope, inputs: Option<usize>) -> Vec<usize> {
+    let kind = flow.nodes.get(step.node).map(|node| &node.kind).filter(|_| matches!(step.body, Body::Faulty { .. }));
+    let (stencil, requires) = match kind {
+        Some(NodeKind::Tool(tool)) => (Stencil::of(&tool.args), tool.requires.as_slice()),
+        Some(NodeKind::Flow(link)) => (Stencil::spelt(&link.variables, Syntax::Single), &[][..]),
+        _ => return Vec::new(),
+    };
+    let required = requires.iter().filter_map(|path| VariableName::normal(path.split('.').next()?).ok());
+    let names =
+        stencil.holes().iter().map(|hole| hole.name.clone()).chain(required.map(|name| name.as_str().to_owned()));
+    names
+        .filter_map(|name| {
+            let givers: HashSet<usize> = scope.givers(&name).collect();
+            match givers.len() {
+                0 => inputs.filter(|_| scope.inputs.contains_key(&name)),
+                1 => givers.into_iter().next(),
+                _ => None,
+            }
+        })
+        .collect()
 }
 
 /// Takes out of reach what an order puts behind its readers, where names were worked out without one.

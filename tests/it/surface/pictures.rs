@@ -263,3 +263,32 @@ fn the_picture_of_the_readme_is_what_the_program_draws() {
     let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
     assert!(readme.contains("](docs/launch-brief.svg)"));
 }
+
+#[test]
+fn what_a_step_reads_leads_to_it_though_nobody_has_its_tool_or_its_flow() {
+    let flow = "---\nname: Log\nversion: 1.0.0\ninputs: [path, mode]\nresults: { Log: tell }\n---\n\n\
+                ## Choose {#choose}\n\nChoose for {mode}.\n\n\
+                ## Read {#read}\n\n```yaml\ncall: files:read\nargs: { path: \"{{ path }}\" }\nrequires: [choose_result]\n```\n\n\
+                ## Pass {#pass}\n\n```yaml\nflow: Gone\nvariables: { log: \"{read_result}\", mode: \"{mode}\" }\n```\n\n\
+                ## Tell {#tell}\n\nTell {read_result} and {pass_result}.\n";
+    let sandbox = Sandbox::new().file("flows/Log.flow.md", flow);
+    let edges = drawn_edges(&tags(&sandbox.run(["graph", "Log", "--format", "svg"]).out));
+    for edge in ["inputs>choose", "inputs>read", "choose>read", "inputs>pass", "read>pass", "pass>tell"] {
+        assert!(edges.iter().any(|drawn| drawn == edge), "{edge}: {edges:?}");
+    }
+}
+
+#[test]
+fn a_run_is_counted_in_the_steps_that_the_picture_counts() {
+    let inner = crate::support::drawing::flow().text("one", "x").text("two", "{one_result}");
+    let outer = json!({"metadata": {"name": "Outer", "version": "1.0.0"},
+        "nodes": [{"id": "link", "type": "flow", "data": {"flow": "Inner", "variables": {}}},
+            {"id": "lost", "type": "flow", "data": {"flow": "Half", "variables": {"topic": "tea"}}}], "edges": []});
+    let sandbox = Sandbox::new()
+        .file("flows/Inner.json", inner.edges("one > two").bytes())
+        .file("flows/Half.json", HALF)
+        .file("flows/Outer.json", outer.to_string());
+    let run = sandbox.run(["run", "Outer", "--json"]).out;
+    let svg = sandbox.stdin(run).run(["graph", "Outer", "--format", "svg", "--unfold", "--run", "-"]).out;
+    assert!(svg.contains("2 steps") && svg.contains("1 done · 1 failed"), "{svg}");
+}
