@@ -21,8 +21,8 @@ pub use flow_tests::{is_among_tests, is_tests, read_tests};
 pub use flows::{FlowFile, read_flows};
 pub(super) use markdown::{Holds, Wrong, wrong};
 pub use markdown::{
-    MappedFrom, Markdown, StepWords, change, edited, has_steps, in_order, is_markdown, locator, parse,
-    reads_like_a_flow, unfenced, write_flow, write_template,
+    MappedFrom, Markdown, StepWords, can_change, change, edited, has_steps, in_order, is_markdown, locator, only_here,
+    parse, reads_like_a_flow, unfenced, write_flow, write_template,
 };
 pub use templates::{TemplateFile, read_templates};
 
@@ -59,9 +59,12 @@ fn text(map: &Map<String, Value>, key: &str) -> Option<String> {
     map.get(key).and_then(Value::as_str).map(str::to_owned)
 }
 
-/// A text member that says something: blank counts as absent.
+/// A text member that says something: blank counts as absent. The line break with which YAML ends a folded text is
+/// no part of what it says.
 fn said(map: &Map<String, Value>, key: &str) -> Option<String> {
-    text(map, key).filter(|text| !text.trim().is_empty())
+    let mut text = text(map, key).filter(|text| !text.trim().is_empty())?;
+    text.truncate(text.trim_end_matches('\n').len());
+    Some(text)
 }
 
 /// The same, where a number does as well: its digits as written.

@@ -1,5 +1,6 @@
 //! What a rule noticed, and where: drafts that can't be made without a place, resolved once.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::code::{Code, WarningCode};
 use crate::document::{Edit, Locator, Note, Place, Pointer, Position, Span, SyntaxKind, SyntaxProblem};
-use crate::model::wire::locator;
+use crate::model::wire::{can_change, is_markdown, locator, parse};
 use crate::model::{Template, Unusable};
 use crate::names::{CatalogPath, Comparisons, grouped, quoted};
 use crate::validate::{Fix, Mending, Rule};
@@ -145,6 +146,11 @@ impl Finding {
             at: Some(self.position),
             hints: self.hints.clone(),
         }
+    }
+
+    /// Whether it is about a file that is not there under the name that it quotes.
+    pub fn asks_for_a_file(&self) -> bool {
+        super::rules::OF_MISSING_FILES.contains(&self.rule)
     }
 
     /// Whether it is about what the operator's servers offer: it is seen only where these are looked at,
@@ -289,6 +295,9 @@ impl<'a> Drafts<'a> {
     pub(super) fn finish(mut self) -> Vec<Finding> {
         self.end_rule();
         let (mut found, mut elsewhere) = (self.found, self.elsewhere);
+        let others: HashSet<usize> = elsewhere.iter().copied().collect();
+        let own: Vec<usize> = (0..found.len()).filter(|number| !others.contains(number)).collect();
+        keep_fixes(&mut found, &own, self.locator);
         elsewhere.sort_by(|a, b| found.get(*a).map(|f| &f.file).cmp(&found.get(*b).map(|f| &f.file)));
         let of_one_file = |a: &usize, b: &usize| found.get(*a).map(|f| &f.file) == found.get(*b).map(|f| &f.file);
         let files: Vec<Vec<usize>> = elsewhere.chunk_by(of_one_file).map(<[usize]>::to_vec).collect();
@@ -298,14 +307,30 @@ impl<'a> Drafts<'a> {
                 continue;
             };
             let locator = locator(&file, &text);
-            for number in numbers {
-                if let Some(finding) = found.get_mut(number) {
+            for number in &numbers {
+                if let Some(finding) = found.get_mut(*number) {
                     finding.span = locator.span(&finding.place);
                     finding.position = locator.position(finding.span.start);
                 }
             }
+            keep_fixes(&mut found, &numbers, &locator);
         }
         found
+    }
+}
+
+/// Leaves of some findings in one file the fixes that can be made in its text: no other is promised. In JSON each can.
+fn keep_fixes(found: &mut [Finding], numbers: &[usize], locator: &Locator<'_>) {
+    let fixable = |number: &&usize| found.get(**number).is_some_and(|finding| finding.fix.is_some());
+    let Some(first) = numbers.iter().find(fixable).and_then(|number| found.get(*number)) else { return };
+    if !is_markdown(first.file.as_str()) {
+        return;
+    }
+    let Ok(document) = parse(&first.file, first.text.as_bytes()) else { return };
+    for number in numbers {
+        if let Some(finding) = found.get_mut(*number) {
+            finding.fix = finding.fix.take().filter(|fix| can_change(&document, locator, &fix.edit));
+        }
     }
 }
 

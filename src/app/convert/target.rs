@@ -52,7 +52,11 @@ pub(super) fn write(
         let (text, lost) = match to {
             Form::Markdown => in_markdown(raw, flow, plan, names, spelt)
                 .map_err(|why| Error::new(Code::InvalidRequest, format!("{}: {why}", shown(&file.file, 300))))?,
-            Form::Json => in_json(raw, flow, plan, names, old, text_before_steps(&document.text)),
+            Form::Json => {
+                let (text, mut lost) = in_json(raw, flow, plan, names, old, text_before_steps(&document.text));
+                lost.extend(wire::only_here(&document.text));
+                (text, lost)
+            }
         };
         written.extend(made(file, place, text, lost, names, true));
     }
@@ -64,7 +68,7 @@ pub(super) fn write(
                 let markdown = wire::write_template(raw, template);
                 (markdown.text, markdown.lost)
             }
-            Form::Json => (pretty(raw), Vec::new()),
+            Form::Json => (pretty(raw), wire::only_here(&document.text)),
         };
         written.extend(made(file, place, text, lost, names, false));
     }

@@ -77,6 +77,11 @@ pub fn change(path: &CatalogPath, text: &str, edit: &Edit) -> Option<(Range<usiz
     tidy::change(&parse(path, text.as_bytes()).ok()?, &locator(path, text), edit)
 }
 
+/// Whether a change can be made in a file in Markdown that is read already.
+pub fn can_change(document: &Document, locator: &Locator<'_>, edit: &Edit) -> bool {
+    tidy::change(document, locator, edit).is_some()
+}
+
 /// A file's text with changes; in Markdown without those that can't be made there. None where nothing can be
 /// changed.
 pub fn edited(path: &CatalogPath, text: &str, edits: &[Edit]) -> Option<String> {
@@ -115,6 +120,50 @@ pub fn reads_like_a_flow(text: &str) -> bool {
     let settings = |section: &scan::Section<'_>| section.block.as_ref().is_some_and(|block| block.language == "yaml");
     let more = || says(&["name", "version", "model", "expose"]) || sections.iter().any(settings);
     says(&["inputs", "results"]) || !ids.is_empty() && (more() || nearly::reads_one_of(text, &ids))
+}
+
+/// What a file in Markdown says that only this form has a place for, in words.
+pub fn only_here(text: &str) -> Vec<String> {
+    let Ok((front, from)) = scan::front_matter(text) else { return Vec::new() };
+    let blocks = scan::body(text, from).sections.into_iter().filter_map(|section| section.block);
+    let blocks = blocks.filter(scan::Block::is_settings).map(|block| block.inside);
+    let mut only = Vec::new();
+    let says_schema = |tree: &Tree| match &tree.kind {
+        TreeKind::Map(members) => members.iter().any(|member| member.key == "$schema"),
+        TreeKind::List(_) | TreeKind::Scalar(..) => false,
+    };
+    let read = |part: &std::ops::Range<usize>| Yaml::read(text, part.clone()).ok()?.tree;
+    if front.as_ref().and_then(read).is_some_and(|tree| says_schema(&tree)) {
+        only.push("`$schema`".to_owned());
+    }
+    let commented = |part: std::ops::Range<usize>| {
+        let mut taken = Vec::new();
+        if let Some(tree) = read(&part) {
+            scalars(&tree, &mut taken);
+        }
+        let sharp = |(at, _): (usize, &str)| {
+            let at = part.start + at;
+            text.get(..at).is_none_or(|before| before.ends_with(char::is_whitespace))
+                && !taken.iter().any(|span| (span.start..span.end).contains(&at))
+        };
+        text.get(part.clone()).is_some_and(|yaml| yaml.match_indices('#').any(sharp))
+    };
+    if front.into_iter().chain(blocks).any(commented) {
+        only.push("comments of the front matter and of blocks".to_owned());
+    }
+    only
+}
+
+/// Where keys and scalars stand.
+fn scalars(tree: &Tree, spans: &mut Vec<Span>) {
+    match &tree.kind {
+        TreeKind::Map(members) => members.iter().for_each(|member| {
+            spans.push(member.at);
+            scalars(&member.tree, spans);
+        }),
+        TreeKind::List(items) => items.iter().for_each(|item| scalars(item, spans)),
+        TreeKind::Scalar(..) => spans.push(tree.span),
+    }
 }
 
 /// Whether a path is of a file in Markdown.

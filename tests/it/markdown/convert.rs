@@ -350,3 +350,23 @@ fn generated_catalogs_go_to_markdown_and_back_with_equal_plans_and_outputs() {
         }
     }
 }
+
+#[test]
+fn variables_come_as_a_person_writes_them_and_what_json_has_no_place_for_is_named() {
+    let template = "---\n# of the house\n$schema: urn:x\ntitle: Style\nvariables:\n  material: { description: \"What # is rewritten\" }\n  tone:\n---\n\nRewrite {material} in a {tone} tone.\n";
+    let flow = "---\nname: Tea\nversion: 1.0.0\ndescription: >\n  Tea, and\n  more.\n---\n\n## A {#a}\n\n```yaml\ntemplate: Style # the usual\n```\n";
+    let sandbox = Sandbox::new().file("templates/Style.md", template).file("flows/Tea.flow.md", flow);
+    assert!(sandbox.run(["list"]).out.contains("Tea, and more.\t"));
+    let names = ["convert", "templates/Style.md", "flows/Tea.flow.md", "--to", "json", "--out", "j", "--json"];
+    let said = sandbox.run(names).json();
+    let lost: Vec<String> = said["parts"].as_array().unwrap().iter().map(|part| part["lost"].to_string()).collect();
+    let comments = "comments of the front matter and of blocks";
+    assert_eq!(lost, [format!("[\"{comments}\"]"), format!("[\"`$schema`\",\"{comments}\"]")], "{said:#}");
+    let back = ["convert", "j/templates/Style.json", "j/flows/Tea.json", "--to", "markdown", "--replace"];
+    assert_eq!(sandbox.run(back).code, 0);
+    let back = std::fs::read_to_string(sandbox.here().join("j/templates/Style.md")).unwrap();
+    assert!(
+        back.contains("variables:\n  material:\n    description: \"What # is rewritten\"\n  tone:\n---\n"),
+        "{back}"
+    );
+}

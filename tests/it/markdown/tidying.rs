@@ -173,3 +173,15 @@ fn a_text_on_stdin_is_json_if_it_begins_with_a_brace_and_markdown_otherwise() {
     ]);
     assert_eq!(named.json()["flows"], 1, "{}", named.out);
 }
+
+#[test]
+fn no_fix_is_promised_that_is_not_made() {
+    let flow = "---\nname: Boat\nversion: 1.0.0\ninputs: { crew: { default: Ana } }\nresults:\n  R: summary\n---\n\
+                ## Sail {#sail}\nSail.\n## Moor {#moor}\n```yaml\nafter: [sail, nowhere]\nmap: { x: wherever }\n```\nMoor {x}.\n";
+    let sandbox = Sandbox::new().file("flows/Boat.flow.md", flow);
+    let told = sandbox.run(["validate"]).out;
+    assert!(told.ends_with("\n--fix mends 1 finding\n"), "{told}");
+    let told = sandbox.run(["validate", "--fix"]).out;
+    assert!(!told.contains("--fix"), "{told}");
+    assert_eq!(text(&sandbox, "flows/Boat.flow.md"), flow.replace("[sail, nowhere]", "[sail]"));
+}

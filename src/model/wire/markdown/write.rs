@@ -157,6 +157,7 @@ fn step(node: &Node, raw: &Map<String, Value>, words: &StepWords, lost: &mut Vec
             (NodeKind::Flow(_), "flow", _) => Value::from(words.named.clone().unwrap_or_default()),
             (NodeKind::Template(_), "variables", Value::Object(map)) => defaults(map),
             (NodeKind::Template(_), _, Value::Array(items)) if items.is_empty() => continue,
+            (NodeKind::Template(_), "variables", Value::Array(items)) => variables(items),
             _ => value.clone(),
         };
         block.insert((*key).to_owned(), value);
@@ -215,16 +216,35 @@ impl MappedFrom {
     }
 }
 
-/// Names with defaults as the list that says both; an empty text is no default there.
+/// Names with defaults as what is said of each name; an empty text is no default there.
 fn defaults(map: &Map<String, Value>) -> Value {
-    let item = |(name, default): (&String, &Value)| {
-        if default.is_null() || default.as_str() == Some("") {
-            return Value::from(name.as_str());
-        }
-        let pairs = [("name", Value::from(name.as_str())), ("default", default.clone())];
-        Value::Object(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    let said = |(name, default): (&String, &Value)| {
+        let none = default.is_null() || default.as_str() == Some("");
+        let said = Map::from_iter([("default".to_owned(), default.clone())]);
+        (name.clone(), if none { Value::Null } else { Value::Object(said) })
     };
-    Value::Array(map.iter().map(item).collect())
+    Value::Object(map.iter().map(said).collect())
+}
+
+/// A list of variables as what is said of each by its name, as a person writes it. Names alone stay a list, and so
+/// does what a mapping has no place for: a name twice, an empty value.
+fn variables(items: &[Value]) -> Value {
+    let list = || Value::Array(items.to_vec());
+    if items.iter().all(Value::is_string) {
+        return list();
+    }
+    let mut by_name = Map::new();
+    for item in items {
+        let mut said = item.as_object().cloned().unwrap_or_default();
+        let name = said.shift_remove("name").or_else(|| item.is_string().then(|| item.clone()));
+        let Some(Value::String(name)) = name else { return list() };
+        let said = if said.is_empty() { Value::Null } else { Value::Object(said) };
+        let lost = said.as_object().is_some_and(|said| said.values().any(Value::is_null));
+        if lost || by_name.insert(name, said).is_some() {
+            return list();
+        }
+    }
+    Value::Object(by_name)
 }
 
 /// Variable sets by name; none where there are none.
@@ -283,7 +303,7 @@ pub fn write_template(raw: &Value, template: &crate::model::Template) -> Markdow
     );
     match object.get("variables") {
         Some(Value::Array(items)) if !items.is_empty() => {
-            drop(front.insert("variables".to_owned(), Value::Array(items.clone())));
+            drop(front.insert("variables".to_owned(), variables(items)));
         }
         Some(Value::Object(map)) if !map.is_empty() => drop(front.insert("variables".to_owned(), defaults(map))),
         _ => {}
