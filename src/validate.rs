@@ -54,8 +54,14 @@ pub const MAX_NODES: usize = 1_000;
 /// The most edges a flow may have.
 pub const MAX_EDGES: usize = 5_000;
 
-/// Names that several flows have, with the files of these.
-pub type Twins = BTreeMap<String, Few>;
+/// Names that mean several flows.
+#[derive(Debug, Clone, Default)]
+pub struct Twins {
+    /// Names that several flows have, or give themselves where none has them, with the files of these.
+    pub shared: BTreeMap<String, Few>,
+    /// Names that flows give themselves though another flow has them, with the files of those that have them.
+    pub taken: BTreeMap<String, Few>,
+}
 
 /// What the checker is told of the outside.
 #[derive(Debug, Clone, Copy)]

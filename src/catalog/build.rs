@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock, Weak};
 
 use super::check::{FoundInFlows, beside_flows, check_tests, of_paths, report, tested};
-use super::desk::{FileText, overlooked, read_flows};
+use super::desk::{FileText, doubtful, overlooked, read_flows};
 use super::entry::{category, entry};
 use super::findable::stray_examples;
 use super::inputs::taken_by;
@@ -85,7 +85,7 @@ pub(super) async fn whole(snapshot: &Snapshot, options: CheckOptions<'_>) -> Res
         (building, again, names)
     });
     let (building, again, names) = finished.await.map_err(stopped)?;
-    let overlooked = overlooked(&snapshot.problems().await?);
+    let problems = snapshot.problems().await?;
     let tests = {
         let twins = names.twins();
         let (files, by_name) = (|file: usize| again.get(&file), |name: &str| names.find(name));
@@ -95,8 +95,8 @@ pub(super) async fn whole(snapshot: &Snapshot, options: CheckOptions<'_>) -> Res
     };
     let Some(checking) = building.checking else { return Ok(CatalogCheck::default()) };
     let in_flows: Vec<FoundInFlows> = checking.found.into_values().collect();
-    let of_paths = of_paths(&overlooked, files.iter().map(|(path, _)| path));
-    let beside = beside_flows(of_paths, &checking.guidance, &in_flows);
+    let of_paths = of_paths(&overlooked(&problems), files.iter().map(|(path, _)| path));
+    let beside = beside_flows(of_paths, &doubtful(&problems), &checking.guidance, &in_flows);
     let mut checked = report(in_flows, &building.stock, &building.left_out, beside, options);
     checked.files.extend(tests);
     Ok(checked)
@@ -132,7 +132,7 @@ pub(super) fn not_among<'p>(files: &Files, problems: &'p [Problem]) -> impl Iter
     problems.iter().filter(move |problem| match &problem.kind {
         ProblemKind::Failed(_) => !is_file(&problem.path),
         // Nothing is read there.
-        ProblemKind::Overlooked { .. } => false,
+        ProblemKind::Overlooked { .. } | ProblemKind::Doubtful { .. } => false,
         _ => true,
     })
 }

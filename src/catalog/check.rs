@@ -12,7 +12,7 @@ use super::{CatalogError, is_category, kept_check};
 use crate::document::Document;
 use crate::model::wire::is_among_tests;
 use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Taken, Template, TestedFlow, Toolbox, Unusable};
-use crate::names::CatalogPath;
+use crate::names::{CatalogPath, file_stem};
 use crate::plan::Plan;
 use crate::source::Snapshot;
 use crate::validate::{
@@ -211,11 +211,17 @@ pub(super) fn of_paths<'p>(
 /// What is found in files beside flows, and what of it explains findings in others.
 pub(super) fn beside_flows(
     mut of_files: Vec<Finding>,
+    doubtful: &[(String, String)],
     guidance: &BTreeMap<CatalogPath, Arc<[u8]>>,
     found: &[FoundInFlows],
 ) -> (Vec<Finding>, Causes) {
-    let findings = found.iter().flat_map(|found| &found.findings);
-    let named: BTreeSet<&str> = findings.flat_map(|found| &found.files).map(String::as_str).collect();
+    let findings = || found.iter().flat_map(|found| &found.findings);
+    // Their messages quote the step and the name that it asks for.
+    let missing = findings().filter(|finding| finding.asks_for_a_file());
+    let asked_for: BTreeSet<&str> = missing.flat_map(|finding| finding.message.split('"').skip(1).step_by(2)).collect();
+    let doubtful = doubtful.iter().filter(|(_, meant)| asked_for.contains(file_stem(meant)));
+    of_files.extend(misplaced_files(&doubtful.cloned().collect::<Vec<_>>()));
+    let named: BTreeSet<&str> = findings().flat_map(|found| &found.files).map(String::as_str).collect();
     let (unusable, noticed): (Vec<_>, Vec<_>) =
         guidance.iter().flat_map(|(path, bytes)| unusable_file(path, bytes)).partition(is_unusable);
     of_files.extend(noticed);

@@ -46,6 +46,7 @@ pub struct Desk {
     left_out: Vec<Unusable>,
     /// The files that are not read for where they lie or how they end, each with the path under which it would be.
     overlooked: Vec<(String, String)>,
+    doubtful: Vec<(String, String)>,
     /// By what flows and templates go; made again when that changes.
     index: OnceLock<DeskIndex>,
 }
@@ -81,7 +82,7 @@ impl Desk {
     pub async fn read(snapshot: &Snapshot, instead: &BTreeMap<CatalogPath, Arc<[u8]>>) -> Result<Self, CatalogError> {
         let texts = snapshot.read_all().await?;
         let (files, problems) = (snapshot.files().await?, snapshot.problems().await?);
-        let mut desk = Self { overlooked: overlooked(&problems), ..Self::default() };
+        let mut desk = Self { overlooked: overlooked(&problems), doubtful: doubtful(&problems), ..Self::default() };
         desk.left_out = not_among(&files, &problems).map(left_out).collect();
         for unusable in &desk.left_out {
             if let Ok(path) = CatalogPath::new(&unusable.file)
@@ -213,7 +214,7 @@ impl Desk {
         let files = self.flow_files.iter().zip(&judged).filter(|(file, judged)| concerned(file, judged));
         let found: Vec<FoundInFlows> =
             files.map(|((path, file), judged)| FoundInFlows::of(path, file, judged, options)).collect();
-        let beside = beside_flows(of_paths.clone(), &self.guidance, &found);
+        let beside = beside_flows(of_paths.clone(), &self.doubtful, &self.guidance, &found);
         let mut checked = report(found, &self.stock, &self.left_out, beside, options);
         let find = |name: &str| tested(&nesting, names.find(name)?);
         checked.files.extend(check_tests(options, &find));
@@ -339,6 +340,15 @@ impl Desk {
 pub(super) fn overlooked(problems: &[Problem]) -> Vec<(String, String)> {
     let meant = |problem: &Problem| match &problem.kind {
         ProblemKind::Overlooked { meant } => Some((problem.path.clone(), meant.clone())),
+        _ => None,
+    };
+    problems.iter().filter_map(meant).collect()
+}
+
+/// The same of files that are overlooked only if a flow asks for what they may be.
+pub(super) fn doubtful(problems: &[Problem]) -> Vec<(String, String)> {
+    let meant = |problem: &Problem| match &problem.kind {
+        ProblemKind::Doubtful { meant } => Some((problem.path.clone(), meant.clone())),
         _ => None,
     };
     problems.iter().filter_map(meant).collect()

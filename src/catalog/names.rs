@@ -82,12 +82,17 @@ impl FlowNames {
 
     /// Names that several flows have, with the files of these.
     pub(super) fn twins(&self) -> Twins {
-        self.shared().map(|(name, flows)| (name.clone(), Few::of(flows.iter().map(|(_, file)| file)))).collect()
+        let files = |flows: &[(FlowPlace, String)]| Few::of(flows.iter().map(|(_, file)| file));
+        Twins {
+            shared: self.shared().map(|(name, flows)| (name.clone(), files(flows))).collect(),
+            taken: self.taken().map(|(name, _, owners)| (name.clone(), files(owners))).collect(),
+        }
     }
 
     /// The files of such flows, by number.
     pub(super) fn files_of_twins(&self) -> impl Iterator<Item = usize> {
-        self.shared().flat_map(|(_, flows)| flows).map(|((file, _), _)| *file)
+        let taken = self.taken().flat_map(|(_, flows, _)| flows);
+        self.shared().flat_map(|(_, flows)| flows).chain(taken).map(|((file, _), _)| *file)
     }
 
     /// The names by which several flows are asked for: their own, and those that they give themselves where none of
@@ -97,7 +102,20 @@ impl FlowNames {
         let free = |(name, _): &(&String, &Vec<_>)| !own.contains_key(*name) && !stems.contains_key(*name);
         own.iter().chain(given.iter().filter(free)).filter(|(_, flows)| flows.len() > 1)
     }
+
+    /// The names that flows give themselves though they are those of others: with the flows that give themselves one,
+    /// and those that have it.
+    fn taken(&self) -> impl Iterator<Item = (&String, Named<'_>, Named<'_>)> {
+        let [own, _, given, _] = &self.levels;
+        given.iter().filter_map(|(name, flows)| {
+            let owners = own.get(name).filter(|owners| flows.iter().any(|flow| !owners.contains(flow)))?;
+            Some((name, flows.as_slice(), owners.as_slice()))
+        })
+    }
 }
+
+/// What flows go by at one level: a name with the flows that have it.
+type Named<'n> = &'n [(FlowPlace, String)];
 
 /// The names that are spelt alike, each once.
 pub fn near<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {

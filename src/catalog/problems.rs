@@ -112,6 +112,7 @@ pub(crate) fn instead_of(kind: &ProblemKind) -> &'static str {
         | ProblemKind::ListingCutOff
         | ProblemKind::TooDeep { .. }
         | ProblemKind::Overlooked { .. }
+        | ProblemKind::Doubtful { .. }
         | ProblemKind::Unreadable { .. }
         | ProblemKind::Failed(_) => "put a plain file of that content into the catalog",
     }
@@ -142,7 +143,7 @@ pub(super) fn left_out(left_out: &Problem) -> Unusable {
         | ProblemKind::BadPath(_) => {
             of(Code::ValidationError, format!("the file is not read: {kind}"), instead_of(kind))
         }
-        ProblemKind::Overlooked { meant } => {
+        ProblemKind::Overlooked { meant } | ProblemKind::Doubtful { meant } => {
             of(Code::ValidationError, format!("the file is not read: {kind}"), &format!("move it to {meant}"))
         }
         ProblemKind::TooDeep { .. } => {

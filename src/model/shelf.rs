@@ -233,13 +233,18 @@ pub fn by_name<T>(name: &str, entries: &[NamedFile<'_>]) -> Result<usize, Lookup
             if let [one] = alike.as_slice() {
                 return Ok(*one);
             }
-            let names = entries.iter().flat_map(|(path, other)| std::iter::once(path.stem()).chain(*other));
+            let names = entries.iter().flat_map(|(path, other)| names_of(path.stem(), other.iter().copied()));
             Err(Lookup::Missing { nearest: nearest(name, names, 3).into_iter().map(str::to_owned).collect() })
         }
         several => Err(Lookup::Ambiguous {
             files: Few::of(several.iter().filter_map(|place| entries.get(*place)).map(|(path, _)| path.to_string())),
         }),
     }
+}
+
+/// The names to choose from for one file: its stem, and what else it goes by, unless that is the same name.
+fn names_of<'n>(stem: &'n str, others: impl Iterator<Item = &'n str>) -> impl Iterator<Item = &'n str> {
+    std::iter::once(stem).chain(others.filter(move |other| folded(other) != folded(stem)))
 }
 
 /// Every template of a catalog by the names it goes by.
@@ -349,8 +354,7 @@ impl Directory {
                     return Ok((file, place));
                 }
                 let names = self.listed.iter().flat_map(|file| {
-                    std::iter::once(file.stem.as_str())
-                        .chain(file.entries.iter().filter_map(|(_, title)| title.as_deref()))
+                    names_of(&file.stem, file.entries.iter().filter_map(|(_, title)| title.as_deref()))
                 });
                 Err(Lookup::Missing { nearest: nearest(reference, names, 3).into_iter().map(str::to_owned).collect() })
             }
@@ -438,5 +442,8 @@ mod tests {
         assert_eq!(of("R\u{E9}sum\u{E9}").as_deref(), Some("Re\u{301}sume\u{301}"));
         assert_eq!((of("Tea").as_deref(), of("TEA")), (Some("Tea"), None));
         assert_eq!(of("cold_emial"), None);
+        // A title that is the file's name in other letters is no second candidate.
+        let missing = |name: &str| directory.resolve(name).map(|(file, _)| file.stem.clone()).err();
+        assert!(matches!(missing("cold_emial"), Some(Lookup::Missing { nearest }) if nearest == ["Cold_Email"]));
     }
 }

@@ -355,6 +355,11 @@ pub enum ProblemKind {
         /// The path under which it would be read.
         meant: String,
     },
+    /// It lies where nothing of its kind is read, which matters if a flow asks for what it may be.
+    Doubtful {
+        /// The path under which it would be read.
+        meant: String,
+    },
     /// The system does not let it be looked at; where it is a folder, nothing in it is known.
     Unreadable {
         /// What the system said.

@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::failure::{ProblemKind, SourceError};
+use crate::model::wire::is_among_tests;
 use crate::names::{CatalogPath, FLOW_ENDING, ObjectId, is_about};
 
 /// The folders a catalog consists of; nothing else of a repository is looked at.
 pub const CATALOG_FOLDERS: [&str; 4] = ["contracts", "flows", "personas", "templates"];
+
+/// The folder of the tests of flows, which no source reads.
+pub(super) const TESTS: &str = "tests";
 
 /// Whether a path lies in one of the catalog's folders.
 pub(super) fn in_catalog(path: &str) -> bool {
@@ -45,7 +49,7 @@ pub(super) fn is_hidden(path: &str) -> bool {
 /// `has` says which of a catalog's folders are there: beside one, a folder whose name is its singular is another
 /// thing (of a web site, say), unless it is for flows.
 pub(super) fn meant_path(path: &str, has: impl Fn(&str) -> bool) -> Option<String> {
-    if is_hidden(path) || is_read(path) {
+    if is_hidden(path) || is_read(path) || is_among_tests(path) {
         return None;
     }
     let Some((folder, rest)) = path.split_once('/') else {
@@ -53,9 +57,15 @@ pub(super) fn meant_path(path: &str, has: impl Fn(&str) -> bool) -> Option<Strin
         let is_flow = path.len() > FLOW_ENDING.len() && path.to_ascii_lowercase().ends_with(FLOW_ENDING);
         return is_flow.then(|| format!("flows/{path}"));
     };
-    if CATALOG_FOLDERS.contains(&folder) {
-        const JSON: [(&str, &str); 5] =
-            [(".json.txt", "json"), (".yaml", "json"), (".yml", "json"), (".json5", "json"), (".jsonc", "json")];
+    if CATALOG_FOLDERS.contains(&folder) || folder == TESTS {
+        const JSON: [(&str, &str); 6] = [
+            (".json.txt", "json"),
+            (".yaml", "json"),
+            (".yml", "json"),
+            (".json5", "json"),
+            (".jsonc", "json"),
+            (".jsn", "json"),
+        ];
         let others: &[(&str, &str)] = match folder {
             "personas" => &[(".txt", "md"), (".markdown", "md"), (".md.txt", "md")],
             "flows" => &[
@@ -63,11 +73,23 @@ pub(super) fn meant_path(path: &str, has: impl Fn(&str) -> bool) -> Option<Strin
                 (".flow.mdx", "flow.md"),
                 (".flow.md.txt", "flow.md"),
                 (".flow.txt", "flow.md"),
+                (".flow", "flow.md"),
+            ],
+            TESTS => &[
+                (".flowtest", "flowtest.json"),
+                (".flowtest.txt", "flowtest.json"),
+                (".flowtest.json.txt", "flowtest.json"),
+                (".flowtest.json5", "flowtest.json"),
+                (".flowtest.jsonc", "flowtest.json"),
+                (".flowtest.yaml", "flowtest.json"),
+                (".flowtest.yml", "flowtest.json"),
+                (".flowtests.json", "flowtest.json"),
             ],
             "templates" => &[(".markdown", "md"), (".mdx", "md"), (".md.txt", "md")],
             _ => &[],
         };
-        let of_json = if folder == "personas" { &[][..] } else { &JSON };
+        // Among tests lies what they read, too.
+        let of_json = if ["personas", TESTS].contains(&folder) { &[][..] } else { &JSON };
         let lower = rest.to_ascii_lowercase();
         let fits = others.iter().chain(of_json).filter(|(ending, _)| lower.ends_with(ending));
         let (ending, wanted) = fits.max_by_key(|(ending, _)| ending.len())?;
@@ -75,8 +97,25 @@ pub(super) fn meant_path(path: &str, has: impl Fn(&str) -> bool) -> Option<Strin
     }
     let right = meant_folder(folder)?;
     let meant = format!("{right}/{rest}");
-    let certain = right == "flows" || folder.eq_ignore_ascii_case(right) || !has(right);
-    (certain && is_read(&meant)).then_some(meant)
+    let certain = ["flows", TESTS].contains(&right) || folder.eq_ignore_ascii_case(right) || !has(right);
+    (certain && (is_read(&meant) || is_among_tests(&meant))).then_some(meant)
+}
+
+/// The path under which a file would be read that may be meant as a template: if a flow asks for one of that name.
+pub(super) fn possible_template(path: &str) -> Option<String> {
+    let (folder, rest) = path.split_once('/')?;
+    let (stem, ending) = rest.rsplit_once('.')?;
+    let ends = |wanted: &str| ending.eq_ignore_ascii_case(wanted);
+    let fits = folder == "flows" && ends("md") || folder == "templates" && ends("txt");
+    let meant = format!("templates/{stem}.md");
+    (fits && !is_read(path) && is_read(&meant)).then_some(meant)
+}
+
+/// The path under which a file among the tests would be read, if it holds tests of flows: its text tells.
+pub(super) fn test_path(path: &str, text: &str) -> Option<String> {
+    let stem = path.strip_suffix(".json").filter(|_| !is_hidden(path) && !is_among_tests(path))?;
+    let says = |key: &str| text.contains(&format!("\"{key}\""));
+    (says("flow") && says("expect")).then(|| format!("{stem}.flowtest.json"))
 }
 
 /// The path under which a file in Markdown among flows would be read, if it is a flow: its text tells.
@@ -93,7 +132,7 @@ pub(super) fn flow_path(path: &str) -> Option<String> {
 pub(super) fn meant_folder(folder: &str) -> Option<&'static str> {
     let plain = folder.to_lowercase();
     let alike = |right: &&str| plain == **right || right.strip_suffix('s') == Some(&plain);
-    CATALOG_FOLDERS.into_iter().find(alike).filter(|right| *right != folder)
+    CATALOG_FOLDERS.into_iter().chain([TESTS]).find(alike).filter(|right| *right != folder)
 }
 
 /// One file of a snapshot.
@@ -189,7 +228,7 @@ impl std::fmt::Display for ProblemKind {
             }
             Self::NotAFile => f.write_str("it is not a regular file"),
             Self::BadPath(why) => write!(f, "its path is not allowed: {why}"),
-            Self::Overlooked { meant } => write!(f, "it would be read as {meant}"),
+            Self::Overlooked { meant } | Self::Doubtful { meant } => write!(f, "it would be read as {meant}"),
             Self::ListingCutOff => f.write_str("the listing was cut off here, it may be incomplete"),
             Self::TooDeep { limit } => write!(f, "it lies more than {limit} folders deep"),
             Self::Unreadable { reason } => write!(f, "it cannot be read: {reason}"),
@@ -228,6 +267,11 @@ mod tests {
             ("templates/Tea.md.txt", "templates/Tea.md"),
             ("Contracts/a.json", "contracts/a.json"),
             ("Templates/a.json", "templates/a.json"),
+            ("flows/Tea.flow", "flows/Tea.flow.md"),
+            ("flows/Tea.jsn", "flows/Tea.json"),
+            ("test/Tea.flowtest.json", "tests/Tea.flowtest.json"),
+            ("tests/Tea.flowtests.json", "tests/Tea.flowtest.json"),
+            ("tests/Tea.flowtest.yaml", "tests/Tea.flowtest.json"),
         ] {
             assert_eq!(meant_path(path, there).as_deref(), Some(meant), "{path}");
         }
@@ -244,6 +288,9 @@ mod tests {
             "flow",
             ".flows/Tea.json",
             "flows/.Tea.yaml",
+            "tests/Tea.flowtest.json",
+            "tests/data.yaml",
+            "test/data.json",
         ] {
             assert_eq!(meant_path(path, there), None, "{path}");
         }

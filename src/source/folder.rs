@@ -17,7 +17,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sha1::{Digest as _, Sha1};
 
 use super::files::{
-    CATALOG_FOLDERS, FileEntry, Files, Problem, flow_path, is_read, lfs_pointer, meant_folder, meant_path,
+    CATALOG_FOLDERS, FileEntry, Files, Problem, TESTS, flow_path, is_read, lfs_pointer, meant_folder, meant_path,
+    possible_template, test_path,
 };
 use super::{Body, FORMAT, ProblemKind, Snapshot, SourceError};
 use crate::cache::{Folder, RecordFile, lock};
@@ -391,6 +392,8 @@ impl Walk {
             };
             if let Some(meant) = meant_path(name, |_| true).or_else(without_ending) {
                 self.problem(name, ProblemKind::Overlooked { meant });
+            } else if let Some(meant) = possible_template(name) {
+                self.problem(name, ProblemKind::Doubtful { meant });
             }
             return;
         }
@@ -421,7 +424,7 @@ impl Walk {
             if let Some(meant) = meant_path(folder, has).filter(|_| root.join(folder).is_file()) {
                 self.problem(folder, ProblemKind::Overlooked { meant });
             }
-            if meant_folder(folder).is_none_or(same) {
+            if folder != TESTS && meant_folder(folder).is_none_or(same) {
                 continue;
             }
             let Ok(within) = fs::read_dir(root.join(folder)) else { continue };
@@ -429,8 +432,11 @@ impl Walk {
                 within.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
             files.sort_unstable();
             for path in files.iter().map(|file| format!("{folder}/{file}")) {
-                if let Some(meant) = meant_path(&path, has) {
+                let of_tests = || test_path(&path, &beginning(&root.join(&path))).filter(|_| folder == TESTS);
+                if let Some(meant) = meant_path(&path, has).or_else(of_tests) {
                     self.problem(&path, ProblemKind::Overlooked { meant });
+                } else if let Some(meant) = meant_path(&path, |_| false) {
+                    self.problem(&path, ProblemKind::Doubtful { meant });
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! `ambiguous-name`: a name that could mean several things.
 
 use crate::code::Code;
-use crate::document::Place;
+use crate::document::{Edit, Place};
 use crate::model::{Lookup, NodeKind};
 use crate::names::{Few, quoted, shown};
 use crate::validate::{
@@ -24,7 +24,8 @@ pub(in crate::validate) const RULE: Rule = Rule {
         Verdict {
             severity: Severity::Warning,
             reach: Reach::None,
-            when: "two flows that give themselves one name, and are asked for by those of their files",
+            when: "two flows that give themselves one name, or a flow that gives itself the name of another: they are \
+                   asked for by those of their files",
         },
     ],
     summary: "A name means one flow or one template.",
@@ -32,6 +33,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    copied(subject, drafts);
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         let NodeKind::Template(step) = &node.kind else { continue };
         let Some(selected) = &step.selected else { continue };
@@ -44,7 +46,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
     }
     let name = subject.flow.name.as_str();
-    if let Some(files) = subject.known.twins.and_then(|twins| twins.get(name)) {
+    if let Some(files) = subject.known.twins.and_then(|twins| twins.shared.get(name)) {
         let place =
             if subject.flow.given_name.is_some() { subject.flow.meta().key("name") } else { subject.flow.base.clone() };
         drafts
@@ -53,7 +55,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             .mended_by(&Mending { files: files.named.clone(), hints: vec![TELL_FLOWS_APART.to_owned()] });
     }
     let given = subject.flow.given_name.as_deref().filter(|given| *given != name);
-    if let Some((given, files)) = given.and_then(|given| Some((given, subject.known.twins?.get(given)?))) {
+    if let Some((given, files)) = given.and_then(|given| Some((given, subject.known.twins?.shared.get(given)?))) {
         let hint = subject.in_form(
             "give one of the flows another name in its `metadata`, or ask for each by its file's name",
             "give one of the flows another `name`: that of its file",
@@ -63,6 +65,26 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             .only_warn()
             .mended_by(&Mending { files: files.named.clone(), hints: vec![hint.to_owned()] });
     }
+}
+
+/// A flow that gives itself the name by which another one is asked for, as a copy of its file does.
+fn copied(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let name = subject.flow.name.as_str();
+    // In JSON `name` is a title, which need not be that of the file.
+    let given = subject.flow.given_name.as_deref().filter(|given| *given != name && subject.in_markdown());
+    let taken = given.and_then(|given| Some((given, subject.known.twins?.taken.get(given)?)));
+    let Some((given, owners)) = taken else { return };
+    let owners = owners.map(|file| shown(file, 200)).joined(", ");
+    let place = Place::value(subject.flow.meta().key("name"));
+    let write = format!("write {}", quoted(name));
+    drafts
+        .find(
+            place.clone(),
+            format!("the flow calls itself {}, and asking for this name gives {owners}", quoted(given)),
+        )
+        .only_warn()
+        .hint("write the name of its file as its `name`")
+        .unsafe_fix(write, Edit::Set(place.pointer, name.into()));
 }
 
 /// The fact that several flows go by a name.

@@ -43,6 +43,7 @@ fn finding(files: &[&(String, String)]) -> Option<Finding> {
             "flows" => "*.flow.md and *.json are",
             "templates" => "*.md and *.json are",
             "personas" => "*.md is",
+            "tests" => "*.flowtest.json is",
             _ => "*.json is",
         };
         format!("only {read} read there: write it as {}", shown(meant, LONGEST))

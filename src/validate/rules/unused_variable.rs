@@ -79,21 +79,52 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         if misread.contains(name) || mapped_in_vain() {
             continue;
         }
-        let Some(input) = subject.scope.inputs.get(name) else { continue };
-        let pointer = match (input.nodes.first(), input.refinement.and_then(|place| subject.flow.inputs.get(place))) {
-            (Some((node, place, _)), _) => subject.flow.nodes.get(*node).and_then(|node| match &node.kind {
-                NodeKind::Input(input) => input.variables.get(*place).map(|variable| variable.pointer.clone()),
-                _ => None,
-            }),
-            (None, Some(refinement)) => Some(refinement.pointer.clone()),
-            (None, None) => None,
-        };
-        if let Some(pointer) = pointer {
+        if let Some(pointer) = declared_at(subject, name) {
             drafts
                 .find(Place::value(pointer.clone()), format!("input {} is declared, and no step uses it", quoted(name)))
                 .hint(format!("use {{{name}}} in a text, or remove the input"))
                 .unsafe_fix("remove the input", Edit::Remove(pointer));
         }
+    }
+    behind_outputs(subject, drafts);
+}
+
+/// Inputs whose names stand for the output of a step wherever they are read: what a caller gives is never used.
+fn behind_outputs(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
+    let unknown = |step: &StepScope| matches!(step.body, Body::Elsewhere | Body::Faulty { .. });
+    if subject.steps_in_doubt() || subject.reads_in_doubt() || subject.scope.steps.iter().any(unknown) {
+        return;
+    }
+    let reads = || subject.scope.steps.iter().flat_map(|step| &step.reads);
+    for name in subject.scope.inputs.keys() {
+        let giver = reads().filter(|read| read.name == *name).find_map(|read| match read.source {
+            ReadSource::Output { node, .. } | ReadSource::Set { node, .. } => Some(node),
+            _ => None,
+        });
+        let used = |read: &Read| match &read.source {
+            ReadSource::Open { .. } => read.name == *name,
+            ReadSource::MappedInput { input, .. } => input == name,
+            _ => false,
+        };
+        if let Some(giver) = giver.filter(|_| !reads().any(used))
+            && let Some(pointer) = declared_at(subject, name)
+        {
+            let message =
+                format!("input {} is never used: {{{name}}} is what {} gives", quoted(name), subject.called(giver));
+            drafts.find(Place::value(pointer), message).hint("give the input another name, or remove it");
+        }
+    }
+}
+
+/// Where an input is declared.
+fn declared_at(subject: &FlowSubject<'_>, name: &str) -> Option<Pointer> {
+    let input = subject.scope.inputs.get(name)?;
+    match (input.nodes.first(), input.refinement.and_then(|place| subject.flow.inputs.get(place))) {
+        (Some((node, place, _)), _) => subject.flow.nodes.get(*node).and_then(|node| match &node.kind {
+            NodeKind::Input(input) => input.variables.get(*place).map(|variable| variable.pointer.clone()),
+            _ => None,
+        }),
+        (None, refinement) => refinement.map(|refinement| refinement.pointer.clone()),
     }
 }
 

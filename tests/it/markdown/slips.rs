@@ -376,6 +376,25 @@ fn a_short_name_is_told_that_can_only_be_another_one_misspelt() {
 }
 
 #[test]
+fn a_file_that_lies_where_its_kind_is_not_read_is_told_if_it_is_a_test_or_a_flow_asks_for_it() {
+    let steps = "---\n## Sail {#sail}\n```yaml\ntemplate: Sea_Log\n```\n";
+    for path in ["template/Sea_Log.md", "flows/Sea_Log.md", "templates/Sea_Log.txt", "templates/Sea_Log.markdown"] {
+        let sandbox = flow(steps).file(path, "Log.\n").file("templates/Other.md", "Other.\n");
+        let told = found(&sandbox);
+        assert!(told.contains(&format!("misplaced-file warning {path}:1:1")), "{path}: {told:?}");
+        // What nobody asks for may be anything.
+        let silent = flow("---\n## Sail {#sail}\nSail.\n").file(path, "Log.\n").file("templates/Other.md", "Other.\n");
+        assert_eq!(found(&silent).is_empty(), !path.ends_with(".markdown"), "{path}");
+    }
+    let test = "{\"flow\": \"Boat\", \"expect\": {\"status\": \"success\"}}";
+    for path in ["test/Boat.flowtest.json", "tests/Boat.json", "tests/Boat.flowtests.json", "tests/Boat.flowtest.yaml"]
+    {
+        let sandbox = flow("---\n## Sail {#sail}\nSail.\n").file(path, test).file("tests/data.json", "{}");
+        assert_eq!(found(&sandbox), [format!("misplaced-file warning {path}:1:1")], "{path}");
+    }
+}
+
+#[test]
 fn a_fence_that_is_left_open_is_told_although_a_later_one_is_closed() {
     let text = "---\n## A {#a}\n```json\n{}\n\n## B {#b}\n```json\n{}\n```\n\n## C {#c}\n{a_result}\n";
     assert_eq!(found(&flow(text)), ["unclosed-fence error flows/Boat.flow.md:6:1"]);
@@ -409,4 +428,15 @@ fn a_persona_and_a_contract_are_looked_through_where_they_stand() {
         assert_eq!(told_here, [told], "{text}");
     }
     assert_eq!(found(&persona("---\nname: p\nmodel: sonnet\ntools: Read\n---\nBe kind.\n")), [""; 0]);
+}
+
+#[test]
+fn a_copy_that_keeps_its_name_and_an_input_behind_an_output_are_told() {
+    let steps = "---\n## Sail {#sail}\nSail.\n";
+    let copied = flow(steps).file("flows/Boat_2.flow.md", format!("{HEAD}{steps}"));
+    assert_eq!(found(&copied), ["ambiguous-name warning flows/Boat_2.flow.md:2:7"]);
+    copied.run(["validate", "--fix=unsafe"]);
+    assert_eq!(found(&copied), [""; 0]);
+    let hidden = flow("inputs: [sail_result]\n---\n## Sail {#sail}\nSail.\n## Moor {#moor}\nMoor {sail_result}.\n");
+    assert_eq!(found(&hidden), ["unused-variable warning flows/Boat.flow.md:4:10"]);
 }

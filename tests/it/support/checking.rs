@@ -71,7 +71,7 @@ pub(crate) fn check_against(
     options: Options,
 ) -> FileCheck {
     let path = CatalogPath::new(path).unwrap();
-    let twins: Twins = twins.iter().cloned().collect();
+    let twins = Twins { shared: twins.iter().cloned().collect(), ..Twins::default() };
     let file = ParsedFlows::read(&path, bytes);
     let mut shelf = shelf(&file, templates);
     put_flows(&mut shelf, outside, path.stem());

@@ -9,7 +9,7 @@ fn a_template_that_is_not_there_reaches_its_step_and_an_app_id_with_a_text_only_
         r#"
 error step bad.json:13:31 /nodes/0/data/selectedTemplateId `"Sail_Nort"`
   node "sail" names template "Sail_Nort", but no template has that file name, id or title
-  hint: did you mean "Sail_North" or "Sail north"?
+  hint: did you mean "Sail_North"?
   hint: add the template to templates/, or fix the name
 warning none bad.json:22:31 /nodes/1/data/selectedTemplateId `"1712345678901"`
   node "moor" names template "1712345678901", but no template has that file name, id or title; the node's own text stands in
