@@ -10,6 +10,7 @@ use crate::catalog::CatalogError;
 use crate::clock::Clock;
 use crate::config::{Environment, Settings};
 use crate::model::{Node, NodeKind, ToolNode};
+use crate::names::quoted;
 use crate::plan::{Input, Plan, Step, Work};
 use crate::source::slug::parse;
 use crate::source::{GitError, SourceSpec, files_at};
@@ -221,13 +222,24 @@ fn state(name: Option<&str>, here: &Path, settings: &Settings) -> Result<SourceS
             Ok(SourceSpec::Texts { name, files: found.files, problems: found.problems })
         }
         // `origin/main` is a branch that lacks here, and no repository on GitHub.
-        Err(error @ GitError::NoCommit { .. }) if !name.contains(['@', ':']) => Err(error.into()),
+        Err(error @ GitError::NoCommit { .. }) if !name.contains(['@', ':']) => Err(no_state(name, &folder, error)),
         Err(error) if name.contains('/') => match parse(name, &settings.api_url)? {
-            SourceSpec::Folder(_) => Err(error.into()),
+            SourceSpec::Folder(_) => Err(no_state(name, &folder, error)),
             spec @ (SourceSpec::GitHub { .. } | SourceSpec::Examples(_) | SourceSpec::Texts { .. }) => Ok(spec),
         },
-        Err(error) => Err(error.into()),
+        Err(error) => Err(no_state(name, &folder, error)),
     }
+}
+
+/// Why a name is no state: it is no folder with flows either.
+fn no_state(name: &str, folder: &Path, error: GitError) -> Error {
+    let name = quoted(name);
+    let no_folder =
+        if folder.is_dir() { format!("the folder {name} has no flows/") } else { format!("there is no folder {name}") };
+    let outside = matches!(error, GitError::NoRepository(_));
+    let mut told = Error::from(error);
+    told.message = format!("{no_folder}, and {}", told.message);
+    if outside { told.next("name a folder that holds flows/, or call it within a git repository") } else { told }
 }
 
 /// The flows of a state.

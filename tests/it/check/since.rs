@@ -189,7 +189,9 @@ fn folders_are_compared_and_what_is_no_state_is_refused() {
     let said = catalog.run(["diff", "a", "b"]);
     assert!(said.out.contains("**it can't be executed any more**"), "{}{}", said.out, said.err);
     for (from, to) in [("a", "c"), ("a", "x y")] {
-        assert_eq!(catalog.run(["diff", from, to]).code, 2);
+        let said = catalog.run(["diff", from, to]);
+        assert_eq!(said.code, 2);
+        assert!(said.err.contains(&format!("there is no folder \"{to}\", and ")), "{}", said.err);
     }
     assert_eq!(catalog.run(["diff", "a"]).code, 2);
 }
