@@ -99,7 +99,7 @@ pub struct ClientRequest<'a> {
     pub client: Client,
     /// The name under which the entry stands.
     pub server: &'a str,
-    /// Whether an entry of that name that serves another catalog may be overwritten.
+    /// Whether an entry of that name may be overwritten although something of it would be lost.
     pub replace: bool,
     /// This program, by its absolute path.
     pub program: &'a Path,
@@ -206,7 +206,7 @@ impl ClientError {
     /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Content { fault: MergeError::OtherSource { .. }, .. } => {
+            Self::Content { fault: MergeError::Another { .. }, .. } => {
                 Some("the file was left alone; --name NAME adds a second entry beside it, --replace overwrites it")
             }
             Self::Content { .. } => Some("the file was left alone; fix it, or add the entry by hand"),

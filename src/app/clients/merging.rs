@@ -2,8 +2,10 @@
 //!
 //! Knows the shape `{"mcpServers": {NAME: {"command", "args"}}}` and nothing of files.
 
+use super::SERVER;
 use crate::document::STRICT;
 use crate::names::quoted;
+use crate::source::slug::parse;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use jsonc_parser::errors::ParseError;
 use jsonc_parser::{CollectOptions, parse_to_ast};
@@ -37,13 +39,13 @@ pub enum MergeError {
         /// The file's content, or the path of keys to the value.
         what: String,
     },
-    /// The entry is there already and serves another catalog.
-    #[error(": {what} is already there and serves {serves}")]
-    OtherSource {
+    /// The entry is there already, and something of it would be lost.
+    #[error(": {what} is already there and {does}")]
+    Another {
         /// The path of keys to the entry.
         what: String,
-        /// Its source, made safe to show.
-        serves: String,
+        /// What it starts or serves, or which options it has, made safe to show.
+        does: String,
     },
     /// The name is taken by a server that is reached by an address.
     #[error(": {what} is already there and is a server with an address, not a program")]
@@ -57,6 +59,11 @@ pub enum MergeError {
 /// one of them takes it for empty and overwrites it.
 pub(super) const MARK: char = '\u{FEFF}';
 
+/// The option that names a catalog.
+const SOURCE: &str = "--source";
+/// The API that `owner/repo` is at, where the entry names no other.
+const API: &str = "https://api.github.com";
+
 /// An entry: what a client starts.
 #[derive(Debug)]
 pub(super) struct ClientEntry<'a> {
@@ -67,7 +74,8 @@ pub(super) struct ClientEntry<'a> {
 }
 
 /// Sets `command` and `args` of one server; an empty text counts as an empty object. A byte-order
-/// mark is removed. `replace` allows an entry that serves another catalog to be overwritten.
+/// mark is removed. `replace` allows an entry to be overwritten that starts another program, serves
+/// another catalog or has options that the new one lacks.
 ///
 /// # Errors
 /// When the text is not JSON or not shaped as a client's configuration, or the entry is another's.
@@ -101,9 +109,8 @@ pub(super) fn merged(text: &str, entry: &ClientEntry<'_>, replace: bool) -> Resu
             if text_of(&entry, "command").as_deref() == Some(command) && there.as_deref() == Some(arguments) {
                 return Ok(if marked { Merged::Changed(root.to_string()) } else { Merged::Same });
             }
-            let serves = there.as_deref().and_then(source_in);
-            if let Some(serves) = serves.filter(|serves| !replace && source_in(arguments) != Some(*serves)) {
-                return Err(MergeError::OtherSource { what: path, serves: quoted(serves) });
+            if let Some(does) = at_stake(&entry, command, arguments).filter(|_| !replace) {
+                return Err(MergeError::Another { what: path, does });
             }
             put(&entry, "command", CstInputValue::String(command.to_owned()));
             put(&entry, "args", list(arguments));
@@ -112,10 +119,46 @@ pub(super) fn merged(text: &str, entry: &ClientEntry<'_>, replace: bool) -> Resu
     Ok(Merged::Changed(root.to_string()))
 }
 
-/// The catalog that arguments of `flowy serve` name.
-fn source_in(arguments: &[String]) -> Option<&str> {
-    let at = arguments.iter().position(|word| word == "--source")?;
-    arguments.get(at + 1).map(String::as_str)
+/// What would be lost of an entry that is overwritten: its program, its catalog, or options of it.
+fn at_stake(entry: &CstObject, command: &str, arguments: &[String]) -> Option<String> {
+    let theirs = text_of(entry, "command").filter(|theirs| ![program(command), SERVER].contains(&program(theirs)));
+    if let Some(theirs) = theirs {
+        return Some(format!("starts {}", quoted(&theirs)));
+    }
+    let there = list_of(entry, "args").unwrap_or_default();
+    let (had, has) = (options(&there), options(arguments));
+    let value = |options: &[(&str, &str)], name| options.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+    let env = || text_of(&last(entry, "env")?.value()?.as_object()?, "GITHUB_REPO_URL");
+    let serves = value(&had, SOURCE).or_else(env);
+    let api = value(&has, "--api-url").unwrap_or_else(|| API.to_owned());
+    let same = |a: &str, b: &str| a == b || matches!((parse(a, &api), parse(b, &api)), (Ok(a), Ok(b)) if a == b);
+    if let Some(serves) = serves.filter(|serves| value(&has, SOURCE).is_none_or(|source| !same(serves, &source))) {
+        return Some(format!("serves {}", quoted(&serves)));
+    }
+    let lost: Vec<String> =
+        had.iter().filter(|option| option.0 != SOURCE && !has.contains(option)).map(|(name, _)| quoted(name)).collect();
+    (!lost.is_empty()).then(|| format!("has options that the new entry lacks or changes: {}", lost.join(", ")))
+}
+
+/// A program's name without its folder and ending.
+fn program(command: &str) -> &str {
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    name.strip_suffix(".exe").unwrap_or(name)
+}
+
+/// Arguments as options with their values, `--name value` and `--name=value` alike.
+fn options(arguments: &[String]) -> Vec<(&str, &str)> {
+    let mut options: Vec<(&str, &str)> = Vec::new();
+    for word in arguments {
+        match (word.split_once('='), options.last_mut()) {
+            (Some(option), _) if word.starts_with('-') => options.push(option),
+            (_, Some((name, value))) if name.starts_with('-') && value.is_empty() && !word.starts_with('-') => {
+                *value = word;
+            }
+            _ => options.push((word, "")),
+        }
+    }
+    options
 }
 
 /// Reads a text that the clients would read too.
@@ -215,9 +258,9 @@ mod tests {
 
     #[test]
     fn an_entry_that_is_there_keeps_its_place_and_its_other_keys() {
-        let before = "{\"mcpServers\":{\"flowy\":{\"env\":{\"GITHUB_PAT\":\"x\"},\"command\":\"/old\",\"args\":[\"serve\"]},\"b\":{}},\"c\":1}";
+        let before = "{\"mcpServers\":{\"flowy\":{\"env\":{\"GITHUB_PAT\":\"x\"},\"command\":\"/old/flowy\",\"args\":[\"serve\"]},\"b\":{}},\"c\":1}";
         let expected =
-            before.replace("/old", "/bin/flowy").replace("[\"serve\"]", "[\"serve\", \"--source\", \"acme/flows\"]");
+            before.replace("/old/flowy", "/bin/flowy").replace("[\"serve\"]", "[\"serve\", \"--source\", \"acme/flows\"]");
         assert_eq!(changed(before), expected);
     }
 
@@ -231,13 +274,27 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_serves_another_catalog_is_only_overwritten_on_demand() {
-        let before = r#"{"mcpServers":{"flowy":{"command":"/old","args":["serve","--source","acme/others"]}}}"#;
-        let refused =
-            MergeError::OtherSource { what: "mcpServers.flowy".to_owned(), serves: "\"acme/others\"".to_owned() };
-        assert_eq!(put_into(before), Err(refused));
-        assert!(matches!(put_over(before, true), Ok(Merged::Changed(text)) if text.contains("acme/flows")));
-        changed(&before.replace("others", "flows"));
+    fn an_entry_of_which_something_would_be_lost_is_only_overwritten_on_demand() {
+        for (entry, does) in [
+            (r#"{"command":"/old/flowy","args":["serve","--source","acme/others"]}"#, r#"serves "acme/others""#),
+            (r#"{"command":"flowy","args":["serve","--source=acme/others"]}"#, r#"serves "acme/others""#),
+            (r#"{"command":"flowy","args":["serve","--source","acme/flows@v1"]}"#, r#"serves "acme/flows@v1""#),
+            (r#"{"command":"flowy","env":{"GITHUB_REPO_URL":"https://github.com/b/c"}}"#, r#"serves "https://github.com/b/c""#),
+            (r#"{"command":"docker","args":["run","-i","myflowy"]}"#, r#"starts "docker""#),
+            (r#"{"command":"node","args":["old.js"]}"#, r#"starts "node""#),
+            (
+                r#"{"command":"flowy","args":["serve","--source","acme/flows","--expose=marked","--ref","v1","--warm"]}"#,
+                r#"has options that the new entry lacks or changes: "--expose", "--ref", "--warm""#,
+            ),
+        ] {
+            let before = format!(r#"{{"mcpServers":{{"flowy":{entry}}}}}"#);
+            let refused = MergeError::Another { what: "mcpServers.flowy".to_owned(), does: does.to_owned() };
+            assert_eq!(put_into(&before), Err(refused));
+            assert!(matches!(put_over(&before, true), Ok(Merged::Changed(text)) if text.contains("acme/flows")));
+        }
+        for source in ["--source=acme/flows", r#"--source","https://github.com/acme/flows.git"#] {
+            changed(&format!(r#"{{"mcpServers":{{"flowy":{{"command":"C:\\p\\flowy.exe","args":["serve","{source}"]}}}}}}"#));
+        }
     }
 
     #[test]
@@ -253,7 +310,7 @@ mod tests {
 
     #[test]
     fn of_two_properties_with_one_name_the_last_one_counts() {
-        changed("{\"mcpServers\": {\"a\": {}}, \"mcpServers\": {\"flowy\": {\"command\": \"1\"}, \"flowy\": {}}}");
+        changed("{\"mcpServers\": {\"a\": {}}, \"mcpServers\": {\"flowy\": {\"command\": \"flowy\"}, \"flowy\": {}}}");
     }
 
     #[test]

@@ -326,7 +326,7 @@ fn another_catalog_goes_beside_the_first_by_a_name_of_its_own() {
     desk.write(Client::ClaudeDesktop).unwrap();
     desk.flags = desk.flags.with("--source", "acme/others");
     let refused = desk.write(Client::ClaudeDesktop).unwrap_err();
-    assert!(matches!(&refused, ClientError::Content { fault: MergeError::OtherSource { .. }, .. }), "{refused:?}");
+    assert!(matches!(&refused, ClientError::Content { fault: MergeError::Another { .. }, .. }), "{refused:?}");
     desk.server = "others";
     desk.write(Client::ClaudeDesktop).unwrap();
     let text = fs::read_to_string(desk.desktop_file()).unwrap();

@@ -63,7 +63,7 @@ fn refused(error: &ClientError) -> Stop {
     let mut told = Error::new(Code::InvalidRequest, error.to_string());
     told.next_step = error.hint().map(str::to_owned);
     let exit = match error {
-        ClientError::Content { fault: MergeError::OtherSource { .. }, .. }
+        ClientError::Content { fault: MergeError::Another { .. }, .. }
         | ClientError::NotAbsolute { .. }
         | ClientError::NotUnicode { .. }
         | ClientError::BadName { .. }
