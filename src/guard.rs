@@ -67,6 +67,7 @@ pub fn end_group(leader: u32) {
 #[cfg(unix)]
 mod watch {
     use std::ffi::{OsStr, OsString};
+    use std::fs::File;
     use std::io::{self, Write as _};
     use std::os::fd::AsFd as _;
     use std::os::unix::process::ExitStatusExt as _;
@@ -77,6 +78,7 @@ mod watch {
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::io::Errno;
     use rustix::process::{Pid, Signal, getpid, getppid, kill_process, kill_process_group, setpgid};
+    use rustix::stdio::{dup2_stdin, dup2_stdout};
 
     /// How long a program that is asked to end may take.
     const GRACE: Duration = Duration::from_secs(2);
@@ -119,6 +121,10 @@ mod watch {
                 return ExitCode::from(if missing { NOT_FOUND } else { NOT_STARTED });
             }
         };
+        // With ours open, nobody would notice that the program has closed its own.
+        if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
+            let _ = (dup2_stdin(&nothing), dup2_stdout(&nothing));
+        }
         let group = getpid();
         let watched = pid(child.id());
         let watching = thread::Builder::new().stack_size(STACK).spawn(move || end_when_unread(watched, group));

@@ -45,6 +45,11 @@ impl Split {
         self.ended
     }
 
+    /// The beginning of a line that is too long and has no end yet.
+    pub fn over(&self) -> Option<&[u8]> {
+        self.over.as_ref().map(|(head, ..)| head.as_slice())
+    }
+
     fn too_long(&mut self, end: usize) -> Option<Line> {
         self.over.take().map(|(head, tail, bytes)| Line::TooLong { head, tail, bytes: bytes + end })
     }

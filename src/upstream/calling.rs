@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, ErrorData, RequestId,
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, ErrorCode, ErrorData, RequestId,
     ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
@@ -30,6 +30,8 @@ use crate::execute::{OnToolProgress, ToolFailure};
 use crate::model::{KnownTool, ToolAddress, ToolAnswer, ToolCall};
 use crate::names::{nearest, quoted, shown};
 
+/// What is said of an answer that may come later.
+const TASK: &str = "it began a task, and flowy does not wait for the results of tasks";
 /// How long is waited for the words of a server that ended during a call.
 const WORDS: Duration = Duration::from_secs(1);
 
@@ -65,11 +67,8 @@ impl Server {
             allowed(tool, &address)?;
         }
         let limit = timeout.unwrap_or(self.spec.timeout);
-        let turn = tokio::time::timeout(limit, self.turns.acquire()).await;
-        let Ok(Ok(_turn)) = turn else {
-            let why = format!("its server had no turn free within {} ms (maxParallel)", limit.as_millis());
-            return Err(failure(Code::Timeout, &address, why));
-        };
+        // The limit is one of the call, not of waiting for those before it.
+        let _turn = self.turns.acquire().await;
         let begun = self.world.clock.reading();
         let busy = self.busy(false).await.map_err(|trouble| unavailable(&address, &trouble))?;
         let list = self.list();
@@ -101,7 +100,7 @@ impl Server {
         let had_answered = busy.connection.answered.load(Ordering::Acquire);
         self.give_up(&busy.connection);
         drop(busy);
-        let Ok(busy) = self.busy(false).await else { return Err(failure) };
+        let Ok(busy) = self.busy(true).await else { return Err(failure) };
         // One that had answered before may come back at once, also when this call ends it again.
         busy.connection.answered.fetch_or(had_answered, Ordering::AcqRel);
         tracing::debug!(server = self.alias, tool = tool.name, "was lost during the call, which is made once more");
@@ -177,15 +176,17 @@ impl Server {
         let broken = |why: &str| Err(failure(Code::ToolError, address, why));
         let (result, left_out) = match answer {
             ServerResult::CallToolResult(result) => (result, Vec::new()),
+            ServerResult::CustomResult(answer) if answer.0.get("task").is_some() => return broken(TASK),
+            ServerResult::CustomResult(answer) if loose::is_bare(&answer.0) => return Ok(bare()),
             ServerResult::CustomResult(answer) => match loose::answer(answer.0) {
                 Some(known) => known,
                 None => return broken("it answers with something that is no tool's result"),
             },
-            ServerResult::EmptyResult(_) => return Ok(ToolAnswer::default()),
+            ServerResult::EmptyResult(_) => return Ok(bare()),
             ServerResult::InputRequiredResult(_) => {
                 return broken("it asks for more input, and nobody here can be asked");
             }
-            ServerResult::CreateTaskResult(_) => return broken("it hands out a task where an answer is due"),
+            ServerResult::CreateTaskResult(_) => return broken(TASK),
             _ => return broken("it answers with something that is no tool's result"),
         };
         let left_out = left_out.iter().map(|what| clean(what, &self.secrets)).collect();
@@ -228,6 +229,10 @@ impl Server {
             }
             ServiceError::McpError(error) => {
                 self.answered(connection);
+                if matches!(error.code, ErrorCode::INVALID_PARAMS | ErrorCode::METHOD_NOT_FOUND) {
+                    // It may be that the tool is gone, or wants other arguments than it did.
+                    connection.ears.changed.notify_one();
+                }
                 if error.code.0 == TOO_LONG {
                     failure(Code::LimitExceeded, address, too_long(error, self.spec.max_result_bytes))
                 } else {
@@ -235,10 +240,8 @@ impl Server {
                 }
             }
             ServiceError::Timeout { .. } => {
-                let came = connection.stray_words(&self.secrets);
-                let came = came.map(|words| format!("; what it writes is not the protocol: {}", quoted(&words)));
-                let ms = limit.as_millis();
-                let why = format!("no answer within {ms} ms; the call was cancelled{}", came.unwrap_or_default());
+                let (ms, instead) = (limit.as_millis(), connection.instead(&self.secrets));
+                let why = format!("no answer within {ms} ms; the call was cancelled{instead}");
                 failure(Code::Timeout, address, why)
             }
             ServiceError::TransportSend(cause) if matches!(self.spec.transport, Transport::Http(_)) => {
@@ -263,6 +266,11 @@ impl Server {
             _ => failure(Code::ToolError, address, "its server did not answer as the protocol demands"),
         }
     }
+}
+
+/// An answer without anything in it, which no tool should give.
+fn bare() -> ToolAnswer {
+    ToolAnswer { left_out: vec!["its answer has no content".to_owned()], ..ToolAnswer::default() }
 }
 
 /// A failure of a call that was sent so often.

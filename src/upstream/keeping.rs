@@ -55,9 +55,9 @@ impl Connection {
         }
     }
 
-    /// The first line since then that is not the protocol's, where the server is a program.
-    pub(super) fn stray_words(&self, secrets: &[Secret]) -> Option<String> {
-        self.said.as_ref().and_then(|said| said.stray_words(secrets))
+    /// What it wrote since then, where the server is a program: a clause for a message.
+    pub(super) fn instead(&self, secrets: &[Secret]) -> String {
+        self.said.as_ref().map_or_else(String::new, |said| said.instead(secrets))
     }
 
     /// Asks for its end; the server has so long to end by itself.

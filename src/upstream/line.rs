@@ -6,20 +6,18 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
-use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, StatusCode};
-use reqwest::Response;
 use reqwest::redirect::{Attempt, Policy};
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-};
+use reqwest::{Response, Url};
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, HttpStatusError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
-    StreamableHttpResponseLimits,
+    StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
 };
 use sse_stream::{Error as SseError, Sse, SseStream};
 
@@ -39,13 +37,40 @@ const SESSION: &str = "mcp-session-id";
 /// What an answer may come as.
 const TAKEN: &str = "text/event-stream, application/json";
 
-type Failed = StreamableHttpError<reqwest::Error>;
+type Failed = StreamableHttpError<LineError>;
+
+/// Why a request has no message of the protocol for an answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LineError {
+    /// None came.
+    #[error(transparent)]
+    Request(reqwest::Error),
+    /// A status of trouble came.
+    #[error("status {}", .0.status)]
+    Status(Refused),
+    /// rmcp's own client says no; what it says may hold a secret.
+    #[error("it is not answered as the protocol demands")]
+    Other,
+}
+
+/// What a server answers instead of a message, as it came.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) status: u16,
+    pub(super) retry_after: Option<String>,
+    /// Its words; none of a web page.
+    pub(super) says: String,
+    /// Where it sends whoever asks, without what may be a secret.
+    pub(super) moved_to: Option<String>,
+}
 
 /// The way to one server.
 #[derive(Clone)]
 pub(super) struct ServerLine {
     client: reqwest::Client,
     alias: Arc<str>,
+    /// Whether nothing comes beside what answers a POST, as the server said.
+    answers_only: Arc<AtomicBool>,
 }
 
 impl ServerLine {
@@ -61,7 +86,7 @@ impl ServerLine {
                 .retry(reqwest::retry::never())
         };
         let client = web::client(make, !endpoint.url.starts_with("http://"))?;
-        Ok(Self { client, alias: Arc::from(alias) })
+        Ok(Self { client, alias: Arc::from(alias), answers_only: Arc::new(AtomicBool::new(false)) })
     }
 
     async fn post(&self, uri: &str, asked: &AskedRequest, headers: Headers, body: Vec<u8>) -> Result<Response, Failed> {
@@ -76,26 +101,29 @@ impl ServerLine {
 
 type Headers = HashMap<HeaderName, HeaderValue>;
 
-/// Headers may be secrets, so another host is never asked.
+/// Headers may be secrets, so another host is never asked. Most redirects would make a GET of a POST.
 fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
-    let stays = attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
+    let stays = matches!(attempt.status().as_u16(), 307 | 308)
+        && attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
     if stays && attempt.previous().len() <= HOPS { attempt.follow() } else { attempt.stop() }
 }
 
 /// The error without the address.
 fn unaddressed(error: reqwest::Error) -> Failed {
-    StreamableHttpError::Client(error.without_url())
+    StreamableHttpError::Client(LineError::Request(error.without_url()))
 }
 
 /// An error of rmcp's own client without the address, and without what a header says.
-fn harmless(error: Failed) -> Failed {
+fn harmless(error: StreamableHttpError<reqwest::Error>) -> Failed {
     match error {
         StreamableHttpError::Client(error) => unaddressed(error),
-        StreamableHttpError::AuthRequired(_) => {
-            StreamableHttpError::AuthRequired(AuthRequiredError::new(String::new()))
+        StreamableHttpError::HttpStatus(told) => told.into(),
+        StreamableHttpError::ServerDoesNotSupportSse => StreamableHttpError::ServerDoesNotSupportSse,
+        StreamableHttpError::ServerDoesNotSupportDeleteSession => {
+            StreamableHttpError::ServerDoesNotSupportDeleteSession
         }
-        StreamableHttpError::InsufficientScope(_) => HttpStatusError::new(403, None).into(),
-        other => other,
+        StreamableHttpError::SessionExpired => StreamableHttpError::SessionExpired,
+        _ => StreamableHttpError::Client(LineError::Other),
     }
 }
 
@@ -104,24 +132,21 @@ fn harmless(error: Failed) -> Failed {
 struct AskedRequest {
     /// The request; none in a post that wants no answer.
     id: Option<RequestId>,
-    /// Whether it asks which generation of the protocol is spoken.
-    discovers: bool,
     session: Option<Arc<str>>,
 }
 
 impl AskedRequest {
     fn of(message: &ClientJsonRpcMessage, session: Option<Arc<str>>) -> Self {
-        match message {
-            ClientJsonRpcMessage::Request(request) => {
-                let discovers = matches!(request.request, ClientRequest::DiscoverRequest(_));
-                Self { id: Some(request.id.clone()), discovers, session }
-            }
-            _ => Self { id: None, discovers: false, session },
-        }
+        let id = match message {
+            ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
+        Self { id, session }
     }
 
     /// The answer to the request, whatever request it says it answers. A server that does not know a
-    /// session any more says so in an error that names no request, or with the status 400.
+    /// session any more says so in an error that names no request, or with the status 400. An error of the
+    /// call's own may have that status, too: there the words have to be about the session.
     fn answered(&self, id: &RequestId, said: ServerJsonRpcMessage, status: StatusCode) -> ServerJsonRpcMessage {
         match said {
             JsonRpcMessage::Response(mut response) => {
@@ -130,7 +155,9 @@ impl AskedRequest {
             }
             JsonRpcMessage::Error(mut error) => {
                 let nameless = error.id.as_ref() != Some(id);
-                if self.session.is_some() && (nameless || status == StatusCode::BAD_REQUEST) {
+                let bad = status == StatusCode::BAD_REQUEST;
+                let about = bad && error.error.message.to_ascii_lowercase().contains("session");
+                if self.session.is_some() && (about || (nameless && (bad || status.is_success()))) {
                     error.error.code = ErrorCode(FORGOTTEN);
                 }
                 stand_in(error.error, id)
@@ -140,25 +167,24 @@ impl AskedRequest {
     }
 
     /// What an answer with a status of trouble comes to.
-    fn refused(&self, status: StatusCode, retry_after: Option<String>, body: &[u8]) -> Result<Posted, Failed> {
-        let Some(id) = &self.id else { return Err(HttpStatusError::new(status.as_u16(), retry_after).into()) };
-        let speaks = !matches!(status.as_u16(), 401 | 403 | 429);
-        if speaks
+    fn refused(&self, status: StatusCode, mut refused: Refused, body: &[u8]) -> Result<Posted, Failed> {
+        if refused.says.is_empty() && !body.trim_ascii_start().starts_with(b"<") {
+            String::from_utf8_lossy(body).trim().clone_into(&mut refused.says);
+        }
+        let failed = |refused| Err(StreamableHttpError::Client(LineError::Status(refused)));
+        let Some(id) = &self.id else { return failed(refused) };
+        if !matches!(status.as_u16(), 401 | 403 | 429)
             && let ReadMessage::Message(said, _) = read(body)
             && matches!(*said, JsonRpcMessage::Error(_))
         {
             return Ok(StreamableHttpPostResponse::Json(self.answered(id, *said, status), None));
         }
         if self.session.is_some() && status == StatusCode::BAD_REQUEST {
-            let told = ErrorData::new(ErrorCode(FORGOTTEN), format!("status {}", status.as_u16()), None);
+            let told = format!("status 400 {}", refused.says);
+            let told = ErrorData::new(ErrorCode(FORGOTTEN), told.trim_end().to_owned(), None);
             return Ok(StreamableHttpPostResponse::Json(stand_in(told, id), None));
         }
-        // Servers of before know nothing of this question: they are asked as they expect next.
-        if self.discovers && speaks && status.is_client_error() {
-            let told = ErrorData::invalid_request(format!("status {}", status.as_u16()), None);
-            return Ok(StreamableHttpPostResponse::Json(stand_in(told, id), None));
-        }
-        Err(HttpStatusError::new(status.as_u16(), retry_after).into())
+        failed(refused)
     }
 }
 
@@ -182,6 +208,25 @@ async fn bytes_of(response: Response, most: usize) -> Result<Option<Vec<u8>>, Fa
     Ok(Some(bytes))
 }
 
+/// What a status of trouble comes with, but for the body.
+fn refused_by(response: &Response) -> Refused {
+    let moved_to = header_of(response, LOCATION).and_then(|place| response.url().join(&place).ok()).map(plain);
+    Refused {
+        status: response.status().as_u16(),
+        retry_after: header_of(response, RETRY_AFTER),
+        says: header_of(response, WWW_AUTHENTICATE).filter(|said| said.contains("error")).unwrap_or_default(),
+        moved_to,
+    }
+}
+
+/// An address without a login and without what is asked of it.
+fn plain(mut url: Url) -> String {
+    let _ = (url.set_username(""), url.set_password(None));
+    url.set_query(None);
+    url.set_fragment(None);
+    url.into()
+}
+
 fn header_of(response: &Response, name: impl http::header::AsHeaderName) -> Option<String> {
     response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
@@ -194,16 +239,14 @@ fn event(event: Result<Sse, SseError>, asked: &AskedRequest, id: &RequestId, ali
             match read(data.as_bytes()) {
                 ReadMessage::Message(said, fixed) => {
                     note(fixed, alias);
-                    if fixed.is_none() && names(&said, id) {
-                        return Ok(event);
-                    }
                     let data = serde_json::to_string(&asked.answered(id, *said, StatusCode::OK)).ok();
                     return Ok(Sse { data, ..event });
                 }
-                // Events of other names are no messages.
+                // Events of other names are no messages; and some servers end a stream as models' APIs do.
                 ReadMessage::Stray(_) if event.event.as_deref().is_some_and(|name| name != "message") => {
                     return Ok(event);
                 }
+                ReadMessage::Stray(_) if data.trim() == "[DONE]" => return Ok(Sse { data: None, ..event }),
                 ReadMessage::Stray(error) | ReadMessage::Unreadable(_, error) => error,
             }
         }
@@ -214,15 +257,6 @@ fn event(event: Result<Sse, SseError>, asked: &AskedRequest, id: &RequestId, ali
     Ok(Sse { data: serde_json::to_string(&stand_in(error, id)).ok(), ..Sse::default() })
 }
 
-/// Whether a message answers this request, or none at all.
-fn names(said: &ServerJsonRpcMessage, id: &RequestId) -> bool {
-    match said {
-        JsonRpcMessage::Response(response) => response.id == *id,
-        JsonRpcMessage::Error(error) => error.id.as_ref() == Some(id),
-        _ => true,
-    }
-}
-
 fn note(fixed: Option<&'static str>, alias: &str) {
     if let Some(fixed) = fixed {
         tracing::warn!(server = alias, "a message of its can be read after a repair: {fixed}");
@@ -230,7 +264,7 @@ fn note(fixed: Option<&'static str>, alias: &str) {
 }
 
 impl StreamableHttpClient for ServerLine {
-    type Error = reqwest::Error;
+    type Error = LineError;
 
     async fn post_message(
         &self,
@@ -261,14 +295,19 @@ impl StreamableHttpClient for ServerLine {
         }
         let (session, kind) = (header_of(&response, SESSION), header_of(&response, CONTENT_TYPE));
         if !status.is_success() {
-            let retry_after = header_of(&response, RETRY_AFTER);
+            let refused = refused_by(&response);
             let body = bytes_of(response, limits.max_error_response_size).await.ok().flatten();
-            return asked.refused(status, retry_after, &body.unwrap_or_default());
+            return asked.refused(status, refused, &body.unwrap_or_default());
         }
         // A post that wants no answer needs nothing of what comes.
         let Some(id) = asked.id.clone() else { return Ok(StreamableHttpPostResponse::Accepted) };
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-            return Ok(StreamableHttpPostResponse::Accepted);
+            if asked.session.is_some() && !self.answers_only.load(Ordering::Relaxed) {
+                return Ok(StreamableHttpPostResponse::Accepted);
+            }
+            let told = format!("it took the request and gives no answer to it (status {})", status.as_u16());
+            let told = stand_in(ErrorData::internal_error(told, None), &id);
+            return Ok(StreamableHttpPostResponse::Json(told, session));
         }
         let is = |wanted| kind.as_deref().is_some_and(|kind| media_type(kind).eq_ignore_ascii_case(wanted));
         if is("text/event-stream") {
@@ -277,9 +316,6 @@ impl StreamableHttpClient for ServerLine {
             let told = events.map(move |said| event(said, &asked, &id, &alias));
             return Ok(StreamableHttpPostResponse::Sse(told.boxed(), session));
         }
-        if !is("application/json") {
-            return Err(StreamableHttpError::UnexpectedContentType(kind));
-        }
         let Some(body) = bytes_of(response, limits.max_json_response_size).await? else {
             return Ok(StreamableHttpPostResponse::Json(stand_in(too_long(None), &id), session));
         };
@@ -287,6 +323,10 @@ impl StreamableHttpClient for ServerLine {
             ReadMessage::Message(said, fixed) => {
                 note(fixed, &self.alias);
                 asked.answered(&id, *said, status)
+            }
+            // A message counts as what it is, whatever kind it is said to be.
+            ReadMessage::Stray(_) if !is("application/json") => {
+                return Err(StreamableHttpError::UnexpectedContentType(kind));
             }
             ReadMessage::Unreadable(_, error) | ReadMessage::Stray(error) => stand_in(error, &id),
         };
@@ -328,6 +368,7 @@ impl StreamableHttpClient for ServerLine {
         let opened = client
             .get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth_header, custom_headers, most)
             .await;
+        self.answers_only.store(opened.is_err(), Ordering::Relaxed);
         opened.map_err(harmless)
     }
 }

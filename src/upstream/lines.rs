@@ -5,6 +5,7 @@
 //! lines is put together. What is no message is told to whoever listens.
 
 use std::io;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt as _;
@@ -20,6 +21,9 @@ use super::message::{ReadMessage, foreign, read, too_long, unmarked};
 use crate::cache::lock;
 use crate::rpc::{Line, Split, answered_by};
 
+/// How many bytes are told of a line without an end.
+const LONGEST_BEGINNING: usize = 8 << 10;
+
 /// Told of a line that is not the protocol's.
 pub(super) type Tell = Box<dyn Fn(&[u8]) + Send>;
 
@@ -30,6 +34,8 @@ pub(super) struct Lines<R, W: AsyncWrite> {
     writer: AsyncRwTransport<RoleClient, Empty, W>,
     /// The requests that are not answered yet.
     open: Arc<Mutex<Vec<RequestId>>>,
+    /// The highest id of a request so far.
+    newest: AtomicI64,
     /// The lines so far of a message that is spread over several.
     begun: Spread,
     alias: String,
@@ -48,6 +54,7 @@ where
             reader: FramedRead::new(reader, Split::of(longest)),
             writer: AsyncRwTransport::new_client(empty(), writer),
             open: Arc::default(),
+            newest: AtomicI64::new(i64::MIN),
             begun: Spread { longest, ..Spread::default() },
             alias: alias.to_owned(),
             tell,
@@ -103,7 +110,9 @@ where
     fn settled(&self, message: ServerJsonRpcMessage, bytes: &[u8]) -> Option<ServerJsonRpcMessage> {
         match message {
             JsonRpcMessage::Response(response) => {
-                self.settle(&response.id);
+                if !self.settle(&response.id) && !self.was_asked(&response.id) {
+                    (self.tell)(bytes);
+                }
                 Some(JsonRpcMessage::Response(response))
             }
             JsonRpcMessage::Error(error) => match error.id {
@@ -131,10 +140,25 @@ where
         open.len() < before
     }
 
+    /// Whether a request had this id; of one that was cancelled the answer may come late.
+    fn was_asked(&self, id: &RequestId) -> bool {
+        matches!(id, RequestId::Number(id) if *id <= self.newest.load(Ordering::Relaxed))
+    }
+
     /// Takes the only open request.
     fn only_open(&self) -> Option<RequestId> {
         let mut open = lock(&self.open);
         if open.len() == 1 { open.pop() } else { None }
+    }
+}
+
+/// What came without an end is told as well, such as a question to a person.
+impl<R, W: AsyncWrite> Drop for Lines<R, W> {
+    fn drop(&mut self) {
+        let begun = self.reader.decoder().over().unwrap_or_else(|| self.reader.read_buffer());
+        if !begun.trim_ascii().is_empty() {
+            (self.tell)(begun.get(..LONGEST_BEGINNING).unwrap_or(begun));
+        }
     }
 }
 
@@ -154,7 +178,12 @@ where
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         match &message {
-            JsonRpcMessage::Request(request) => lock(&self.open).push(request.id.clone()),
+            JsonRpcMessage::Request(request) => {
+                lock(&self.open).push(request.id.clone());
+                if let RequestId::Number(id) = request.id {
+                    self.newest.fetch_max(id, Ordering::Relaxed);
+                }
+            }
             JsonRpcMessage::Notification(told) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &told.notification
                     && let Some(id) = &cancelled.params.request_id

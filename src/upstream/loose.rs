@@ -91,6 +91,12 @@ fn mend_member(key: &str, value: &mut Value) {
     }
 }
 
+/// Whether an answer says nothing at all, not even that it has no content.
+pub(super) fn is_bare(value: &Value) -> bool {
+    let Value::Object(members) = value else { return false };
+    members.contains_key("content") && members.iter().all(|(key, value)| value.is_null() || key == "_meta")
+}
+
 /// An answer whose blocks are read one by one, and what of it is not known here; `None` where it is
 /// no tool's answer.
 pub(super) fn answer(value: Value) -> Option<(CallToolResult, Vec<String>)> {

@@ -17,6 +17,11 @@ pub(super) const UNREADABLE: i32 = -32_951;
 /// The code of the error of a server that does not know our session.
 pub(super) const FORGOTTEN: i32 = -32_952;
 
+/// What says of a tool whether it is called as a task; the library's tools don't have it.
+const TASKS: &[u8] = b"\"taskSupport\"";
+/// Where that is kept in a tool's `_meta`.
+pub(super) const NEEDS_TASKS: &str = "flowy/taskRequired";
+
 /// How much is kept of what can't be read: more than is shown of it, so that nothing secret in it is
 /// cut in two before it is masked.
 const KEPT: usize = 8 << 10;
@@ -56,7 +61,8 @@ pub(super) fn read(bytes: &[u8]) -> ReadMessage {
     if let Some(message) = std::str::from_utf8(bytes).ok().and_then(with_exponents) {
         return ReadMessage::Message(Box::new(message), None);
     }
-    if let Ok(message) = serde_json::from_slice::<ServerJsonRpcMessage>(bytes)
+    if !bytes.windows(TASKS.len()).any(|part| part == TASKS)
+        && let Ok(message) = serde_json::from_slice::<ServerJsonRpcMessage>(bytes)
         && !is_loose(&message)
     {
         return ReadMessage::Message(Box::new(message), None);
@@ -129,7 +135,9 @@ fn the_one(value: Value) -> Value {
 }
 
 fn request_id(value: &Value) -> Option<RequestId> {
-    let answers = value.get("result").is_some() || value.get("error").is_some();
+    // An answer without either answers nothing, and its request has an end all the same.
+    let bare = value.get("jsonrpc").is_some() && value.get("method").is_none();
+    let answers = bare || value.get("result").is_some() || value.get("error").is_some();
     value.get("id").filter(|_| answers).and_then(Value::as_i64).map(RequestId::Number)
 }
 
@@ -173,6 +181,11 @@ fn error_of(error: &Value) -> Value {
 
 /// What stands around any result, and the result of `initialize`.
 fn mend_result(result: &mut Map<String, Value>) -> Option<&'static str> {
+    for tool in result.get_mut("tools").and_then(Value::as_array_mut).into_iter().flatten() {
+        if tool.pointer("/execution/taskSupport").is_some_and(|support| support == "required") {
+            tool["_meta"] = json!({ NEEDS_TASKS: true });
+        }
+    }
     let before = result.clone();
     drop_if_list(result, "_meta");
     if result.contains_key("protocolVersion") {

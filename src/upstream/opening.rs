@@ -47,22 +47,20 @@ pub(super) async fn open(
     guard: Option<&Path>,
     secrets: &Arc<[Secret]>,
 ) -> Result<OpenedServer, Trouble> {
-    match &spec.transport {
-        Transport::Http(endpoint) => address(alias, spec, endpoint).await,
-        Transport::Stdio(server) => {
-            let begin = |mode, within| program(alias, spec, server, guard, secrets, mode, within);
-            match spec.era {
-                Era::Initialize => begin(initialize(), spec.connect_timeout).await,
-                Era::Discover => begin(discover(), spec.connect_timeout).await,
-                // Some programs end at a question they don't know, others never answer it: they
-                // are started once more, and asked as they expect.
-                Era::Auto => match begin(discover(), spec.connect_timeout / 2).await {
-                    Ok(opened) => Ok(opened),
-                    Err(trouble) if trouble.lasting => Err(trouble),
-                    Err(_) => begin(initialize(), spec.connect_timeout / 2).await,
-                },
-            }
-        }
+    let begin = async |mode, within| match &spec.transport {
+        Transport::Http(endpoint) => address(alias, spec, endpoint, mode, within).await,
+        Transport::Stdio(server) => program(alias, spec, server, guard, secrets, mode, within).await,
+    };
+    match spec.era {
+        Era::Initialize => begin(initialize(), spec.connect_timeout).await,
+        Era::Discover => begin(discover(), spec.connect_timeout).await,
+        // Some servers end at a question they don't know, others never answer it, or with anything: they
+        // are begun with once more, and asked as they expect.
+        Era::Auto => match begin(discover(), spec.connect_timeout / 2).await {
+            Ok(opened) => Ok(opened),
+            Err(trouble) if trouble.lasting => Err(trouble),
+            Err(_) => begin(initialize(), spec.connect_timeout / 2).await,
+        },
     }
 }
 
@@ -101,41 +99,32 @@ async fn program(
             ended(&mut process, secrets).await
         }
         Ok(Err(error)) => of_beginning(&error, secrets),
-        Err(_) => match process.said().stray_words(secrets) {
-            Some(words) => Trouble::passing(format!(
-                "it does not answer within {} ms; what it writes is not the protocol: {}",
-                within.as_millis(),
-                quoted(&words)
-            )),
-            None => silent(within),
-        },
+        Err(_) => silent(spec.connect_timeout, &process.said().instead(secrets)),
     };
     process.end(GRACE).await;
     Err(trouble.or_hint(LISTEN))
 }
 
-async fn address(alias: &str, spec: &ServerSpec, endpoint: &Endpoint) -> Result<OpenedServer, Trouble> {
-    let line = ServerLine::lay(alias, endpoint, spec.connect_timeout)
+async fn address(
+    alias: &str,
+    spec: &ServerSpec,
+    endpoint: &Endpoint,
+    mode: ClientLifecycleMode,
+    within: Duration,
+) -> Result<OpenedServer, Trouble> {
+    let line = ServerLine::lay(alias, endpoint, within)
         .map_err(|error| Trouble::lasting(format!("no client can be made for it: {}", cause(&error))))?;
     let longest = longest(spec);
     let config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str())
         .custom_headers(endpoint.headers.iter().cloned().collect())
         .max_json_response_size(longest)
         .max_sse_event_size(longest);
-    let mode = match spec.era {
-        Era::Initialize => initialize(),
-        Era::Discover => discover(),
-        Era::Auto => ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::LATEST],
-            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
-        },
-    };
     let ears = Ears::of(&spec.secrets);
     let transport = StreamableHttpClientTransport::with_client(line, config);
-    match tokio::time::timeout(spec.connect_timeout, ears.clone().serve_with_lifecycle(transport, mode)).await {
+    match tokio::time::timeout(within, ears.clone().serve_with_lifecycle(transport, mode)).await {
         Ok(Ok(running)) => Ok(OpenedServer { running, ears, changes: None, process: None }),
         Ok(Err(error)) => Err(of_beginning(&error, &spec.secrets).asked_with(&endpoint.headers)),
-        Err(_) => Err(silent(spec.connect_timeout).hint("check that it runs, and host and port in its url")),
+        Err(_) => Err(silent(spec.connect_timeout, "").hint("check that it runs, and host and port in its url")),
     }
 }
 
@@ -150,8 +139,8 @@ pub(super) async fn subscribe(peer: &Peer<RoleClient>, within: Duration) -> Opti
     tokio::time::timeout(within, peer.listen(filter)).await.ok()?.ok()
 }
 
-fn silent(within: Duration) -> Trouble {
-    Trouble::passing(format!("it does not answer within {} ms", within.as_millis()))
+fn silent(within: Duration, instead: &str) -> Trouble {
+    Trouble::passing(format!("it does not answer within {} ms{instead}", within.as_millis()))
 }
 
 fn not_started(program: &Program, error: &std::io::Error, secrets: &[Secret]) -> Trouble {
@@ -203,7 +192,7 @@ pub(super) async fn ended(process: &mut Process, secrets: &[Secret]) -> Trouble 
         (Some(127), _) => Trouble::lasting(format!("its program was not found{words}")),
         (Some(126), _) => Trouble::lasting(format!("its program can't be started{words}")),
         (Some(code), _) => Trouble::passing(format!("it ended with code {code}{words}")),
-        (None, _) => Trouble::passing(format!("it ended{words}")),
+        (None, _) => Trouble::passing(format!("it closed its output{words}")),
     };
     trouble.hint(LISTEN)
 }

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-use super::trouble::clean;
+use super::trouble::{LONGEST_ADDRESS, clean};
 use crate::cache::lock;
 use crate::config::{Program, Secret, redact};
 use crate::guard;
@@ -62,9 +62,17 @@ impl Said {
         words.stray = None;
     }
 
-    /// The first line of its standard output that is not the protocol's, since something began.
-    pub(super) fn stray_words(&self, secrets: &[Secret]) -> Option<String> {
-        lock(&self.0).stray.as_ref().map(|line| clean(line, secrets))
+    /// What it wrote since something began, where an answer is due: a clause for a message, if there is
+    /// anything. A line with an address may be where somebody has to sign in.
+    pub(super) fn instead(&self, secrets: &[Secret]) -> String {
+        let words = lock(&self.0);
+        let mut lines = words.last.iter().skip(words.old);
+        if let Some(stray) = &words.stray {
+            return format!("; what it writes is not the protocol: {}", quoted(&clean(stray, secrets)));
+        }
+        let line = lines.clone().find(|line| line.contains("://")).or_else(|| lines.next_back());
+        let told = line.map(|line| format!("; it wrote {}", quoted(&shown(&redact(line, secrets), LONGEST_ADDRESS))));
+        told.unwrap_or_default()
     }
 }
 
@@ -153,7 +161,8 @@ impl Process {
         let said = lock(&self.said.0);
         // The first of the last lines that names a fault; npm and Node say more afterwards.
         let telling = said.last.iter().find(|line| line.to_ascii_lowercase().contains("error"));
-        telling.or_else(|| said.last.iter().skip(said.old).next_back()).map(|line| clean(line, secrets))
+        let last = telling.or_else(|| said.last.iter().skip(said.old).next_back()).or(said.stray.as_ref());
+        last.map(|line| clean(line, secrets))
     }
 
     /// Hears the rest of what an ended program said.

@@ -167,15 +167,11 @@ impl Server {
             Ok(mut opened) => {
                 // Before the list is read: a change in between would never be heard of.
                 opened.changes = subscribe(opened.running.peer(), self.spec.connect_timeout).await;
-                let tools = opened.running.peer().peer_info().is_none_or(|info| info.capabilities.tools.is_some());
-                let within = self.spec.connect_timeout;
-                let listed = if tools {
-                    read(&self.alias, opened.running.peer(), within, &self.secrets).await
-                } else {
-                    Ok(ToolPage::default())
-                };
-                match listed {
+                let announced = opened.running.peer().peer_info().is_none_or(|info| info.capabilities.tools.is_some());
+                match read(&self.alias, opened.running.peer(), self.spec.connect_timeout, &self.secrets).await {
                     Ok(listed) => Ok((opened, listed)),
+                    // Some servers announce nothing and have tools all the same.
+                    Err(_) if !announced => Ok((opened, ToolPage::default())),
                     Err(trouble) => {
                         part(opened).await;
                         Err(trouble)

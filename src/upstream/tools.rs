@@ -13,7 +13,7 @@ use sha1::{Digest as _, Sha1};
 use super::TOLD;
 use super::kept::{KeptTool, Record};
 use super::loose::{self, mend_schema};
-use super::message::{FORGOTTEN, TOO_LONG};
+use super::message::{FORGOTTEN, NEEDS_TASKS, TOO_LONG};
 use super::trouble::{Trouble, of_refusal, of_transport};
 use crate::config::{Allow, Secret, redact};
 use crate::model::{Contract, KnownTool};
@@ -207,6 +207,8 @@ fn usable(tool: Tool, secrets: &[Secret]) -> Result<KeptTool, (String, &'static 
         Some("its name has blanks around it, or control or bidirectional characters in it")
     } else if name.chars().count() > LONGEST_NAME {
         Some("its name is longer than 200 characters")
+    } else if tool.meta.is_some_and(|meta| meta.contains_key(NEEDS_TASKS)) {
+        Some("it can only be called as a task, which flowy does not do")
     } else {
         None
     };

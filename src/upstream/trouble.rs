@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use chrono::{DateTime, SecondsFormat, Utc};
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
-use rmcp::model::ErrorData;
+use rmcp::model::{ErrorData, ServerResult};
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 
+use super::line::{LineError, Refused};
 use super::message::UNREADABLE;
 use crate::code::Code;
 use crate::config::{Secret, redact};
@@ -22,6 +23,9 @@ use crate::web::cause;
 /// The longest text of a server's that is repeated, in characters.
 const LONGEST: usize = 300;
 
+/// The longest address that somebody has to open, in characters.
+pub(super) const LONGEST_ADDRESS: usize = 2_000;
+
 /// How much is repeated of what can't be read, in characters.
 const LONGEST_BEGINNING: usize = 120;
 
@@ -30,7 +34,7 @@ const LONGEST_BEGINNING: usize = 120;
 pub(super) struct Trouble {
     /// The fact, to be read after the server's name and a colon.
     pub(super) why: String,
-    /// Whether it stays so until somebody changes something.
+    /// Whether it stays so until somebody changes something, however a connection begins.
     pub(super) lasting: bool,
     /// What to do about it, where that is known.
     pub(super) hint: Option<Cow<'static, str>>,
@@ -77,10 +81,11 @@ impl Trouble {
     /// The same of a server that is asked with these headers: whoever gave it its authorization is told that
     /// it was refused.
     pub(super) fn asked_with(self, headers: &[(HeaderName, HeaderValue)]) -> Self {
-        if self.why != ASKS_WHO || headers.iter().all(|(name, _)| *name != AUTHORIZATION) {
+        let Some(says) = self.why.strip_prefix(ASKS_WHO) else { return self };
+        if headers.iter().all(|(name, _)| *name != AUTHORIZATION) {
             return self;
         }
-        Trouble::lasting("it refused the Authorization header of the servers file (401)")
+        Trouble::lasting(format!("it refused the Authorization header of the servers file (401){says}"))
             .hint("check the token that stands there; flowy reads the file and its variables when it starts")
     }
 
@@ -108,15 +113,19 @@ pub(super) fn of_beginning(error: &ClientInitializeError, secrets: &[Secret]) ->
             Trouble::passing(of_refusal(refusal, secrets))
         }
         ClientInitializeError::JsonRpcError(refusal) => {
-            Trouble::passing(format!("it refuses to begin: {}", clean(&refusal.message, secrets)))
+            Trouble::passing(format!("it refuses to begin: {}", of_refusal(refusal, secrets)))
         }
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let theirs: Vec<String> =
                 server_supported.iter().take(5).map(|version| shown(&redact(version.as_str(), secrets), 40)).collect();
-            Trouble::lasting(format!("it speaks other versions of the protocol ({})", theirs.join(", ")))
+            Trouble::passing(format!("it speaks other versions of the protocol ({})", theirs.join(", ")))
         }
         ClientInitializeError::TransportError { error, .. } => of_transport(error, secrets),
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_beginning(fallback, secrets),
+        ClientInitializeError::ExpectedInitResult(Some(ServerResult::CustomResult(answer)))
+            if ["protocolVersion", "supportedVersions"].iter().all(|key| answer.0.get(key).is_none()) =>
+        {
+            Trouble::passing("its first answer names no version of the protocol (protocolVersion)")
+        }
         ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ExpectedInitResult(_)
         | ClientInitializeError::ConflictInitResponseId(..)
@@ -129,16 +138,15 @@ pub(super) fn of_beginning(error: &ClientInitializeError, secrets: &[Secret]) ->
 
 /// Why something could not be sent, or no answer be read.
 pub(super) fn of_transport(error: &DynamicTransportError, secrets: &[Secret]) -> Trouble {
-    let Some(error) = error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() else {
+    let Some(error) = error.error.downcast_ref::<StreamableHttpError<LineError>>() else {
         return Trouble::passing(format!(
             "it can't be written to: {}",
             clean(&unnumbered(&cause(error.error.as_ref())), secrets)
         ));
     };
     match error {
-        StreamableHttpError::Client(error) => of_request(error, secrets),
-        StreamableHttpError::AuthRequired(_) => of_status(401, None),
-        StreamableHttpError::HttpStatus(told) => of_status(told.status, told.retry_after.as_deref()),
+        StreamableHttpError::Client(LineError::Request(error)) => of_request(error, secrets),
+        StreamableHttpError::Client(LineError::Status(refused)) => of_status(refused, secrets),
         StreamableHttpError::UnexpectedContentType(_) | StreamableHttpError::Deserialize(_) => {
             Trouble::passing("it answers with something else than the protocol; is the path right?").hint(PATH)
         }
@@ -158,20 +166,17 @@ pub(super) fn found_nobody(error: &DynamicTransportError) -> bool {
 
 /// Whether an address asks for nothing more than patience.
 pub(super) fn is_busy(error: &DynamicTransportError) -> bool {
-    matches!(error.error.downcast_ref(), Some(StreamableHttpError::<reqwest::Error>::HttpStatus(told)) if told.status == 429)
+    matches!(error.error.downcast_ref(), Some(StreamableHttpError::Client(LineError::Status(told))) if told.status == 429)
 }
 
 fn of_client(error: &DynamicTransportError) -> Option<&reqwest::Error> {
-    match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
-        StreamableHttpError::Client(error) => Some(error),
+    match error.error.downcast_ref()? {
+        StreamableHttpError::Client(LineError::Request(error)) => Some(error),
         _ => None,
     }
 }
 
 fn of_request(error: &reqwest::Error, secrets: &[Secret]) -> Trouble {
-    if let Some(status) = error.status() {
-        return of_status(status.as_u16(), None);
-    }
     if error.is_timeout() {
         return Trouble::passing("it does not answer in time");
     }
@@ -191,18 +196,28 @@ fn of_request(error: &reqwest::Error, secrets: &[Secret]) -> Trouble {
     Trouble::passing(format!("it can't be reached: {}", clean(&unnumbered(&told), secrets))).hint(hint)
 }
 
-fn of_status(status: u16, retry_after: Option<&str>) -> Trouble {
-    let wait = retry_after.and_then(waiting).unwrap_or_default();
-    match status {
-        401 => Trouble::lasting(ASKS_WHO).hint("give it headers, such as {\"Authorization\": \"Bearer ${TOKEN}\"}"),
-        403 => Trouble::lasting("it refuses what these headers allow (403)")
+fn of_status(refused: &Refused, secrets: &[Secret]) -> Trouble {
+    let Refused { status, retry_after, says, moved_to } = refused;
+    let wait = retry_after.as_deref().and_then(waiting).unwrap_or_default();
+    let says = clean(says, secrets);
+    let says = if says.is_empty() { says } else { format!(": {says}") };
+    match (status, moved_to) {
+        (401, _) => Trouble::lasting(format!("{ASKS_WHO}{says}"))
+            .hint("give it headers, such as {\"Authorization\": \"Bearer ${TOKEN}\"}"),
+        (403, _) => Trouble::lasting(format!("it refuses the request (403){says}"))
             .hint("check what the token in its headers may do"),
-        429 => Trouble::passing(format!("it answers with status 429 (too many requests){wait}"))
+        (429, _) => Trouble::passing(format!("it answers with status 429 (too many requests){wait}"))
             .hint("wait as long as it asks, or call it less often"),
-        300..400 => Trouble::passing(format!("it answers with a redirect to another host (status {status})"))
-            .hint("write the address in its url that it really has"),
-        400..500 => Trouble::lasting(format!("it answers with status {status}; is the address right?")).hint(PATH),
-        _ => Trouble::passing(format!("it answers with status {status}{wait}")).hint("look into the server's own log"),
+        (300..400, Some(place)) => {
+            Trouble::passing(format!("it answers with a redirect to {} (status {status})", clean(place, secrets)))
+                .hint("write the address in its url that it really has")
+        }
+        (404 | 405, _) => {
+            Trouble::passing(format!("it answers with status {status}{says}; is the address right?")).hint(PATH)
+        }
+        (300..500, _) => Trouble::passing(format!("it answers with status {status}{says}")).hint(PATH),
+        _ => Trouble::passing(format!("it answers with status {status}{wait}{says}"))
+            .hint("look into the server's own log"),
     }
 }
 
@@ -233,7 +248,24 @@ pub(super) fn of_refusal(error: &ErrorData, secrets: &[Secret]) -> String {
         let begins = shown(redact(begins, secrets).trim(), LONGEST_BEGINNING);
         return format!("its answer can't be read ({said}); it begins with {}", quoted(&begins));
     }
-    if said.is_empty() { format!("error {}", error.code.0) } else { said }
+    let said = if said.is_empty() { format!("error {}", error.code.0) } else { said };
+    // What stands there may be the reason, or the only way out: the address where somebody signs in.
+    let asked = error.data.as_ref().and_then(|data| data.get("elicitations")).and_then(Value::as_array);
+    let more: Vec<String> = match (asked, &error.data) {
+        (Some(asked), _) => asked.iter().filter_map(|one| place_of(one, secrets)).collect(),
+        (None, Some(Value::String(more))) => vec![clean(more, secrets)],
+        (None, Some(more)) if !more.is_null() => vec![clean(&more.to_string(), secrets)],
+        (None, _) => Vec::new(),
+    };
+    let more = more.join("; ");
+    if more.is_empty() || said.contains(&more) { said } else { format!("{said}: {more}") }
+}
+
+/// What a server asks of a person, and the address where that is done.
+fn place_of(asked: &Value, secrets: &[Secret]) -> Option<String> {
+    let text = |key| asked.get(key).and_then(Value::as_str).map(|text| shown(&redact(text, secrets), LONGEST_ADDRESS));
+    let url = text("url")?;
+    Some(text("message").map_or_else(|| url.clone(), |message| format!("{message} {url}")))
 }
 
 /// A failure about a tool, of a call that was not sent: its address comes first.

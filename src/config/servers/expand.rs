@@ -32,7 +32,8 @@ pub(super) fn expand<'e>(text: &str, variable: impl Fn(&str) -> Option<&'e OsStr
             Some((name, default)) => (name, Some(default)),
             None => (inside, None),
         };
-        if !is_name(name) {
+        // A default is a text as it stands: none that would be filled in itself.
+        if !is_name(name) || default.is_some_and(|default| default.contains("${")) {
             return Err(Unfilled::NoName);
         }
         match (variable(name).map(OsStr::to_str), default) {
@@ -99,7 +100,7 @@ mod tests {
     #[test]
     fn what_is_not_set_or_no_name_is_told() {
         assert_eq!(filled("${GONE}"), Err(Unfilled::Unset("GONE".to_owned())));
-        for text in ["${", "${}", "${1X}", "${input:key}", "${A B}", "${A"] {
+        for text in ["${", "${}", "${1X}", "${input:key}", "${A B}", "${A", "${GONE:-${A}}"] {
             assert_eq!(filled(text), Err(Unfilled::NoName), "{text}");
         }
     }

@@ -164,7 +164,7 @@ async fn a_caller_that_goes_away_cancels_its_call_at_the_server() {
 }
 
 #[tokio::test]
-async fn calls_wait_for_their_turn_and_not_for_ever() {
+async fn calls_wait_for_their_turn_however_long_they_may_take_themselves() {
     let ground = Ground::new();
     let registry = ground.registry(&json!({"p": ground.peer("", json!({"maxParallel": 1, "timeout": "2s"}))}));
     assert!(echo(&registry, "p").await.is_ok());
@@ -173,9 +173,7 @@ async fn calls_wait_for_their_turn_and_not_for_ever() {
     let slow = call(&registry, "p:slow", no_arguments());
     let (slow, waited) = tokio::join!(slow, registry.call(waiting, None));
     assert_eq!(slow.unwrap_err().code.word(), "TIMEOUT");
-    let (code, message) = failed(waited);
-    assert_eq!(code, "TIMEOUT");
-    assert_eq!(message, "p:echo: its server had no turn free within 200 ms (maxParallel)");
+    assert_eq!(text(&waited), "x");
     registry.shut_down(ENDING).await;
 }
 

@@ -108,6 +108,21 @@ async fn a_call_that_is_under_way_when_its_server_is_killed_is_repeated_only_if_
 }
 
 #[tokio::test]
+async fn a_call_that_does_no_harm_is_repeated_also_if_nothing_had_been_answered_before() {
+    let ground = Ground::new();
+    let registry = ground.registry(&json!({"p": ground.peer("steady", json!({}))}));
+    let under_way = call(&registry, "p:once_reading", no_arguments());
+    tokio::pin!(under_way);
+    tokio::select! {
+        answer = &mut under_way => panic!("{answer:?}"),
+        () = until("the call began", || !ground.noted("once began").is_empty()) => {}
+    }
+    kill(process_of(ground.noted("started").last().unwrap()));
+    assert_eq!(text(&under_way.await), "at last");
+    registry.shut_down(ENDING).await;
+}
+
+#[tokio::test]
 async fn after_a_failure_nobody_connects_for_a_while_and_longer_each_time() {
     let ground = Ground::new();
     let clock = manual();

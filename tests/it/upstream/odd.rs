@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use wiremock::matchers::method;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
-use super::{ENDING, Ground, call, echo, failed, manual, no_arguments, text};
+use super::{ENDING, Ground, call, echo, failed, manual, no_arguments, text, with};
 
 /// A server of a few lines: `$1` is what it says to a call and `$2` to `tools/list`, each a format
 /// with the request's id in it.
@@ -228,4 +228,177 @@ async fn too_many_requests_tells_how_long_to_wait() {
     let (code, message) = failed(echo(&registry, "p").await);
     assert_eq!(code, "TOOL_UNAVAILABLE");
     assert!(message.contains("429") && message.contains("42 s"), "{message}");
+}
+
+/// A server whose answers to calls are these, and which begins with a session or without one.
+async fn answering(session: bool, to_call: impl Fn(&Value) -> ResponseTemplate + Send + Sync + 'static) -> MockServer {
+    let server = MockServer::start().await;
+    let answers = move |request: &Request| {
+        let asked: Value = serde_json::from_slice(&request.body).unwrap();
+        let result = |result: Value| {
+            ResponseTemplate::new(200).set_body_json(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}))
+        };
+        let tool = json!({"name": "echo", "inputSchema": {}, "annotations": {"readOnlyHint": true}});
+        match asked["method"].as_str().unwrap() {
+            "initialize" => {
+                let begun = result(json!({"protocolVersion": "2025-06-18", "capabilities": {},
+                    "serverInfo": {"name": "p", "version": "1"}}));
+                if session { begun.insert_header("mcp-session-id", "one") } else { begun }
+            }
+            "tools/list" => result(json!({"tools": [tool]})),
+            "tools/call" => to_call(&asked),
+            // Nothing that is not JSON-RPC answers the newer beginning well.
+            "server/discover" => ResponseTemplate::new(500).set_body_string("not initialized"),
+            _ => ResponseTemplate::new(202),
+        }
+    };
+    Mock::given(method("POST")).respond_with(answers).mount(&server).await;
+    Mock::given(method("GET")).respond_with(ResponseTemplate::new(405)).mount(&server).await;
+    server
+}
+
+async fn calls(server: &MockServer) -> usize {
+    let requests = server.received_requests().await.unwrap();
+    requests.iter().filter(|request| String::from_utf8_lossy(&request.body).contains("tools/call")).count()
+}
+
+#[tokio::test]
+async fn what_comes_instead_of_an_answer_over_http_is_told_and_costs_one_call() {
+    type Answer = fn(&Value) -> ResponseTemplate;
+    let rows: [(Answer, &str, &str); 7] = [
+        (
+            |asked| {
+                ResponseTemplate::new(400).set_body_json(json!({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32602, "message": "text too short"}}))
+            },
+            "TOOL_ERROR",
+            ": text too short",
+        ),
+        (|_| ResponseTemplate::new(500).set_body_json(json!({"error": "disk full"})), "TOOL_ERROR", ": disk full"),
+        (|_| ResponseTemplate::new(500).set_body_string("disk full"), "TOOL_UNAVAILABLE", "status 500: disk full"),
+        (
+            |_| ResponseTemplate::new(403).set_body_string("Invalid Host header"),
+            "TOOL_UNAVAILABLE",
+            "(403): Invalid Host header",
+        ),
+        (|_| ResponseTemplate::new(413), "TOOL_UNAVAILABLE", "it answers with status 413"),
+        (|_| ResponseTemplate::new(202), "TOOL_ERROR", "gives no answer to it (status 202)"),
+        (
+            |_| ResponseTemplate::new(302).insert_header("location", "/login?next=s3cr3t"),
+            "TOOL_UNAVAILABLE",
+            "/login (status 302)",
+        ),
+    ];
+    for session in [true, false] {
+        for (to_call, code, words) in rows {
+            let server = answering(session, to_call).await;
+            let ground = Ground::new();
+            let registry = ground.registry(&json!({"p": {"url": server.uri(), "allow": "*", "timeout": "20s"}}));
+            let (told, message) = failed(echo(&registry, "p").await);
+            assert_eq!((told, calls(&server).await), (code, 1), "{session}: {message}");
+            assert!(message.ends_with(words), "{session}: {message}");
+            registry.shut_down(ENDING).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_over_http_counts_however_it_is_wrapped() {
+    type Wrapped = fn(String) -> ResponseTemplate;
+    let wrapped: [Wrapped; 4] = [
+        |answer| ResponseTemplate::new(200).set_body_raw(answer, "text/plain"),
+        |answer| ResponseTemplate::new(200).set_body_bytes(answer),
+        |answer| ResponseTemplate::new(200).set_body_raw(format!("data: [{answer}]\n\n"), "text/event-stream"),
+        |answer| {
+            ResponseTemplate::new(200).set_body_raw(format!("data: [DONE]\n\ndata: {answer}\n\n"), "text/event-stream")
+        },
+    ];
+    for wrap in wrapped {
+        let server = answering(false, move |asked| {
+            wrap(
+                json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"content": [{"type": "text", "text": "hi"}]}})
+                    .to_string(),
+            )
+        })
+        .await;
+        let ground = Ground::new();
+        let registry = ground.registry(&json!({"p": {"url": server.uri(), "allow": "*"}}));
+        assert_eq!((text(&echo(&registry, "p").await), calls(&server).await), ("hi", 1));
+        registry.shut_down(ENDING).await;
+    }
+}
+
+#[tokio::test]
+async fn the_reason_and_the_way_out_that_an_error_holds_are_told() {
+    for (error, words) in [
+        (
+            r#"{"code":-32000,"message":"Internal","data":{"detail":"disk is full"}}"#,
+            r#"Internal: {"detail":"disk is full"}"#,
+        ),
+        (r#"{"code":-32000,"message":"Internal","data":"disk is full"}"#, "Internal: disk is full"),
+        (
+            r#"{"code":-32042,"message":"URL elicitation required","data":{"elicitations":[{"mode":"url","elicitationId":"1","url":"https://x.example/auth?a=1","message":"Sign in at"}]}}"#,
+            "URL elicitation required: Sign in at https://x.example/auth?a=1",
+        ),
+    ] {
+        let ground = Ground::new();
+        let to_call = format!(r#"{{"jsonrpc":"2.0","id":%s,"error":{error}}}"#);
+        let registry = ground.registry(&json!({"p": server(&to_call, TOOLS)}));
+        assert_eq!(failed(echo(&registry, "p").await), ("TOOL_ERROR", format!("p:echo: {words}")));
+        registry.shut_down(ENDING).await;
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_is_a_task_is_not_called_and_a_task_that_is_begun_is_told() {
+    let ground = Ground::new();
+    let listed = TOOLS.replace(r#""inputSchema""#, r#""execution":{"taskSupport":"required"},"inputSchema""#);
+    let registry = ground.registry(&json!({"p": server("never", &listed)}));
+    let (code, message) = failed(echo(&registry, "p").await);
+    assert_eq!(code, "TOOL_UNAVAILABLE");
+    assert!(message.ends_with("it can only be called as a task, which flowy does not do"), "{message}");
+    registry.shut_down(ENDING).await;
+    let to_call = r#"{"jsonrpc":"2.0","id":%s,"result":{"task":{"taskId":"7","status":"working"}}}"#;
+    let registry = ground.registry(&json!({"p": server(to_call, TOOLS)}));
+    assert!(failed(echo(&registry, "p").await).1.contains("it began a task"));
+    registry.shut_down(ENDING).await;
+}
+
+#[tokio::test]
+async fn an_answer_with_neither_a_result_nor_an_error_ends_its_call_and_one_without_content_is_noted() {
+    let ground = Ground::new();
+    let registry = ground.registry(&json!({"p": server(r#"{"jsonrpc":"2.0","id":%s}"#, TOOLS)}));
+    assert_eq!(failed(echo(&registry, "p").await).0, "TOOL_ERROR");
+    registry.shut_down(ENDING).await;
+    for result in ["{}", r#"{"content":null}"#] {
+        let to_call = format!(r#"{{"jsonrpc":"2.0","id":%s,"result":{result}}}"#);
+        let registry = ground.registry(&json!({"p": server(&to_call, TOOLS)}));
+        assert_eq!(echo(&registry, "p").await.unwrap().left_out, ["its answer has no content"]);
+        registry.shut_down(ENDING).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_closes_its_output_or_waits_for_somebody_is_told_as_that() {
+    let ground = Ground::new();
+    let closing = server("\\n", TOOLS);
+    let mut closing = with(closing, json!({"timeout": "60s"}));
+    closing["args"][1] = SERVER.replace(r#"printf "$1\n" "$id""#, "exec 1>&-; sleep 60").into();
+    let registry = ground.registry(&json!({"p": closing}));
+    let (_, message) = failed(echo(&registry, "p").await);
+    assert!(message.contains("it closed its output"), "{message}");
+    registry.shut_down(ENDING).await;
+    for (script, words) in [
+        (
+            "echo 'open https://x.example/auth' >&2; echo 'and wait' >&2; sleep 60",
+            "it wrote \"open https://x.example/auth\"",
+        ),
+        ("printf 'Ok to proceed? (y) '; sleep 60", "what it writes is not the protocol: \"Ok to proceed? (y)\""),
+        ("printf 'Ok to proceed? (y) '; exit 1", "it ended with code 1: Ok to proceed? (y)"),
+    ] {
+        let entry = json!({"command": "/bin/sh", "args": ["-c", script], "allow": "*", "connectTimeout": "2s"});
+        let registry = ground.registry(&json!({"p": entry}));
+        let (_, message) = failed(echo(&registry, "p").await);
+        assert!(message.ends_with(words), "{message}");
+        registry.shut_down(ENDING).await;
+    }
 }
