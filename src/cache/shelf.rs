@@ -201,6 +201,11 @@ where
                 let asked_for = reason.retry_at().map_or(TimeDelta::zero(), |at| at - self.clock.now());
                 let mut pauses = lock(&self.pauses);
                 pauses.retain(|_, (pause, _)| !pause.is_over(&*self.clock));
+                if let (Some(old), false) = (&old, reason.excusable()) {
+                    // Who is refused is not answered by the copy the next time, either.
+                    let fresh = Some(Lifetime::new(&*self.clock, TimeDelta::zero()));
+                    self.put(&key, &Loaded { fresh, ..old.clone() });
+                }
                 if reason.excusable() {
                     pauses.insert(key, (Lifetime::new(&*self.clock, least.max(asked_for)), reason.clone()));
                 }

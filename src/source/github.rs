@@ -40,7 +40,7 @@ use self::tree::{ListedTree, Other, TreeAnswer, TreeListing};
 use super::examples::Examples;
 use super::files::{FileEntry, lfs_pointer};
 use super::{Body, FORMAT, ProblemKind, READING, Snapshot, SourceError, Stale, View};
-use crate::cache::{Flights, Folder, Kept, Lifetime, Loaded, Objects, Shelf, age};
+use crate::cache::{Failure as _, Flights, Folder, Kept, Lifetime, Loaded, Objects, Shelf, age};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::names::{CatalogPath, ObjectId, RefName, RepoSlug};
@@ -129,7 +129,20 @@ impl Repository {
         let (recalling, loading) = ((self.ground.clone(), asked.clone()), self.ground.clone());
         let found = self
             .shelf
-            .get(key, refresh, move || recalling.0.recall(&recalling.1), move |old| loading.load(asked, old))
+            .get(
+                key,
+                refresh,
+                move || recalling.0.recall(&recalling.1),
+                async move |old| {
+                    let (text, records) = (asked.text().to_owned(), loading.clone());
+                    let loaded = loading.load(asked, old).await;
+                    // Who is refused now is not answered by what was kept before.
+                    if loaded.as_ref().is_err_and(|error| !error.excusable()) {
+                        records.records.forget_ref(&text, records.client.token().as_ref());
+                    }
+                    loaded
+                },
+            )
             .await?;
         let now = self.ground.clock.now();
         let loaded = found.loaded;
@@ -244,6 +257,12 @@ impl Ground {
             None => self.before(&mut alarm, self.default_branch(effort)).await.ok(),
         };
         let complete = closed.failed.is_empty();
+        // An older state that is whole is worth more than a newer one of which files could not be had.
+        if let Some(error) = closed.failed.values().find_map(|error| self.passing(error, &commit))
+            && old.as_ref().is_some_and(|old| old.commit().is_some() && old.is_complete())
+        {
+            return Err(error);
+        }
         let snapshot = self.whole(name.clone(), &commit, Some(listing), closed);
         if !complete {
             let fresh = Some(Lifetime::new(&*self.clock, INCOMPLETE));
@@ -309,6 +328,15 @@ impl Ground {
                 }
                 TreeAnswer::Absent(_) => {}
             }
+        }
+    }
+
+    /// The error of a file of this commit, if it is one of an outage: not all of GitHub's machines need to
+    /// have a file that has just been pushed.
+    fn passing(&self, error: &SourceError, commit: &ObjectId) -> Option<SourceError> {
+        match error {
+            SourceError::GitHub { status: 404, .. } => Some(self.not_there_yet(commit, 404)),
+            error => error.excusable().then(|| error.clone()),
         }
     }
 

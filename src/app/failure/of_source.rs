@@ -124,11 +124,16 @@ fn after_trouble(trouble: WebTrouble, host: &str, proxy: Option<&str>) -> String
             "check the API's address (--api-url): what answers there has another host's certificate than {host}'s"
         ),
         (WebTrouble::ProxyLogin, _) => {
-            format!("give {proxy_named} its login in HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT")
+            format!("give {proxy_named} its login in HTTPS_PROXY, or correct it: http://USER:PASSWORD@HOST:PORT")
         }
-        (WebTrouble::ProxyRefuses, _) => format!(
-            "have {proxy_named} let {host} through, or put {host} into NO_PROXY where it can be reached directly"
-        ),
+        (WebTrouble::ProxyRefuses, _) => {
+            // The HTTP library knows no ports there.
+            let name =
+                host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
+            format!(
+                "look whether {proxy_named} works and lets {host} through, or put {name} into NO_PROXY (without a port) where it can be reached directly"
+            )
+        }
         (WebTrouble::ProxyUnreachable, _) => {
             format!("check {proxy_named}, which HTTPS_PROXY or ALL_PROXY names: nothing answers there")
         }

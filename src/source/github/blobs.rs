@@ -161,16 +161,25 @@ impl Fetch<'_> {
             .await;
     }
 
-    /// One blob, by the API with a token, else from the host of raw files.
+    /// One blob, by the API with a token, else from the host of raw files; where that does not give it, by
+    /// the API all the same, whose quota without a token is small.
     pub(super) async fn one(&self, one: &WantedBlobs) -> Result<Vec<u8>, SourceError> {
         let (owner, repo) = (segment(&self.slug.owner), segment(&self.slug.repo));
+        if !self.client.has_token() && !self.client.has_left_raw() {
+            let raw = Target::Open(self.client.endpoints.raw(self.slug, self.commit, &one.path));
+            match self.from(raw, one).await {
+                Err(SourceError::GitHub { .. } | SourceError::Corrupt { .. }) => {}
+                Err(SourceError::Forbidden { .. } | SourceError::Network { .. }) => self.client.leave_raw(),
+                other => return other,
+            }
+        }
+        self.from(Target::Rest(format!("/repos/{owner}/{repo}/git/blobs/{}", one.id)), one).await
+    }
+
+    async fn from(&self, target: Target, one: &WantedBlobs) -> Result<Vec<u8>, SourceError> {
         let call = ApiCall {
             what: format!("the file {} of {}", quoted(one.path.as_str()), self.slug),
-            target: if self.client.has_token() {
-                Target::Rest(format!("/repos/{owner}/{repo}/git/blobs/{}", one.id))
-            } else {
-                Target::Open(self.client.endpoints.raw(self.slug, self.commit, &one.path))
-            },
+            target,
             accept: "application/vnd.github.raw+json",
             unless: None,
             most: usize::try_from(self.largest).unwrap_or(usize::MAX),

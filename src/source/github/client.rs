@@ -125,6 +125,8 @@ pub(super) struct GithubClient {
     permits: Semaphore,
     limited: Mutex<Option<(Lifetime, SourceError)>>,
     hung: Mutex<Option<Lifetime>>,
+    /// As long as the host of raw files is left alone.
+    without_raw: Mutex<Option<Lifetime>>,
     /// The proxy that GitHub is asked through.
     proxy: Option<String>,
     proxy_fault: Option<ProxyFault>,
@@ -172,6 +174,7 @@ impl GithubClient {
             permits: Semaphore::new(AT_ONCE.min(settings.max_concurrent_requests).max(1)),
             limited: Mutex::new(None),
             hung: Mutex::new(None),
+            without_raw: Mutex::new(None),
         })
     }
 
@@ -270,6 +273,15 @@ impl GithubClient {
     /// Leaves GraphQL alone for a while: files are read in another way meanwhile.
     pub(super) fn leave_graphql(&self) {
         *lock(&self.hung) = Some(Lifetime::new(&*self.clock, LEFT_ALONE));
+    }
+
+    pub(super) fn leave_raw(&self) {
+        *lock(&self.without_raw) = Some(Lifetime::new(&*self.clock, LEFT_ALONE));
+    }
+
+    /// Whether the host of raw files gave nothing when it was asked last.
+    pub(super) fn has_left_raw(&self) -> bool {
+        lock(&self.without_raw).is_some_and(|span| !span.is_over(&*self.clock))
     }
 
     /// Notes that GraphQL did not answer in time, if that is what the error says.

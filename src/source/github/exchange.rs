@@ -130,6 +130,8 @@ impl GithubClient {
                 let (token, message) = (self.token_place(), message());
                 Try::Failed(SourceError::Unauthorized { repo, token, message })
             }
+            // What is said of one file says nothing of the token.
+            LimitVerdict::Forbidden(_) if is_too_large(&reply) => Try::Failed(self.unusable(call, &reply)),
             LimitVerdict::Forbidden(reason) => {
                 let (reason, message) = (self.clean_reason(reason), message());
                 Try::Failed(SourceError::Forbidden { repo, authenticated: self.has_token(), reason, message })
@@ -164,6 +166,10 @@ fn is_page(call: &ApiCall, reply: &ApiReply) -> bool {
 
 fn is_markup(reply: &ApiReply) -> bool {
     reply.body.trim_ascii_start().starts_with(b"<") && !reply.headers.contains_key("x-github-request-id")
+}
+
+fn is_too_large(reply: &ApiReply) -> bool {
+    String::from_utf8_lossy(&reply.body).contains("\"too_large\"")
 }
 
 fn headers(call: &ApiCall) -> HeaderMap {

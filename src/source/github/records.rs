@@ -111,6 +111,13 @@ impl Records {
         self.keep(&place, &record);
     }
 
+    /// Forgets what a ref was.
+    pub(super) fn forget_ref(&self, asked: &str, token: Option<&Secret>) {
+        if let Some(place) = self.ref_place(asked, token) {
+            self.folder.remove(&place);
+        }
+    }
+
     fn keep(&self, place: &str, record: &RefRecord) {
         if let Ok(bytes) = serde_json::to_vec(record) {
             self.folder.write_checked(place, &bytes);

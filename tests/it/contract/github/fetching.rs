@@ -1,6 +1,7 @@
 //! Cold: from nothing to all files, with as few requests as possible, whatever GitHub hands out.
 
 use flowy::internals::source::{ProblemKind, SourceError};
+use wiremock::ResponseTemplate;
 
 use super::*;
 use crate::support::github::{Fault, TOKEN};
@@ -34,6 +35,19 @@ async fn without_a_token_a_few_files_are_read_raw() {
     assert_eq!(text(&view, "flows/Tea.json").await, tea()[0].1);
     assert_eq!((desk.github.count("/raw/"), desk.github.count("graphql"), desk.github.count("tarball")), (2, 0, 0));
     assert!(desk.github.hits().iter().all(|hit| !hit.headers.contains_key("authorization")));
+}
+
+#[tokio::test]
+async fn raw_reads_that_are_refused_are_made_up_for_by_the_api() {
+    for (status, raw) in [(403, 1..=2), (404, 2..=2)] {
+        let desk = Desk::tea().await.without_token();
+        desk.github
+            .fault(Fault::answer("/raw/", ResponseTemplate::new(status).set_body_string("<html>Blocked</html>")));
+        let view = newest(&desk.open()).await.unwrap();
+        assert_eq!(text(&view, "flows/Tea.json").await, tea()[0].1, "{status}");
+        assert!(view.snapshot.problems().await.unwrap().is_empty());
+        assert!(raw.contains(&desk.github.count("/raw/")), "{status}: {:?}", desk.github.count("/raw/"));
+    }
 }
 
 #[tokio::test]
@@ -211,10 +225,9 @@ async fn graphql_that_hangs_is_made_up_for_in_what_time_is_left() {
 
 #[tokio::test]
 async fn graphql_that_is_refused_is_made_up_for_and_left_alone_while_what_is_refused_everywhere_is_told() {
-    let page = |status| wiremock::ResponseTemplate::new(status).set_body_string("<html>No.</html>");
-    let json = |status, message: &str| {
-        wiremock::ResponseTemplate::new(status).set_body_json(serde_json::json!({"message": message}))
-    };
+    let page = |status| ResponseTemplate::new(status).set_body_string("<html>No.</html>");
+    let json =
+        |status, message: &str| ResponseTemplate::new(status).set_body_json(serde_json::json!({"message": message}));
     for answer in [page(401), page(403), json(403, "Resource not accessible")] {
         let desk = Desk::with(many(20)).await;
         desk.github.fault(Fault::answer("graphql", answer.clone()));
@@ -242,7 +255,7 @@ async fn graphql_that_is_refused_is_made_up_for_and_left_alone_while_what_is_ref
 #[tokio::test]
 async fn a_page_instead_of_a_repository_is_not_a_missing_repository_and_a_named_wait_is_told() {
     let desk = Desk::tea().await;
-    desk.github.fault(Fault::answer("", wiremock::ResponseTemplate::new(404).set_body_string("<!doctype html>Gone")));
+    desk.github.fault(Fault::answer("", ResponseTemplate::new(404).set_body_string("<!doctype html>Gone")));
     let error = newest(&desk.open()).await.unwrap_err();
     assert!(matches!(error, SourceError::GitHub { status: 404, .. }), "{error:?}");
     let desk = Desk::tea().await;
@@ -267,7 +280,7 @@ async fn graphql_that_fails_does_not_cost_a_request_for_each_of_many_files() {
 #[tokio::test]
 async fn bytes_that_do_not_hash_to_their_id_are_refused() {
     let desk = Desk::tea().await.without_token();
-    let tampered = wiremock::ResponseTemplate::new(200).set_body_string("something else");
+    let tampered = ResponseTemplate::new(200).set_body_string("something else");
     desk.github.fault(Fault::answer("/flows/Tea.json", tampered));
     let view = newest(&desk.open()).await.unwrap();
     let error = view.snapshot.read(&path("flows/Tea.json")).await.unwrap_err();

@@ -280,8 +280,30 @@ async fn a_refusal_is_not_bridged() {
         let source = desk.open();
         newest(&source).await.unwrap();
         desk.github.fault(fault);
+        refreshed(&source).await.unwrap_err();
+        // Nor is it forgotten as long as a copy would be fresh, here or in another process.
+        newest(&source).await.unwrap_err();
+        newest(&desk.open()).await.unwrap_err();
         desk.pass(20);
         newest(&source).await.unwrap_err();
+    }
+}
+
+#[tokio::test]
+async fn a_push_whose_files_can_not_be_had_leaves_the_state_before_it() {
+    for status in [500, 404] {
+        let desk = Desk::tea().await;
+        let source = desk.open();
+        newest(&source).await.unwrap();
+        desk.github.put("flows/Tea.json", Some(b"changed"));
+        desk.github.fault(Fault::status("graphql", 502));
+        desk.github.fault(Fault::status("flows/Tea.json", status));
+        let view = refreshed(&source).await.unwrap();
+        assert!(view.stale.is_some(), "{status}");
+        assert_eq!(text(&view, "flows/Tea.json").await, tea()[0].1);
+        assert!(view.snapshot.problems().await.unwrap().is_empty());
+        desk.github.heal();
+        assert_eq!(text(&refreshed(&source).await.unwrap(), "flows/Tea.json").await, "changed");
     }
 }
 
