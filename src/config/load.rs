@@ -185,13 +185,10 @@ impl Layers<'_> {
         self.files.iter().flat_map(ConfigFile::models).cloned().map(Arc::new).collect()
     }
 
-    /// Looks whether the default model is one of those there are, where there are any.
+    /// Looks whether the default model is one of those there are.
     fn default_model_is_one(&self, settings: &Settings) -> Result<(), SettingsError> {
         let names: Vec<String> = settings.models.iter().map(|model| model.name.clone()).collect();
-        let Some(name) = settings.default_model.as_ref().filter(|name| !names.is_empty() && !names.contains(name))
-        else {
-            return Ok(());
-        };
+        let Some(name) = settings.default_model.as_ref().filter(|name| !names.contains(name)) else { return Ok(()) };
         let place = self.find(&rows::DEFAULT_MODEL)?.map(|found| found.place);
         let place = place.unwrap_or(Place { setting: "default_model".to_owned(), origin: Origin::Default });
         let why = format!("is {}, and no model of that name is configured", crate::names::quoted(name));

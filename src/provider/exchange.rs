@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sse_stream::SseStream;
 
 use super::refusal::{self, Refused};
@@ -15,6 +15,7 @@ use super::{Providers, anthropic, gemini, ollama, openai};
 use crate::config::{ModelKey, ModelSpec, Provider, Secret};
 use crate::generate::{OnText, Prompt, Reply, Trouble, TroubleKind};
 use crate::model::{Finish, TokenUsage};
+use crate::rpc::halves_replaced;
 use crate::web::{self, WebTrouble};
 
 /// How long a connection may take to come about.
@@ -80,7 +81,8 @@ impl Providers {
             return Err(refused.trouble(prompt.shape, &secrets));
         }
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let in_lines = spec.provider == Provider::Ollama || kind.starts_with("application/json");
+        let whole = kind.starts_with("application/json");
+        let in_lines = spec.provider == Provider::Ollama || whole;
         let mut coming = Coming::default();
         let mut add = |event: &Value| -> Result<bool, Trouble> {
             let before = coming.text.len();
@@ -91,14 +93,22 @@ impl Providers {
             }
             Ok(coming.over)
         };
-        if in_lines {
+        let done = if in_lines {
             lines(response, &mut add).await?;
+            false
         } else {
-            events(response, &mut add).await?;
-        }
+            events(response, &mut add).await?
+        };
         match coming.finish {
             Some(finish) => Ok(Reply { text: coming.text, usage: coming.usage, finish }),
-            None if coming.over => Ok(Reply { text: coming.text, usage: coming.usage, finish: Finish::Other }),
+            None if coming.over || (done && !coming.text.is_empty()) => {
+                Ok(Reply { text: coming.text, usage: coming.usage, finish: Finish::Other })
+            }
+            None if whole && coming.text.is_empty() => {
+                let said =
+                    format!("what came from {} is not what a model's API answers: is base_url right?", spec.base_url);
+                Err(Trouble::new(TroubleKind::Odd, said))
+            }
             None => Err(broken("it ended without saying so")),
         }
     }
@@ -146,11 +156,11 @@ impl Providers {
     }
 }
 
-/// What comes as server-sent events.
+/// What comes as server-sent events; whether the server said that nothing more comes.
 async fn events(
     response: Response,
     add: &mut (dyn FnMut(&Value) -> Result<bool, Trouble> + Send),
-) -> Result<(), Trouble> {
+) -> Result<bool, Trouble> {
     let mut left = LONGEST_ANSWER;
     let bytes = response.bytes_stream().map(move |piece| {
         let piece = piece.map_err(|error| io::Error::other(web::cause(&error)))?;
@@ -162,16 +172,27 @@ async fn events(
         let event = event.map_err(|error| broken(&web::cause(&error)))?;
         let Some(data) = event.data.filter(|data| !data.trim().is_empty()) else { continue };
         if data.trim() == "[DONE]" {
-            return Ok(());
+            return Ok(true);
         }
-        let Ok(value) = serde_json::from_str::<Value>(&data) else {
+        let Some(mut value) = json(data.as_bytes()) else {
             return Err(broken("it sent an event that is no JSON"));
         };
+        if event.event.as_deref() == Some("error") && value.get("error").is_none() {
+            value = json!({ "error": value });
+        }
         if add(&value)? {
-            return Ok(());
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(false)
+}
+
+/// A value, with U+FFFD for halves of characters: some servers cut their answer within one.
+fn json(bytes: &[u8]) -> Option<Value> {
+    serde_json::from_slice(bytes).ok().or_else(|| {
+        let text = std::str::from_utf8(bytes).ok()?;
+        serde_json::from_str(&halves_replaced(text)?).ok()
+    })
 }
 
 /// What comes as lines of JSON, or as one JSON value.
@@ -195,10 +216,10 @@ async fn lines(
         {
             looked += length + 1;
             let line = kept.get(begin..looked).unwrap_or_default();
-            match serde_json::from_slice::<Value>(line) {
-                Ok(value) if add(&value)? => return Ok(()),
-                Err(_) if !line.trim_ascii().is_empty() => spread = true,
-                Ok(_) | Err(_) => begin = looked,
+            match json(line) {
+                Some(value) if add(&value)? => return Ok(()),
+                None if !line.trim_ascii().is_empty() => spread = true,
+                Some(_) | None => begin = looked,
             }
         }
         kept.drain(..begin);
@@ -209,7 +230,7 @@ async fn lines(
     if kept.trim_ascii().is_empty() {
         return Ok(());
     }
-    let value = serde_json::from_slice::<Value>(&kept).map_err(|_| broken("it ended within a line"))?;
+    let value = json(&kept).ok_or_else(|| broken("it ended within a line"))?;
     add(&value).map(drop)
 }
 

@@ -49,6 +49,8 @@ pub(super) fn take(event: &Value, coming: &mut Coming) -> Result<(), Refused> {
     {
         return Err(Refused::within("content_filter", refusal));
     }
+    // A whole answer is over, whether it says why or not.
+    coming.over |= event.pointer("/choices/0/message").is_some() && event.pointer("/choices/0/delta").is_none();
     if let Some(reason) = text(event, "/choices/0/finish_reason") {
         coming.finish = Some(match reason {
             "stop" | "eos" | "end_turn" => Finish::Stop,

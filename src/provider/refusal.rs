@@ -35,7 +35,11 @@ pub(super) fn of_status(status: u16, headers: &HeaderMap, body: &[u8], now: Date
     // Gemini sends a list of one where it was to stream.
     let value = value.get(0).unwrap_or(&value);
     let mut refused = of_event(value).unwrap_or_else(|| Refused {
-        said: shown(String::from_utf8_lossy(body).trim(), LONGEST),
+        said: if body.trim_ascii_start().starts_with(b"<") {
+            "a web page came, and no answer of a model's API: look at base_url, and at what stands between".to_owned()
+        } else {
+            shown(String::from_utf8_lossy(body).trim(), LONGEST)
+        },
         ..Refused::default()
     });
     refused.status = Some(status);
@@ -73,7 +77,12 @@ impl Refused {
         let kind = self.kind(shape);
         let said = redact(self.said.trim(), secrets);
         let said = if said.trim().is_empty() { "its server says nothing about it".into() } else { said };
-        let status = self.status.map(|status| format!(" (status {status})")).unwrap_or_default();
+        let status = match self.status {
+            Some(status @ (404 | 405)) if kind == TroubleKind::Odd => {
+                format!(" (status {status}); is base_url right? It often ends in /v1")
+            }
+            status => status.map(|status| format!(" (status {status})")).unwrap_or_default(),
+        };
         Trouble { kind, said: format!("{}{status}", shown(&said, LONGEST)), pause: self.pause }
     }
 
@@ -89,8 +98,8 @@ impl Refused {
         {
             return TroubleKind::NoQuota;
         }
-        // A stream that had begun has only the word for it.
-        if status == 529 || (self.status.is_none() && says(&["overloaded_error"])) {
+        // A stream that had begun has only the word for it; Gemini and gateways say it with the status 503.
+        if status == 529 || (matches!(self.status, None | Some(503)) && says(&["overloaded"])) {
             return TroubleKind::Overloaded;
         }
         // Some servers call this one exhausted, too.
@@ -111,8 +120,8 @@ impl Refused {
             }
         }
         match status {
-            403 => TroubleKind::Unauthorized,
-            404 => TroubleKind::NoModel,
+            403 if words.trim().is_empty() || says(KEY) => TroubleKind::Unauthorized,
+            404 if says(&["model"]) => TroubleKind::NoModel,
             400 | 422 if shape != Shape::Text && says(FORMAT) => TroubleKind::Format,
             400 | 422
                 if says(&["model"]) && says(&["not found", "does not exist", "invalid model", "unknown model"]) =>
@@ -121,11 +130,14 @@ impl Refused {
             }
             408 | 500.. => TroubleKind::Server,
             0 => TroubleKind::Broken,
-            300..400 => TroubleKind::Odd,
+            300..400 | 404 | 405 => TroubleKind::Odd,
             _ => TroubleKind::Refused,
         }
     }
 }
+
+/// What refusals that are about the key speak of.
+const KEY: &[&str] = &["key", "permission", "auth", "credential", "token", "access", "forbidden"];
 
 /// How providers say that a prompt is too long.
 const CONTEXT: &[&str] = &[
@@ -239,6 +251,9 @@ mod tests {
                 json!({"type": "error", "error": {"type": "not_found_error", "message": "model: claude-0"}}),
                 TroubleKind::NoModel,
             ),
+            (404, json!({"detail": "Not Found"}), TroubleKind::Odd),
+            (403, json!({"error": {"message": "Country, region, or territory not supported"}}), TroubleKind::Refused),
+            (503, json!({"error": {"message": "maintenance"}}), TroubleKind::Server),
             (400, json!({"object": "error", "message": "Invalid model: x", "code": 1500}), TroubleKind::NoModel),
             (429, openai("rate_limit_exceeded", "Rate limit reached"), TroubleKind::Limited),
             (429, openai("insufficient_quota", "You exceeded your current quota"), TroubleKind::NoQuota),
@@ -255,12 +270,12 @@ mod tests {
             (
                 503,
                 json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}),
-                TroubleKind::Server,
+                TroubleKind::Overloaded,
             ),
             (
                 503,
                 json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
-                TroubleKind::Server,
+                TroubleKind::Overloaded,
             ),
             (
                 400,

@@ -35,7 +35,6 @@ fn sample(row: &SettingRow) -> &'static str {
         "expose_prefix" => "run_",
         "lenient" | "allow_any_commit" | "no_usage" | "only_exposed" | "prompt_templates" => "true",
         "cache_dir" | "state_dir" => "/elsewhere",
-        "default_model" => "writer",
         "currency" => "EUR",
         "servers" => "/elsewhere/servers.json",
         "execution_timeout_ms"
@@ -56,7 +55,7 @@ fn sample(row: &SettingRow) -> &'static str {
 #[test]
 fn every_row_is_really_read_by_flag_variable_and_key() {
     let nothing = load(&[]).unwrap();
-    for row in SETTINGS.iter().filter(|row| !row.is(&rows::CONFIG)) {
+    for row in SETTINGS.iter().filter(|row| !row.is(&rows::CONFIG) && !row.is(&rows::DEFAULT_MODEL)) {
         let (key, value) = (row.key.unwrap(), sample(row));
         let home = tempfile::tempdir().unwrap();
         let own = home.path().join("flowy");
@@ -79,6 +78,20 @@ fn every_row_is_really_read_by_flag_variable_and_key() {
         let text = format!("{by_key:?}");
         let changed = format!("{nothing:?}").split(", ").zip(text.split(", ")).filter(|(a, b)| a != b).count();
         assert_eq!(changed, 1, "{key} changes more than itself");
+    }
+}
+
+#[test]
+fn a_default_model_that_is_not_configured_is_refused_also_where_none_is() {
+    for (text, fine) in [
+        ("default_model = 'writer'", false),
+        ("default_model = 'writer'\n[models.other]\nprovider = 'ollama'\nmodel = 'm'", false),
+        ("default_model = 'writer'\n[models.writer]\nprovider = 'ollama'\nmodel = 'm'", true),
+    ] {
+        let folder = folder_with(text);
+        let flags = Flags::default().with("--config", folder.path().join(CONFIG_FILE).display().to_string());
+        let settings = Settings::load(&flags, &Environment::of(NONE));
+        assert_eq!(settings.is_ok(), fine, "{text}: {settings:?}");
     }
 }
 

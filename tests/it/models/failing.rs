@@ -17,7 +17,9 @@ fn only_first() -> String {
 fn every_failure_has_its_code_and_the_providers_words() {
     for (act, code, calls) in [
         (refusal(401, "bad \u{1b}[31mkey"), "MODEL_UNAUTHORIZED", 1),
-        (refusal(403, "not yours"), "MODEL_UNAUTHORIZED", 1),
+        (refusal(403, "this key may not do that"), "MODEL_UNAUTHORIZED", 1),
+        (refusal(403, "your country is not served"), "MODEL_ERROR", 1),
+        (refusal(404, "page not found"), "MODEL_ERROR", 1),
         (refusal(404, "no such model"), "MODEL_NOT_FOUND", 1),
         (refusal(400, "temperature is odd"), "MODEL_ERROR", 1),
         (refusal(422, "what"), "MODEL_ERROR", 1),
@@ -101,6 +103,38 @@ fn a_broken_stream_is_begun_anew_and_never_spliced() {
         let (answer, said) = run(&sandbox(&settings, &only_first()), &["--model", "writer"]);
         assert_eq!(answer["finalResult"], "Write by: the whole", "{provider}: {said:?}");
         assert_eq!(answer["intermediateResults"][0]["generated"]["attempts"], 2);
+    }
+}
+
+#[test]
+fn what_a_server_leaves_out_or_cuts_in_two_costs_no_answer() {
+    let raw = |kind: &str, body: &str| {
+        Act::Raw(format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        ))
+    };
+    let piece = |text: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+    let end = "data: [DONE]\n\n";
+    let stream = |body: String| raw("text/event-stream", &body);
+    for (act, due) in [
+        (stream(format!("{}{}{end}", piece("cut \\ud83d"), piece("\\ude00 done"))), Ok("cut \u{FFFD}\u{FFFD} done")),
+        (stream(format!("{}{end}", piece("no reason"))), Ok("no reason")),
+        (raw("application/json", r#"{"choices":[{"message":{"content":"whole"},"finish_reason":null}]}"#), Ok("whole")),
+        (raw("application/json", r#"{"hello":"world"}"#), Err("is base_url right?")),
+        (raw("application/json", "{}"), Err("is base_url right?")),
+        (stream("event: error\ndata: {\"message\":\"boom\"}\n\n".to_owned()), Err("boom")),
+    ] {
+        let stand_in = StandIn::doing(Speaks::OpenAi, vec![act]);
+        let settings = model("openai-compatible", &stand_in.url, "");
+        let (answer, said) = run(&sandbox(&settings, &only_first()), &["--model", "writer"]);
+        match due {
+            Ok(text) => {
+                assert_eq!(answer["finalResult"], format!("Write by: {text}"), "{said:?}");
+                assert_eq!(stand_in.asked().len(), 1);
+            }
+            Err(words) => assert!(answer["message"].as_str().unwrap().contains(words), "{answer}"),
+        }
     }
 }
 
