@@ -26,7 +26,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Person;
-use super::definition::{Definition, StepsMay};
+use super::definition::{Definition, StepWork, StepsMay};
 use super::exposed::{self, Exposing};
 use super::outbox::Outbox;
 use super::progress::ClientProgress;
@@ -64,6 +64,8 @@ pub(super) struct McpServer {
     /// Whether flows are all that clients are offered.
     alone: bool,
     at_once: Arc<Semaphore>,
+    /// Of those that do steps, which may take long.
+    doing: Arc<Semaphore>,
     ends: Ends,
     /// Whether the client is told of changes already: it may say twice that it is ready.
     told: Arc<AtomicBool>,
@@ -78,11 +80,12 @@ impl McpServer {
     }
 
     fn with_tools(app: Arc<App>, ends: Ends, tools: &'static [Definition]) -> Self {
-        let at_once = Arc::new(Semaphore::new(app.settings().max_concurrent_requests.max(1)));
+        let places = || Arc::new(Semaphore::new(app.settings().max_concurrent_requests.max(1)));
+        let (at_once, doing) = (places(), places());
         let alone = app.settings().only_exposed;
         let exposing = (alone || app.settings().expose != Expose::None).then(|| Exposing::new(app.clone()));
         let tools = if alone { &[] } else { tools };
-        Self { app, tools, exposing, alone, at_once, ends, told: Arc::default(), outbox: None }
+        Self { app, tools, exposing, alone, at_once, doing, ends, told: Arc::default(), outbox: None }
     }
 
     /// A `tools/call` that rmcp can't read. Some clients send the arguments as a JSON text; what
@@ -310,13 +313,24 @@ impl McpServer {
         }
     }
 
+    /// Where a call takes its place. Calls that do steps may wait for a tool, a model or a person: nobody else
+    /// waits for them, and nothing keeps what ends that waiting, or tells of it, from being heard.
+    fn places(&self, tool: &Definition) -> Option<&Semaphore> {
+        match tool.name {
+            "flows_cancel" | "flows_escalate" | "flows_resume" | "flows_status" => None,
+            _ if tool.steps == StepWork::Does => Some(&self.doing),
+            _ => Some(&self.at_once),
+        }
+    }
+
     async fn work(&self, target: &CallTarget, call: ToolCall, sent: Map<String, Value>, flow: Option<&str>) -> Reply {
         let tool = target.tool();
         let arguments = match target.arguments(sent) {
             Ok(arguments) => arguments,
             Err(error) => return failure::reply(tool, &error, flow),
         };
-        let Some(permit) = call.cancel.run_until_cancelled(self.at_once.acquire()).await else {
+        let permit = async { Some(self.places(tool)?.acquire().await) };
+        let Some(permit) = call.cancel.run_until_cancelled(permit).await else {
             return failure::reply(tool, &cancelled(), flow);
         };
         let reply = (tool.run)(&call, &arguments).await;

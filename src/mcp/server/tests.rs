@@ -35,7 +35,7 @@ const fn tool(name: &'static str, run: crate::mcp::definition::ToolRun) -> Defin
     }
 }
 
-static TOOLS: [Definition; 3] = [
+static TOOLS: [Definition; 4] = [
     tool("panics", |_, _| async { panic!("the reason, for the log only") }.boxed()),
     tool("waits", |_, _| {
         async {
@@ -47,6 +47,7 @@ static TOOLS: [Definition; 3] = [
         }
         .boxed()
     }),
+    tool("flows_status", |_, _| async { Ok(Reply::of(&json!({"done": true}))) }.boxed()),
     tool("works", |_, _| async { Ok(Reply::of(&json!({"done": true}))) }.boxed()),
 ];
 
@@ -91,6 +92,8 @@ async fn no_more_calls_work_at_once_than_are_allowed() {
     while AT_WORK.load(Ordering::SeqCst) < 3 {
         tokio::task::yield_now().await;
     }
+    // Who asks how it stands does not wait for them.
+    assert_eq!(call(&client, "flows_status").await.is_error, Some(false));
     let mut ended = 0;
     for answer in calls {
         while !answer.is_finished() {
