@@ -6,19 +6,25 @@
 mod folders;
 mod setup;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::app::guide::untold;
 use crate::app::{App, Error, Servers, list_models};
 use crate::clock::Clock;
-use crate::config::{Environment, ProxyFault, ServersFile, ServersPlace, Settings, SettingsError, TokenKind};
-use crate::names::{counted, few, grouped, shown};
+use crate::config::{
+    Environment, ProxyFault, ServerSpec, ServersFile, ServersPlace, Settings, SettingsError, TokenKind, Transport,
+};
+use crate::names::{counted, few, grouped, quoted, shown};
 use crate::source::{Ask, Probe};
+use crate::store::{Filter, Store};
 use crate::web::proxy_of;
 
+/// What is said of the folder of stored executions.
+const STATE: &str = "state folder";
 /// How long the source may take to answer.
 const LONGEST: Duration = Duration::from_secs(10);
 /// How far this machine's clock may be from GitHub's: from here on certificates and limits are misjudged.
@@ -103,7 +109,12 @@ pub async fn examine(request: DoctorRequest) -> Vec<Check> {
         Err(error) => {
             let check = Check::of("settings", Standing::Wrong, error.to_string());
             checks.push(Check { fix: error.hint(), ..check });
-            Settings::defaults(&request.environment)
+            let unknown = "can't be told: see what is said of the settings";
+            let depends = ["source", "token", "state folder", "servers file", "models"];
+            checks.extend(depends.map(|about| Check::of(about, Standing::Unknown, unknown)));
+            let setup = move || setup::checks(&request.environment, request.program.as_deref());
+            checks.extend(tokio::task::spawn_blocking(setup).await.unwrap_or_default());
+            return checks;
         }
     };
     let local = {
@@ -112,8 +123,25 @@ pub async fn examine(request: DoctorRequest) -> Vec<Check> {
     };
     let (source, local) = tokio::join!(of_source(&settings, &request), local);
     checks.extend(source);
-    checks.extend(local.unwrap_or_default());
+    let mut local = local.unwrap_or_default();
+    // A folder that can be written may hold a file that can't be read.
+    if let Some(unreadable) = of_store(&settings).await
+        && let Some(folder) = local.iter_mut().find(|check| check.about == STATE && check.standing == Standing::Good)
+    {
+        *folder = unreadable;
+    }
+    checks.extend(local);
     checks
+}
+
+/// Why the executions that are kept can't be read, if they can't.
+async fn of_store(settings: &Settings) -> Option<Check> {
+    let store = Store::at(&settings.state_dir);
+    if !store.file().exists() {
+        return None;
+    }
+    let error = store.page(Filter::default(), 1).await.err()?;
+    Some(Check::failed(STATE, &untold("what is kept of executions can't be read", &error)))
 }
 
 /// The source, and what its server tells of the token, the quota and the time.
@@ -251,7 +279,7 @@ fn on_this_machine(settings: &Settings, request: &DoctorRequest) -> Vec<Check> {
     let now = request.clock.now();
     let mut checks = vec![
         folders::check("cache folder", &settings.cache_dir, "--cache-dir", now),
-        folders::check("state folder", &settings.state_dir, "--state-dir", now),
+        folders::check(STATE, &settings.state_dir, "--state-dir", now),
         of_servers(settings, request),
         of_models(settings),
     ];
@@ -278,11 +306,29 @@ fn of_servers(settings: &Settings, request: &DoctorRequest) -> Check {
             failed.fix(fix)
         }
         Ok(()) => {
-            let servers = ServersFile::load(&place, &request.environment).map_or(0, |file| file.servers.len());
-            let found = format!("{name}, {}", counted(servers, "server", "servers"));
+            let servers = ServersFile::load(&place, &request.environment).map(|file| file.servers).unwrap_or_default();
+            let missing = servers.iter().find_map(|(alias, server)| Some((alias, missing_program(server)?)));
+            if let Some((alias, command)) = missing {
+                let found = format!("{name}: {} starts {}, which is not found", quoted(alias), quoted(&command));
+                return Check::of("servers file", Standing::Wrong, found)
+                    .fix("install it, or write its whole path in command");
+            }
+            let found = format!("{name}, {}", counted(servers.len(), "server", "servers"));
             Check::of("servers file", Standing::Good, found)
         }
     }
+}
+
+/// The program of a server, if there is none where it is looked for.
+fn missing_program(server: &ServerSpec) -> Option<String> {
+    let Transport::Stdio(program) = &server.transport else { return None };
+    let command = Path::new(&program.command);
+    let path = program.env.iter().find(|(name, _)| name.eq_ignore_ascii_case("PATH")).map(|(_, path)| path)?;
+    let there =
+        |file: PathBuf| file.is_file() || ["exe", "cmd", "bat"].iter().any(|end| file.with_extension(end).is_file());
+    // An absolute path stays as it is.
+    let found = std::env::split_paths(path).any(|folder| there(folder.join(command)));
+    (!found && !server.disabled).then(|| command.display().to_string())
 }
 
 /// The models: whether each has its key. None is asked.

@@ -216,7 +216,7 @@ impl App {
             Some(limit) => {
                 let message = format!("limit {limit} is not allowed: it is a number of {of} from 1 to {most}");
                 return Err(Error::new(Code::InvalidRequest, message)
-                    .next("give a smaller `limit`, and go on with nextCursor")
+                    .next("give another `limit`, and go on with nextCursor")
                     .detail("argument", "limit".into()));
             }
         };

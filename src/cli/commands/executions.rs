@@ -31,7 +31,7 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
                 printer.json(&wire::status(&answer));
             } else {
                 printer.out(&human::executions(&answer, world.clock.now(), printer.out_look()));
-                printer.note(&human::executions_notes(&answer));
+                printer.note(&human::executions_notes(&answer, args.flow.is_some() || !args.states.is_empty()));
             }
         }
         ExecutionsCommand::Show(args) => {

@@ -108,10 +108,13 @@ fn row(summary: &Summary) -> Vec<String> {
 }
 
 /// What to know about a page.
-pub fn executions_notes(answer: &StatusAnswer) -> String {
+pub fn executions_notes(answer: &StatusAnswer, filtered: bool) -> String {
     let StatusAnswer::List { executions, total, next_cursor, .. } = answer else { return String::new() };
     match next_cursor {
         Some(cursor) => format!("{} of {total} shown; go on with --cursor {cursor}", executions.len()),
+        None if *total == 0 && filtered => {
+            "no stored execution is of that flow and state; without --flow and --state, all are listed".to_owned()
+        }
         None if *total == 0 => {
             "no stored executions; guided ones are stored, and those that call tools or ask models".to_owned()
         }

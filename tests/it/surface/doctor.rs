@@ -144,4 +144,15 @@ fn a_client_that_starts_this_program_is_as_it_should_be_and_settings_that_are_no
     assert!(checks(&said)["Claude Desktop"]["found"].as_str().unwrap().contains("\"flowy\" starts this program"));
     let said = sandbox.variable("CACHE_TTL_MS", "soon").run(["doctor", "--json"]);
     assert_eq!((said.code, standings(&said, &["settings"])), (1, vec!["wrong".to_owned()]), "{}{}", said.out, said.err);
+    assert_eq!(standings(&said, &["source", "servers file", "models"]), ["unknown"; 3], "nobody knows what was meant");
+}
+
+#[test]
+fn what_can_be_read_and_not_used_is_wrong() {
+    let sandbox = Sandbox::new()
+        .file("state/flowy.db", "no database at all, and longer than its head. ".repeat(10))
+        .file("servers.json", r#"{"mcpServers": {"web": {"command": "no-such-program", "allow": ["get"]}}}"#);
+    let said = sandbox.run(["doctor", "--json", "--state-dir", "state", "--servers", "servers.json"]);
+    assert_eq!(standings(&said, &["state folder", "servers file"]), ["wrong"; 2], "{}{}", said.out, said.err);
+    assert!(checks(&said)["servers file"]["found"].as_str().unwrap().contains("no-such-program"));
 }
