@@ -127,7 +127,9 @@ fn at_stake(entry: &CstObject, command: &str, arguments: &[String]) -> Option<St
     }
     let there = list_of(entry, "args").unwrap_or_default();
     let (had, has) = (options(&there), options(arguments));
-    let value = |options: &[(&str, &str)], name| options.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+    let value = |options: &[(&str, &str)], name| {
+        options.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+    };
     let env = || text_of(&last(entry, "env")?.value()?.as_object()?, "GITHUB_REPO_URL");
     let serves = value(&had, SOURCE).or_else(env);
     let api = value(&has, "--api-url").unwrap_or_else(|| API.to_owned());
@@ -259,8 +261,9 @@ mod tests {
     #[test]
     fn an_entry_that_is_there_keeps_its_place_and_its_other_keys() {
         let before = "{\"mcpServers\":{\"flowy\":{\"env\":{\"GITHUB_PAT\":\"x\"},\"command\":\"/old/flowy\",\"args\":[\"serve\"]},\"b\":{}},\"c\":1}";
-        let expected =
-            before.replace("/old/flowy", "/bin/flowy").replace("[\"serve\"]", "[\"serve\", \"--source\", \"acme/flows\"]");
+        let expected = before
+            .replace("/old/flowy", "/bin/flowy")
+            .replace("[\"serve\"]", "[\"serve\", \"--source\", \"acme/flows\"]");
         assert_eq!(changed(before), expected);
     }
 
@@ -279,7 +282,10 @@ mod tests {
             (r#"{"command":"/old/flowy","args":["serve","--source","acme/others"]}"#, r#"serves "acme/others""#),
             (r#"{"command":"flowy","args":["serve","--source=acme/others"]}"#, r#"serves "acme/others""#),
             (r#"{"command":"flowy","args":["serve","--source","acme/flows@v1"]}"#, r#"serves "acme/flows@v1""#),
-            (r#"{"command":"flowy","env":{"GITHUB_REPO_URL":"https://github.com/b/c"}}"#, r#"serves "https://github.com/b/c""#),
+            (
+                r#"{"command":"flowy","env":{"GITHUB_REPO_URL":"https://github.com/b/c"}}"#,
+                r#"serves "https://github.com/b/c""#,
+            ),
             (r#"{"command":"docker","args":["run","-i","myflowy"]}"#, r#"starts "docker""#),
             (r#"{"command":"node","args":["old.js"]}"#, r#"starts "node""#),
             (
@@ -293,7 +299,9 @@ mod tests {
             assert!(matches!(put_over(&before, true), Ok(Merged::Changed(text)) if text.contains("acme/flows")));
         }
         for source in ["--source=acme/flows", r#"--source","https://github.com/acme/flows.git"#] {
-            changed(&format!(r#"{{"mcpServers":{{"flowy":{{"command":"C:\\p\\flowy.exe","args":["serve","{source}"]}}}}}}"#));
+            changed(&format!(
+                r#"{{"mcpServers":{{"flowy":{{"command":"C:\\p\\flowy.exe","args":["serve","{source}"]}}}}}}"#
+            ));
         }
     }
 
