@@ -267,11 +267,6 @@ impl FlowKey {
         }
     }
 
-    /// How demanding it is, as it says itself.
-    pub(super) fn complexity(&self) -> Option<&str> {
-        self.complexity.as_deref()
-    }
-
     /// Whether it has all these tags and, where they are asked for, this category and complexity.
     pub fn fits(&self, tags: &[String], category: Option<&str>, complexity: Option<&str>) -> bool {
         let is = |own: &Option<String>, wanted: &str| own.as_deref().is_some_and(|own| same_word(own, wanted));

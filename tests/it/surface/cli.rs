@@ -320,7 +320,7 @@ fn completions_name_every_command() {
 fn a_help_page_lists_the_flags_that_its_text_speaks_of_and_breaks_no_example() {
     for command in COMMANDS {
         let page = Sandbox::new().run([command, "--help"]).out;
-        let narrow = Sandbox::new().on_terminal(60, &[command, "--help"]).replace('\r', "");
+        let narrow = Sandbox::new().on_terminal(60, [command, "--help"]).replace('\r', "");
         let (about, rest) = page.split_once("\nUsage: ").unwrap_or(("", &page));
         let examples = rest.split_once("\nExample").map(|(_, examples)| examples).unwrap_or_default();
         for line in examples.lines().filter(|line| line.starts_with("  ")) {

@@ -199,7 +199,7 @@ fn wide(steps: usize) -> (String, String) {
     let mut nodes: Vec<Value> = (0..steps)
         .map(|n| json!({"id": format!("s{n}"), "type": "template", "data": {"label": format!("Step {n}"), "template": "x"}}))
         .collect();
-    let joined: String = (0..steps).map(|n| format!("{{s{n}_result}} ")).collect();
+    let joined = (0..steps).map(|n| format!("{{s{n}_result}}")).collect::<Vec<_>>().join(" ");
     nodes.push(json!({"id": "join", "type": "template", "data": {"label": "Join", "template": joined}}));
     let edges: Vec<Value> = (0..steps).map(|n| json!({"source": format!("s{n}"), "target": "join"})).collect();
     let file = json!({"metadata": {"name": "Wide", "version": "1.0.0"}, "nodes": nodes, "edges": edges});
@@ -208,7 +208,7 @@ fn wide(steps: usize) -> (String, String) {
 
 #[tokio::test]
 async fn a_refusal_of_any_size_of_flow_stays_short() {
-    let names: String = (0..3_000).map(|n| format!("{{n{n}}} ")).collect();
+    let names = (0..3_000).map(|n| format!("{{n{n}}}")).collect::<Vec<_>>().join(" ");
     let ring: Vec<String> = (0..900).map(|n| format!("s{n}")).collect();
     let nodes: Vec<(&str, &str)> = ring.iter().map(|id| (id.as_str(), "T")).collect();
     let edges: Vec<(&str, &str)> =
