@@ -323,11 +323,12 @@ fn of_servers(settings: &Settings, request: &DoctorRequest) -> Check {
 fn missing_program(server: &ServerSpec) -> Option<String> {
     let Transport::Stdio(program) = &server.transport else { return None };
     let command = Path::new(&program.command);
-    let path = program.env.iter().find(|(name, _)| name.eq_ignore_ascii_case("PATH")).map(|(_, path)| path)?;
+    let path = program.env.iter().find(|(name, _)| name.eq_ignore_ascii_case("PATH")).map(|(_, path)| path.as_os_str());
     let there =
         |file: PathBuf| file.is_file() || ["exe", "cmd", "bat"].iter().any(|end| file.with_extension(end).is_file());
     // An absolute path stays as it is.
-    let found = std::env::split_paths(path).any(|folder| there(folder.join(command)));
+    let found =
+        std::env::split_paths(path.unwrap_or("/bin:/usr/bin".as_ref())).any(|folder| there(folder.join(command)));
     (!found && !server.disabled).then(|| command.display().to_string())
 }
 

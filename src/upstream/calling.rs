@@ -176,7 +176,9 @@ impl Server {
         let broken = |why: &str| Err(failure(Code::ToolError, address, why));
         let (result, left_out) = match answer {
             ServerResult::CallToolResult(result) => (result, Vec::new()),
-            ServerResult::CustomResult(answer) if answer.0.get("task").is_some() => return broken(TASK),
+            ServerResult::CustomResult(answer) if answer.0.get("task").or(answer.0.get("taskId")).is_some() => {
+                return broken(TASK);
+            }
             ServerResult::CustomResult(answer) if loose::is_bare(&answer.0) => return Ok(bare()),
             ServerResult::CustomResult(answer) => match loose::answer(answer.0) {
                 Some(known) => known,

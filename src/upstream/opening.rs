@@ -30,6 +30,9 @@ const AROUND: usize = 64 << 10;
 /// How long a program that did not begin well may take to end.
 const GRACE: Duration = Duration::from_millis(300);
 
+/// How long a program that says nothing more may take to end before it is told as one that runs on.
+const ENDING: Duration = Duration::from_millis(700);
+
 /// A connection that has just begun.
 pub(super) struct OpenedServer {
     pub(super) running: RunningService<RoleClient, Ears>,
@@ -176,7 +179,7 @@ fn unstartable(command: &OsStr, why: &str, secrets: &[Secret]) -> Trouble {
 
 /// What a program that ended says of it.
 pub(super) async fn ended(process: &mut Process, secrets: &[Secret]) -> Trouble {
-    let status = process.ended_within(GRACE).await;
+    let status = process.ended_within(ENDING).await;
     let words = process.last_words(secrets).await;
     let by_guard = words.as_deref().and_then(|words| words.strip_prefix(guard::COULD_NOT_START));
     let code = status.and_then(|status| status.code());

@@ -281,7 +281,7 @@ async fn graphql_that_fails_does_not_cost_a_request_for_each_of_many_files() {
 async fn bytes_that_do_not_hash_to_their_id_are_refused() {
     let desk = Desk::tea().await.without_token();
     let tampered = ResponseTemplate::new(200).set_body_string("something else");
-    desk.github.fault(Fault::answer("/flows/Tea.json", tampered));
+    desk.github.fault(Fault::answer("flows/Tea.json", tampered));
     let view = newest(&desk.open()).await.unwrap();
     let error = view.snapshot.read(&path("flows/Tea.json")).await.unwrap_err();
     assert!(matches!(error, SourceError::Corrupt { .. }), "{error}");
