@@ -281,7 +281,7 @@ fn on_this_machine(settings: &Settings, request: &DoctorRequest) -> Vec<Check> {
         folders::check("cache folder", &settings.cache_dir, "--cache-dir", now),
         folders::check(STATE, &settings.state_dir, "--state-dir", now),
         of_servers(settings, request),
-        of_models(settings),
+        of_models(settings, request),
     ];
     checks.extend(setup::checks(environment, request.program.as_deref()));
     checks
@@ -333,10 +333,17 @@ fn missing_program(server: &ServerSpec) -> Option<String> {
 }
 
 /// The models: whether each has its key. None is asked.
-fn of_models(settings: &Settings) -> Check {
+fn of_models(settings: &Settings, request: &DoctorRequest) -> Check {
     let rows = list_models(settings);
     if rows.is_empty() {
-        return Check::of("models", Standing::Good, "none: texts are filled in, and your client's model answers them");
+        // Where a settings file can't be used, its models are not known.
+        let known = request.settings.is_ok();
+        let what = if known {
+            "none: texts are filled in, and your client's model answers them"
+        } else {
+            "not known: the settings can't be used"
+        };
+        return Check::of("models", if known { Standing::Good } else { Standing::Unknown }, what);
     }
     let keyless: Vec<String> =
         rows.iter().filter_map(|row| Some(format!("{}: {}", row.spec.name, row.lacks_key()?))).collect();

@@ -194,6 +194,8 @@ where
             Err(reason) => {
                 let slow = self.clock.reading().saturating_sub(began) >= SLOW;
                 let least = match (&old, slow) {
+                    // What is said of it is that it may be asked again then.
+                    _ if reason.retry_at().is_some() => TimeDelta::zero(),
                     (Some(_), _) => PAUSE,
                     (None, true) => SHORT_PAUSE,
                     (None, false) => TimeDelta::zero(),

@@ -38,9 +38,12 @@ impl Error {
         let mut made = Self::new(error.code(), error.to_string()).about_source();
         match error {
             SourceError::Unauthorized { token: None, .. } => made.next(set_a_token()),
-            SourceError::Unauthorized { token: Some(place), .. } => made.next(format!(
-                "put a valid token ({RIGHT_TOKEN}) into {place}, or take it away for a public repository"
-            )),
+            SourceError::Unauthorized { token: Some(place), .. } => {
+                let again = if place.contains("environment") { "; a server that runs sees it when it is started again" } else { "" };
+                made.next(format!(
+                    "put a valid token ({RIGHT_TOKEN}) into {place}, or take it away for a public repository{again}"
+                ))
+            }
             SourceError::Forbidden { reason, authenticated, .. } => {
                 made.detail("reason", json!(reason.word())).next(after_refusal(reason, *authenticated))
             }

@@ -86,17 +86,24 @@ pub(in crate::config) fn read(
             let setting = format!("{SECTION}.{}.fallback", spec.name);
             let place =
                 Place { setting, origin: Origin::File { path: file.to_owned(), line: line_of(text, &spec.name) } };
-            let why = format!("names {}, which is no other model of this file", quoted(unknown));
-            return Err(SettingsError::BadModel { place, why, hint: did_you_mean(unknown, &names) });
+            let others: Vec<String> = names.iter().filter(|name| **name != spec.name).cloned().collect();
+            let (why, hint) = if *unknown == spec.name {
+                ("names the model itself; only another one can stand in for it".to_owned(), None)
+            } else {
+                (format!("names {}, which is no model of this file", quoted(unknown)), did_you_mean(unknown, &others))
+            };
+            return Err(SettingsError::BadModel { place, why, hint });
         }
     }
     Ok(models.into_values().collect())
 }
 
-/// The line of a model's section, as good as it can be told.
+/// The line of `fallback` in a model's section, as good as it can be told.
 fn line_of(text: &str, name: &str) -> usize {
-    let head = text.lines().position(|line| line.contains(SECTION) && line.contains(name));
-    head.map_or(1, |line| line + 1)
+    let lines = || text.lines().enumerate();
+    let head = lines().find(|(_, line)| line.contains(SECTION) && line.contains(name)).map_or(0, |(line, _)| line);
+    let key = lines().skip(head).find(|(_, line)| line.contains("fallback"));
+    key.map_or(head, |(line, _)| line) + 1
 }
 
 /// "did you mean", or which ones there are.

@@ -50,8 +50,8 @@ fn every_key_that_can_not_be_used_is_told_with_its_place() {
         (&format!("{fine}max_output_tokens = 0"), 4),
         (&format!("{fine}parallel = \"4\""), 4),
         (&format!("{fine}price_in = -1"), 4),
-        (&format!("{fine}fallback = [\"nobody\"]"), 1),
-        (&format!("{fine}fallback = [\"writer\"]"), 1),
+        (&format!("{fine}fallback = [\"nobody\"]"), 4),
+        (&format!("{fine}fallback = [\"writer\"]"), 4),
         (&format!("{fine}answers = \"always\""), 4),
     ];
     for (text, line) in cases {
