@@ -86,6 +86,15 @@ impl Step {
         if let Work::Call(call) = &self.work { Some(call) } else { None }
     }
 
+    /// Whether its failure is an output like any other.
+    pub fn goes_on(&self) -> bool {
+        match &self.work {
+            Work::Render(rendering) => rendering.asks.goes_on,
+            Work::Call(call) => call.goes_on,
+            Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => false,
+        }
+    }
+
     /// Whether files say that a model answers its text.
     pub fn asks_model(&self) -> bool {
         matches!(&self.work, Work::Render(rendering) if matches!(rendering.asks.wish, Some(ModelWish::Model(_))))

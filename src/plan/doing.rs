@@ -157,6 +157,8 @@ impl Plan {
 impl Step {
     fn output_shape(&self) -> OutputShape {
         match &self.work {
+            // It may be a failure, which has fields of its own.
+            Work::Render(rendering) if rendering.asks.goes_on => OutputShape::Unknown,
             Work::Render(Rendering { terms: Some(terms), .. }) => OutputShape::Contract(terms.clone()),
             Work::Render(Rendering { contract: None, .. }) => OutputShape::Text,
             Work::Flow(linked) => linked.of.plan.output_shape(),

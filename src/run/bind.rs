@@ -147,6 +147,9 @@ fn truthy(value: &Value) -> bool {
 impl<'r> FilledWith<'r> {
     /// The text at a dot path of it; none where the braces stay.
     fn read(&self, path: &[String]) -> Result<Option<Cow<'_, str>>, Nowhere> {
+        if let Some(text) = self.unfailed(path) {
+            return Ok(Some(Cow::Borrowed(text)));
+        }
         Ok(match self {
             Self::Absent(_) => return Err(Nowhere),
             Self::Empty => Some(Cow::Borrowed("")),
@@ -162,6 +165,11 @@ impl<'r> FilledWith<'r> {
         })
     }
 
+    /// What is read of a failure that did not happen.
+    fn unfailed(&self, path: &[String]) -> Option<&str> {
+        if let Self::Output(output) = self { output.unfailed(path) } else { None }
+    }
+
     /// What is at a dot path of it.
     fn walk(&self, path: &[String]) -> Walked<'_> {
         match self {
@@ -173,6 +181,9 @@ impl<'r> FilledWith<'r> {
 
     /// What is at a dot path of it, for a value that is handed on.
     pub(super) fn inside(&self, path: &[String]) -> Result<Filling<'r>, Nowhere> {
+        if let Some(text) = self.unfailed(path) {
+            return Ok(Filling::Text(Cow::Owned(text.to_owned())));
+        }
         match self.walk(path) {
             Walked::Value(value) => Ok(Filling::Value(Cow::Owned(value.clone()))),
             Walked::Absent => Err(Nowhere),
@@ -187,6 +198,9 @@ impl<'r> FilledWith<'r> {
 
     /// What it is for a placeholder of a tool's arguments.
     fn filling(&self, hole: &Hole, absent: impl Fn() -> StepError) -> Result<Filling<'r>, StepError> {
+        if let Some(text) = self.unfailed(&hole.path).filter(|text| !text.is_empty() || hole.default.is_none()) {
+            return Ok(Filling::Text(Cow::Owned(text.to_owned())));
+        }
         Ok(match self {
             Self::Pending => Filling::Left,
             Self::Left | Self::Empty => Filling::Nothing,
@@ -315,6 +329,9 @@ impl Run {
             // The text is what the bare name means; the value is there for paths into it.
             return FilledWith::Output(output);
         }
+        if let Some(text) = output.unfailed(path) {
+            return FilledWith::Text(text);
+        }
         match output.walk(path) {
             Walked::Value(value) => FilledWith::Value(Cow::Borrowed(value)),
             Walked::NoInside => FilledWith::Left,
@@ -428,7 +445,10 @@ impl Run {
                     FilledWith::Text(text) => !text.is_empty(),
                     FilledWith::Pending | FilledWith::Empty | FilledWith::Left | FilledWith::Absent(_) => false,
                 },
-                (with, path) => matches!(with.walk(path), Walked::Value(value) if truthy(value)),
+                (with, path) => match with.unfailed(path) {
+                    Some(text) => !text.is_empty(),
+                    None => matches!(with.walk(path), Walked::Value(value) if truthy(value)),
+                },
             };
             let spelt = std::iter::once(slot.name.as_str()).chain(path.iter().map(String::as_str));
             (!there)

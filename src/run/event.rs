@@ -26,6 +26,8 @@ pub struct Output {
     pub of_tool: bool,
     /// Whether it stands for an output that is not there yet: what would read it stays as it is.
     pub pending: bool,
+    /// Whether its step's failure would have been an output, too: what is read of that failure is empty then.
+    pub may_fail: bool,
     /// How a model came to give it; none where no model did.
     pub generated: Option<Arc<Generated>>,
 }
@@ -40,6 +42,7 @@ impl Output {
             left_out: Vec::new(),
             of_tool: false,
             pending: false,
+            may_fail: false,
             generated: None,
         }
     }
@@ -103,6 +106,7 @@ impl Output {
             left_out,
             of_tool: true,
             pending: false,
+            may_fail: false,
             generated: None,
         }
     }
@@ -118,6 +122,17 @@ impl Output {
     pub fn failure(&self) -> Option<(&str, &str)> {
         let error = self.value.as_deref().filter(|_| self.of_tool)?.get("error")?;
         Some((error.get("code")?.as_str()?, error.get("message")?.as_str()?))
+    }
+
+    /// What is read of the failure that this could have been, where the output itself has no such field: its text,
+    /// and no `error`.
+    pub fn unfailed(&self, path: &[String]) -> Option<&str> {
+        let text = match path {
+            [error, ..] if error == "error" => "",
+            [text] if text == "text" => &self.text,
+            _ => return None,
+        };
+        (self.may_fail && !matches!(self.walk(path), Walked::Value(_))).then_some(text)
     }
 
     /// Follows a dot path into the output.
@@ -197,6 +212,11 @@ pub enum Event {
     LaidDown {
         /// The step.
         step: usize,
+    },
+    /// A step took tokens before it was put off, and came to no end.
+    Spent {
+        /// What it took.
+        generated: Arc<Generated>,
     },
     /// A step gave its output.
     Done {

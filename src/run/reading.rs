@@ -33,6 +33,15 @@ impl Run {
     /// they can do without (a default in arguments, a `requires` that leaves the step out) is not among it.
     pub fn unmet(&self, step: usize, output: &Output) -> Vec<Unmet> {
         let through = self.read_through(step);
+        // A failure's fields are not asked of an answer; a text of its own is, where its contract has one.
+        let (goes_on, has_contract) = self.plan().step(step).map_or((false, false), |step| {
+            (step.goes_on(), matches!(&step.work, Work::Render(rendering) if rendering.terms.is_some()))
+        });
+        let of_failure = |path: &[String]| match path {
+            [error, ..] if error == "error" => goes_on,
+            [text] if text == "text" => goes_on && !has_contract,
+            _ => false,
+        };
         let mut unmet: Vec<Unmet> = Vec::new();
         for (reader, spec) in self.plan().steps().iter().enumerate() {
             if !matches!(self.state(reader), Some(State::Waiting | State::Ready)) {
@@ -46,7 +55,7 @@ impl Run {
                     Walked::NoInside => reading.needs_fields,
                     Walked::Absent => true,
                 };
-                (!path.is_empty() && lacks).then(|| path.to_vec())
+                (!path.is_empty() && lacks && !of_failure(path)).then(|| path.to_vec())
             };
             if self.guards(spec).iter().any(|guard| missing(guard).is_some()) {
                 continue;
@@ -84,6 +93,11 @@ impl Run {
         steps.collect()
     }
 
+    /// What models took for steps that were put off then, and begun again later.
+    pub fn spent_before(&self) -> impl Iterator<Item = &Generated> {
+        self.spent.iter().map(|generated| &**generated)
+    }
+
     /// How a model came to answer a step, or failed to; none where none was asked.
     pub fn generated_of(&self, step: usize) -> Option<&Generated> {
         match self.state(step)? {
@@ -107,12 +121,22 @@ impl Run {
             if !known.insert(number) {
                 continue;
             }
-            if number != step && self.output_of(number).is_some_and(|output| output.generated.is_some()) {
+            let Some(spec) = self.plan().step(number) else { continue };
+            // In a rehearsal a text that a model would answer is pending.
+            let rendered = matches!(spec.work, Work::Render(_));
+            let of_model = |output: &Output| output.generated.is_some() || (output.pending && rendered);
+            if number != step && self.output_of(number).is_some_and(of_model) {
                 return true;
             }
-            let Some(spec) = self.plan().step(number) else { continue };
-            for slot in spec.work.slots() {
-                sources_of(&slot.source, &mut open);
+            match &spec.work {
+                // What a call only requires is not handed to it.
+                Work::Call(call) => {
+                    let handed = call.slot_of.iter().filter_map(|slot| call.slots.get(*slot));
+                    handed.for_each(|slot| sources_of(&slot.source, &mut open));
+                }
+                work @ (Work::Render(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. }) => {
+                    work.slots().iter().for_each(|slot| sources_of(&slot.source, &mut open));
+                }
             }
             if let Work::Gather(gather) = &spec.work {
                 open.push(gather.last);

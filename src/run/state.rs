@@ -7,7 +7,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::code::Code;
-use crate::plan::{Plan, Work};
+use crate::model::Generated;
+use crate::plan::{Plan, Step, Work};
 use crate::run::layout::Layout;
 use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
 
@@ -153,6 +154,8 @@ pub struct Run {
     pub(super) entered: BTreeMap<usize, Result<Entered, StepError>>,
     written: usize,
     files: usize,
+    /// What models took for steps that were put off then.
+    pub(super) spent: Vec<Arc<Generated>>,
     pub(super) layout: Arc<Layout>,
 }
 
@@ -193,6 +196,7 @@ impl Run {
             entered: BTreeMap::new(),
             written: 0,
             files: 0,
+            spent: Vec::new(),
             layout: Arc::new(layout),
             plan,
         };
@@ -283,8 +287,10 @@ impl Run {
                     self.ready.insert((self.place(step), step));
                 }
             }
-            Event::Done { step, output, timing } => {
+            Event::Spent { generated } => self.spent.push(generated),
+            Event::Done { step, mut output, timing } => {
                 if self.open(step) {
+                    output.may_fail = self.plan().step(step).is_some_and(Step::goes_on);
                     let (bytes, files) = (output.text.len(), output.file_bytes());
                     if let Some(error) = self.unkeepable(step, &output) {
                         self.fail(step, error, timing);

@@ -271,7 +271,11 @@ impl FlowSubject<'_> {
         let Some(step) = place.and_then(|place| self.scope.steps.get(place)) else {
             return Cow::Owned(OutputShape::Unknown);
         };
+        let goes_on =
+            matches!(self.flow.nodes.get(node).map(|node| &node.kind), Some(NodeKind::Template(step)) if step.goes_on);
         match (&step.body, &step.contract) {
+            // It may be a failure, which has fields of its own.
+            _ if goes_on => Cow::Owned(OutputShape::Unknown),
             (Body::Link { flow, .. }, _) => Cow::Borrowed(&flow.output),
             (Body::Text { .. } | Body::Elsewhere, Some(Lookup::Found(contract))) => {
                 Cow::Owned(OutputShape::Contract(contract.clone()))
