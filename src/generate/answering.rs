@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use super::models::{ModelWorker, OnPiece, StreamPiece, most_output, use_of};
 use super::port::{Prompt, Reply, Shape, Speaker, Trouble, TroubleKind, Turn};
 use super::reading;
@@ -17,6 +19,8 @@ use crate::run::{Output, StepError, Warning, read_output};
 
 /// The longest part of an answer that is no output which is kept, in characters.
 const LONGEST_CAME: usize = 20_000;
+/// The fewest tokens that are asked for in an answer.
+const LEAST_ROOM: u32 = 64;
 /// How many breaches are told.
 const TOLD_BREACHES: usize = 8;
 
@@ -48,7 +52,7 @@ impl Tally {
     /// Adds what a call took.
     pub(super) fn add(&mut self, spec: &ModelSpec, reply: &Reply) {
         self.usage = self.usage.and(reply.usage);
-        self.finish = Some(reply.finish);
+        self.finish = Some(if reply.finish == Finish::Context { Finish::Length } else { reply.finish });
         if let Some(cost) = spec.cost(reply.usage.input, reply.usage.output) {
             self.cost = Some(self.cost.unwrap_or(0).saturating_add(cost));
         }
@@ -59,8 +63,8 @@ impl Tally {
 pub(super) enum Fault {
     /// The call failed.
     Call(Trouble),
-    /// The budget is spent.
-    Budget(String),
+    /// The budget is spent, and when it is there again.
+    Budget(String, Option<DateTime<Utc>>),
     /// The answer does not meet the contract.
     Contract(Vec<Breach>),
     /// The answer was cut off.
@@ -88,6 +92,9 @@ pub(super) async fn answer(ask: StepAsk<'_>) -> Worked {
                 {
                     let opens = trying::after(*pause, &*ask.worker.models.clock);
                     put_off = put_off.into_iter().chain(opens).min();
+                }
+                if let Fault::Budget(_, Some(tomorrow)) = &fault {
+                    put_off = put_off.into_iter().chain([*tomorrow]).min();
                 }
                 match others.find(|next| may_stand_in(&fault, &spec, next)) {
                     Some(next) => {
@@ -148,23 +155,30 @@ impl StepAsk<'_> {
         let mut shape = if self.contract.is_some() { first_shape(spec, models.shape_of(spec)) } else { Shape::Text };
         let mut turns = vec![Turn { speaker: Speaker::User, text: self.text.clone() }];
         let teller = Teller::new(&spec.name, self.told.clone(), self.stream.clone(), models.clock.clone());
-        let mut repaired = false;
+        let (mut repaired, mut reuse) = (false, true);
         loop {
             let system = self.system(shape);
+            let estimate = Prompt::estimated(&system, &turns);
+            let most = most_output(spec, &wanted);
             let prompt = Prompt {
                 model: spec.clone(),
-                estimate: Prompt::estimated(&system, &turns),
+                estimate,
                 system,
                 turns: turns.clone(),
                 shape,
                 contract: self.contract.clone(),
-                max_output_tokens: most_output(spec, &wanted),
+                max_output_tokens: spec.context_tokens.map_or(most, |context| most.min(room(estimate, context))),
                 temperature: wanted.temperature.or(spec.temperature),
             };
             if let Some(context) = spec.context_tokens.filter(|context| surely_too_long(&prompt, *context)) {
                 return Err(Fault::Call(too_long(&prompt, context)));
             }
-            let reply = match trying::call(self.worker, &prompt, tally, &teller).await {
+            let stored = if reuse { trying::stored(self.worker, &prompt, tally, &teller).await } else { None };
+            let called = match stored {
+                Some(reply) => Ok(reply),
+                None => trying::call(self.worker, &prompt, tally, &teller).await,
+            };
+            let reply = match called {
                 Ok(reply) => reply,
                 Err(Fault::Call(trouble)) if trouble.kind == TroubleKind::Format && shape != Shape::Text => {
                     shape = next_shape(spec, shape);
@@ -181,26 +195,53 @@ impl StepAsk<'_> {
                     let said = "its filter broke the answer off";
                     return Err(Fault::Call(Trouble::new(TroubleKind::Filtered, said)));
                 }
-                Finish::Length if !wanted.keep_cut => return Err(Fault::Cut(prompt.max_output_tokens)),
-                Finish::Length => {
+                Finish::Length | Finish::Context if !wanted.keep_cut => {
+                    // A lower limit than the one that is configured is what the prompt left of the context.
+                    let full = reply.finish == Finish::Context || prompt.max_output_tokens < most;
+                    return Err(if full {
+                        let said = format!("the answer was cut off after {} tokens", grouped(reply.usage.output));
+                        Fault::Call(Trouble::new(TroubleKind::TooLong, said))
+                    } else {
+                        Fault::Cut(most)
+                    });
+                }
+                Finish::Length | Finish::Context => {
                     let most = grouped(prompt.max_output_tokens);
                     let message = format!("the answer was cut off at {most} tokens, and is kept as the node says");
                     tally.warnings.push(Warning::of(WarningCode::AnswerCutOff, &self.step.id, message));
                 }
                 Finish::Stop | Finish::Other => {}
             }
-            if reply.text.trim().is_empty() {
-                return Err(Fault::Call(Trouble::new(TroubleKind::Odd, "the answer is empty")));
-            }
-            let Some(contract) = &self.contract else { return Ok(Output::text(reply.text)) };
-            match reading::read(&reply.text, contract) {
-                Ok(value) => return Ok(read_output(&value, false)),
-                Err(breaches) if repaired => return Err(Fault::Contract(breaches)),
-                Err(breaches) => {
-                    repaired = true;
+            let read = match &self.contract {
+                _ if reply.text.trim().is_empty() => {
+                    Err(Fault::Call(Trouble::new(TroubleKind::Odd, "the answer is empty")))
+                }
+                None => Ok(Output::text(reply.text.as_str())),
+                Some(contract) => match reading::read(&reply.text, contract) {
+                    Ok(value) => Ok(read_output(&value, false)),
+                    Err(breaches) => Err(Fault::Contract(breaches)),
+                },
+            };
+            match (read, &self.contract) {
+                (Ok(output), _) => {
+                    if !tally.stored {
+                        // Where it was asked for once more, it is the answer to what was asked at first.
+                        turns.truncate(1);
+                        trying::keep(self.worker, &Prompt { turns, ..prompt }, &reply).await;
+                    }
+                    return Ok(output);
+                }
+                // Answers were stored before it was known whether their steps take them.
+                (Err(_), _) if tally.stored => {
+                    reuse = false;
+                    (tally.stored, tally.usage, tally.finish) = (false, TokenUsage::default(), None);
+                }
+                (Err(Fault::Contract(breaches)), Some(contract)) if !repaired => {
+                    (repaired, reuse) = (true, false);
                     turns.push(Turn { speaker: Speaker::Model, text: Arc::from(reply.text) });
                     turns.push(Turn { speaker: Speaker::User, text: Arc::from(repair(contract, &breaches)) });
                 }
+                (Err(fault), _) => return Err(fault),
             }
         }
     }
@@ -260,6 +301,12 @@ fn listed(breaches: &[Breach], between: &str) -> String {
     lines.join(between)
 }
 
+/// How many tokens a prompt leaves of a context for the answer. Estimates lie a little above what servers count, so
+/// a few are asked for where none seem to be left.
+fn room(estimate: usize, context: u32) -> u32 {
+    context.saturating_sub(u32::try_from(estimate).unwrap_or(u32::MAX)).max(LEAST_ROOM)
+}
+
 /// Estimates lie a little above what servers count, so only what is far too long is known to be.
 fn surely_too_long(prompt: &Prompt, context: u32) -> bool {
     let context = usize::try_from(context).unwrap_or(usize::MAX);
@@ -276,7 +323,7 @@ fn too_long(prompt: &Prompt, context: u32) -> Trouble {
 }
 
 /// Whether another model may be asked after a failure: where the failure is the server's or a limit's, or where
-/// the other one takes longer prompts.
+/// the prompt is too long, unless it is known that the other one takes no more.
 fn may_stand_in(fault: &Fault, spec: &ModelSpec, next: &ModelSpec) -> bool {
     let Fault::Call(trouble) = fault else { return false };
     match trouble.kind {
@@ -287,7 +334,7 @@ fn may_stand_in(fault: &Fault, spec: &ModelSpec, next: &ModelSpec) -> bool {
         | TroubleKind::Transport
         | TroubleKind::Broken
         | TroubleKind::TimedOut => true,
-        TroubleKind::TooLong => next.context_tokens.is_some() && next.context_tokens > spec.context_tokens,
+        TroubleKind::TooLong => next.context_tokens.is_none_or(|next| spec.context_tokens.is_none_or(|own| next > own)),
         TroubleKind::Unauthorized
         | TroubleKind::NoKey
         | TroubleKind::NoModel
@@ -302,8 +349,12 @@ fn may_stand_in(fault: &Fault, spec: &ModelSpec, next: &ModelSpec) -> bool {
 fn in_words(spec: &ModelSpec, fault: &Fault) -> (Code, String) {
     let model = format!("model {} ({} {})", quoted(&spec.name), spec.provider, shown(&spec.model, 80));
     let (code, fact) = match fault {
+        Fault::Call(Trouble { kind: TroubleKind::Unauthorized, said, .. }) => {
+            let place = spec.key_place.as_deref().unwrap_or("no key is configured");
+            (Code::ModelUnauthorized, format!("it does not accept the key ({place}): {said}"))
+        }
         Fault::Call(trouble) => of_trouble(trouble),
-        Fault::Budget(why) => (Code::BudgetExceeded, why.clone()),
+        Fault::Budget(why, _) => (Code::BudgetExceeded, why.clone()),
         Fault::Contract(breaches) => {
             let told = listed(breaches, "; ");
             (Code::ContractViolation, format!("its answer does not meet the contract, also when asked again: {told}"))
@@ -326,7 +377,9 @@ pub fn of_trouble(trouble: &Trouble) -> (Code, String) {
         TroubleKind::Limited => (Code::ModelRateLimited, format!("its limit is reached: {said}")),
         TroubleKind::Overloaded => (Code::ModelOverloaded, format!("it is overloaded: {said}")),
         TroubleKind::NoQuota => (Code::ModelNoQuota, format!("its account has no quota left: {said}")),
-        TroubleKind::TooLong => (Code::ContextTooLong, format!("the prompt is too long: {said}")),
+        TroubleKind::TooLong => {
+            (Code::ContextTooLong, format!("prompt and answer are too long together for its context: {said}"))
+        }
         TroubleKind::Filtered => (Code::ContentFiltered, format!("a content filter refuses it: {said}")),
         TroubleKind::TimedOut => (Code::Timeout, said.clone()),
         TroubleKind::Format | TroubleKind::Refused => (Code::ModelError, format!("it refuses the request: {said}")),

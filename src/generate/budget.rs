@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::config::ModelSpec;
+use super::port::Prompt;
 use crate::names::{grouped, quoted};
 
 /// Where the tokens of a day are counted, for all processes of this machine.
@@ -28,14 +28,22 @@ pub(super) struct Purse {
     taken: Mutex<BTreeMap<String, u64>>,
 }
 
-/// Tokens that are set aside for one call. Letting go of it without settling leaves all of
-/// them taken: nobody knows what a call took that was given up.
+/// Tokens that are set aside for one call. Letting go of it without settling counts the prompt as taken: nobody is
+/// told what a call took that was given up.
 pub(super) struct Reserved<'a> {
     purse: &'a Purse,
     day: Option<(Arc<dyn DayBook>, i64)>,
     model: &'a str,
     tokens: u64,
     taken: u64,
+}
+
+/// Why a call is not made.
+pub(super) struct TooFewTokens {
+    /// The fact.
+    pub(super) said: String,
+    /// Whether the same call may be made tomorrow.
+    pub(super) of_day: bool,
 }
 
 impl Purse {
@@ -46,28 +54,29 @@ impl Purse {
         *sum = sum.saturating_add(tokens);
     }
 
-    /// Sets tokens aside for a call.
+    /// Sets aside what a call may take.
     ///
     /// # Errors
-    /// Why there are too few left, in words.
+    /// Why there are too few tokens left.
     pub(super) async fn reserve<'a>(
         &'a self,
-        spec: &'a ModelSpec,
-        tokens: u64,
+        prompt: &'a Prompt,
         day: Option<&Arc<dyn DayBook>>,
-    ) -> Result<Reserved<'a>, String> {
+    ) -> Result<Reserved<'a>, TooFewTokens> {
+        let (spec, tokens) = (&*prompt.model, prompt.most_tokens());
         {
             let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
             let before = taken.get(&spec.name).copied().unwrap_or(0);
             if before.saturating_add(tokens) > spec.per_execution_tokens {
-                return Err(format!(
+                let said = format!(
                     "the call may take {} tokens, and of the {} that one execution may spend on the model {} {} are \
                      spent or set aside (per_execution_tokens)",
                     grouped(tokens),
                     grouped(spec.per_execution_tokens),
                     quoted(&spec.name),
                     grouped(before),
-                ));
+                );
+                return Err(TooFewTokens { said, of_day: false });
             }
             taken.insert(spec.name.clone(), before.saturating_add(tokens));
         }
@@ -80,16 +89,17 @@ impl Purse {
                     || "and how many are spent can't be read".to_owned(),
                     |before| format!("and {} of them are spent or set aside", grouped(before)),
                 );
-                format!(
+                let said = format!(
                     "the call may take {} tokens; the model {} may take {} in a day (UTC), {spent} (per_day_tokens)",
                     grouped(tokens),
                     quoted(&spec.name),
                     grouped(most),
-                )
+                );
+                TooFewTokens { said, of_day: before.is_some() && tokens <= most }
             })?;
             reserved.day = Some((day.clone(), today));
         }
-        reserved.taken = tokens;
+        reserved.taken = u64::try_from(prompt.estimate).unwrap_or(u64::MAX);
         Ok(reserved)
     }
 }
@@ -120,6 +130,14 @@ impl Reserved<'_> {
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
+        if let Some((day, today)) = self.day.take() {
+            let (model, tokens, taken) = (self.model.to_owned(), self.tokens, self.taken);
+            let settle = move || day.settle(&model, today, tokens, taken);
+            match tokio::runtime::Handle::try_current() {
+                Ok(runtime) => drop(runtime.spawn_blocking(settle)),
+                Err(_) => settle(),
+            }
+        }
         let mut all = self.purse.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sum) = all.get_mut(self.model) {
             *sum = sum.saturating_sub(self.tokens).saturating_add(self.taken);

@@ -1,6 +1,6 @@
 //! The operator's models with what is remembered of them, and the worker that lets them answer steps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -143,6 +143,23 @@ impl Models {
         ModelChoice { usual: choice.usual.or_else(|| self.usual.clone()), ..choice }
     }
 
+    /// Their names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.specs.keys().map(String::as_str)
+    }
+
+    /// The first name that a caller wants to replace and nobody has, neither a plan nor the operator, with the nearest
+    /// ones.
+    pub fn names_nobody<'c>(&self, choice: &'c ModelChoice, plan: &Plan) -> Option<(&'c str, Vec<String>)> {
+        if choice.instead.is_empty() || !self.any() {
+            return None;
+        }
+        let mut known: BTreeSet<&str> = self.names().collect();
+        wished(plan, &mut known);
+        let name = choice.instead.iter().map(|(old, _)| old.as_str()).find(|old| !known.contains(old))?;
+        Some((name, nearest(name, known, 2).into_iter().map(str::to_owned).collect()))
+    }
+
     /// The first name of a caller's choice that is none of theirs, with the nearest ones.
     pub fn lack<'c>(&self, choice: &'c ModelChoice) -> Option<(&'c str, Vec<String>)> {
         let name = choice.named().find(|name| !self.specs.contains_key(*name))?;
@@ -206,6 +223,21 @@ impl Models {
     }
 }
 
+/// Adds the models that a plan's steps name.
+fn wished<'p>(plan: &'p Plan, names: &mut BTreeSet<&'p str>) {
+    for step in plan.steps() {
+        match &step.work {
+            Work::Render(rendering) => {
+                if let Some(ModelWish::Model(model)) = &rendering.asks.wish {
+                    names.extend(model.name.as_deref());
+                }
+            }
+            Work::Flow(linked) => wished(&linked.of.plan, names),
+            Work::Call(_) | Work::Gather(_) | Work::Faulty { .. } => {}
+        }
+    }
+}
+
 /// How a node wants its model to be asked.
 pub(super) fn use_of(rendering: &Rendering) -> ModelUse {
     match &rendering.asks.wish {
@@ -243,10 +275,10 @@ impl ModelWorker {
         Self { rehearsing: true, ..Self::new(models, choice, None) }
     }
 
-    /// The same, whose budget knows what the steps of a run took that are done already.
+    /// The same, whose budget knows what the steps of a run took before.
     #[must_use]
     pub fn having_done(self, run: &Run) -> Self {
-        for (_, generated) in run.generated() {
+        for generated in run.generated().into_iter().map(|(_, generated)| generated).chain(run.spent_before()) {
             self.purse.note(&generated.model, generated.usage.all());
         }
         self

@@ -41,6 +41,24 @@ pub trait AnswerBook: Send + Sync {
     fn keep(&self, prompt: &Prompt, reply: &Reply);
 }
 
+/// The stored answer to a call, where there is one that may be used again.
+pub(super) async fn stored(worker: &ModelWorker, prompt: &Prompt, tally: &mut Tally, teller: &Teller) -> Option<Reply> {
+    let book = worker.models.answers.as_ref().filter(|_| answers_of(worker, prompt) == Answers::Reuse)?;
+    let reply = aside(book, prompt, |book, prompt| book.find(prompt)).await.flatten()?;
+    teller.text(&reply.text);
+    (tally.stored, tally.usage, tally.finish) = (true, reply.usage, Some(reply.finish));
+    Some(reply)
+}
+
+/// Stores an answer that its step takes. What was cut off, or broken off by a filter, is no answer to keep.
+pub(super) async fn keep(worker: &ModelWorker, prompt: &Prompt, reply: &Reply) {
+    let book = worker.models.answers.as_ref().filter(|_| answers_of(worker, prompt) != Answers::Off);
+    if let Some(book) = book.filter(|_| reply.finish == Finish::Stop) {
+        let reply = reply.clone();
+        aside(book, prompt, move |book, prompt| book.keep(prompt, &reply)).await;
+    }
+}
+
 /// Makes one call, with its tries and waits.
 pub(super) async fn call(
     worker: &ModelWorker,
@@ -48,37 +66,19 @@ pub(super) async fn call(
     tally: &mut Tally,
     teller: &Teller,
 ) -> Result<Reply, Fault> {
-    let models = &worker.models;
-    let answers = answers_of(worker, prompt);
-    let book = models.answers.as_ref().filter(|_| answers != Answers::Off);
-    let found = match book.filter(|_| answers == Answers::Reuse) {
-        Some(book) => aside(book, prompt, |book, prompt| book.find(prompt)).await.flatten(),
-        None => None,
-    };
-    if let Some(reply) = found {
-        teller.text(&reply.text);
-        (tally.stored, tally.usage, tally.finish) = (true, reply.usage, Some(reply.finish));
-        return Ok(reply);
-    }
     let spec = &prompt.model;
     let mut set_aside = Some(reserve(worker, prompt).await?);
     let result = tries(worker, prompt, (tally, &mut set_aside), teller).await;
     let taken = match &result {
         Ok(reply) => {
-            tally.stored = false;
             tally.add(spec, reply);
-            // What was cut off, or broken off by a filter, is no answer to keep.
-            if let Some(book) = book.filter(|_| reply.finish == Finish::Stop) {
-                let reply = reply.clone();
-                aside(book, prompt, move |book, prompt| book.keep(prompt, &reply)).await;
-            }
             reply.usage.all()
         }
         // What such a call took is not told: its prompt at least was read.
         Err(Fault::Call(Trouble { kind: TroubleKind::Broken | TroubleKind::TimedOut | TroubleKind::Odd, .. })) => {
             u64::try_from(prompt.estimate).unwrap_or(u64::MAX)
         }
-        Err(Fault::Call(_) | Fault::Budget(_) | Fault::Contract(_) | Fault::Cut(_)) => 0,
+        Err(Fault::Call(_) | Fault::Budget(..) | Fault::Contract(_) | Fault::Cut(_)) => 0,
     };
     if let Some(reserved) = set_aside {
         reserved.settle(taken).await;
@@ -98,7 +98,11 @@ async fn aside<T: Send + 'static>(
 
 /// Sets aside what a call may take.
 async fn reserve<'a>(worker: &'a ModelWorker, prompt: &'a Prompt) -> Result<Reserved<'a>, Fault> {
-    worker.purse.reserve(&prompt.model, prompt.most_tokens(), worker.models.day.as_ref()).await.map_err(Fault::Budget)
+    let models = &worker.models;
+    worker.purse.reserve(prompt, models.day.as_ref()).await.map_err(|short| {
+        let tomorrow = || models.clock.now().date_naive().succ_opt()?.and_hms_opt(0, 0, 0);
+        Fault::Budget(short.said, short.of_day.then(tomorrow).flatten().map(|midnight| midnight.and_utc()))
+    })
 }
 
 /// What is done with stored answers: what the caller says, else the operator, else nothing unless the model always

@@ -61,6 +61,8 @@ pub enum Finish {
     Stop,
     /// It reached the limit of its length.
     Length,
+    /// The model's context is full; told, and stored, as `Length`.
+    Context,
     /// A filter of the provider's broke it off.
     Filter,
     /// Anything else.
@@ -72,7 +74,7 @@ impl Finish {
     pub fn word(self) -> &'static str {
         match self {
             Self::Stop => "stop",
-            Self::Length => "length",
+            Self::Length | Self::Context => "length",
             Self::Filter => "filter",
             Self::Other => "other",
         }

@@ -57,7 +57,8 @@ pub(super) fn take(event: &Value, coming: &mut Coming) -> Result<(), Refused> {
             if let Some(reason) = text(event, "/delta/stop_reason") {
                 coming.finish = Some(match reason {
                     "end_turn" | "stop_sequence" => Finish::Stop,
-                    "max_tokens" | "model_context_window_exceeded" => Finish::Length,
+                    "max_tokens" => Finish::Length,
+                    "model_context_window_exceeded" => Finish::Context,
                     "refusal" => Finish::Filter,
                     _ => Finish::Other,
                 });

@@ -81,6 +81,10 @@ impl Providers {
             return Err(refused.trouble(prompt.shape, &secrets));
         }
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if kind.starts_with("text/html") {
+            let said = format!("at {} is a page (text/html) and no model: base_url may be wrong", spec.base_url);
+            return Err(Trouble::new(TroubleKind::Odd, said));
+        }
         let whole = kind.starts_with("application/json");
         let in_lines = spec.provider == Provider::Ollama || whole;
         let mut coming = Coming::default();

@@ -43,8 +43,15 @@ pub(super) fn take(event: &Value, coming: &mut Coming) -> Result<(), Refused> {
     if let Some(refused) = of_event(event) {
         return Err(refused);
     }
-    let content = text(event, "/choices/0/delta/content").or_else(|| text(event, "/choices/0/message/content"));
-    coming.text.push_str(content.unwrap_or_default());
+    match event.pointer("/choices/0/delta/content").or_else(|| event.pointer("/choices/0/message/content")) {
+        Some(Value::String(content)) => coming.text.push_str(content),
+        // Models that think send a list of chunks, of which those of the type text are the answer.
+        Some(Value::Array(chunks)) => {
+            let answer = chunks.iter().filter(|chunk| text(chunk, "/type") == Some("text"));
+            coming.text.extend(answer.filter_map(|chunk| text(chunk, "/text")));
+        }
+        _ => {}
+    }
     if let Some(refusal) = text(event, "/choices/0/delta/refusal").or_else(|| text(event, "/choices/0/message/refusal"))
     {
         return Err(Refused::within("content_filter", refusal));
@@ -54,7 +61,8 @@ pub(super) fn take(event: &Value, coming: &mut Coming) -> Result<(), Refused> {
     if let Some(reason) = text(event, "/choices/0/finish_reason") {
         coming.finish = Some(match reason {
             "stop" | "eos" | "end_turn" => Finish::Stop,
-            "length" | "model_length" => Finish::Length,
+            "length" => Finish::Length,
+            "model_length" => Finish::Context,
             "content_filter" => Finish::Filter,
             _ => Finish::Other,
         });

@@ -76,7 +76,13 @@ impl Refused {
     pub(super) fn trouble(self, shape: Shape, secrets: &[Secret]) -> Trouble {
         let kind = self.kind(shape);
         let said = redact(self.said.trim(), secrets);
-        let said = if said.trim().is_empty() { "its server says nothing about it".into() } else { said };
+        let said = match self.status {
+            Some(300..400) => {
+                "its server sends on to another address, which is not followed: base_url may be wrong".into()
+            }
+            _ if said.trim().is_empty() => "its server says nothing about it".into(),
+            _ => said,
+        };
         let status = match self.status {
             Some(status @ (404 | 405)) if kind == TroubleKind::Odd => {
                 format!(" (status {status}); is base_url right? It often ends in /v1")
