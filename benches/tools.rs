@@ -149,8 +149,14 @@ async fn calls() {
         let of_bare = begun.elapsed();
         let address = ToolAddress { server: "s00".to_owned(), tool: "echo".to_owned() };
         let begun = Instant::now();
-        let call =
-            ToolCall { step: String::new(), address, arguments: arguments.clone(), timeout: None, generated: false };
+        let call = ToolCall {
+            step: String::new(),
+            address,
+            arguments: arguments.clone(),
+            timeout: None,
+            generated: false,
+            insist: false,
+        };
         registry.call(call, None).await.unwrap();
         let of_ours = begun.elapsed();
         let begun = Instant::now();

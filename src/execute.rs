@@ -25,7 +25,7 @@ use crate::model::Toolbox;
 use crate::plan::{Call, Plan, Step, Work};
 use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, State, Status, StepError, Timing, Warning};
 
-pub use calls::{OnCall, call_step};
+pub use calls::{IN_DOUBT, NEEDS_WORD, OnCall, Wanting, call_step};
 pub use keeper::{Carried, Happening, Keeper, Keeping};
 pub use tools::{Calling, NoTools, OnToolProgress, ToolFailure, ToolProgress, Tools};
 
@@ -203,6 +203,8 @@ pub struct Worked {
     pub unreached: bool,
     /// Whether a call was not made because it needs a person's word.
     pub needs_word: bool,
+    /// Whether a call that changes things was sent, and nobody knows what became of it.
+    pub in_doubt: bool,
     /// When the step can be done, where it failed because a model's limit lasts longer than the run may.
     pub put_off: Option<DateTime<Utc>>,
 }
@@ -222,6 +224,7 @@ impl Default for Worked {
             retries: 0,
             unreached: false,
             needs_word: false,
+            in_doubt: false,
             put_off: None,
         }
     }
@@ -287,9 +290,11 @@ where
             break None;
         }
         let room = under_way.len() < options.side_by_side.max(1);
+        // A step that is put off has failed for now: what is under way comes to its end, and nothing begins.
+        let room = room && (put_off.is_empty() || options.on_failure == OnFailure::Continue);
         let next = run.ready().find(|step| !put_off.contains_key(step)).filter(|_| room);
         let rest = next.is_some() || !under_way.is_empty();
-        if let Some(error) = put_off.values().next().filter(|_| !rest || options.on_failure == OnFailure::Stop) {
+        if let Some(error) = put_off.values().next().filter(|_| !rest) {
             break Some(error.clone());
         }
         let (step, started, worked) = match next {
@@ -323,7 +328,7 @@ where
         };
         let timing = Timing { at: clock.now(), took: clock.reading().saturating_sub(started) };
         if let (Some(until), Err(error), Some(_)) = (worked.put_off, &worked.result, workers.keeper) {
-            note(Happening::PutOff { step, until });
+            note(Happening::PutOff { step, until, error });
             run.apply(Event::LaidDown { step });
             put_off.insert(step, error.clone());
             continue;
@@ -485,7 +490,7 @@ fn begin_call<'a>(
         }
         return StepStart::Ended(worked.result);
     };
-    let told = (workers.execution, workers.told.cloned(), false);
+    let told = (workers.execution, workers.told.cloned(), Wanting::default());
     StepStart::Working(Box::pin(calls::make(run, (number, step, call), arguments, tools, told)))
 }
 

@@ -58,12 +58,22 @@ pub struct Asked {
 }
 
 /// What a person answers, or that nobody did.
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Value>> + Send + 'a>>;
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Value, NoAnswer>> + Send + 'a>>;
+
+/// Why a person gave no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoAnswer {
+    /// The person saw the questions, and declined to answer.
+    Declined,
+    /// The person saw the questions, and closed them without an answer.
+    Closed,
+    /// The person did not see them, or has not answered yet.
+    None,
+}
 
 /// Somebody who can put questions to a person at once.
 pub trait Asker: Send + Sync {
-    /// Asks; `None` where the person does not want to answer or can't be reached.
-    /// Dropping the answer takes the question back.
+    /// Asks. Dropping the answer takes the question back.
     fn ask<'a>(&'a self, asked: &'a Asked) -> Answering<'a>;
 }
 
@@ -80,6 +90,8 @@ pub struct Order {
     pub git_ref: Option<String>,
     /// The commit; none for a folder.
     pub commit: Option<String>,
+    /// The catalog of the flow, by the name under which uses of it count.
+    pub source: String,
 }
 
 /// What closes a step.
@@ -118,12 +130,14 @@ pub struct Turn {
     /// Whether whoever is answered may not know the persona and the rules: a new process may serve a new
     /// conversation, and so does who brings a person's answers.
     pub anew: bool,
+    /// What a person did who was asked within the call, and gave no answer.
+    pub no_answer: NoAnswer,
 }
 
 impl Turn {
     /// An execution right after a call, for somebody who knows it.
     pub(super) fn of(guided: Guided, done: Deed) -> Self {
-        Self { guided, done, anew: false }
+        Self { guided, done, anew: false, no_answer: NoAnswer::None }
     }
 
     /// The question with which the call ended, where a person has not answered it.
@@ -298,6 +312,7 @@ impl Guide {
                 limits: Limits::default(),
                 git_ref: order.git_ref.clone(),
                 commit: order.commit.clone(),
+                source: Some(order.source.clone()),
                 models: Vec::new(),
                 answers: None,
             };
@@ -355,9 +370,10 @@ impl Guide {
         let answered = tokio::time::timeout(self.patience, &mut answering).await;
         guard.disarm();
         match answered {
-            Ok(Ok(Some(answered))) => answered,
-            // Nobody answered, or not in time, or whoever asked broke.
-            Ok(Ok(None) | Err(_)) | Err(_) => Ok(turn),
+            Ok(Ok(Ok(answered))) => answered,
+            Ok(Ok(Err(no_answer))) => Ok(Turn { no_answer, ..turn }),
+            // Not in time, or whoever asked broke.
+            Ok(Err(_)) | Err(_) => Ok(turn),
         }
     }
 

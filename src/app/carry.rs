@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::execute::{call_news, last_text, no_such_model};
-use crate::app::memory::{Finished, Kept, Outcome, Pending, Recorded, StepDone};
+use crate::app::memory::{Finished, Kept, Outcome, Pending, Recorded, Rest, StepDone};
 use crate::app::{App, Caller, Code, Error, OnStep, Origin, ResumeRequest};
 use crate::code::WarningCode;
 use crate::config::Answers;
@@ -34,6 +34,8 @@ pub(super) struct Undertaking {
     pub(super) flow: String,
     /// When it began.
     pub(super) begun: DateTime<Utc>,
+    /// The catalog under which it counts.
+    pub(super) source: String,
     /// Where the flow comes from.
     pub(super) origin: Origin,
     /// What was noticed about the flow.
@@ -72,6 +74,7 @@ impl App {
             limits: work.options.limits,
             git_ref: work.origin.git_ref.clone(),
             commit: work.origin.commit.clone(),
+            source: work.source.clone(),
             models,
             answers,
         };
@@ -104,7 +107,7 @@ impl App {
         deadline: Option<Duration>,
         caller: &Caller,
     ) -> Outcome {
-        let Undertaking { id, flow, begun, origin, findings, options, models } = work;
+        let Undertaking { id, flow, begun, source, origin, findings, options, models } = work;
         let (tell_end, mut finished) = watch::channel(None);
         let (tell_progress, progress) = watch::channel(None);
         // What is cancelled is the work itself, and only while somebody waits for it.
@@ -175,12 +178,13 @@ impl App {
             }
             let finished = match driven {
                 Ok(mut executed) => {
-                    let resumable = ended(log.as_ref(), None).await;
+                    let rest = ended(log.as_ref(), None).await;
                     if let Some(counting) = counting {
-                        counting.driven(&executed, &paid, resumable, work_cancel.is_cancelled());
+                        let resumable = matches!(rest, Rest::Interrupted(_));
+                        counting.driven((&source, &executed), &paid, resumable, work_cancel.is_cancelled());
                     }
                     executed.warnings.splice(0..0, notices);
-                    Finished::Ran(Arc::new(Recorded { executed, origin, findings, resumable }))
+                    Finished::Ran(Arc::new(Recorded { executed, origin, findings, rest }))
                 }
                 Err(panic) => {
                     let error = Error::of_panic(&*clock, &execution, &*panic);
@@ -238,7 +242,7 @@ impl App {
         }
         // Nothing is taken up that could not be done as it was begun.
         if let Some((name, near)) = self.models.lack(&models_of(&story.guided)) {
-            return Err(no_such_model(name, &near, self.models.any()));
+            return Err(no_such_model(name, &near, &self.models));
         }
         let answers = request.answers.as_ref().map(|answers| (escalation.as_ref(), answers));
         let taken = match self.guide.take_up(&id, answers).await.map_err(told)? {
@@ -261,6 +265,7 @@ impl App {
             id: id.to_string(),
             flow: beginning.plan.name().to_owned(),
             begun: guided.begun_at(),
+            source: beginning.source.clone().unwrap_or_else(|| self.source.key()),
             origin: origin_of(guided),
             findings: Vec::new(),
             options: self
@@ -283,17 +288,21 @@ fn waiting(outcome: Outcome, log: Option<&DirectLog>) -> Outcome {
 }
 
 /// Keeps how an execution ended, where it is stored; whether it can be gone on with.
-async fn ended(log: Option<&DirectLog>, bug: Option<&Error>) -> bool {
-    let Some(log) = log else { return false };
+async fn ended(log: Option<&DirectLog>, bug: Option<&Error>) -> Rest {
+    let Some(log) = log else { return Rest::Ended };
     if let Some(bug) = bug {
         log.note(Happening::Stopped { error: &StepError::new(bug.code, bug.message.clone()) });
     }
-    if let Err(error) = log.end().await {
-        tracing::warn!(%error, "the end of an execution could not be kept");
-        // Until it is, everybody else takes the execution for a running one.
-        tokio::spawn(keep_end(log.clone()));
+    match log.end().await {
+        Ok(()) => {}
+        Err(error) if error.code == Code::Cancelled => return Rest::CalledOff(error.message),
+        Err(error) => {
+            tracing::warn!(%error, "the end of an execution could not be kept");
+            // Until it is, everybody else takes the execution for a running one.
+            tokio::spawn(keep_end(log.clone()));
+        }
     }
-    log.is_interrupted()
+    if log.is_interrupted() { Rest::Interrupted(log.resumes_at()) } else { Rest::Ended }
 }
 
 /// Keeps the end of an execution as soon as the store takes it.
@@ -364,7 +373,7 @@ fn outcome_of(guided: &Guided) -> Outcome {
             executed,
             origin: origin_of(guided),
             findings: Vec::new(),
-            resumable: false,
+            rest: Rest::EndedBefore,
         })),
     }
 }
@@ -389,7 +398,7 @@ fn telling(run: &Run, far: Arc<Far>, on_step: Option<OnStep>, log: Option<Direct
     let steps = run.counts().steps;
     Arc::new(move |step, progress: ToolProgress| {
         if let Some(log) = &log {
-            log.waits(step, progress.until);
+            log.waits(step, progress.until, None);
         }
         let Some(on_step) = &on_step else { return };
         let label = labels.get(step).cloned().unwrap_or_default();

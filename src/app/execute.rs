@@ -157,7 +157,7 @@ impl App {
         let run =
             Run::begin(plan, given, options.limits, options.on_failure).map_err(|refusal| refused(&flow, &refusal))?;
         let models = answering.then(|| self.models.settled(request.models));
-        let work = Undertaking { id, flow, begun, origin, findings, options, models };
+        let work = Undertaking { id, flow, begun, source: self.source.key(), origin, findings, options, models };
         let (stored, notices) = self.stored(&work, &run).await;
         Ok(self.carry_out(work, stored.ok_or(run), notices, deadline, caller).await)
     }
@@ -234,11 +234,19 @@ impl App {
         cancel: &CancellationToken,
     ) -> Result<(Arc<Plan>, Origin, Vec<Finding>), Error> {
         if let Some((name, near)) = self.models.lack(&request.models) {
-            return Err(no_such_model(name, &near, self.models.any()));
+            return Err(no_such_model(name, &near, &self.models));
         }
         let read = async {
             let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
             let prepared = catalog.prepare(&request.flow).await?;
+            if let Some((name, near)) = self.models.names_nobody(&request.models, prepared.plan()?) {
+                let meant = near.first().map(|near| format!("did you mean {}? ", quoted(near))).unwrap_or_default();
+                return Err(Error::new(
+                    Code::InvalidRequest,
+                    format!("`model` replaces {}, which neither the flow nor the operator names", quoted(name)),
+                )
+                .next(format!("{meant}OLD of OLD=NEW is a name that the flow has or the operator configured")));
+            }
             Ok((prepared.plan()?.clone(), catalog.origin_of(&prepared, &request.flow), prepared.findings.clone()))
         };
         tokio::select! {
@@ -298,13 +306,13 @@ pub(super) fn last_text(plan: &Plan) -> Option<usize> {
 }
 
 /// A model that a caller names, and that is not there.
-pub(super) fn no_such_model(name: &str, near: &[String], any: bool) -> Error {
+pub(super) fn no_such_model(name: &str, near: &[String], models: &Models) -> Error {
     let next = match near.first() {
-        Some(near) => format!("did you mean {near}? `flowy models list` shows all"),
-        None if any => "`flowy models list` shows the models there are".to_owned(),
+        Some(near) => format!("did you mean {near}? there are: {}", few(models.names())),
+        None if models.any() => format!("choose one of: {}", few(models.names())),
         None => format!("the operator configures models: write a section [models.{name}] into your own flowy.toml"),
     };
-    let what = if any { "" } else { "; none is configured" };
+    let what = if models.any() { "" } else { "; none is configured" };
     Error::new(Code::ModelNotFound, format!("there is no model {}{what}", quoted(name))).next(next)
 }
 

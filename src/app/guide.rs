@@ -190,6 +190,7 @@ impl App {
             task: request.task.clone(),
             git_ref: origin.git_ref.clone(),
             commit: origin.commit.clone(),
+            source: self.source.key(),
         };
         let name = || ExecutionId::named(&self.execution_id(&request.flow));
         let turn =
@@ -467,8 +468,10 @@ impl App {
             GuideError::Missing(name) => made(Code::InvalidRequest)
                 .next(format!("give `{name}`; {}", needed(name)))
                 .detail("argument", json!(name)),
-            GuideError::UnknownDecision => made(Code::InvalidRequest)
-                .next("give answers {\"decision\": \"repeat\"}, {\"decision\": \"fail\"}, or {\"result\": …} with what the call gave"),
+            GuideError::TooMany { .. } => made(Code::InvalidRequest)
+                .next("put questions together, or ask the rest when these are answered")
+                .detail("argument", json!("questions")),
+            GuideError::UnknownDecision { not_yet } => made(Code::InvalidRequest).next(decisions(*not_yet)),
             GuideError::NoEscalation { awaited, state, .. } => {
                 let next = match awaited {
                     _ if state.ended() => ended(),
@@ -479,6 +482,14 @@ impl App {
             }
         }
     }
+}
+
+/// How a decision about a call is given.
+fn decisions(not_yet: bool) -> String {
+    let word = if not_yet { "call" } else { "repeat" };
+    format!(
+        "give answers {{\"decision\": \"{word}\"}}, {{\"decision\": \"fail\"}}, or {{\"result\": …}} with what the call gave"
+    )
 }
 
 fn needed(name: &str) -> &'static str {

@@ -143,8 +143,21 @@ pub struct Recorded {
     pub origin: Origin,
     /// What was noticed about the flow itself.
     pub findings: Vec<crate::validate::Finding>,
-    /// Whether it stopped before its end, is stored, and can be gone on with.
-    pub resumable: bool,
+    /// Whether it can be gone on with.
+    pub rest: Rest,
+}
+
+/// Whether an execution can be gone on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rest {
+    /// It has ended.
+    Ended,
+    /// It had ended before it was to be gone on with: nothing was tried.
+    EndedBefore,
+    /// It stopped before its end, is stored, and can be gone on with; where limits stopped it, from this time on.
+    Interrupted(Option<DateTime<Utc>>),
+    /// Somebody else cancelled or deleted it, as these words say.
+    CalledOff(String),
 }
 
 /// One execution in memory.

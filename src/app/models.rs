@@ -92,10 +92,10 @@ pub async fn check_model(settings: &Settings, clock: Arc<dyn Clock>, name: &str)
     let models = Models::of(settings, providers.clone(), clock.clone());
     let mut choice = ModelChoice { usual: Some(name.to_owned()), ..ModelChoice::default() };
     if let Some((name, near)) = models.lack(&choice) {
-        return Err(no_such_model(name, &near, models.any()));
+        return Err(no_such_model(name, &near, &models));
     }
     let Some(spec) = choice.usual.take().and_then(|name| models.get(&name).cloned()) else {
-        return Err(no_such_model(name, &[], models.any()));
+        return Err(no_such_model(name, &[], &models));
     };
     let turns = vec![Turn { speaker: Speaker::User, text: Arc::from("Say OK.") }];
     let prompt = Prompt {
@@ -130,7 +130,8 @@ fn what_helps(kind: TroubleKind, spec: &ModelSpec) -> String {
     match kind {
         TroubleKind::Unauthorized | TroubleKind::NoKey => {
             let place = spec.key_place.as_deref().unwrap_or("key_env or key_file of its section in flowy.toml");
-            format!("put the provider's key into {place}")
+            let alone = if place.starts_with("the file") { ", and let nobody else read it (chmod 600)" } else { "" };
+            format!("put the provider's key into {place}{alone}")
         }
         TroubleKind::NoModel if spec.provider == Provider::Ollama => {
             format!("`ollama pull {}` fetches it, unless models.{}.model should be another", spec.model, spec.name)

@@ -149,6 +149,8 @@ pub struct TextPage {
     pub node: String,
     /// This page's text.
     pub text: String,
+    /// Whether it is what the open step was handed, and no output.
+    pub is_prompt: bool,
     /// The first character on this page, from 0.
     pub offset: usize,
     /// All characters.
@@ -378,10 +380,17 @@ fn guided_text(story: &Story, node: &str, cursor: Option<&str>, limit: Option<us
     if let Some(output) = run.output_of(step) {
         return page(id, name, &output.text, cursor, limit);
     }
+    if name != node {
+        return Err(Error::new(
+            Code::InvalidRequest,
+            format!("there is no result yet: step {} gives it", quoted(name)),
+        )
+        .next("ask for the execution's status without nodeId: it says how it stands"));
+    }
     let open = guided.handed().filter(|handed| handed.step == step);
     let bound = open.and_then(|_| run.bind(step, guided.rendering(step)?).ok());
     match bound {
-        Some(bound) => page(id, name, &bound.text, cursor, limit),
+        Some(bound) => Ok(TextPage { is_prompt: true, ..page(id, name, &bound.text, cursor, limit)? }),
         None => Err(Error::new(
             Code::InvalidRequest,
             format!("step {} has no text: it was not reached, failed or was left out", quoted(name)),
@@ -422,6 +431,7 @@ fn page(id: &str, node: &str, whole: &str, cursor: Option<&str>, limit: Option<u
         execution: id.to_owned(),
         node: node.to_owned(),
         text,
+        is_prompt: false,
         offset,
         total,
         next_cursor: (end < total).then(|| end.to_string()),

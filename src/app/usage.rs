@@ -127,31 +127,38 @@ impl UsageCounter {
 
     /// This process is done with a direct execution, which has ended unless it can be gone on with. What models
     /// took for the steps in `before` was counted by whoever did these.
-    pub(super) fn driven(&self, executed: &Executed, before: &[usize], resumable: bool, cancelled: bool) {
+    pub(super) fn driven(
+        &self,
+        (source, executed): (&str, &Executed),
+        before: &[usize],
+        resumable: bool,
+        cancelled: bool,
+    ) {
+        let flow = (source, executed.run.plan().name());
         let steps = executed.run.generated().into_iter().filter(|(step, _)| !before.contains(step));
-        self.spent(executed.run.plan().name(), steps.map(|(_, one)| one));
+        self.spent(flow, steps.map(|(_, one)| one));
         if !resumable {
-            self.executed(executed, cancelled);
+            self.executed(flow, executed, cancelled);
         }
     }
 
     /// A direct execution has ended. One that was cancelled says nothing of its flow, unless it was
     /// done by then.
-    fn executed(&self, executed: &Executed, cancelled: bool) {
+    fn executed(&self, flow: (&str, &str), executed: &Executed, cancelled: bool) {
         let success = executed.succeeded();
         if success || !cancelled {
             let class = u8::try_from(Times::class(executed.took)).unwrap_or(u8::MAX);
-            self.count_use(executed.run.plan().name(), success, Some((executed.took, class)));
+            self.count_use(flow, success, Some((executed.took, class)));
         }
     }
 
     /// Models answered these steps, or failed to.
-    fn spent<'g>(&self, flow: &str, steps: impl Iterator<Item = &'g Generated>) {
+    fn spent<'g>(&self, (source, flow): (&str, &str), steps: impl Iterator<Item = &'g Generated>) {
         let day = day_of(self.clock.now());
         for one in steps {
             let (cost, currency) = one.cost.as_ref().map_or((0, ""), |cost| (cost.millionths, cost.currency.as_str()));
             let count = ModelCount { answers: 1, input: one.usage.input, output: one.usage.output, cost };
-            self.ledger.add(|counts| counts.model(&self.source, flow, (&one.model, currency), day, count));
+            self.ledger.add(|counts| counts.model(source, flow, (&one.model, currency), day, count));
         }
     }
 
@@ -159,14 +166,16 @@ impl UsageCounter {
     pub(super) fn guided(&self, guided: &Guided) {
         if matches!(guided.state(), GuidedState::Completed | GuidedState::Failed) {
             let success = guided.run().status() == Status::Success;
-            self.spent(guided.beginning().plan.name(), guided.run().generated().into_iter().map(|(_, one)| one));
-            self.count_use(guided.beginning().plan.name(), success, None);
+            let beginning = guided.beginning();
+            let flow = (beginning.source.as_deref().unwrap_or(&self.source), beginning.plan.name());
+            self.spent(flow, guided.run().generated().into_iter().map(|(_, one)| one));
+            self.count_use(flow, success, None);
         }
     }
 
-    fn count_use(&self, flow: &str, success: bool, time: Option<(Duration, u8)>) {
+    fn count_use(&self, (source, flow): (&str, &str), success: bool, time: Option<(Duration, u8)>) {
         let day = day_of(self.clock.now());
-        self.ledger.add(|counts| counts.use_of(&self.source, flow, day, success, time));
+        self.ledger.add(|counts| counts.use_of(source, flow, day, success, time));
     }
 
     fn listed(&self, cost: &ListingCost) {

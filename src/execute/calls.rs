@@ -17,6 +17,20 @@ use crate::run::{FilledWith, Output, Run, StepError, Warning};
 
 /// The most of a tool's own words that an error keeps, in characters.
 const LONGEST_REPORT: usize = 4_000;
+/// What is said of a call that was sent, and may have changed something.
+pub const IN_DOUBT: &str = "nobody knows whether the call did its work";
+/// Why a call is not made without a person's word.
+pub const NEEDS_WORD: &str =
+    "its arguments hold what a model wrote, and its server has no `fromModels: true` in the servers file";
+
+/// What a person said of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wanting {
+    /// That it may be handed what a model wrote.
+    pub permitted: bool,
+    /// That it is to be made now.
+    pub insists: bool,
+}
 
 /// Where a call stands in its execution.
 #[derive(Debug, Clone, Copy)]
@@ -33,25 +47,26 @@ struct CallStanding<'a> {
     place: &'a str,
     /// Whether its arguments hold what a model wrote.
     generated: bool,
+    /// Whether a person wants it to be made now.
+    insist: bool,
 }
 
 /// Told of each step's number how its call goes.
 pub type OnCall = Arc<dyn Fn(usize, ToolProgress) + Send + Sync>;
 
 /// Calls the tool of one step of a run, with all pauses and tries that the node asks for; none where
-/// the step calls none. `permitted`: a person has said that it may be handed what a model wrote. Dropping it cancels
-/// the call.
+/// the step calls none. Dropping it cancels the call.
 pub async fn call_step(
     run: &Run,
     number: usize,
     tools: &dyn Tools,
     execution: &str,
-    (told, permitted): (Option<OnCall>, bool),
+    (told, wanting): (Option<OnCall>, Wanting),
 ) -> Option<Worked> {
     let step = run.plan().step(number)?;
     let Work::Call(call) = &step.work else { return None };
     Some(match run.arguments(number, call) {
-        Ok(arguments) => make(run, (number, step, call), arguments, tools, (execution, told, permitted)).await,
+        Ok(arguments) => make(run, (number, step, call), arguments, tools, (execution, told, wanting)).await,
         Err(error) => Worked { result: Err(error), ..Worked::default() },
     })
 }
@@ -62,13 +77,13 @@ pub(super) fn make<'a>(
     (number, step, call): (usize, &'a Step, &'a Call),
     arguments: Map<String, Value>,
     tools: &'a dyn Tools,
-    (execution, told, permitted): (&str, Option<OnCall>, bool),
+    (execution, told, wanting): (&str, Option<OnCall>, Wanting),
 ) -> impl Future<Output = Worked> + Send + use<'a> {
     let place = step_address(execution, &step.id);
     let (at, of) = run.place_of(number);
-    let generated = !permitted && run.reads_generated(number);
+    let (generated, insist) = (!wanting.permitted && run.reads_generated(number), wanting.insists);
     async move {
-        let standing = CallStanding { step: number, id: &step.id, number: at, of, place: &place, generated };
+        let standing = CallStanding { step: number, id: &step.id, number: at, of, place: &place, generated, insist };
         let worked = AssertUnwindSafe(work(tools, call, arguments, standing, told)).catch_unwind().await;
         worked.unwrap_or_else(|_| {
             let id = error_id(&SystemClock);
@@ -91,7 +106,8 @@ pub(super) fn rehearse(
         return Worked { result: Ok(Output::pending()), ..Worked::default() };
     };
     let (at, of) = run.place_of(number);
-    let standing = CallStanding { step: number, id: &step.id, number: at, of, place: "", generated: false };
+    let standing =
+        CallStanding { step: number, id: &step.id, number: at, of, place: "", generated: false, insist: false };
     ended(&failure, call, standing, Tries::default(), Worked::default())
 }
 
@@ -105,6 +121,11 @@ fn foreseen(
 ) -> Option<ToolFailure> {
     let failure = |code, message: String| Some(ToolFailure::unsent(code, message));
     let tool = match known.find(&call.address) {
+        ToolLookup::Found(tool)
+            if !tool.read_only && !known.takes_from_models(&call.address) && run.reads_generated(number) =>
+        {
+            return failure(Code::ToolNotAllowed, NEEDS_WORD.to_owned());
+        }
         ToolLookup::Found(tool) => tool,
         ToolLookup::NotKnown => return None,
         ToolLookup::NotAllowed => {
@@ -155,12 +176,16 @@ async fn work(
             arguments: arguments.clone(),
             timeout: call.timeout,
             generated: standing.generated,
+            insist: standing.insist,
         };
         let step = standing.step;
         let progress: Option<OnToolProgress> =
             told.clone().map(|told| -> OnToolProgress { Arc::new(move |progress| told(step, progress)) });
-        worked.calls += 1;
-        let failure = match tools.call(request, progress).await {
+        let called = tools.call(request, progress).await;
+        // What is refused before anything is sent is no call.
+        worked.calls +=
+            u32::from(called.as_ref().map_or_else(|failure| failure.sent > 0 || worth_another_try(failure), |_| true));
+        let failure = match called {
             Ok(answer) if !answer.is_error => {
                 let warn =
                     |what: &String| Warning::of(WarningCode::LeftOut, standing.id, format!("{}: {what}", call.address));
@@ -173,6 +198,7 @@ async fn work(
         };
         tries.made += 1;
         tries.sent = tries.sent.saturating_add(failure.sent);
+        tries.in_doubt |= failure.in_doubt;
         if worked.retries >= call.retries || !worth_another_try(&failure) {
             break failure;
         }
@@ -191,6 +217,8 @@ struct Tries {
     made: u32,
     /// How often the server was sent it.
     sent: u32,
+    /// Whether one of them may have changed something.
+    in_doubt: bool,
 }
 
 impl fmt::Display for Tries {
@@ -212,6 +240,7 @@ fn ended(failure: &ToolFailure, call: &Call, standing: CallStanding<'_>, tries: 
         worked.warnings.push(Warning::of(WarningCode::WentOn, standing.id, message));
         Ok(Output::of_failure(&error))
     } else {
+        worked.in_doubt = tries.in_doubt;
         worked.unreached = tries.sent == 0 && matches!(failure.code, Code::ToolUnavailable | Code::Timeout);
         Err(error)
     };
@@ -223,7 +252,7 @@ fn reported(answer: ToolAnswer) -> ToolFailure {
     let said = answer.text.or_else(|| answer.structured.map(|value| value.to_string()));
     let said = said.filter(|said| !said.trim().is_empty());
     let message = said.unwrap_or_else(|| "the tool reports an error and says nothing about it".to_owned());
-    ToolFailure { code: Code::ToolError, message, sent: 1, needs_word: false }
+    ToolFailure { code: Code::ToolError, message, sent: 1, needs_word: false, in_doubt: false }
 }
 
 /// What can't be fixed by trying again is not tried again.
@@ -235,8 +264,11 @@ fn error(failure: &ToolFailure, call: &Call, standing: CallStanding<'_>, tries: 
     let address = call.address.to_string();
     let said =
         failure.message.strip_prefix(&address).map_or(failure.message.as_str(), |rest| rest.trim_start_matches(": "));
-    let message =
+    let mut message =
         format!("{} (step {} of {}{tries}): {}", shown(&address, 200), standing.number, standing.of, shown_lines(said));
+    if tries.in_doubt {
+        message = format!("{message}; {IN_DOUBT}");
+    }
     StepError::new(failure.code, message)
 }
 

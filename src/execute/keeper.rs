@@ -37,6 +37,8 @@ pub enum Happening<'a> {
         step: usize,
         /// Until when.
         until: DateTime<Utc>,
+        /// Why, with what a model took before.
+        error: &'a StepError,
     },
     /// A step is left out.
     LeftOut {

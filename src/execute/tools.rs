@@ -38,12 +38,14 @@ pub struct ToolFailure {
     pub sent: u32,
     /// Whether a person may say that the call is made all the same.
     pub needs_word: bool,
+    /// Whether the call may have changed something: it was sent, and nobody knows what became of it.
+    pub in_doubt: bool,
 }
 
 impl ToolFailure {
     /// A failure of a call that was never sent.
     pub fn unsent(code: Code, message: String) -> Self {
-        Self { code, message, sent: 0, needs_word: false }
+        Self { code, message, sent: 0, needs_word: false, in_doubt: false }
     }
 }
 

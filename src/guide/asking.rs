@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::tools::LOOK;
-use super::{Asked, Asker, Deed, Guide, GuideError, Turn};
+use super::{Asked, Asker, Deed, Guide, GuideError, NoAnswer, Turn};
 use crate::run::{EscalationId, ExecutionId, Guided, says_nothing};
 
 impl Asked {
@@ -18,7 +18,7 @@ impl Asked {
 }
 
 impl Guide {
-    /// Asks, and brings the answer; none where nobody answered, or the question was taken back or answered
+    /// Asks, and brings the answer; nothing is brought where nobody answered, or the question was taken back or answered
     /// otherwise, which takes it away from the person.
     pub(super) async fn ask(
         self,
@@ -26,30 +26,30 @@ impl Guide {
         asked: Asked,
         asker: Arc<dyn Asker>,
         taken_back: CancellationToken,
-    ) -> Option<Result<Turn, GuideError>> {
+    ) -> Result<Result<Turn, GuideError>, NoAnswer> {
         let escalation = &asked.escalation.id;
         let answers = tokio::select! {
             answers = asker.ask(&asked) => answers?,
-            () = self.closed(&id, escalation) => return Some(self.otherwise(&id, escalation).await),
-            () = taken_back.cancelled() => return None,
-            () = self.calling.stopped() => return None,
+            () = self.closed(&id, escalation) => return Ok(self.otherwise(&id, escalation).await),
+            () = taken_back.cancelled() => return Err(NoAnswer::None),
+            () = self.calling.stopped() => return Err(NoAnswer::None),
         };
         // A form that was sent without a word: the question stays open.
         if says_nothing(&answers) {
-            return None;
+            return Err(NoAnswer::Closed);
         }
         let resumed = self.resume(&id, Some(escalation), &answers).await;
         match resumed {
             // Somebody answered elsewhere in the same moment: the first answer counts.
             Err(GuideError::NoEscalation { .. }) => {
                 tracing::info!(execution = %id, %escalation, "an answer came when the question was closed; it is dropped");
-                Some(self.otherwise(&id, escalation).await)
+                Ok(self.otherwise(&id, escalation).await)
             }
             Err(error) => {
                 tracing::warn!(execution = %id, %escalation, %error, "an answer could not be kept");
-                Some(Err(error))
+                Ok(Err(error))
             }
-            Ok(turn) => Some(Ok(turn)),
+            Ok(turn) => Ok(Ok(turn)),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What each call comes to, given the log: pure decisions, made again when the log has grown.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
@@ -8,6 +10,7 @@ use super::models::Server;
 use super::{Closure, Decision, Deed, GuideError, Question, Story, Turn};
 use crate::clock::Clock;
 use crate::code::Code;
+use crate::model::Generated;
 use crate::names::shown;
 use crate::run::{
     Entry, Escalation, EscalationId, Fate, Guided, Handed, Moment, Outcome, Output, StepError, StoredEnd, Ticket,
@@ -135,7 +138,7 @@ pub(super) fn complete(
     let step = handed.step;
     let limits = guided.beginning().limits;
     if bytes(&output) > limits.step {
-        return Err(GuideError::TooLarge { bytes: bytes(&output), limit: limits.step });
+        return Err(GuideError::TooLarge { what: "`output`", bytes: bytes(&output), limit: limits.step });
     }
     let output = in_form(step, output);
     match closure.outcome {
@@ -145,7 +148,8 @@ pub(super) fn complete(
             }
             let (terms, own) = (guided.terms(step), guided.rendering(step));
             let usual = own.is_none_or(|rendering| rendering.terms.is_none());
-            let mut breaches = breaches(&output, &terms, usual);
+            let fields = !guided.run().fields_read(step).is_empty();
+            let mut breaches = breaches(&output, &terms, usual, fields);
             for unmet in unmet(guided, step, &output, usual) {
                 // What the contract itself asks for is told once.
                 if !breaches.iter().any(|breach| breach.path == unmet.path) {
@@ -199,14 +203,18 @@ pub(super) fn escalate(story: &Story, question: &Question, fresh: &EscalationId)
     if question.reason.trim().is_empty() {
         return Err(GuideError::Missing("reason"));
     }
-    if questions.iter().all(|question| question.trim().is_empty()) || questions.len() > MOST_QUESTIONS {
+    if questions.iter().all(|question| question.trim().is_empty()) {
         return Err(GuideError::Missing("questions"));
+    }
+    if questions.len() > MOST_QUESTIONS {
+        return Err(GuideError::TooMany { given: questions.len(), most: MOST_QUESTIONS });
     }
     let size = question.reason.len()
         + questions.iter().map(String::len).sum::<usize>()
         + question.context.as_ref().map_or(0, bytes);
     if size > LARGEST_NOTE {
-        return Err(GuideError::TooLarge { bytes: size, limit: LARGEST_NOTE });
+        let what = "`reason`, `questions` and `context` together";
+        return Err(GuideError::TooLarge { what, bytes: size, limit: LARGEST_NOTE });
     }
     let context = question.context.clone().filter(|context| !context.is_null());
     let same = |asked: &&Escalation| {
@@ -242,17 +250,19 @@ pub(super) fn resume(
     clock: &dyn Clock,
 ) -> Result<Decision, GuideError> {
     if bytes(answers) > LARGEST_NOTE {
-        return Err(GuideError::TooLarge { bytes: bytes(answers), limit: LARGEST_NOTE });
+        return Err(GuideError::TooLarge { what: "`answers`", bytes: bytes(answers), limit: LARGEST_NOTE });
+    }
+    if escalation.is_none() && story.guided.cancelled().is_some() {
+        return Err(GuideError::Cancelled);
     }
     let awaited = story.guided.asked().cloned();
     let of_call = |id: &EscalationId| story.guided.unfinished().iter().any(|begun| begun.asks.as_ref() == Some(id));
     // A person may know that a call gave nothing: `{"result": ""}`.
     let result = answers.get("result").is_some_and(|result| !result.is_null());
-    if says_nothing(answers) && !(result && escalation.or(awaited.as_ref()).is_some_and(of_call)) {
+    let empty = says_nothing(answers) && !(result && escalation.or(awaited.as_ref()).is_some_and(of_call));
+    // Where nobody is awaited, answers help nobody: they would only be made up.
+    if empty && (awaited.is_some() || escalation.is_some()) {
         return Err(GuideError::Missing("answers"));
-    }
-    if escalation.is_none() && story.guided.cancelled().is_some() {
-        return Err(GuideError::Cancelled);
     }
     let state = story.guided.state();
     let unknown = |answered| {
@@ -288,7 +298,7 @@ fn decide(
 ) -> Result<Decision, GuideError> {
     let mut unfinished = story.guided.unfinished().iter();
     let Some(at_work) = unfinished.find(|begun| begun.asks.as_ref() == Some(id)) else {
-        return Err(GuideError::UnknownDecision);
+        return Err(GuideError::UnknownDecision { not_yet: false });
     };
     let direct = story.guided.is_direct();
     let (step, next) = (at_work.step, at_work.next);
@@ -299,7 +309,8 @@ fn decide(
         if direct { Moment::StepEnded { step, end } } else { Moment::ToolEnded { step, end } }
     };
     let asked = story.guided.escalations().iter().find(|asked| asked.id == *id);
-    match Decided::read(answers, asked.is_some_and(Escalation::needs_word)).ok_or(GuideError::UnknownDecision)? {
+    let not_yet = asked.is_some_and(Escalation::needs_word);
+    match Decided::read(answers, not_yet).ok_or(GuideError::UnknownDecision { not_yet })? {
         // Whoever goes on with a direct execution begins its steps.
         Decided::Repeat if direct => {}
         Decided::Repeat => moments.push(Moment::ToolStarted { step, owner: server.owner.to_owned(), next }),
@@ -403,11 +414,18 @@ pub(super) fn tool_ended(
 }
 
 /// A step that this process does waits for a model's limit, or no longer does.
-pub(super) fn waits(story: &Story, step: usize, until: Option<DateTime<Utc>>, owner: &str) -> Decision {
+pub(super) fn waits(
+    story: &Story,
+    step: usize,
+    (until, spent): (Option<DateTime<Utc>>, Option<&Arc<Generated>>),
+    owner: &str,
+) -> Decision {
     let ours = |at_work: &&ToolAtWork| at_work.step == step && at_work.owner == owner && at_work.asks.is_none();
     let deed = Deed::Called { step };
     match story.guided.tool_at_work().filter(ours) {
-        Some(at_work) if at_work.waits != until => Decision::Now(vec![Moment::Waits { step, until }], Ok(deed)),
+        Some(at_work) if at_work.waits != until || spent.is_some() => {
+            Decision::Now(vec![Moment::Waits { step, until, spent: spent.cloned() }], Ok(deed))
+        }
         Some(_) | None => Decision::Before(Box::new(Turn::of(story.guided.clone(), deed))),
     }
 }
@@ -442,9 +460,23 @@ pub(super) fn unknown(story: &Story, step: usize, fresh: EscalationId) -> Moment
         reason: format!(
             "The program ended while it called {call} for step {id}: nobody knows whether the call did its work."
         ),
-        questions: vec![format!(
-            "Shall {call} be called again (repeat), shall the step count as failed (fail), or do you know its result?"
-        )],
+        questions: vec![of_unknown(&call)],
+        arguments: None,
+    }
+}
+
+fn of_unknown(call: &str) -> String {
+    format!("Shall {call} be called again (repeat), shall the step count as failed (fail), or do you know its result?")
+}
+
+/// A call that changes things gave no answer, and may have done its work: a person is asked.
+pub(super) fn in_doubt(guided: &Guided, step: usize, error: &StepError, fresh: EscalationId) -> Moment {
+    let call = guided.run().plan().called(step);
+    Moment::ToolAsked {
+        id: fresh,
+        step,
+        reason: format!("{call} gave no answer. {error}."),
+        questions: vec![of_unknown(&call)],
         arguments: None,
     }
 }
@@ -480,7 +512,7 @@ pub(super) fn cancel(story: &Story, reason: Option<&str>) -> Result<Decision, Gu
     }
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty()).map(str::to_owned);
     if let Some(bytes) = reason.as_ref().map(String::len).filter(|bytes| *bytes > LARGEST_NOTE) {
-        return Err(GuideError::TooLarge { bytes, limit: LARGEST_NOTE });
+        return Err(GuideError::TooLarge { what: "`reason`", bytes, limit: LARGEST_NOTE });
     }
     Ok(Decision::Now(vec![Moment::Cancelled { reason }], Ok(Deed::Cancelled)))
 }

@@ -19,6 +19,7 @@ use super::{Decision, Deed, Guide, GuideError, Story, Turn, calls};
 use crate::clock::Clock;
 use crate::code::Code;
 use crate::execute::{Carried, Happening, Keeper, Keeping};
+use crate::model::Generated;
 use crate::plan::Plan;
 use crate::run::{
     Beginning, Entry, EscalationId, ExecutionId, Given, Guided, GuidedState, Limits, Moment, OnFailure, Output, Rules,
@@ -34,6 +35,11 @@ const SHORTEST_WAIT: TimeDelta = TimeDelta::seconds(1);
 /// The end of a wait as it is kept; none where it is not.
 pub(super) fn kept_wait(until: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     until.filter(|until| *until - now >= SHORTEST_WAIT).map(|until| until.trunc_subsecs(6))
+}
+
+/// What a step took that failed, where that is not nothing.
+pub(super) fn paid(error: &StepError) -> Option<&Arc<Generated>> {
+    error.generated.as_ref().filter(|generated| generated.finish.is_some() && !generated.stored)
 }
 
 /// What is to be executed and kept.
@@ -53,6 +59,8 @@ pub struct DirectOrder {
     pub git_ref: Option<String>,
     /// The commit; none for a folder.
     pub commit: Option<String>,
+    /// The catalog of the flow, by the name under which uses of it count.
+    pub source: String,
     /// What the caller says of models.
     pub models: Vec<String>,
     /// What he says of stored answers.
@@ -173,6 +181,7 @@ impl Guide {
             limits: order.limits,
             git_ref: order.git_ref,
             commit: order.commit,
+            source: Some(order.source),
             models: order.models,
             answers: order.answers,
         };
@@ -304,16 +313,16 @@ impl DirectLog {
 
     /// Takes in that a step waits for a limit, or no longer does, and keeps it soon; nothing is kept of what is
     /// known.
-    pub fn waits(&self, step: usize, until: Option<DateTime<Utc>>) {
+    pub fn waits(&self, step: usize, until: Option<DateTime<Utc>>, spent: Option<&Arc<Generated>>) {
         let until = kept_wait(until, self.clock.now());
         {
             let standing = locked(&self.standing);
             let known = standing.guided.unfinished().iter().find(|begun| begun.step == step);
-            if known.is_none_or(|begun| begun.waits == until) {
+            if known.is_none_or(|begun| begun.waits == until && spent.is_none()) {
                 return;
             }
         }
-        self.take_in(Moment::Waits { step, until });
+        self.take_in(Moment::Waits { step, until, spent: spent.cloned() });
         let log = self.clone();
         // Where it can't be written now, it is with what comes next.
         tokio::spawn(async move { drop(log.write().await) });
@@ -408,7 +417,7 @@ impl Keeper for DirectLog {
 
     fn note(&self, happening: Happening<'_>) {
         self.take_in(match happening {
-            Happening::PutOff { step, until } => return self.waits(step, Some(until)),
+            Happening::PutOff { step, until, error } => return self.waits(step, Some(until), paid(error)),
             Happening::Started { step } => Moment::StepStarted { step },
             Happening::Ended { step, result, warnings, took, calls, retries } => {
                 let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

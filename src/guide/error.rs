@@ -91,8 +91,10 @@ pub enum GuideError {
         step: String,
     },
     /// What was handed in is too long.
-    #[error("this is {bytes} bytes long, and {limit} are allowed")]
+    #[error("{what}: {bytes} bytes, and {limit} are allowed")]
     TooLarge {
+        /// What it is.
+        what: &'static str,
         /// Its length.
         bytes: usize,
         /// The limit.
@@ -112,9 +114,20 @@ pub enum GuideError {
     /// Something that is needed is missing or empty.
     #[error("`{0}` is missing or empty")]
     Missing(&'static str),
+    /// Too many questions at once.
+    #[error("`questions` holds {given} texts, and {most} are allowed")]
+    TooMany {
+        /// How many there are.
+        given: usize,
+        /// How many may be.
+        most: usize,
+    },
     /// A person's answer about a call that can't be understood.
     #[error("the answers don't say what is to become of the call")]
-    UnknownDecision,
+    UnknownDecision {
+        /// Whether the call was not made yet.
+        not_yet: bool,
+    },
     /// A process does the steps of this direct execution.
     #[error("{} does the steps of this execution", if *here { "this process" } else { "another process" })]
     BeingDone {

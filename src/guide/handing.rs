@@ -121,8 +121,9 @@ fn result_alone(output: &Value) -> Option<&Value> {
     output.as_object().filter(|fields| fields.len() == 1)?.get("result")
 }
 
-/// In which ways an output does not meet its contract. Plain text is fine under the usual one.
-pub(super) fn breaches(output: &Value, terms: &Contract, usual: bool) -> Vec<Breach> {
+/// In which ways an output does not meet its contract. Plain text is fine under the usual one; `fields_read`: later steps
+/// read fields of its result.
+pub(super) fn breaches(output: &Value, terms: &Contract, usual: bool, fields_read: bool) -> Vec<Breach> {
     let breach = |path: &str, message: &str| vec![Breach { path: path.to_owned(), message: message.to_owned() }];
     if deeper_than(output, DEEPEST) {
         return breach("output", "is nested too deeply: 100 levels are allowed");
@@ -136,7 +137,8 @@ pub(super) fn breaches(output: &Value, terms: &Contract, usual: bool) -> Vec<Bre
     {
         // Either of the two would do.
         breaches.retain(|breach| !matches!(breach.path.as_str(), "output.summary" | "output.result"));
-        breaches.splice(..0, breach("output.result", "is missing; `summary` alone would do, too"));
+        let message = if fields_read { "is missing" } else { "is missing; `summary` alone would do, too" };
+        breaches.splice(..0, breach("output.result", message));
     }
     let nothing = usual && breaches.is_empty() && read_output(output, true).text.trim().is_empty();
     if nothing { breach("output.result", "is empty") } else { breaches }
@@ -193,7 +195,7 @@ mod tests {
             value = json!([value]);
         }
         let open = Contract::compile(None, json!({})).unwrap();
-        assert!(breaches(&value, &open, false).is_empty());
-        assert_eq!(breaches(&json!([value]), &open, false).len(), 1);
+        assert!(breaches(&value, &open, false, false).is_empty());
+        assert_eq!(breaches(&json!([value]), &open, false, false).len(), 1);
     }
 }

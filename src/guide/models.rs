@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::tools::ToolCaller;
 use crate::code::Code;
-use crate::execute::{OnToolProgress, StepTask, Tools, Worked, Worker, call_step};
+use crate::execute::{OnToolProgress, StepTask, Tools, Wanting, Worked, Worker, call_step};
 use crate::plan::{Rendering, Step, Work};
 use crate::run::{ExecutionId, Guided, Output, Run, StepError};
 
@@ -62,10 +62,10 @@ impl ToolCaller {
         let run = guided.run();
         let step = run.plan().step(number)?;
         let Work::Render(rendering) = &step.work else {
-            let permitted = guided.was_permitted(number);
+            let wanting = Wanting { permitted: guided.was_permitted(number), insists: guided.was_decided(number) };
             let tools: &dyn Tools = &*self.tools;
             let told = Arc::new(move |_, progress| told(progress));
-            return call_step(run, number, tools, id.as_str(), (Some(told), permitted)).await;
+            return call_step(run, number, tools, id.as_str(), (Some(told), wanting)).await;
         };
         let bound = match run.bind(number, rendering) {
             Ok(bound) => bound,

@@ -16,13 +16,13 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::direct::kept_wait;
+use super::direct::{kept_wait, paid};
 use super::handing::internal;
 use super::models::{ModelSteps, NoModels, Server};
 use super::{Guide, GuideError, News, Story, Turn, calls};
 use crate::clock::Clock;
 use crate::execute::{NoTools, OnToolProgress, Tools, Worked};
-use crate::model::ToolLookup;
+use crate::model::{Generated, ToolLookup};
 use crate::plan::{Step, Work};
 use crate::run::{EscalationId, ExecutionId, Guided, Moment, StepError, StoredEnd, ToolAtWork};
 use crate::store::{Presence, Store, StoreError};
@@ -235,7 +235,7 @@ impl Guide {
         let (guide, id) = (Self { on_news: None, ..self.clone() }, id.clone());
         tokio::spawn(async move {
             let listed = ListedCall(&guide.calling, &id);
-            let over = cancel.run_until_cancelled(guide.call_on(&id, &tell)).await.unwrap_or(Ok(()));
+            let over = cancel.run_until_cancelled(Box::pin(guide.call_on(&id, &tell))).await.unwrap_or(Ok(()));
             if let Err(error) = &over {
                 tracing::warn!(execution = %id, %error, "a tool step could not be kept");
             }
@@ -314,7 +314,7 @@ impl Guide {
                 () = &mut unwanted => return None,
                 Ok(()) = waits.changed() => {
                     let until = *waits.borrow_and_update();
-                    self.keep_wait(id, step, until).await;
+                    self.keep_wait(id, step, (until, None)).await;
                 }
             }
         };
@@ -325,9 +325,17 @@ impl Guide {
             let fresh = EscalationId::fresh(self.clock.fresh(), self.clock.fresh());
             return Some(calls::needs_word(guided, step, Value::Object(arguments), fresh));
         }
-        if let (true, Err(error)) = (called.unreached || called.put_off.is_some(), &called.result) {
+        let ask = match &called {
+            Worked { in_doubt: true, .. } => Some(calls::in_doubt as fn(&_, _, &_, _) -> _),
+            Worked { unreached: true, .. } => Some(calls::unreached as fn(&_, _, &_, _) -> _),
+            Worked { put_off: Some(_), .. } => Some(calls::put_off as fn(&_, _, &_, _) -> _),
+            _ => None,
+        };
+        if let (Some(ask), Err(error)) = (ask, &called.result) {
+            if let (Some(until), Some(spent)) = (called.put_off, paid(error)) {
+                self.keep_wait(id, step, (Some(until), Some(spent))).await;
+            }
             let fresh = EscalationId::fresh(self.clock.fresh(), self.clock.fresh());
-            let ask = if called.unreached { calls::unreached } else { calls::put_off };
             return Some(ask(guided, step, error, fresh));
         }
         let micros = self.clock.reading().saturating_sub(begun).as_micros();
@@ -337,9 +345,14 @@ impl Guide {
     }
 
     /// Keeps that a step waits for a limit, or no longer does.
-    async fn keep_wait(&self, id: &ExecutionId, step: usize, until: Option<DateTime<Utc>>) {
+    async fn keep_wait(
+        &self,
+        id: &ExecutionId,
+        step: usize,
+        (until, spent): (Option<DateTime<Utc>>, Option<&Arc<Generated>>),
+    ) {
         let owner = self.calling.owner();
-        let kept = self.change(id, |story| Ok(calls::waits(story, step, until, owner))).await;
+        let kept = self.change(id, |story| Ok(calls::waits(story, step, (until, spent), owner))).await;
         if let Err(error) = kept {
             tracing::warn!(execution = %id, %error, "that a step waits for a limit could not be kept");
         }

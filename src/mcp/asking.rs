@@ -14,7 +14,7 @@ use rmcp::service::PeerRequestOptions;
 use rmcp::{Peer, RoleServer};
 use serde_json::{Map, Value, json};
 
-use crate::app::{Answering, Asked, Asker};
+use crate::app::{Answering, Asked, Asker, NoAnswer};
 use crate::names::shown;
 
 /// The key of the form in a result that asks for input.
@@ -56,11 +56,16 @@ impl Asker for Person {
     fn ask<'a>(&'a self, asked: &'a Asked) -> Answering<'a> {
         Box::pin(async move {
             let result = match self {
-                Self::Asked(peer) => put(peer, form(message(asked), &asked.escalation.questions)?).await?,
-                Self::Answered(answered) => serde_json::from_value(answered.get(FORM)?.clone()).ok()?,
-                Self::AskedByResult => return None,
+                Self::Asked(peer) => match form(message(asked), &asked.escalation.questions) {
+                    Some(form) => put(peer, form).await,
+                    None => None,
+                },
+                Self::Answered(answered) => {
+                    answered.get(FORM).and_then(|result| serde_json::from_value(result.clone()).ok())
+                }
+                Self::AskedByResult => None,
             };
-            answers(result, &asked.escalation.questions)
+            answers(result.ok_or(NoAnswer::None)?, &asked.escalation.questions)
         })
     }
 }
@@ -150,16 +155,19 @@ fn field(place: usize) -> String {
 }
 
 /// What the person wrote, by question.
-fn answers(result: ElicitResult, questions: &[String]) -> Option<Value> {
-    if result.action != ElicitationAction::Accept {
-        return None;
+fn answers(result: ElicitResult, questions: &[String]) -> Result<Value, NoAnswer> {
+    match result.action {
+        ElicitationAction::Accept => {}
+        ElicitationAction::Decline => return Err(NoAnswer::Declined),
+        _ => return Err(NoAnswer::Closed),
     }
-    let Some(Value::Object(mut content)) = result.content else { return None };
-    let given = questions
-        .iter()
-        .enumerate()
-        .filter_map(|(place, question)| Some((question.clone(), content.remove(&field(place))?)));
-    Some(Value::Object(given.collect()))
+    let Some(Value::Object(mut content)) = result.content else { return Err(NoAnswer::Closed) };
+    let given = questions.iter().enumerate().filter_map(|(place, question)| {
+        let answer = content.remove(&field(place)).filter(|answer| !answer.is_null() && *answer != json!(""))?;
+        Some((question.clone(), answer))
+    });
+    let given: Map<String, Value> = given.collect();
+    if given.is_empty() { Err(NoAnswer::Closed) } else { Ok(Value::Object(given)) }
 }
 
 #[cfg(test)]
@@ -173,20 +181,21 @@ mod tests {
         let fields = form["requestedSchema"]["properties"].as_object().expect("fields");
         let titles: Vec<&str> = fields.values().filter_map(|field| field["title"].as_str()).collect();
         assert_eq!(titles, questions);
-        let result =
-            ElicitResult::new(ElicitationAction::Accept).with_content(json!({"answer1": "yes", "answer12": "no"}));
-        assert_eq!(answers(result, &questions), Some(json!({"Question 0?": "yes", "Question 11?": "no"})));
+        let result = ElicitResult::new(ElicitationAction::Accept)
+            .with_content(json!({"answer1": "yes", "answer12": "no", "answer2": ""}));
+        assert_eq!(answers(result, &questions), Ok(json!({"Question 0?": "yes", "Question 11?": "no"})));
     }
 
     #[test]
     fn who_declines_or_sends_nothing_has_not_answered() {
         let questions = ["Which?".to_owned()];
-        for result in [
-            ElicitResult::new(ElicitationAction::Decline),
-            ElicitResult::new(ElicitationAction::Cancel).with_content(json!({"answer1": "x"})),
-            ElicitResult::new(ElicitationAction::Accept),
+        for (result, due) in [
+            (ElicitResult::new(ElicitationAction::Decline), NoAnswer::Declined),
+            (ElicitResult::new(ElicitationAction::Cancel).with_content(json!({"answer1": "x"})), NoAnswer::Closed),
+            (ElicitResult::new(ElicitationAction::Accept), NoAnswer::Closed),
+            (ElicitResult::new(ElicitationAction::Accept).with_content(json!({"answer1": ""})), NoAnswer::Closed),
         ] {
-            assert_eq!(answers(result, &questions), None);
+            assert_eq!(answers(result, &questions), Err(due));
         }
     }
 }

@@ -93,6 +93,8 @@ pub struct KnownServer {
     pub tools: Option<BTreeMap<String, Arc<KnownTool>>>,
     /// Whether the operator allows only tools that are annotated as changing nothing.
     pub reads_only: bool,
+    /// Whether the operator lets tools that change things have what models wrote.
+    pub from_models: bool,
 }
 
 /// What is known of all external tools. The default knows of no server.
@@ -155,6 +157,11 @@ impl Toolbox {
             Some(_) => ToolLookup::NotAllowed,
             None => ToolLookup::NoTool { nearest: near(tools.keys().map(String::as_str).collect(), &address.tool) },
         }
+    }
+
+    /// Whether a server's tools may have what models wrote, also where they change things.
+    pub fn takes_from_models(&self, address: &ToolAddress) -> bool {
+        self.servers.get(&address.server).is_some_and(|server| server.from_models)
     }
 
     /// Whether any tool that may be called may also change things.
@@ -227,4 +234,6 @@ pub struct ToolCall {
     pub timeout: Option<Duration>,
     /// Whether the arguments hold what one of the operator's models wrote.
     pub generated: bool,
+    /// Whether a person wants it to be made now: a server that could not be reached is tried at once.
+    pub insist: bool,
 }

@@ -40,7 +40,7 @@ pub use convert::conversion;
 pub use difference::difference;
 pub use doctor::doctor;
 pub use execution::{StepTexts, Told, Wish, execution, rehearsal, step_line, succeeded, under_way};
-pub(in crate::report) use execution::{answered, money};
+pub(in crate::report) use execution::{answered, came, money};
 pub use files::{GivenFile, about_file, files_notes, given_files};
 pub use findings::{checkup, checkup_lines};
 pub use flow::shown;

@@ -136,6 +136,9 @@ pub struct TextAnswer {
     text: String,
     /// First character of this page, from 0.
     offset: usize,
+    /// True where the text is what the open step was handed, and no output.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_prompt: bool,
     /// Characters on this page.
     length: usize,
     /// Characters of the whole output.
@@ -162,6 +165,7 @@ pub fn status(answer: &StatusAnswer) -> StatusReply {
             execution_id: page.execution.clone(),
             node_id: page.node.clone(),
             text: page.text.clone(),
+            is_prompt: page.is_prompt,
             offset: page.offset,
             length: page.text.chars().count(),
             total: page.total,

@@ -329,6 +329,12 @@ impl Guided {
         self.escalations.iter().any(permits)
     }
 
+    /// Whether a person has decided on a call of this step before: then it is made because he wants it.
+    pub fn was_decided(&self, step: usize) -> bool {
+        let decided = |asked: &Escalation| asked.step == step && asked.of_call() && asked.answer.is_some();
+        self.escalations.iter().any(decided)
+    }
+
     /// How many calls of tools were made, new tries included, and how many of them were new tries.
     pub fn called(&self) -> (u32, u32) {
         self.called
@@ -431,11 +437,13 @@ impl Guided {
 
     /// The contract that a step's output must meet, asking as well for what later steps read of it.
     pub fn terms_in_full(&self, step: usize) -> Arc<Contract> {
-        let terms = self.terms(step);
+        let mut fields = self.run.fields_read(step);
         if self.rendering(step).is_none_or(|rendering| rendering.terms.is_none()) {
-            return terms;
+            for path in &mut fields {
+                path.insert(0, "result".to_owned());
+            }
         }
-        terms.requiring(&self.run.fields_read(step))
+        self.terms(step).requiring(&fields)
     }
 
     /// The contract that a step's output must meet.

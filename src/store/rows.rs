@@ -50,6 +50,8 @@ struct BegunForm {
     whole_limit: usize,
     git_ref: Option<String>,
     commit: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     models: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,6 +118,8 @@ struct WaitsForm {
     step: usize,
     /// In microseconds since 1970.
     until: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spent: Option<Arc<Generated>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -203,7 +207,9 @@ pub fn encoded(moment: &Moment) -> Result<(&'static str, String), String> {
             written("tool_started", &ToolStartedForm { step: *step, owner: owner.clone(), next: *next })
         }
         Moment::ToolEnded { step, end } => written("tool_ended", &ended(*step, end)),
-        Moment::Waits { step, until } => written("waits", &WaitsForm { step: *step, until: until.map(micros) }),
+        Moment::Waits { step, until, spent } => {
+            written("waits", &WaitsForm { step: *step, until: until.map(micros), spent: spent.clone() })
+        }
         Moment::LeftOut { step, why } => written("left_out", &LeftOutForm { step: *step, why: why.clone() }),
         Moment::ToolAsked { id, step, reason, questions, arguments } => written(
             "tool_asked",
@@ -282,7 +288,7 @@ pub fn decoded(at: i64, kind: &str, body: &str) -> Result<Entry, String> {
         }
         "waits" => {
             let form: WaitsForm = read(body)?;
-            Moment::Waits { step: form.step, until: form.until.map(time) }
+            Moment::Waits { step: form.step, until: form.until.map(time), spent: form.spent }
         }
         "left_out" => {
             let form: LeftOutForm = read(body)?;
@@ -376,6 +382,7 @@ fn begun(beginning: &Beginning) -> Result<BegunForm, String> {
         whole_limit: beginning.limits.whole,
         git_ref: beginning.git_ref.clone(),
         commit: beginning.commit.clone(),
+        source: beginning.source.clone(),
         models: beginning.models.clone(),
         answers: beginning.answers.clone(),
     })
@@ -393,6 +400,7 @@ fn begun_back(form: BegunForm) -> Result<Beginning, String> {
         limits: Limits { step: form.step_limit, whole: form.whole_limit },
         git_ref: form.git_ref,
         commit: form.commit,
+        source: form.source,
         models: form.models,
         answers: form.answers,
     })

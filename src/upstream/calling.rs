@@ -26,7 +26,7 @@ use super::tools::ToolList;
 use super::trouble::{Trouble, clean, failure, found_nobody, is_busy, is_disconnected, of_refusal, of_transport};
 use crate::code::Code;
 use crate::config::Transport;
-use crate::execute::{OnToolProgress, ToolFailure};
+use crate::execute::{NEEDS_WORD, OnToolProgress, ToolFailure};
 use crate::model::{KnownTool, ToolAddress, ToolAnswer, ToolCall};
 use crate::names::{nearest, quoted, shown};
 
@@ -55,7 +55,7 @@ impl Server {
         call: ToolCall,
         progress: Option<OnToolProgress>,
     ) -> Result<ToolAnswer, ToolFailure> {
-        let ToolCall { step: _, address, arguments, timeout, generated } = call;
+        let ToolCall { step: _, address, arguments, timeout, generated, insist } = call;
         if self.spec.disabled {
             return Err(failure(Code::ToolUnavailable, &address, "the operator switched its server off"));
         }
@@ -70,14 +70,12 @@ impl Server {
         // The limit is one of the call, not of waiting for those before it.
         let _turn = self.turns.acquire().await;
         let begun = self.world.clock.reading();
-        let busy = self.busy(false).await.map_err(|trouble| unavailable(&address, &trouble))?;
+        let busy = self.busy(insist).await.map_err(|trouble| unavailable(&address, &trouble))?;
         let list = self.list();
         let tool = found(list.as_deref(), &address)?;
         allowed(&tool, &address)?;
         if generated && !tool.read_only && !self.spec.from_models {
-            let why =
-                "its arguments hold what a model wrote, and its server has no `fromModels: true` in the servers file";
-            return Err(ToolFailure { needs_word: true, ..failure(Code::ToolNotAllowed, &address, why) });
+            return Err(ToolFailure { needs_word: true, ..failure(Code::ToolNotAllowed, &address, NEEDS_WORD) });
         }
         let arguments = self.fitting(&tool, &address, arguments)?;
         let answer = ask(&busy.connection, &address, arguments.clone(), limit, progress.clone()).await;
@@ -90,7 +88,11 @@ impl Server {
         };
         let failure = self.failed(&lost.error, &busy.connection, &address, limit, false).await;
         let times = u32::from(!self.never_got_it(&lost));
-        let failure = sent(failure, times);
+        let given_up = matches!(lost.error, ServiceError::Timeout { .. }) || self.is_gone(&lost.error);
+        let forgotten = matches!(&lost.error, ServiceError::McpError(_));
+        let changes = !tool.read_only && !tool.idempotent;
+        let in_doubt = times > 0 && changes && given_up && !forgotten;
+        let failure = ToolFailure { in_doubt, ..sent(failure, times) };
         let harmless = tool.read_only || tool.idempotent || self.never_got_it(&lost);
         let left = limit.saturating_sub(self.world.clock.reading().saturating_sub(begun));
         if !self.is_gone(&lost.error) || !harmless || left.is_zero() {

@@ -245,11 +245,12 @@ impl Tools for Registry {
         let servers = self.servers.values().map(|server| {
             let tools = server.list().map(|list| list.tools.clone());
             let reads_only = server.spec.allow.reads_only();
-            let known = KnownServer { standing: server.standing(), tools, reads_only };
+            let known =
+                KnownServer { standing: server.standing(), tools, reads_only, from_models: server.spec.from_models };
             (server.alias.clone(), known)
         });
         let broken = self.broken.iter().map(|(alias, entry)| {
-            let known = KnownServer { standing: standing_of(entry), tools: None, reads_only: true };
+            let known = KnownServer { standing: standing_of(entry), reads_only: true, ..KnownServer::default() };
             (alias.clone(), known)
         });
         let revision = *self.world.revision.borrow();

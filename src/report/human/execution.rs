@@ -89,7 +89,8 @@ pub fn execution(
     let widest = widest_label(plan);
     for number in order {
         let Some(step) = plan.step(number) else { continue };
-        let under_it = texts && Some(number) != chosen && run.output_of(number).is_some();
+        let came = came(run, number);
+        let under_it = texts && (came.is_some() || Some(number) != chosen && run.output_of(number).is_some());
         if wish.told.contains(&number) && !under_it {
             continue;
         }
@@ -101,6 +102,9 @@ pub fn execution(
         {
             before.push_str(safe_block(&output.text).trim_end());
             before.push_str("\n\n");
+        }
+        if let Some(came) = came {
+            let _ = write!(before, "The model wrote:\n{}\n\n", safe_block(came).trim_end());
         }
     }
     let result = chosen.and_then(|step| run.output_of(step)).map(wire::written_text);
@@ -271,6 +275,12 @@ fn heading((number, step): (usize, &Step), run: &Run, widest: usize, look: Look)
     let line = format!("{} {place}  {}{gap}", look.paint(style, mark), look.paint(HEADING, &label));
     let end = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
     hanging(&line, &format!("  {end}"), 2, look).trim_end().to_owned()
+}
+
+/// What a model wrote for a step that failed.
+pub(in crate::report) fn came(run: &Run, number: usize) -> Option<&str> {
+    let failed = matches!(run.state(number), Some(State::Failed { .. }));
+    run.generated_of(number).filter(|_| failed)?.came.as_deref()
 }
 
 /// What there is to say of a step that is done: the size of a text, the time of what took any.

@@ -250,6 +250,9 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         }
     } else if let Some(State::Failed { error, .. }) = guided.run().state(number) {
         text.push_str(&wrapped(&shown(&error.to_string(), LINE), 4, look));
+        if let Some(came) = super::came(guided.run(), number) {
+            text.push_str(&wrapped(&cut(&format!("The model wrote: {came}")), 4, look));
+        }
     }
     text
 }

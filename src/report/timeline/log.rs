@@ -143,7 +143,7 @@ fn told_of_server(page: &mut String, guided: &Guided, place: usize, entry: &Entr
             let what = if call.is_empty() { "a model is asked".to_owned() } else { format!("{call} is called") };
             begin(page, (place, entry), "opened", &format!("{}: {what}", label(guided, *step)));
         }
-        Moment::Waits { step, until } => {
+        Moment::Waits { step, until, .. } => {
             begin(page, (place, entry), "asked", &format!("{}: {}", label(guided, *step), waits(*until)));
         }
         Moment::ToolEnded { step, end: StoredEnd { result, took, calls, .. } }

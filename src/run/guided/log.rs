@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use serde_json::Value;
 
-use crate::model::Breach;
+use crate::model::{Breach, Generated};
 use crate::plan::Plan;
 use crate::run::{EscalationId, ExecutionId, Given, Limits, OnFailure, Output, StepError, Ticket, Warning};
 
@@ -31,6 +31,8 @@ pub struct Beginning {
     pub git_ref: Option<String>,
     /// The commit; none for a folder.
     pub commit: Option<String>,
+    /// The catalog of the flow, by the name under which uses of it count; none where it was not kept yet.
+    pub source: Option<String>,
     /// What the caller said of models, each as it is said: `NAME`, `none` or `OLD=NEW`.
     pub models: Vec<String>,
     /// What he said of stored answers.
@@ -200,6 +202,8 @@ pub enum Moment {
         step: usize,
         /// Until when; none where the model is asked again.
         until: Option<DateTime<Utc>>,
+        /// What the step took before it was put off until then.
+        spent: Option<Arc<Generated>>,
     },
     /// A step was left out, because what it requires is not there.
     LeftOut {

@@ -74,7 +74,12 @@ pub struct Escalation {
 impl Escalation {
     /// Whether a call is asked about that may not be made without a person's word.
     pub fn needs_word(&self) -> bool {
-        self.ticket == Ticket::named("") && self.context.is_some()
+        self.of_call() && self.context.is_some()
+    }
+
+    /// Whether it is about what the server does, and not about the open step.
+    pub fn of_call(&self) -> bool {
+        self.ticket == Ticket::named("")
     }
 }
 

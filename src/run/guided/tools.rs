@@ -17,14 +17,17 @@ impl Guided {
                 self.take_end(*step, end, entry);
                 self.auto.push(*step);
             }
-            Moment::Waits { step, until } => {
+            Moment::Waits { step, until, spent } => {
                 let nobody = self.is_direct() && self.driver.is_none();
                 let at_work = self.at_work.iter_mut().find(|at_work| at_work.step == *step && at_work.asks.is_none());
                 let at_work = at_work.filter(|_| !nobody).ok_or("the step is not under way")?;
-                if at_work.waits == *until {
+                if at_work.waits == *until && spent.is_none() {
                     return Err("nothing is new");
                 }
                 at_work.waits = *until;
+                if let Some(generated) = spent.clone() {
+                    self.run.apply(Event::Spent { generated });
+                }
             }
             Moment::LeftOut { step, why } => {
                 if !self.next_may_be(*step) && !self.direct_may(*step) {

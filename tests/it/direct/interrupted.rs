@@ -72,6 +72,11 @@ fn of_a_call_that_may_have_done_something_a_person_decides() {
         let status = ok(&mut program, "flows_status", &json!({"executionId": id}));
         assert_eq!((&status["state"], &status["finalResult"]), (&json!(state), &result), "{status}");
         assert_eq!(home.noted("once began").len(), 1 + usize::from(decision["decision"] == "repeat"));
+        if state == "partial" {
+            // What has ended is not tried again, and that is said.
+            let again = failed(&mut program, "flows_resume", &json!({"executionId": id}));
+            assert!(again["nextStep"].as_str().unwrap().contains("nothing was tried now"), "{again}");
+        }
         assert_eq!(home.noted("touch").len(), 1);
     }
 }
@@ -154,6 +159,8 @@ fn an_execution_that_another_process_cancels_ends_and_can_not_go_on() {
     assert_eq!(code, Some(0), "{told}");
     let answer = answer_to(&mut program, 9);
     assert_eq!(answer["result"]["structuredContent"]["code"], "CANCELLED", "{answer}");
+    let next = answer["result"]["structuredContent"]["nextStep"].as_str().unwrap();
+    assert!(next.contains("not by this call") && !next.contains("flows_resume"), "{next}");
     let status = ok(&mut program, "flows_status", &json!({"executionId": id}));
     assert_eq!((&status["state"], &status["reason"]), (&json!("cancelled"), &json!("enough")));
     assert_eq!(failed(&mut program, "flows_resume", &json!({"executionId": id}))["code"], "CANCELLED");

@@ -152,6 +152,7 @@ fn process(plan: &Arc<Plan>, folder: &Path, script: &Arc<Script>, threads: usize
                 limits: Options::default().limits,
                 git_ref: None,
                 commit: None,
+                source: String::new(),
                 models: vec!["m".to_owned()],
                 answers: None,
             };

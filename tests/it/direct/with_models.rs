@@ -207,6 +207,25 @@ fn what_an_execution_spent_before_it_was_interrupted_counts_when_it_goes_on() {
     assert_eq!(answer["code"], "BUDGET_EXCEEDED", "{answer}");
 }
 
+#[test]
+fn what_a_step_spent_before_a_limit_counts_when_it_goes_on() {
+    let far = Act::Refuse(429, vec![("retry-after", "7200".to_owned())], json!({"error": {"message": "slow"}}));
+    let bad = || Act::Ended("no JSON".to_owned(), "stop", 400);
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![bad(), far, bad()]);
+    let schema = json!({"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]});
+    let nodes = json!([{"id": "a", "type": "template", "data": {"template": "Say so.", "contract": schema}}]);
+    let flow = json!({"metadata": {"name": "One", "version": "1.0.0"}, "nodes": nodes, "edges": []});
+    let home = Home::of([("flows/One.json", flow.to_string())], false);
+    settings(&home, &writer(&stand_in.url, "max_output_tokens = 100\nper_execution_tokens = 900"));
+    let (_, out, told) = home.run(&["run", "One", "--json"]);
+    let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{told}"));
+    assert_eq!((&answer["code"], stand_in.asked().len()), (&json!("MODEL_RATE_LIMITED"), 2), "{answer}");
+    let (_, out, told) = home.run(&["run", "--resume", answer["executionId"].as_str().unwrap(), "--json"]);
+    let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{told}"));
+    // The first call fits into what is left, its correction does not.
+    assert_eq!((&answer["code"], stand_in.asked().len()), (&json!("BUDGET_EXCEEDED"), 3), "{answer}");
+}
+
 /// A home in which the third call hangs, once, and what executes the flow there.
 fn hanging(more: &str) -> (Home, StandIn, Vec<String>) {
     let stand_in =

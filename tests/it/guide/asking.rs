@@ -33,6 +33,7 @@ async fn a_person_who_does_not_answer_in_time_is_left_a_question() {
         task: None,
         git_ref: None,
         commit: None,
+        source: String::new(),
     };
     let id = ExecutionId::named("x");
     let begun = guide.begin(order, &|| ExecutionId::named("x")).await.unwrap();
@@ -53,7 +54,7 @@ impl Asker for Slow {
     fn ask<'a>(&'a self, asked: &'a Asked) -> Answering<'a> {
         Box::pin(async move {
             self.0.notified().await;
-            Some(json!({"about": format!("{} {}", asked.flow, asked.step)}))
+            Ok(json!({"about": format!("{} {}", asked.flow, asked.step)}))
         })
     }
 }
@@ -63,7 +64,8 @@ async fn an_answer_that_comes_after_the_call_has_ended_counts() {
     let folder = tempfile::tempdir().unwrap();
     let guide = Guide::new(Store::at(folder.path()), clock()).patient(Duration::ZERO);
     let plan = flow().text("a", "A.").plan();
-    let order = Order { plan, given: given(&json!({})), task: None, git_ref: None, commit: None };
+    let order =
+        Order { plan, given: given(&json!({})), task: None, git_ref: None, commit: None, source: String::new() };
     let id = ExecutionId::named("x");
     let begun = guide.begin(order, &|| ExecutionId::named("x")).await.unwrap();
     let question = Question {

@@ -37,6 +37,7 @@ impl Life {
             limits: Limits::default(),
             git_ref: None,
             commit: None,
+            source: None,
             models: Vec::new(),
             answers: None,
         };
@@ -246,7 +247,7 @@ fn ended(step: usize, error: Option<&str>) -> Moment {
 }
 
 fn waits(step: usize, second: Option<i64>) -> Moment {
-    Moment::Waits { step, until: second.and_then(|second| DateTime::from_timestamp(second, 0)) }
+    Moment::Waits { step, until: second.and_then(|second| DateTime::from_timestamp(second, 0)), spent: None }
 }
 
 fn tool_asked(id: EscalationId, step: usize) -> Moment {

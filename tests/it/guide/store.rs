@@ -15,7 +15,7 @@ use crate::support::walking::{clock, given};
 
 fn order() -> Order {
     let plan = flow().text("a", "A.").text("b", "{a_result}").edges("a > b").plan();
-    Order { plan, given: given(&json!({})), task: None, git_ref: None, commit: None }
+    Order { plan, given: given(&json!({})), task: None, git_ref: None, commit: None, source: String::new() }
 }
 
 #[tokio::test]

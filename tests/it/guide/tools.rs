@@ -43,7 +43,14 @@ impl Ground {
 }
 
 fn order(drawing: &Drawing) -> Order {
-    Order { plan: drawing.plan(), given: given(&json!({})), task: None, git_ref: None, commit: None }
+    Order {
+        plan: drawing.plan(),
+        given: given(&json!({})),
+        task: None,
+        git_ref: None,
+        commit: None,
+        source: String::new(),
+    }
 }
 
 /// A tool, a step that reads what it gave, and one that only comes later.

@@ -47,9 +47,11 @@ async fn a_person_who_answers_at_once_lets_the_step_go_on_in_the_same_reply() {
 
 #[tokio::test]
 async fn a_person_who_declines_leaves_the_question_open() {
-    for result in
-        [json!({"action": "decline"}), json!({"action": "cancel"}), json!({"action": "accept", "content": {}})]
-    {
+    for (result, told) in [
+        (json!({"action": "decline"}), "declined to answer"),
+        (json!({"action": "cancel"}), "closed it without an answer"),
+        (json!({"action": "accept", "content": {}}), "closed it without an answer"),
+    ] {
         let bench = bench();
         let (mut session, begun, id, question) = asked(&bench).await;
         answer(&mut session, &question, result).await;
@@ -58,6 +60,7 @@ async fn a_person_who_declines_leaves_the_question_open() {
             (&waiting["status"], &waiting["resumeWith"]),
             (&json!("pending_human_input"), &json!("flows_resume"))
         );
+        assert!(waiting["message"].as_str().unwrap().contains(told), "{waiting}");
         assert_eq!(status(&mut session, &begun, &[]).await["state"], "awaiting_human");
     }
 }
@@ -135,6 +138,7 @@ async fn since_2026_07_28_the_result_asks_and_the_second_call_answers() {
     responses[key] = json!({"action": "decline"});
     let declined = call(&mut session, "flows_escalate", asking(&resumed), Some(responses)).await;
     assert_eq!(declined["structuredContent"]["status"], "pending_human_input", "{declined}");
+    assert!(declined["structuredContent"]["message"].as_str().unwrap().contains("declined to answer"), "{declined}");
 }
 
 #[tokio::test]

@@ -42,6 +42,8 @@ async fn fields_that_are_read_of_a_step_without_a_contract_belong_to_its_result(
     for output in [json!("Plain."), json!({"summary": "s", "severity": "high"}), json!({"result": {"text": "x"}})] {
         let refused = session.failed("flows_complete_step", completing(&begun, output)).await;
         assert_eq!(refused["details"]["issues"][0]["path"], "output.result.severity", "{refused}");
+        let asked = &refused["details"]["expectedSchema"]["properties"]["result"];
+        assert_eq!(asked["required"], json!(["severity"]), "{refused}");
     }
     let next = session.ok("flows_complete_step", completing(&begun, json!({"result": {"severity": "high"}}))).await;
     assert_eq!(next["step"]["prompt"], "high");

@@ -98,3 +98,23 @@ fn a_client_that_goes_in_the_middle_of_a_call_makes_no_failure_of_it() {
     let asked = ok(&mut program, "flows_status", &id);
     assert_eq!((&asked["state"], asked.get("failures")), (&json!("awaiting_human"), None), "{asked}");
 }
+
+#[test]
+fn of_a_changing_call_that_gives_no_answer_in_time_a_person_decides_too() {
+    let [(path, text)] = calling("once");
+    let mut flow: Value = serde_json::from_str(&text).unwrap();
+    flow["nodes"][0]["data"]["timeoutMs"] = json!(1000);
+    let home = Home::of([(path, flow.to_string())], true);
+    let mut program = home.serve();
+    let asked = ok(&mut program, "flows_begin", &json!({"flowName": "Work"}));
+    assert_eq!(asked["state"], "awaiting_human", "{asked}");
+    assert!(asked["escalation"]["reason"].as_str().unwrap().contains("nobody knows whether"), "{asked}");
+    let answer = json!({"executionId": asked["executionId"], "answers": {"result": "at last"}});
+    assert_eq!(ok(&mut program, "flows_resume", &answer)["step"]["prompt"], "Read at last");
+    // Nobody is asked where the server does all steps; nobody is told to repeat it blindly either.
+    let home = Home::of([(path, flow.to_string())], true);
+    let (_, out, told) = home.run(&["run", "Work", "--json"]);
+    let failed: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{told}"));
+    assert!(failed["message"].as_str().unwrap().contains("nobody knows whether the call did its work"), "{failed}");
+    assert!(failed["nextStep"].as_str().unwrap().starts_with("look at the tool's own side"), "{failed}");
+}

@@ -128,6 +128,14 @@ async fn questions_and_answers_that_say_nothing_are_refused() {
     }
     let nobody = json!({"executionId": begun["executionId"], "answers": "yes"});
     assert_eq!(session.failed("flows_resume", nobody).await["code"], "ESCALATION_NOT_FOUND");
+    // Where nobody is asked, nobody's answers are wanted.
+    let bare = session.failed("flows_resume", json!({"executionId": begun["executionId"]})).await;
+    assert_eq!((&bare["code"], &bare["message"]), (&json!("ESCALATION_NOT_FOUND"), &json!("no person is awaited")));
+    assert!(bare["nextStep"].as_str().unwrap().contains("flows_status"), "{bare}");
+    let result = json!({"executionId": begun["executionId"], "nodeId": "result"});
+    assert!(session.failed("flows_status", result).await["message"].as_str().unwrap().contains("no result yet"));
+    let open = json!({"executionId": begun["executionId"], "nodeId": begun["step"]["id"]});
+    assert_eq!(session.ok("flows_status", open).await["isPrompt"], json!(true));
     let asked = session.ok("flows_escalate", asking(&begun, &["Which?"])).await;
     for answers in [
         json!({}),
@@ -220,6 +228,7 @@ async fn questions_that_the_answers_leave_open_are_named() {
         (json!(["yes"]), json!(["Round?"])),
         (json!({"red": "yes", "round": "no"}), Value::Null),
         (json!({"colour": "red", "form": "round"}), Value::Null),
+        (json!({"colour": "red"}), Value::Null),
         (json!("red and round"), Value::Null),
     ] {
         let mut session = bench().session().await;

@@ -236,3 +236,115 @@ fn a_call_that_may_take_more_than_the_budget_is_not_made() {
     assert_eq!((&answer["code"], &answer["status"]), (&json!("BUDGET_EXCEEDED"), &json!("failed")), "{answer}");
     assert_eq!(stand_in.asked().len(), 2);
 }
+
+#[test]
+fn prompt_and_answer_keep_within_the_context_together() {
+    let words = |number: usize| json!({"template": format!("{} {{topic}}", "word ".repeat(number))});
+    let first = |number| {
+        let mut flow: Value = serde_json::from_str(&two_steps(&words(number), &json!({"model": false}))).unwrap();
+        flow["metadata"]["name"] = json!("Two");
+        flow.to_string()
+    };
+    let stand_in = StandIn::echoing(Speaks::OpenAi);
+    let settings = model("openai-compatible", &stand_in.url, "context_tokens = 3000");
+    run(&sandbox(&settings, &first(1_000)), &["--model", "writer"]);
+    let most = stand_in.asked()[0].body["max_tokens"].as_u64().unwrap();
+    assert!((1_500..2_000).contains(&most), "{most}");
+    // What ends there is no matter of max_output_tokens.
+    for act in [Act::Ended("half".to_owned(), "length", 7), Act::Ended("half".to_owned(), "model_length", 7)] {
+        let stand_in = StandIn::doing(Speaks::OpenAi, vec![act]);
+        let settings = model("openai-compatible", &stand_in.url, "context_tokens = 3000");
+        let (answer, _) = run(&sandbox(&settings, &first(1_000)), &["--model", "writer"]);
+        assert_eq!(answer["code"], "CONTEXT_TOO_LONG", "{answer}");
+        assert_eq!(answer["failures"][0]["generated"]["text"], "half");
+    }
+    // A model of which it is not known how much it takes stands in.
+    let second = StandIn::echoing(Speaks::Ollama);
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![refusal(400, "maximum context length is 8")]);
+    let settings = format!(
+        "{}[models.second]\nprovider = \"ollama\"\nmodel = \"m-2\"\nbase_url = \"{}\"\n",
+        model("openai-compatible", &stand_in.url, "fallback = [\"second\"]"),
+        second.url
+    );
+    let (answer, said) = run(&sandbox(&settings, &only_first()), &["--model", "writer"]);
+    assert_eq!(answer["status"], "success", "{said:?}");
+}
+
+#[test]
+fn an_address_that_is_no_model_is_told_as_such() {
+    for act in [
+        Act::Refuse(302, vec![("location", "http://127.0.0.1:9/".to_owned())], json!({})),
+        Act::Raw("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 4\r\n\r\n<p/>".to_owned()),
+    ] {
+        let stand_in = StandIn::doing(Speaks::OpenAi, vec![act]);
+        let settings = model("openai-compatible", &stand_in.url, "");
+        let (answer, _) = run(&sandbox(&settings, &only_first()), &["--model", "writer"]);
+        assert!(answer["message"].as_str().unwrap().contains("base_url"), "{answer}");
+        assert_eq!(stand_in.asked().len(), 1);
+    }
+}
+
+#[test]
+fn what_is_read_of_a_failure_is_empty_where_the_model_answered() {
+    let stand_in = StandIn::echoing(Speaks::OpenAi);
+    let text = "{plan_result} code {plan_result.error.code}, {plan_result.text}";
+    let flow = two_steps(&json!({"onError": "continue"}), &json!({"template": text}));
+    let sandbox = sandbox(&model("openai-compatible", &stand_in.url, ""), &flow);
+    let (answer, said) = run(&sandbox, &["--model", "writer"]);
+    assert_eq!((&answer["status"], &answer["warnings"]), (&json!("success"), &json!([])), "{said:?}");
+    let asked = stand_in.asked();
+    assert_eq!((asked.len(), asked[0].body.get("response_format")), (2, None));
+    assert_eq!(asked[1].prompt(), "<Plan tea.> code , <Plan tea.>");
+    assert_eq!(sandbox.run(["validate", "flows"]).code, 0);
+    assert!(!sandbox.run(["validate", "flows"]).whole().contains("path-into-text"));
+}
+
+#[test]
+fn where_a_limit_stops_the_rest_what_is_under_way_still_ends() {
+    let far = Act::Refuse(429, vec![("retry-after", "7200".to_owned())], json!({"error": {"message": "slow"}}));
+    let first = StandIn::doing(Speaks::OpenAi, vec![far]);
+    let slowly = Act::Slowly("an answer".to_owned(), std::time::Duration::from_millis(150));
+    let second = StandIn::doing(Speaks::Ollama, vec![slowly]);
+    let node = |id: &str, model: &str| json!({"id": id, "type": "template", "data": {"template": format!("{id} {{topic}}"), "model": model}});
+    let nodes = json!([node("limited", "writer"), node("slow", "second"), node("last", "second")]);
+    let edges = json!([{"source": "limited", "target": "last"}]);
+    let flow = json!({"metadata": {"name": "Two", "version": "1.0.0"}, "nodes": nodes, "edges": edges}).to_string();
+    let settings = format!(
+        "{}[models.second]\nprovider = \"ollama\"\nmodel = \"m-2\"\nbase_url = \"{}\"\n",
+        model("openai-compatible", &first.url, ""),
+        second.url
+    );
+    let sandbox = sandbox(&settings, &flow);
+    let (answer, _) = run(&sandbox, &["--on-failure", "stop"]);
+    assert_eq!((&answer["status"], &answer["partialResults"][0]["output"]), (&json!("partial"), &json!("an answer")));
+    let failed: Vec<&Value> = answer["failures"].as_array().unwrap().iter().map(|failed| &failed["nodeId"]).collect();
+    assert_eq!(failed, ["limited"], "{answer}");
+    let shown = sandbox.run(["executions", "show", answer["executionId"].as_str().unwrap(), "--json"]);
+    assert!(serde_json::from_str::<Value>(&shown.out).unwrap()["resumesAt"].is_string(), "{shown:?}");
+}
+
+#[test]
+fn an_answer_in_chunks_is_read_without_what_the_model_thought() {
+    let chunk = |content: &Value| format!("data: {}\n\n", json!({"choices": [{"delta": {"content": content}}]}));
+    let body = format!(
+        "{}{}data: {}\n\ndata: [DONE]\n\n",
+        chunk(&json!([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}])),
+        chunk(&json!([{"type": "text", "text": "an answer"}])),
+        json!({"choices": [{"delta": {}, "finish_reason": "stop"}]})
+    );
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n", body.len());
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![Act::Raw(head + &body)]);
+    let (answer, said) = run(&sandbox(&model("mistral", &stand_in.url, ""), &only_first()), &["--model", "writer"]);
+    assert_eq!(answer["finalResult"], "Write by: an answer", "{said:?}");
+}
+
+#[test]
+fn a_name_that_nobody_has_can_not_be_replaced() {
+    let stand_in = StandIn::echoing(Speaks::OpenAi);
+    let sandbox =
+        sandbox(&model("openai-compatible", &stand_in.url, ""), &two_steps(&json!({"model": "quick"}), &json!({})));
+    let (answer, said) = run(&sandbox, &["--model", "quik=writer"]);
+    assert_eq!((said.code, &answer["code"]), (2, &json!("INVALID_REQUEST")));
+    assert!(answer["nextStep"].as_str().unwrap().contains("quick"), "{answer}");
+    assert_eq!(run(&sandbox, &["--model", "quick=writer"]).0["status"], "success");
+}

@@ -105,6 +105,71 @@ fn an_answer_that_was_cut_off_is_not_stored() {
 }
 
 #[test]
+fn an_answer_is_stored_when_its_step_takes_it_and_under_what_was_asked_at_first() {
+    let schema = json!({"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]});
+    let good = || Act::Answer(r#"{"title": "T"}"#.to_owned());
+    let bad = || Act::Answer("bad".to_owned());
+    for (acts, ends, calls) in [
+        (vec![bad(), bad(), good()], [false, true, true], 3),
+        (vec![Act::Answer(String::new()), good()], [false, true, true], 2),
+        (vec![bad(), good()], [true, true, true], 2),
+    ] {
+        let stand_in = StandIn::doing(Speaks::OpenAi, acts.clone());
+        let flow = two_steps(&json!({"contract": schema}), &json!({"model": false}));
+        let sandbox = sandbox(&model("openai-compatible", &stand_in.url, "temperature = 0"), &flow);
+        let ended = [(); 3].map(|()| run(&sandbox, &["--model", "writer"]).0["status"] == "success");
+        assert_eq!((ended, stand_in.asked().len()), (ends, calls), "{acts:?}");
+    }
+}
+
+#[test]
+fn a_days_budget_puts_steps_off_until_midnight_and_a_raised_one_lets_them_go_on_at_once() {
+    let stand_in = StandIn::echoing(Speaks::OpenAi);
+    let settings = |day: u32| {
+        model("openai-compatible", &stand_in.url, &format!("max_output_tokens = 100\nper_day_tokens = {day}"))
+    };
+    let sandbox = sandbox(&settings(120), &two_steps(&json!({}), &json!({})));
+    let (answer, _) = run(&sandbox, &["--model", "writer"]);
+    assert_eq!((&answer["code"], &answer["status"]), (&json!("BUDGET_EXCEEDED"), &json!("partial")), "{answer}");
+    let id = answer["executionId"].as_str().unwrap();
+    assert!(answer["nextStep"].as_str().unwrap().contains("T00:00:00Z"), "{answer}");
+    let shown: Value = serde_json::from_str(&sandbox.run(["executions", "show", id, "--json"]).out).unwrap();
+    assert_eq!(shown["state"], "interrupted", "{shown}");
+    assert!(shown["nextStep"].as_str().unwrap().contains("after resumesAt"), "{shown}");
+    std::fs::write(sandbox.home().join(".config/flowy/flowy.toml"), settings(1_000)).unwrap();
+    let said = sandbox.run(["run", "--resume", id]);
+    assert_eq!((said.code, said.out.trim()), (0, "<Write by: <Plan tea.>>"), "{said:?}");
+}
+
+#[test]
+fn a_call_that_was_given_up_counts_with_its_prompt() {
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![Act::Hang, Act::Answer("an answer".to_owned())]);
+    let more = "max_output_tokens = 100\nper_day_tokens = 140";
+    let settings = format!("execution_timeout_ms = 1000\n{}", model("openai-compatible", &stand_in.url, more));
+    let sandbox = sandbox(&settings, &first_only());
+    assert_eq!(run(&sandbox, &["--model", "writer"]).0["code"], "TIMEOUT");
+    let (answer, said) = run(&sandbox, &["--model", "writer"]);
+    assert_eq!(answer["status"], "success", "{said:?}");
+}
+
+#[test]
+fn a_resumed_execution_counts_under_the_catalog_that_it_read() {
+    let far = Act::Refuse(429, vec![("retry-after", "7200".to_owned())], json!({"error": {"message": "slow"}}));
+    let stand_in = StandIn::doing(Speaks::OpenAi, vec![far, Act::Answer("an answer".to_owned())]);
+    let sandbox = sandbox(&model("openai-compatible", &stand_in.url, ""), &first_only());
+    let (answer, _) = run(&sandbox, &["--model", "writer"]);
+    let id = answer["executionId"].as_str().unwrap();
+    let said = sandbox.run(["run", "--source", "examples", "--resume", id]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let uses = |source: &str| {
+        let said = sandbox.run(["stats", "--json", "--source", source]);
+        let stats: Value = serde_json::from_str(&said.out).unwrap();
+        (stats["flows"].as_array().unwrap().len(), stats["models"].as_array().unwrap().len())
+    };
+    assert_eq!((uses("."), uses("examples")), ((1, 1), (0, 0)));
+}
+
+#[test]
 fn a_tool_that_changes_things_is_handed_what_a_model_wrote_only_where_the_operator_says_so() {
     let stand_in = StandIn::echoing(Speaks::OpenAi);
     let flow = |tool: &str, name: &str| {

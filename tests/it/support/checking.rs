@@ -111,7 +111,7 @@ pub(crate) fn toolbox(servers: &Value) -> Toolbox {
             None => ServerStanding::Ready,
         };
         let tools = server.get("tools").map(|tools| members(tools).map(tool).collect());
-        (name.clone(), KnownServer { standing, tools, reads_only: false })
+        (name.clone(), KnownServer { standing, tools, ..KnownServer::default() })
     };
     Toolbox { servers: members(servers).map(server).collect(), revision: 1, ..Toolbox::default() }
 }

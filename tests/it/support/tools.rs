@@ -74,7 +74,7 @@ impl Tools for Web {
         let server = KnownServer {
             standing: ServerStanding::Ready,
             tools: Some(tools.into_iter().collect()),
-            reads_only: false,
+            ..KnownServer::default()
         };
         Arc::new(Toolbox { servers: [("web".to_owned(), server)].into(), revision: 1, ..Toolbox::default() })
     }
@@ -89,6 +89,7 @@ impl Tools for Web {
                     message: "nobody is there".to_owned(),
                     sent: 1,
                     needs_word: false,
+                    in_doubt: false,
                 }),
                 "away" if self.up.load(Ordering::SeqCst) => Ok(said("back again")),
                 "away" => Err(ToolFailure::unsent(Code::ToolUnavailable, "connection refused".to_owned())),

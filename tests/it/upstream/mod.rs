@@ -98,6 +98,7 @@ fn call_of(call: &str, arguments: Value) -> ToolCall {
         arguments,
         timeout: None,
         generated: false,
+        insist: false,
     }
 }
 

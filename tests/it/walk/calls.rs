@@ -53,7 +53,7 @@ fn said(text: &str) -> Answer {
 }
 
 fn failed(code: Code, message: &str) -> Answer {
-    Err(ToolFailure { code, message: message.to_owned(), sent: 1, needs_word: false })
+    Err(ToolFailure { code, message: message.to_owned(), sent: 1, needs_word: false, in_doubt: false })
 }
 
 fn run(drawing: &Drawing, values: Value, tools: &Listed) -> Walked {

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::app::Recorded;
+use chrono::SecondsFormat;
+
+use crate::app::{Recorded, Rest};
 use crate::code::Code;
-use crate::execute::Executed;
+use crate::execute::{Executed, IN_DOUBT, NEEDS_WORD};
 use crate::model::ToolAddress;
 use crate::names::{counted, quoted, shown};
 use crate::plan::{Intent, Work};
@@ -29,12 +31,29 @@ pub(super) fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
     )
 }
 
-/// What helps where the execution was interrupted.
-fn resuming(id: &str) -> String {
-    format!(
-        "the execution was interrupted, and what finished is stored: flows_resume with executionId {id} goes on where it \
-         stopped (flowy run --resume {id})"
-    )
+/// What helps where the execution was interrupted, or did not end by this call.
+pub(super) fn of_rest((id, flow): (&str, &str), rest: &Rest) -> Option<String> {
+    let anew = || format!("flows_execute with flowName {} begins anew", quoted(flow));
+    Some(match rest {
+        Rest::Ended => return None,
+        Rest::EndedBefore => {
+            format!(
+                "it had ended before and can't go on, and nothing was tried now: when the cause is gone, {}",
+                anew()
+            )
+        }
+        Rest::CalledOff(why) => format!("{why}, and not by this call: when it is wanted after all, {}", anew()),
+        Rest::Interrupted(until) => {
+            let when = until.map_or_else(String::new, |until| {
+                let until = until.to_rfc3339_opts(SecondsFormat::Secs, true);
+                format!("after {until}, or when the operator has changed what stopped it, ")
+            });
+            format!(
+                "the execution was interrupted, and what finished is stored: {when}flows_resume with executionId {id} goes \
+                 on where it stopped (flowy run --resume {id})"
+            )
+        }
+    })
 }
 
 /// What comes next after an execution that has ended.
@@ -43,8 +62,8 @@ pub(super) fn after_end(id: &str, flow: &str, recorded: &Recorded) -> String {
     if run.status() == Status::Success {
         return after_success(flow, &recorded.executed);
     }
-    if recorded.resumable {
-        return resuming(id);
+    if let Some(rest) = of_rest((id, flow), &recorded.rest) {
+        return rest;
     }
     next_step(run, run.failures().next().map(|(step, error)| (run.cause_of(step), error)))
 }
@@ -65,6 +84,11 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
         } else {
             format!("give a value that holds what the step hands on to flow {flow}, or fix `variables` of the node")
         };
+    }
+    if first.is_some_and(|(_, error)| error.message.ends_with(IN_DOUBT)) {
+        return "look at the tool's own side whether the call did its work, before flows_execute makes it again; what had \
+                finished is in partialResults"
+            .to_owned();
     }
     let step: Cow<'_, str> = match first.map_or(Code::ExecutionError, |(_, error)| error.code) {
         Code::TemplateNotFound => {
@@ -87,6 +111,11 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
             )
             .into()
         }
+        Code::ToolNotAllowed if first.is_some_and(|(_, error)| error.message.ends_with(NEEDS_WORD)) => {
+            "the operator sets `fromModels: true` for the server in the servers file (--servers FILE); under flows_begin a \
+             person may agree to the call"
+                .into()
+        }
         Code::ToolNotAllowed => {
             let alias = alias(work).unwrap_or_else(|| "ALIAS".to_owned());
             format!(
@@ -99,30 +128,16 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
             "fix what the message names, or call flows_execute again in a minute; what had finished is in partialResults"
                 .into()
         }
-        Code::ModelNotFound => no_model(first.is_some_and(|(_, error)| error.generated.is_some())).into(),
-        Code::ModelUnauthorized => {
-            "the operator sets the key that the message names; `flowy models check NAME` tries it".into()
-        }
-        Code::ModelRateLimited | Code::ModelOverloaded => {
-            "call flows_execute again later, or with another `model`; what had finished is in partialResults".into()
-        }
-        Code::ModelNoQuota => {
-            "the operator tops up the account at the provider, or another `model` answers; what had finished is in \
-             partialResults"
-                .into()
-        }
-        Code::ModelError => {
-            "fix what the message names, or call flows_execute again; what had finished is in partialResults".into()
-        }
-        Code::ContextTooLong => {
-            "shorten the values or the template, or take a `model` with a larger context".into()
-        }
-        Code::ContentFiltered => "word the values or the template otherwise, or take another `model`".into(),
-        Code::BudgetExceeded => {
-            "the operator raises the budget that the message names; a smaller `maxOutputTokens` of the step needs less; \
-             what had finished is in partialResults"
-                .into()
-        }
+        Code::ModelNotFound
+        | Code::ModelUnauthorized
+        | Code::ModelRateLimited
+        | Code::ModelOverloaded
+        | Code::ModelNoQuota
+        | Code::ModelError
+        | Code::ContextTooLong
+        | Code::ContentFiltered
+        | Code::BudgetExceeded
+        | Code::ContractViolation => of_model(first).into(),
         Code::Cancelled => "call flows_execute again when you want it to finish".into(),
         Code::InvalidRequest
         | Code::InvalidCursor
@@ -140,7 +155,6 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
         | Code::ExecutionNotFound
         | Code::InvalidStepToken
         | Code::StepAlreadyCompleted
-        | Code::ContractViolation
         | Code::AwaitingHuman
         | Code::EscalationNotFound
         | Code::StoreError
@@ -149,6 +163,54 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
         }
     };
     step.into_owned()
+}
+
+/// What helps where a model gave no output, by the code of its failure.
+const OF_MODELS: [(&[Code], &str); 7] = [
+    (
+        &[Code::ModelUnauthorized],
+        "the operator sets the key where the message says it is, and starts the server again; `flowy models check NAME` \
+         tries it",
+    ),
+    (
+        &[Code::ModelRateLimited, Code::ModelOverloaded],
+        "call flows_execute again later, or with another `model`; what had finished is in partialResults",
+    ),
+    (
+        &[Code::ModelNoQuota],
+        "the operator tops up the account at the provider, or another `model` answers; what had finished is in \
+         partialResults",
+    ),
+    (
+        &[Code::ContextTooLong],
+        "shorten the values or the template, lower `maxOutputTokens` of the step, or take a `model` with a larger context; \
+         the operator says how large it is in `context_tokens`",
+    ),
+    (&[Code::ContentFiltered], "word the values or the template otherwise, or take another `model`"),
+    (
+        &[Code::BudgetExceeded],
+        "the operator raises the budget that the message names; a smaller `maxOutputTokens` of the step needs less; what \
+         had finished is in partialResults",
+    ),
+    (
+        &[Code::ContractViolation],
+        "call flows_execute again, take another `model`, or loosen the step's contract; what the model wrote is in \
+         failures[].generated.text, and what had finished in partialResults",
+    ),
+];
+
+/// What helps where a model gave no output.
+fn of_model(first: Option<(usize, &StepError)>) -> &'static str {
+    match first {
+        Some((_, error)) if error.code == Code::ModelNotFound => no_model(error.generated.is_some()),
+        first => {
+            let known = OF_MODELS.iter().find(|(codes, _)| first.is_some_and(|(_, error)| codes.contains(&error.code)));
+            known.map_or(
+                "fix what the message names, or call flows_execute again; what had finished is in partialResults",
+                |(_, help)| help,
+            )
+        }
+    }
 }
 
 /// What helps where there is no such model: at its server, which was asked, or here.

@@ -1,17 +1,24 @@
 //! What comes next in a guided execution, in words.
 
 use super::called;
+use crate::guide::NoAnswer;
 use crate::names::quoted;
 use crate::run::{EscalationId, Guided, GuidedState, State};
 
 /// What to tell the person.
-pub(super) fn question(reason: &str, questions: &[String]) -> String {
+pub(super) fn question(reason: &str, questions: &[String], no_answer: NoAnswer) -> String {
     let listed: Vec<String> =
         questions.iter().enumerate().map(|(n, question)| format!("{}. {question}", n + 1)).collect();
-    format!(
-        "Ask your user now, and wait for the answer; don't answer in their place. Why: {reason} {}",
-        listed.join(" ")
-    )
+    let what = match no_answer {
+        NoAnswer::None => "Ask your user now, and wait for the answer; don't answer in their place.",
+        NoAnswer::Declined => {
+            "Your user was shown these questions in a form, and declined to answer. Don't answer in their place."
+        }
+        NoAnswer::Closed => {
+            "Your user was shown these questions in a form, and closed it without an answer. Don't answer in their place."
+        }
+    };
+    format!("{what} Why: {reason} {}", listed.join(" "))
 }
 
 /// How the answers come back.
@@ -55,6 +62,10 @@ fn after_direct(guided: &Guided) -> String {
         GuidedState::Waiting => format!(
             "the server waits for a model's limit and goes on by itself at resumesAt; call flows_status with executionId \
              {id} then"
+        ),
+        GuidedState::Interrupted if guided.resumes_at().is_some() => format!(
+            "call flows_resume with executionId {id} after resumesAt, or when the operator has changed what stopped it: \
+             the server goes on where it stopped, and what is done is not done again"
         ),
         GuidedState::Interrupted | GuidedState::AwaitingHuman => format!(
             "call flows_resume with executionId {id}: the server goes on where it stopped, and what is done is not done \

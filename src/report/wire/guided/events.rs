@@ -231,7 +231,7 @@ impl What {
                 Self::StepStarted { node_id: id_of(guided, *step), call: call_of(guided, *step) }
             }
             Moment::StepEnded { step, end } => Self::StepEnded(EndAnswer::of(guided, *step, end)),
-            Moment::Waits { step, until } => match until {
+            Moment::Waits { step, until, .. } => match until {
                 Some(until) => Self::Waits { node_id: id_of(guided, *step), resumes_at: Stamp::millis(*until) },
                 None => Self::GoesOn { node_id: id_of(guided, *step) },
             },

@@ -9,7 +9,7 @@ use super::status::OpenQuestion;
 use super::step::shortened;
 use super::{Head, HowFar, Standing, id_of};
 use crate::app::{Begun, Turn};
-use crate::guide::Deed;
+use crate::guide::{Deed, NoAnswer};
 use crate::report::wire::common::{ReadAt, Results, WarningAnswer, guided_state};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
 use crate::report::wire::size::{Cut, CutWords, Cuttable, fit, rest_of_execution, shorten};
@@ -170,7 +170,9 @@ pub fn turn(turn: &Turn) -> GuidedAnswer {
                 validation: (outcome == Some(Outcome::Done)).then_some(Validation { status: "passed" }),
             })
         }
-        Deed::Asked(id) => return GuidedAnswer::Asked(Box::new(AskedAnswer::of(guided, id.as_str()))),
+        Deed::Asked(id) => {
+            return GuidedAnswer::Asked(Box::new(AskedAnswer::of(guided, id.as_str(), turn.no_answer)));
+        }
         Deed::Answered(id) => {
             let asked = guided.escalations().iter().find(|asked| asked.id == *id);
             let unanswered = asked.map(unanswered).unwrap_or_default();
@@ -206,15 +208,24 @@ fn unanswered(asked: &Escalation) -> Vec<String> {
             };
             let said: Vec<&String> =
                 answers.iter().filter(|(_, answer)| !says_nothing(answer)).map(|(key, _)| key).collect();
-            let given = |place: usize, question: &str| said.iter().any(|key| of(key, place, question));
+            let word = |key: &str, question: &str| {
+                let words = question.split(|c: char| !c.is_alphanumeric());
+                words.into_iter().any(|word| !word.is_empty() && word.to_lowercase() == plain(key))
+            };
+            // A key that names no question may be a word of one.
+            let named = |key: &str| (1..).zip(questions).any(|(place, question)| of(key, place, question));
+            let about = |key: &str, place: usize, question: &str| {
+                if named(key) { of(key, place, question) } else { word(key, question) }
+            };
+            let given = |place: usize, question: &str| said.iter().any(|key| about(key, place, question));
             let open: Vec<String> = (1..)
                 .zip(questions)
                 .filter(|(place, question)| !given(*place, question))
                 .map(|(_, question)| question.clone())
                 .collect();
             // Keys of their own may be about any of them.
-            let others = said.len().saturating_sub(questions.len() - open.len());
-            if open.len() > others { open } else { Vec::new() }
+            let unclear = |key: &&&String| !(1..).zip(questions).any(|(place, question)| about(key, place, question));
+            if open.len() > said.iter().filter(unclear).count() { open } else { Vec::new() }
         }
         _ => Vec::new(),
     }
@@ -248,7 +259,7 @@ impl TurnAnswer {
 }
 
 impl AskedAnswer {
-    fn of(guided: &Guided, id: &str) -> Self {
+    fn of(guided: &Guided, id: &str, no_answer: NoAnswer) -> Self {
         let asked = guided.escalations().iter().find(|asked| asked.id.as_str() == id);
         Self {
             escalation_id: id.to_owned(),
@@ -257,12 +268,19 @@ impl AskedAnswer {
             status: "pending_human_input",
             question: asked.map(|asked| QuestionAnswer {
                 node_id: id_of(guided, asked.step),
-                message: question(&asked.reason, &asked.questions),
+                message: question(&asked.reason, &asked.questions, no_answer),
                 questions: asked.questions.clone(),
                 context: asked.context.clone(),
             }),
             resume_with: "flows_resume",
-            next_step: bring_answers(guided, id),
+            next_step: match no_answer {
+                NoAnswer::None => bring_answers(guided, id),
+                NoAnswer::Declined | NoAnswer::Closed => format!(
+                    "talk with your user about how to go on: when they answer after all, call flows_resume with \
+                     executionId {}, escalationId {id} and answers; flows_cancel ends it",
+                    guided.beginning().id
+                ),
+            },
         }
     }
 }
