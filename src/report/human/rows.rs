@@ -93,7 +93,7 @@ mod tests {
         let row = |about: &str| ["Tea", about, "now"].into_iter().map(Cell::plain).collect();
         let look = Look { width: Some(30), terminal: true, ..Look::default() };
         let text = rows(&[row("週報を書く前に港の記録を読んで要約する"), row("Plain")], 1, &[], look);
-        assert_eq!(text, "Tea  週報を書く前に港の…  now\nTea  Plain                 now\n");
+        assert_eq!(text, "Tea  週報を書く前に港の…   now\nTea  Plain                 now\n");
     }
 
     #[test]
