@@ -112,8 +112,16 @@ impl App {
         let unavailable_count = unavailable.len();
         let problem_count = FileProblem::count(catalog.problems()?) + unavailable_count;
         let problems = unavailable.iter().chain(catalog.problems()?);
-        let problems: Vec<FileProblem> = problems.take(MOST_PROBLEMS).cloned().collect();
         let mut selection = request.selection;
+        // A caller with little room sees flows, too: half of it at the most goes to what is wrong, but for the first.
+        let mut room =
+            selection.max_tokens.and_then(|most| usize::try_from(most).ok()).map_or(usize::MAX, |most| most / 2);
+        let fitting = problems.take(MOST_PROBLEMS).enumerate().take_while(|(number, problem)| {
+            let left = room.checked_sub(told(problem));
+            room = left.unwrap_or_default();
+            left.is_some() || *number == 0
+        });
+        let problems: Vec<FileProblem> = fitting.map(|(_, problem)| problem.clone()).collect();
         selection.envelope_tokens = ENVELOPE_TOKENS + problems.iter().map(told).sum::<usize>();
         // Refused before anything is ranked; the first query of a revision reads all its texts, off the runtime.
         let asked = selection.asked().map_err(|fault| DiscoverError::InvalidQuery { fault })?;
