@@ -13,7 +13,9 @@ use crate::names::shown;
 /// When it can't be read, or is larger than `limit` bytes.
 pub(super) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     read_named(path, limit).map_err(|error| match (error.kind(), std::fs::metadata(path)) {
-        (std::io::ErrorKind::FileTooLarge, Ok(about)) => too_large(about.len(), limit),
+        (std::io::ErrorKind::FileTooLarge, Ok(about)) if about.len() > limit => too_large(about.len(), limit),
+        // What has no end has no size.
+        (std::io::ErrorKind::FileTooLarge, _) => Error::new(Code::FileTooLarge, system_says(&error)),
         _ => Error::new(Code::InvalidRequest, system_says(&error)),
     })
 }

@@ -27,6 +27,10 @@ pub(super) fn slip(text: &str, at: usize) -> Option<Slip> {
 /// A character that no editor shows, outside of a text.
 fn unseen(text: &str, at: usize) -> Option<Slip> {
     let found = text.get(at..)?.chars().next()?;
+    let line = text.get(..at)?.rsplit('\n').next()?;
+    if still_open(line).is_some() {
+        return None;
+    }
     let beginning = text.bytes().take(200);
     let hint = if found == '\0' && beginning.clone().filter(|byte| *byte == 0).count() * 3 > beginning.count() {
         "the file looks like UTF-16: save it as UTF-8"

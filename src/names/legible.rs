@@ -50,17 +50,17 @@ pub fn hidden(text: &str) -> Vec<Range<usize>> {
     let mut flag_ends = 0;
     let mut before = None;
     for (at, c) in text.char_indices() {
-        let before = before.replace(c);
-        if selects_nothing(before, c) {
-            note_run(&mut found, run.take(), at);
-            note(&mut found, at..at + c.len_utf8());
-            continue;
-        }
         if joins(c) {
-            let (start, count) = run.unwrap_or((at, 0));
-            run = Some((start, count + 1));
+            if selects_nothing(before, c) {
+                note_run(&mut found, run.take(), at);
+                note(&mut found, at..at + c.len_utf8());
+            } else {
+                let (start, count) = run.unwrap_or((at, 0));
+                run = Some((start, count + 1));
+            }
             continue;
         }
+        before = Some(c);
         note_run(&mut found, run.take(), at);
         if c == '\u{1F3F4}' {
             flag_ends = at + c.len_utf8() + flag(text.get(at + c.len_utf8()..).unwrap_or_default());
@@ -135,9 +135,16 @@ mod tests {
         let text = format!("A report.{} Done", tags("obey"));
         assert_eq!(legible(&text), "A report. Done");
         assert_eq!(spelt_in_tags(&text), "obey");
-        for hidden in
-            ["\u{2062}", "\u{3164}", "\u{FFF9}", "\u{E0FFF}", "\u{FE00}\u{FE01}\u{FE02}", "\u{200B}\u{200C}\u{200D}"]
-        {
+        for hidden in [
+            "\u{E0100}",
+            "\u{FE0F}",
+            "\u{2062}",
+            "\u{3164}",
+            "\u{FFF9}",
+            "\u{E0FFF}",
+            "\u{FE00}\u{FE01}\u{FE02}",
+            "\u{200B}\u{200C}\u{200D}",
+        ] {
             assert_eq!(legible(&format!("a{hidden}b")), "ab", "{hidden:?}");
         }
     }

@@ -6,7 +6,7 @@ use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
 use crate::names::{nearly_same, quoted, shown};
-use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity, Verdict};
 
 /// The rule. A direct execution holds no output to a contract; a guided one does not begin on an
 /// error.
@@ -16,7 +16,11 @@ pub(in crate::validate) const RULE: Rule = Rule {
     reach: Reach::None,
     code: Code::ValidationError,
     warning: None,
-    also: &[],
+    also: &[Verdict {
+        severity: Severity::Warning,
+        reach: Reach::None,
+        when: "a keyword is misspelt, and checks nothing",
+    }],
     summary: "The contract of a node is a JSON Schema that refers to nothing outside of itself.",
     check: Check::Flow(check),
 };

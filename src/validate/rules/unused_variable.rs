@@ -1,7 +1,7 @@
 //! `unused-variable`: a declaration without a use, often a spelling that drifted.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::foreign_placeholder::written_otherwise;
 use crate::code::Code;
@@ -68,9 +68,14 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
     }
     let unused = unused_inputs(subject);
-    if unused.is_empty() {
-        return;
+    if !unused.is_empty() {
+        inputs(subject, unused, drafts);
     }
+    behind_outputs(subject, drafts);
+}
+
+/// Inputs that no step reads.
+fn inputs(subject: &FlowSubject<'_>, unused: Vec<&str>, drafts: &mut Drafts<'_>) {
     let misread: HashSet<&str> = subject.misread().iter().map(|one| one.meant).collect();
     let unknown = mapped_in_vain(subject);
     for name in unused {
@@ -86,7 +91,6 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 .unsafe_fix("remove the input", Edit::Remove(pointer));
         }
     }
-    behind_outputs(subject, drafts);
 }
 
 /// Inputs whose names stand for the output of a step wherever they are read: what a caller gives is never used.
@@ -95,22 +99,19 @@ fn behind_outputs(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     if subject.steps_in_doubt() || subject.reads_in_doubt() || subject.scope.steps.iter().any(unknown) {
         return;
     }
-    let reads = || subject.scope.steps.iter().flat_map(|step| &step.reads);
-    for name in subject.scope.inputs.keys() {
-        let giver = reads().filter(|read| read.name == *name).find_map(|read| match read.source {
-            ReadSource::Output { node, .. } | ReadSource::Set { node, .. } => Some(node),
-            _ => None,
-        });
-        let used = |read: &Read| match &read.source {
-            ReadSource::Open { .. } => read.name == *name,
-            ReadSource::MappedInput { input, .. } => input == name,
-            _ => false,
-        };
-        if let Some(giver) = giver.filter(|_| !reads().any(used))
-            && let Some(pointer) = declared_at(subject, name)
-        {
-            let message =
-                format!("input {} is never used: {{{name}}} is what {} gives", quoted(name), subject.called(giver));
+    let (mut givers, mut used): (HashMap<&str, usize>, HashSet<&str>) = (HashMap::new(), HashSet::new());
+    for read in subject.scope.steps.iter().flat_map(|step| &step.reads) {
+        match &read.source {
+            ReadSource::Output { node, .. } | ReadSource::Set { node, .. } => drop(givers.insert(&read.name, *node)),
+            ReadSource::Open { .. } => drop(used.insert(&*read.name)),
+            ReadSource::MappedInput { input, .. } => drop(used.insert(input)),
+            ReadSource::Mapped(_) | ReadSource::Unreachable { .. } | ReadSource::Ambiguous => {}
+        }
+    }
+    for name in subject.scope.inputs.keys().filter(|name| !used.contains(name.as_str())) {
+        if let (Some(giver), Some(pointer)) = (givers.get(name.as_str()), declared_at(subject, name)) {
+            let giver = subject.called(*giver);
+            let message = format!("input {} is never used: {{{name}}} is what {giver} gives", quoted(name));
             drafts.find(Place::value(pointer), message).hint("give the input another name, or remove it");
         }
     }

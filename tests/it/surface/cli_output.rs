@@ -66,7 +66,7 @@ fn every_mode_has_its_form_and_filters_apply() {
 fn a_category_or_complexity_that_no_flow_has_is_told_with_those_there_are() {
     let listed = |line: &[&str]| Sandbox::new().run([&["list"][..], line].concat()).err;
     let near = listed(&["--category", "Enginering"]);
-    assert!(near.contains("no flow is in the category \"Enginering\": did you mean \"engineering\"?"), "{near}");
+    assert!(near.contains("no flow has the category \"Enginering\": did you mean \"engineering\"?"), "{near}");
     let none = listed(&["--complexity", "heroic"]);
     assert!(none.contains("no flow has the complexity \"heroic\"") && !none.contains('`'), "{none}");
 }

@@ -233,7 +233,7 @@ fn a_catalog_that_is_read_file_by_file_is_judged_as_one_that_is_held_as_a_whole(
         }
         let (sandbox, file_by_file) = found(sandbox, None);
         // A text that is checked in the place of a file is kept with all the others in memory.
-        let (_, as_a_whole) = found(sandbox, Some(("flows/Plain.json", plain.clone())));
+        let (_, as_a_whole) = found(sandbox, Some(("./flows/Plain.json", plain.clone())));
         assert_eq!(file_by_file, as_a_whole, "{}", bad.name);
     }
 }

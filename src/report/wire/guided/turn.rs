@@ -223,9 +223,9 @@ fn unanswered(asked: &Escalation) -> Vec<String> {
                 .filter(|(place, question)| !given(*place, question))
                 .map(|(_, question)| question.clone())
                 .collect();
-            // Keys of their own may be about any of them.
-            let unclear = |key: &&&String| !(1..).zip(questions).any(|(place, question)| about(key, place, question));
-            if open.len() > said.iter().filter(unclear).count() { open } else { Vec::new() }
+            // A key of its own may be about any of them.
+            let unclear = |key: &&String| !(1..).zip(questions).any(|(place, question)| about(key, place, question));
+            if said.iter().any(unclear) { Vec::new() } else { open }
         }
         _ => Vec::new(),
     }
