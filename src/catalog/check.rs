@@ -216,9 +216,7 @@ pub(super) fn beside_flows(
     found: &[FoundInFlows],
 ) -> (Vec<Finding>, Causes) {
     let findings = || found.iter().flat_map(|found| &found.findings);
-    // Their messages quote the step and the name that it asks for.
-    let missing = findings().filter(|finding| finding.asks_for_a_file());
-    let asked_for: BTreeSet<&str> = missing.flat_map(|finding| finding.message.split('"').skip(1).step_by(2)).collect();
+    let asked_for: BTreeSet<&str> = findings().filter_map(|finding| finding.asked.as_deref()).collect();
     let doubtful = doubtful.iter().filter(|(_, meant)| asked_for.contains(file_stem(meant)));
     of_files.extend(misplaced_files(&doubtful.cloned().collect::<Vec<_>>()));
     let named: BTreeSet<&str> = findings().flat_map(|found| &found.files).map(String::as_str).collect();

@@ -104,6 +104,9 @@ pub struct Finding {
     pub ring: Vec<String>,
     /// How it goes away, where that can be told.
     pub fix: Option<Fix>,
+    /// The name by which a file is asked for that isn't there.
+    #[serde(skip)]
+    pub asked: Option<String>,
 }
 
 impl Finding {
@@ -129,6 +132,7 @@ impl Finding {
             flow: None,
             ring: Vec::new(),
             fix: None,
+            asked: None,
         }
     }
 
@@ -146,11 +150,6 @@ impl Finding {
             at: Some(self.position),
             hints: self.hints.clone(),
         }
-    }
-
-    /// Whether it is about a file that is not there under the name that it quotes.
-    pub fn asks_for_a_file(&self) -> bool {
-        super::rules::OF_MISSING_FILES.contains(&self.rule)
     }
 
     /// Whether it is about what the operator's servers offer: it is seen only where these are looked at,
@@ -378,9 +377,10 @@ impl Draft<'_> {
     /// changed into.
     pub fn names_file<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str>, at: Pointer) -> Self {
         let near = self.comparisons.nearest(word, names, 3);
+        let draft = self.with(|finding| finding.asked = Some(word.to_owned()));
         let draft = match asked(&near) {
-            Some(hint) => self.hint(hint),
-            None => self,
+            Some(hint) => draft.hint(hint),
+            None => draft,
         };
         match near.as_slice() {
             [one] => draft.unsafe_fix(format!("write {}", quoted(one)), Edit::Set(at, (*one).into())),

@@ -63,10 +63,6 @@ mod useless_mapping;
 pub(super) const OF_TOOLS: [&str; 4] =
     [unknown_tool::RULE.id, tool_not_allowed::RULE.id, unavailable_tool::RULE.id, misfit_arguments::RULE.id];
 
-/// The rules about files that a flow names and that are not there.
-pub(super) const OF_MISSING_FILES: [&str; 3] =
-    [missing_template::RULE.id, missing_persona::RULE.id, bad_contract::RULE.id];
-
 /// The rules that look where all flows of a catalog are known.
 pub(super) const OF_WHOLE: [&str; 2] = [stray_example::RULE.id, ambiguous_name::RULE.id];
 

@@ -127,9 +127,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         };
         match lookup {
             Lookup::Missing { nearest } => {
+                let at = place.pointer.clone();
                 drafts
                     .find(place, format!("{named}, but no contract has that file name"))
-                    .did_you_mean(name.unwrap_or_default(), nearest.iter().map(String::as_str))
+                    .names_file(name.unwrap_or_default(), nearest.iter().map(String::as_str), at)
                     .node(id)
                     .hint(subject.in_form(
                         "add it to contracts/, write the schema into the node, or fix the name",
