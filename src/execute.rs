@@ -25,7 +25,7 @@ use crate::model::Toolbox;
 use crate::plan::{Call, Plan, Step, Work};
 use crate::run::{Event, Given, Limits, OnFailure, Output, Refusal, Run, State, Status, StepError, Timing, Warning};
 
-pub use calls::{IN_DOUBT, NEEDS_WORD, OnCall, Wanting, call_step};
+pub use calls::{NEEDS_WORD, OnCall, Wanting, call_step};
 pub use keeper::{Carried, Happening, Keeper, Keeping};
 pub use tools::{Calling, NoTools, OnToolProgress, ToolFailure, ToolProgress, Tools};
 

@@ -20,7 +20,7 @@ mod warning;
 mod within;
 
 pub use bind::{Bound, FilledWith};
-pub use event::{Event, Output, StepError, Timing};
+pub use event::{CallTrouble, Event, Output, StepError, Timing};
 pub use given::{Given, Helpful, Refusal, Unfit, Wanted};
 pub use guided::{
     Beginning, Cancelled, Closing, Entry, Escalation, Fate, Guided, GuidedState, Handed, Misfit, Moment, Outcome,

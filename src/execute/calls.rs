@@ -13,12 +13,12 @@ use crate::execute::{OnToolProgress, ToolFailure, ToolProgress, Tools, Worked};
 use crate::model::{LONGEST_BACKOFF, ToolAnswer, ToolCall, ToolLookup, Toolbox};
 use crate::names::{shown, step_address};
 use crate::plan::{Call, Step, Work};
-use crate::run::{FilledWith, Output, Run, StepError, Warning};
+use crate::run::{CallTrouble, FilledWith, Output, Run, StepError, Warning};
 
 /// The most of a tool's own words that an error keeps, in characters.
 const LONGEST_REPORT: usize = 4_000;
 /// What is said of a call that was sent, and may have changed something.
-pub const IN_DOUBT: &str = "nobody knows whether the call did its work";
+const IN_DOUBT: &str = "nobody knows whether the call did its work";
 /// Why a call is not made without a person's word.
 pub const NEEDS_WORD: &str =
     "its arguments hold what a model wrote, and its server has no `fromModels: true` in the servers file";
@@ -124,7 +124,8 @@ fn foreseen(
         ToolLookup::Found(tool)
             if !tool.read_only && !known.takes_from_models(&call.address) && run.reads_generated(number) =>
         {
-            return failure(Code::ToolNotAllowed, NEEDS_WORD.to_owned());
+            let unsent = ToolFailure::unsent(Code::ToolNotAllowed, NEEDS_WORD.to_owned());
+            return Some(ToolFailure { needs_word: true, ..unsent });
         }
         ToolLookup::Found(tool) => tool,
         ToolLookup::NotKnown => return None,
@@ -269,7 +270,9 @@ fn error(failure: &ToolFailure, call: &Call, standing: CallStanding<'_>, tries: 
     if tries.in_doubt {
         message = format!("{message}; {IN_DOUBT}");
     }
-    StepError::new(failure.code, message)
+    let in_doubt = tries.in_doubt.then_some(CallTrouble::InDoubt);
+    let call = in_doubt.or(failure.needs_word.then_some(CallTrouble::NeedsWord));
+    StepError { call, ..StepError::new(failure.code, message) }
 }
 
 /// A tool's words, cut, with their lines kept.

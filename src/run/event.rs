@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::code::Code;
@@ -182,12 +183,24 @@ pub struct StepError {
     pub message: String,
     /// What a model that failed to give an output took, where one was asked.
     pub generated: Option<Arc<Generated>>,
+    /// What of a failed call decides what comes next.
+    pub call: Option<CallTrouble>,
+}
+
+/// What of a failed call decides what comes next, beyond its code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallTrouble {
+    /// It was sent, and nobody knows whether it did its work.
+    InDoubt,
+    /// It may only be made if a person says so.
+    NeedsWord,
 }
 
 impl StepError {
     /// An error of this code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), generated: None }
+        Self { code, message: message.into(), generated: None, call: None }
     }
 }
 

@@ -153,7 +153,7 @@ impl Run {
         let id = step.id.strip_prefix(&format!("{}/", plan.step(gather).map_or("", |step| step.id.as_str())));
         let message =
             format!("flow {}: step {}: {}", quoted(&work.flow), quoted(id.unwrap_or(&step.id)), error.message);
-        let error = StepError::new(error.code, message);
+        let error = StepError { call: error.call, ..StepError::new(error.code, message) };
         self.set(gather, State::Failed { error, timing });
         true
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{OutputForm, output_back, output_form};
 use crate::code::{Code, WarningCode};
 use crate::model::Generated;
-use crate::run::{StepError, StoredEnd, Warning};
+use crate::run::{CallTrouble, StepError, StoredEnd, Warning};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct EndedForm {
@@ -19,6 +19,9 @@ pub(super) struct EndedForm {
     /// What a model took that gave no output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     generated: Option<Arc<Generated>>,
+    /// What of a failed call decides what comes next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    call: Option<CallTrouble>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<WarningForm>,
     took_us: u64,
@@ -46,6 +49,7 @@ pub(super) fn ended(step: usize, end: &StoredEnd) -> EndedForm {
         output: end.result.as_ref().ok().map(output_form),
         error: end.result.as_ref().err().map(|error| (error.code, error.message.clone())),
         generated: end.result.as_ref().err().and_then(|error| error.generated.clone()),
+        call: end.result.as_ref().err().and_then(|error| error.call),
         warnings: end.warnings.iter().map(warning).collect(),
         took_us: u64::try_from(end.took.as_micros()).unwrap_or(u64::MAX),
         calls: end.calls,
@@ -60,7 +64,9 @@ pub(super) fn ended_back(form: EndedForm) -> Result<StoredEnd, String> {
     };
     let result = match (form.output, form.error) {
         (Some(output), _) => Ok(output_back(output)?),
-        (None, Some((code, message))) => Err(StepError { generated: form.generated, ..StepError::new(code, message) }),
+        (None, Some((code, message))) => {
+            Err(StepError { generated: form.generated, call: form.call, ..StepError::new(code, message) })
+        }
         (None, None) => return Err("a step ended with neither an output nor an error".to_owned()),
     };
     Ok(StoredEnd {

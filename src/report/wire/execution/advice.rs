@@ -6,11 +6,11 @@ use chrono::SecondsFormat;
 
 use crate::app::{Recorded, Rest};
 use crate::code::Code;
-use crate::execute::{Executed, IN_DOUBT, NEEDS_WORD};
+use crate::execute::Executed;
 use crate::model::ToolAddress;
 use crate::names::{counted, quoted, shown};
 use crate::plan::{Intent, Work};
-use crate::run::{Run, Status, StepError};
+use crate::run::{CallTrouble, Run, Status, StepError};
 
 /// What happened, in a sentence.
 pub(super) fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
@@ -85,7 +85,8 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
             format!("give a value that holds what the step hands on to flow {flow}, or fix `variables` of the node")
         };
     }
-    if first.is_some_and(|(_, error)| error.message.ends_with(IN_DOUBT)) {
+    let call = first.and_then(|(_, error)| error.call);
+    if call == Some(CallTrouble::InDoubt) {
         return "look at the tool's own side whether the call did its work, before flows_execute makes it again; what had \
                 finished is in partialResults"
             .to_owned();
@@ -111,7 +112,7 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
             )
             .into()
         }
-        Code::ToolNotAllowed if first.is_some_and(|(_, error)| error.message.ends_with(NEEDS_WORD)) => {
+        Code::ToolNotAllowed if call == Some(CallTrouble::NeedsWord) => {
             "the operator sets `fromModels: true` for the server in the servers file (--servers FILE); under flows_begin a \
              person may agree to the call"
                 .into()
