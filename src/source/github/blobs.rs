@@ -161,14 +161,13 @@ impl Fetch<'_> {
             .await;
     }
 
-    /// One blob, by the API with a token, else from the host of raw files; where that does not give it, by
-    /// the API all the same, whose quota without a token is small.
+    /// One blob, by the API with a token, else from the host of raw files. Where that host can't be reached, a firewall
+    /// may keep it away: then the API, whose quota without a token is small, is asked all the same.
     pub(super) async fn one(&self, one: &WantedBlobs) -> Result<Vec<u8>, SourceError> {
         let (owner, repo) = (segment(&self.slug.owner), segment(&self.slug.repo));
         if !self.client.has_token() && !self.client.has_left_raw() {
             let raw = Target::Open(self.client.endpoints.raw(self.slug, self.commit, &one.path));
             match self.from(raw, one).await {
-                Err(SourceError::GitHub { .. } | SourceError::Corrupt { .. }) => {}
                 Err(SourceError::Forbidden { .. } | SourceError::Network { .. }) => self.client.leave_raw(),
                 other => return other,
             }
