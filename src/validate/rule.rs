@@ -9,7 +9,7 @@ use crate::document::{Document, Note, NoteKind, Place, Pointer};
 use crate::graph::{Graph, Order};
 use crate::model::wire::Unread;
 use crate::model::{Edge, Flow, Lookup, Node, NodeKind, OutputShape};
-use crate::names::{Comparisons, grouped};
+use crate::names::Comparisons;
 use crate::render::Placeholder;
 use crate::validate::doing::FaultKind;
 use crate::validate::misreading::Misread;
@@ -93,9 +93,6 @@ impl<'a> FileSubject<'a> {
         self.document.notes.iter().filter(move |note| of(&note.kind))
     }
 }
-
-/// The most steps of a flow of which it is told that they go too deep.
-const MOST_TOO_DEEP: usize = 20;
 
 /// What a flow rule may look at.
 #[derive(Debug)]
@@ -306,15 +303,9 @@ impl FlowSubject<'_> {
 
     /// Notes what keeps steps from being done, where it is of such a kind.
     pub(in crate::validate) fn find_faults(&self, drafts: &mut Drafts<'_>, of: fn(FaultKind) -> bool, hint: &str) {
-        let mut too_deep = 0;
         for step in &self.scope.steps {
             let Some(fault) = step.fault.as_ref().filter(|fault| of(fault.kind)) else { continue };
             let id = self.id(step.node);
-            // Flows that go through each other go too deep in all of their steps.
-            too_deep += usize::from(fault.kind == FaultKind::TooMuch);
-            if too_deep > MOST_TOO_DEEP {
-                continue;
-            }
             // A setting that nobody reads may be the one that gives it, or the value that does not fit.
             let lost = |note: &Note| note.stops && note.step.as_deref() == Some(id);
             if matches!(fault.kind, FaultKind::LacksInput | FaultKind::UnfitInput | FaultKind::Misfit)
@@ -337,11 +328,6 @@ impl FlowSubject<'_> {
                 }
                 (None, None) => draft.hint(hint),
             };
-        }
-        if let Some(more) = too_deep.checked_sub(MOST_TOO_DEEP).filter(|more| *more > 0) {
-            let message = format!("{} more steps go too deep, and are not listed", grouped(more));
-            let draft = drafts.find(Place::value(self.flow.base.key("nodes")), message).error(Reach::Step);
-            draft.code(FaultKind::TooMuch.code()).hint(hint);
         }
     }
 

@@ -34,6 +34,9 @@ pub(in crate::validate) const MAX_GROUPS: usize = 1_000_000;
 /// flow within it. What an execution may write is far less.
 pub(in crate::validate) const MAX_BYTES: usize = 50_000_000;
 
+/// The most steps of a flow that are each told to be over a limit.
+const MOST_TOLD: usize = 20;
+
 /// Whether a flow is not worth looking at: it will be refused for its size alone.
 pub(in crate::validate) fn too_large(flow: &Flow, options: Options) -> bool {
     flow.nodes.len() > options.max_nodes || flow.edges.len() > options.max_edges
@@ -83,10 +86,17 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 .hint("split it into several flows");
         }
     }
+    let (mut told, mut unlisted) = (0, None);
     for step in &subject.scope.steps {
         if let Body::Faulty { code, message, .. } = &step.body
             && *code == Code::LimitExceeded
         {
+            // Flows that go through each other go too deep in all of their steps.
+            told += 1;
+            if told > MOST_TOLD {
+                unlisted.get_or_insert(step.node);
+                continue;
+            }
             let place = Place::value(subject.flow.node_pointer(step.node).key("id"));
             let id = subject.id(step.node);
             let hint = if step.fault.is_some() {
@@ -98,6 +108,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 drafts.find(place, format!("{}: {message}", subject.called(step.node))).error(Reach::Step).node(id);
             draft.code(*code).hint(hint);
         }
+    }
+    if let Some(node) = unlisted {
+        let message = format!("{} more steps are over a limit, and not listed", grouped(told - MOST_TOLD));
+        let draft = drafts.find(Place::value(subject.flow.node_pointer(node).key("id")), message).error(Reach::Step);
+        draft.code(Code::LimitExceeded).hint("mend those that are listed, and check again");
     }
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         // That an id is empty the schema says.
