@@ -21,7 +21,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 pub use alike::{folded, same_file};
 pub use few::{Few, MOST_NAMED, counted, few, grouped};
-pub use legible::{hidden, invisible, joins, legible, spelt_in_tags};
+pub use legible::{hidden, invisible, legible, spelt_in_tags, unseen};
 pub use nearest::{Comparisons, nearest, nearly_same};
 
 /// Longest name of a flow or template, in characters.

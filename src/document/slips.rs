@@ -2,7 +2,7 @@
 //! typographic signs, words of other languages.
 
 use super::Span;
-use crate::names::{invisible, joins};
+use crate::names::unseen;
 
 /// What somebody did, and how to undo it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) struct Slip {
 /// The slip that a parser stumbled over at a byte of a text, where it is one of these.
 pub(super) fn slip(text: &str, at: usize) -> Option<Slip> {
     merge(text, at)
-        .or_else(|| unseen(text, at))
+        .or_else(|| not_shown(text, at))
         .or_else(|| markdown(text, at))
         .or_else(|| fence(text, at))
         .or_else(|| other_form(text, at))
@@ -25,7 +25,7 @@ pub(super) fn slip(text: &str, at: usize) -> Option<Slip> {
 }
 
 /// A character that no editor shows, outside of a text.
-fn unseen(text: &str, at: usize) -> Option<Slip> {
+fn not_shown(text: &str, at: usize) -> Option<Slip> {
     let found = text.get(at..)?.chars().next()?;
     let line = text.get(..at)?.rsplit('\n').next()?;
     if still_open(line).is_some() {
@@ -41,11 +41,11 @@ fn unseen(text: &str, at: usize) -> Option<Slip> {
         '\u{FEFF}' => "a byte-order mark",
         '\0' => "a NUL character",
         '\u{1A}' => "the mark that ends a file in DOS",
-        c if invisible(c) || joins(c) => "an invisible character",
+        c if unseen(c) => "an invisible character",
         c if c.is_control() && !c.is_whitespace() => "a control character",
         _ => return None,
     };
-    let message = format!("{what} (U+{:04X}) stands here, which editors don't show", u32::from(found));
+    let message = format!("{what} (U+{:04X}) stands here; editors don't show it", u32::from(found));
     Some(Slip { message, hint, span: Span { start: at, end: at + found.len_utf8() } })
 }
 

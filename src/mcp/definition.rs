@@ -48,12 +48,25 @@ pub(super) struct Definition {
     pub(super) destructive: bool,
     /// What it does of the steps of flows.
     pub(super) steps: StepWork,
+    /// Among which calls it takes one of the places that there are.
+    pub(super) place: CallPlace,
     /// Its arguments, in the order in which they are shown.
     pub(super) parameters: &'static [Parameter],
     /// How it fails.
     pub(super) failure: FailureShape,
     /// What it does.
     pub(super) run: ToolRun,
+}
+
+/// Among which calls a call takes its place: each kind has as many places as the operator allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallPlace {
+    /// It needs none: it ends waiting, or tells of it, and is heard while all places are taken.
+    None,
+    /// Those that read the catalog.
+    Reading,
+    /// Those that do steps, and may wait for a tool, a model or a person.
+    Steps,
 }
 
 /// What a tool does of the steps of flows.

@@ -26,7 +26,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Person;
-use super::definition::{Definition, StepWork, StepsMay};
+use super::definition::{CallPlace, Definition, StepsMay};
 use super::exposed::{self, Exposing};
 use super::outbox::Outbox;
 use super::progress::ClientProgress;
@@ -313,13 +313,12 @@ impl McpServer {
         }
     }
 
-    /// Where a call takes its place. Calls that do steps may wait for a tool, a model or a person: nobody else
-    /// waits for them, and nothing keeps what ends that waiting, or tells of it, from being heard.
+    /// The places of such calls.
     fn places(&self, tool: &Definition) -> Option<&Semaphore> {
-        match tool.name {
-            "flows_cancel" | "flows_escalate" | "flows_resume" | "flows_status" => None,
-            _ if tool.steps == StepWork::Does => Some(&self.doing),
-            _ => Some(&self.at_once),
+        match tool.place {
+            CallPlace::None => None,
+            CallPlace::Reading => Some(&self.at_once),
+            CallPlace::Steps => Some(&self.doing),
         }
     }
 

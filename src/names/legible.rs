@@ -22,10 +22,16 @@ pub fn invisible(c: char) -> bool {
 }
 
 /// Whether a character is invisible and has its use in scripts or emoji.
-pub fn joins(c: char) -> bool {
+fn joins(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200D}'
         | '\u{2060}' | '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}')
+}
+
+/// Whether nobody sees a character between others: the invisible ones, those that join or select, and the byte-order
+/// mark.
+pub fn unseen(c: char) -> bool {
+    invisible(c) || joins(c) || c == '\u{FEFF}'
 }
 
 /// Whether a selector of a letter's form stands behind a letter that has one form alone: one byte of a hidden text

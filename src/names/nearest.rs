@@ -2,8 +2,7 @@
 
 use std::cell::Cell;
 
-use super::legible::{invisible, joins};
-use super::{LONGEST_NAME, folded, nfc};
+use super::{LONGEST_NAME, folded, nfc, unseen};
 
 /// Shorter words that differ in one letter are often two words.
 const LEAST_LETTERS: usize = 5;
@@ -110,7 +109,7 @@ impl Comparisons {
                 return letters.flat_map(lower).collect();
             }
             // Neither what nobody sees nor the normal form of a letter tells names apart.
-            nfc(&letters.filter(|c| !invisible(*c) && !joins(*c)).flat_map(lower).collect::<String>())
+            nfc(&letters.filter(|c| !unseen(*c)).flat_map(lower).collect::<String>())
         };
         let wanted = plain(word);
         let length = wanted.chars().count();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Group, LONGEST_GROUP, groups, named};
-use crate::names::variable_char;
+use crate::names::{unseen, variable_char};
 
 /// A brace group that looks like a placeholder and is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ fn of_group(text: &str, group: Group<'_>) -> Vec<Lookalike> {
         (false, false) => LookalikeKind::Dollar,
     };
     let before = text.get(..range.start).unwrap_or_default();
-    if kind == LookalikeKind::Dollar && !plain.contains(unseen) {
+    if kind == LookalikeKind::Dollar && !plain.contains(blank_or_unseen) {
         if let Some(before) = before.strip_suffix('$').filter(|before| !before.ends_with(['\\', '$'])) {
             return one(before.len()..range.end, kind, plain).into_iter().collect();
         }
@@ -74,8 +74,8 @@ fn of_group(text: &str, group: Group<'_>) -> Vec<Lookalike> {
     if plain.len() > LONGEST_GROUP {
         return Vec::new();
     }
-    if plain.contains(unseen) {
-        let written: String = plain.chars().filter(|c| !unseen(*c)).collect();
+    if plain.contains(blank_or_unseen) {
+        let written: String = plain.chars().filter(|c| !blank_or_unseen(*c)).collect();
         return one(range, LookalikeKind::Disguised, written.trim()).into_iter().collect();
     }
     let names = directed(plain, group.doubled).into_iter();
@@ -102,8 +102,8 @@ fn directed(plain: &str, doubled: bool) -> Vec<&str> {
 }
 
 /// A character that looks like nothing, or like a blank that it is not.
-fn unseen(c: char) -> bool {
-    matches!(c, '\u{AD}' | '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}') || (!c.is_ascii() && c.is_whitespace())
+fn blank_or_unseen(c: char) -> bool {
+    unseen(c) || (!c.is_ascii() && c.is_whitespace())
 }
 
 /// Braces that open before a name and that no other brace follows.

@@ -255,8 +255,6 @@ fn for_commands(step: &str) -> String {
         ("leave `_variableSet` out", "leave --set out"),
         ("leave `cursor` out", "leave --cursor out"),
         ("leave `tags` out", "leave --tag out"),
-        ("leave `category` out", "leave --category out"),
-        ("leave `complexity` out", "leave --complexity out"),
         (
             "several phrasings in other words and languages, or list without query",
             "--query in other words, several times, or list without it",

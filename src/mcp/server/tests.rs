@@ -11,7 +11,7 @@ use super::*;
 use crate::app::EXAMPLES;
 use crate::clock::ManualClock;
 use crate::config::{Environment, Settings};
-use crate::mcp::definition::FailureShape;
+use crate::mcp::definition::{CallPlace, FailureShape};
 use crate::source::{Pace, SourceSpec};
 
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
@@ -29,6 +29,7 @@ const fn tool(name: &'static str, run: crate::mcp::definition::ToolRun) -> Defin
         read_only: true,
         destructive: false,
         steps: crate::mcp::definition::StepWork::None,
+        place: CallPlace::Reading,
         parameters: &[],
         failure: FailureShape::Error,
         run,
@@ -47,7 +48,10 @@ static TOOLS: [Definition; 4] = [
         }
         .boxed()
     }),
-    tool("flows_status", |_, _| async { Ok(Reply::of(&json!({"done": true}))) }.boxed()),
+    Definition {
+        place: CallPlace::None,
+        ..tool("tells", |_, _| async { Ok(Reply::of(&json!({"done": true}))) }.boxed())
+    },
     tool("works", |_, _| async { Ok(Reply::of(&json!({"done": true}))) }.boxed()),
 ];
 
@@ -93,7 +97,7 @@ async fn no_more_calls_work_at_once_than_are_allowed() {
         tokio::task::yield_now().await;
     }
     // Who asks how it stands does not wait for them.
-    assert_eq!(call(&client, "flows_status").await.is_error, Some(false));
+    assert_eq!(call(&client, "tells").await.is_error, Some(false));
     let mut ended = 0;
     for answer in calls {
         while !answer.is_finished() {

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use super::REF;
 use crate::app::{BeginRequest, Error};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -21,6 +21,7 @@ pub(super) const TOOL: Definition = Definition {
     read_only: false,
     destructive: false,
     steps: StepWork::Does,
+    place: CallPlace::Steps,
     parameters: &[
         Parameter::new("flowName", Kind::Text, "As flows_list shows it.").required().also(&["name"]),
         Parameter::new("task", Kind::Text, "What your user wants done."),

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use super::EXECUTION;
 use crate::app::Error;
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -21,6 +21,7 @@ pub(super) const TOOL: Definition = Definition {
     read_only: false,
     destructive: true,
     steps: StepWork::None,
+    place: CallPlace::None,
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("reason", Kind::Text, "Why, for the record."),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::REF;
 use crate::app::{Code, DraftRequest, Error};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::files::FORMAT;
 use crate::report::wire;
@@ -23,6 +23,7 @@ pub(super) const TOOL: Definition = Definition {
     read_only: true,
     destructive: false,
     steps: StepWork::None,
+    place: CallPlace::Reading,
     parameters: &[
         Parameter::new("flow", Kind::File, "Text of the flow file."),
         Parameter::new("templates", Kind::Values, "Texts of its templates by file name; others are the catalog's.")

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use super::{EXECUTION, TOKEN};
 use crate::app::{CompleteRequest, Error, StepOutcome};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -22,6 +22,7 @@ pub(super) const TOOL: Definition = Definition {
     read_only: false,
     destructive: false,
     steps: StepWork::Does,
+    place: CallPlace::Steps,
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("stepToken", Kind::Text, TOKEN).required(),

@@ -9,7 +9,7 @@ use super::{EXECUTION, TOKEN};
 use crate::app::{Asker, Error, EscalateRequest};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::asking::{Person, input_required};
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -25,6 +25,7 @@ pub(super) const TOOL: Definition = Definition {
     read_only: false,
     destructive: false,
     steps: StepWork::None,
+    place: CallPlace::None,
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("stepToken", Kind::Text, TOKEN).required(),

@@ -9,7 +9,7 @@ use super::REF;
 use crate::app::{Caller, Code, Detail, Error, ExecuteRequest, ModelChoice, OnFailure, Outcome};
 use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire::{self, OutcomeAnswer};
 
@@ -31,6 +31,7 @@ pub(super) const TOOL: Definition = Definition {
     read_only: true,
     destructive: false,
     steps: StepWork::Does,
+    place: CallPlace::Steps,
     parameters: &[
         Parameter::new("flowName", Kind::Text, "As flows_list shows it.").required().also(&["name"]),
         Parameter::new("initialVariables", Kind::Values, "Values by variable name. _variableSet chooses a named set.")

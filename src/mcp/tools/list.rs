@@ -8,7 +8,7 @@ use super::REF;
 use crate::app::{Code, Error, ListRequest, Listing, ListingCost};
 use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, Page, Selection};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire::{self, Travels, WarningAnswer};
 
@@ -32,6 +32,7 @@ pub(super) const TOOL: Definition = Definition {
     read_only: true,
     destructive: false,
     steps: StepWork::None,
+    place: CallPlace::Reading,
     parameters: &[
         Parameter::new(
             "mode",

@@ -9,7 +9,7 @@ use super::EXECUTION;
 use super::execute::executed;
 use crate::app::{Caller, Detail, Error, ResumeRequest, Resumed};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -28,6 +28,7 @@ pub(super) const TOOL: Definition = Definition {
     read_only: false,
     destructive: false,
     steps: StepWork::Does,
+    place: CallPlace::None,
     parameters: &[
         Parameter::new("executionId", Kind::Text, EXECUTION).required(),
         Parameter::new("escalationId", Kind::Text, "Id of the question."),

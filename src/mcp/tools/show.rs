@@ -7,7 +7,7 @@ use super::REF;
 use crate::app::{Code, Error, ShowRequest, Shown};
 use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::{draw, wire};
 
@@ -22,6 +22,7 @@ pub(super) const TOOL: Definition = Definition {
     read_only: true,
     destructive: false,
     steps: StepWork::None,
+    place: CallPlace::Reading,
     parameters: &[
         Parameter::new("name", Kind::Text, "Flow or template, as flows_list shows it.").required().also(&["flowName"]),
         Parameter::new("ref", Kind::Text, REF),

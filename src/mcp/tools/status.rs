@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::app::{Code, Error, GuidedState, MOST_CHARACTERS, Section, StatusAnswer, StatusRequest};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -24,6 +24,7 @@ pub(super) const TOOL: Definition = Definition {
     read_only: true,
     destructive: false,
     steps: StepWork::Repeats,
+    place: CallPlace::None,
     parameters: &[
         Parameter::new("executionId", Kind::Text, "Without it: a list."),
         Parameter::new("nodeId", Kind::Text, "Step whose whole text is wanted, or \"result\"."),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::model::text_of;
-use crate::names::unprintable;
+use crate::names::{unprintable, unseen};
 use crate::run::Output;
 
 /// What later steps read of an output that was handed in. Under the usual contract that is its
@@ -33,13 +33,12 @@ pub fn gives_reason(output: &Value) -> bool {
 /// Whether an answer of a person holds no word, number or choice: blank texts, null, and lists and objects of these,
 /// also written as a JSON text.
 pub fn says_nothing(answer: &Value) -> bool {
-    let unseen =
-        |c: char| c.is_whitespace() || unprintable(c) || matches!(c, '\u{AD}' | '\u{200B}'..='\u{200D}' | '\u{2060}');
+    let blank = |c: char| c.is_whitespace() || unprintable(c) || unseen(c);
     match answer {
         Value::Null => true,
         Value::Bool(_) | Value::Number(_) => false,
         Value::String(text) => {
-            text.chars().all(unseen) || serde_json::from_str(text).is_ok_and(|read: Value| says_nothing(&read))
+            text.chars().all(blank) || serde_json::from_str(text).is_ok_and(|read: Value| says_nothing(&read))
         }
         Value::Array(items) => items.iter().all(says_nothing),
         Value::Object(fields) => fields.values().all(says_nothing),

@@ -110,7 +110,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         }
     }
     if let Some(node) = unlisted {
-        let message = format!("{} more steps are over a limit, and not listed", grouped(told - MOST_TOLD));
+        let message = format!("{} more steps are over a limit and are not listed", grouped(told - MOST_TOLD));
         let draft = drafts.find(Place::value(subject.flow.node_pointer(node).key("id")), message).error(Reach::Step);
         draft.code(Code::LimitExceeded).hint("mend those that are listed, and check again");
     }

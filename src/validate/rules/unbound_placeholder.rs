@@ -136,7 +136,9 @@ fn undeclared(subject: &FlowSubject<'_>, step: &StepScope, drafts: &mut Drafts<'
         let Some(placeholder) = step.placeholder(read) else { continue };
         let spelt = placeholder.spelt();
         let message = if required(read) {
-            format!("{called} requires {spelt}, which no input and no step gives: without it the step is left out")
+            format!(
+                "{called} requires {spelt}, and no input or step gives it: unless a caller does, the step is left out"
+            )
         } else {
             format!("{called}: {{{spelt}}} is neither an input nor an output, so a caller must give it")
         };

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::scan::{is_settings, unlisted};
 use crate::document::{Note, NoteKind, Span};
-use crate::names::{invisible, quoted, shown, variable_char};
+use crate::names::{quoted, shown, unseen, variable_char};
 
 /// Headings that were meant to begin a step: the file names a step that is not there and is called as such a heading
 /// is, a step reads its own output below one, or it is made like one. `steps` are the ids, and where their texts stand.
@@ -80,9 +80,8 @@ fn is_made_like_a_step(line: &str, after: &str) -> bool {
 /// A line as a reader sees it: without invisible characters, and with the signs that keyboards of wide letters type as
 /// those of ASCII.
 fn as_seen(line: &str) -> String {
-    let visible =
-        line.chars().filter(|c| !invisible(*c) && !matches!(c, '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}'));
-    visible
+    line.chars()
+        .filter(|c| !unseen(*c))
         .map(|c| match c {
             '｛' => '{',
             '｝' => '}',

@@ -33,16 +33,13 @@ pub(super) fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
 
 /// What helps where the execution was interrupted, or did not end by this call.
 pub(super) fn of_rest((id, flow): (&str, &str), rest: &Rest) -> Option<String> {
-    let anew = || format!("flows_execute with flowName {} begins anew", quoted(flow));
+    let anew = || format!("begin again with flows_execute, flowName {}", quoted(flow));
     Some(match rest {
         Rest::Ended => return None,
         Rest::EndedBefore => {
-            format!(
-                "it had ended before and can't go on, and nothing was tried now: when the cause is gone, {}",
-                anew()
-            )
+            format!("the execution had already ended, and nothing was tried now; when the cause is gone, {}", anew())
         }
-        Rest::CalledOff(why) => format!("{why}, and not by this call: when it is wanted after all, {}", anew()),
+        Rest::CalledOff(why) => format!("{why}, and not by this call; if you still need it, {}", anew()),
         Rest::Interrupted(until) => {
             let when = until.map_or_else(String::new, |until| {
                 let until = until.to_rfc3339_opts(SecondsFormat::Secs, true);
