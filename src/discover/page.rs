@@ -439,7 +439,7 @@ fn unknown_words<'k>(keys: &'k [FlowKey], selection: &Selection) -> Option<Strin
     let list = |words: &mut dyn Iterator<Item = &str>, between| words.map(quoted).collect::<Vec<_>>().join(between);
     let none = format!("no {noun} has the {what} {}", quoted(word));
     Some(if known.is_empty() {
-        format!("{none}: no {noun} has any; leave it out")
+        format!("no {noun} has a {what} at all: leave it out")
     } else if near.is_empty() {
         let more = if known.len() > MOST_TAGS { " and others" } else { "" };
         format!("{none}: the {all} are {}{more}", list(&mut known.iter().copied().take(MOST_TAGS), ", "))

@@ -349,7 +349,8 @@ fn quoted_otherwise(tree: &Tree) -> Option<Note> {
     (value.chars().count() > 1 && value.ends_with(mark)).then(|| {
         let message =
             format!("a typographic quotation mark ({first}, U+{:04X}) is part of the value", u32::from(first));
-        let hint = "write \" at both ends, or put such marks between two of them where they are meant".to_owned();
+        let hint =
+            "use straight quotation marks; put typographic ones inside straight ones if they are meant".to_owned();
         Note::new(crate::document::NoteKind::FrontMatter, tree.span, message, hint)
     })
 }

@@ -137,7 +137,7 @@ async fn an_empty_list_says_which_words_there_are() {
     for (filter, due) in [
         (json!({"category": "x"}), "the categories are \"kitchen\""),
         (json!({"category": "kitchn"}), "did you mean \"kitchen\"?"),
-        (json!({"complexity": "simple"}), "no flow has the complexity \"simple\""),
+        (json!({"complexity": "simple"}), "no flow has a complexity at all: leave it out"),
         (json!({"names": ["Tee"]}), "did you mean \"Tea\" for \"Tee\"?"),
     ] {
         let listed = session.ok("flows_list", filter.clone()).await;
