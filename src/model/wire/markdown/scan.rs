@@ -124,12 +124,17 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
     let mut headings: Vec<(Span, Span, Span, usize)> = Vec::new();
     let (mut fence, mut hides): (Option<Fence>, Option<Span>) = (None, None);
     let mut comment = false;
+    let may_comment = text.contains("<!--");
     // Where a comment ends next. Headings end comments for us, so this is kept for all that begin before it.
-    let mut next_end = text.find("-->");
+    let mut next_end = if may_comment { text.find("-->") } else { None };
     let mut above: Option<Span> = None;
     for (start, line) in lines(text, from..text.len()) {
         let own = Span { start, end: start + line.trim_end().len() };
         let above = std::mem::replace(&mut above, Some(own).filter(|own| own.start < own.end));
+        // What begins with a letter is none of all that.
+        if !may_comment && line.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            continue;
+        }
         if let Some(open) = fence {
             if open.closed_by(line) {
                 (fence, hides) = (None, None);
@@ -275,6 +280,9 @@ fn first_block(text: &str, part: Range<usize>) -> Option<(Block<'_>, usize)> {
 /// The fenced blocks of a part that are marked as YAML.
 pub(super) fn yaml_blocks(text: &str, part: Range<usize>) -> Vec<Block<'_>> {
     let (mut found, mut at) = (Vec::new(), part.start);
+    if !text.get(part.clone()).is_some_and(|part| part.contains("```") || part.contains("~~~")) {
+        return found;
+    }
     while at < part.end {
         let length = text.get(at..part.end).map_or(0, |rest| rest.split_inclusive('\n').next().map_or(0, str::len));
         match first_block(text, at..part.end) {
@@ -290,12 +298,13 @@ pub(super) fn yaml_blocks(text: &str, part: Range<usize>) -> Vec<Block<'_>> {
 
 /// A part of a text without the blank lines at its beginning and its end, and without its last line end.
 pub(super) fn without_blank_lines(text: &str, part: Range<usize>) -> Range<usize> {
-    let (mut first, mut end) = (None, part.start);
-    for (start, line) in lines(text, part.clone()) {
-        if !line.trim().is_empty() {
-            first.get_or_insert(start);
-            end = start + line.trim_end_matches(['\n', '\r']).len();
-        }
+    let whole = text.get(part.clone()).unwrap_or_default();
+    let (written, from) = (whole.trim_end().len(), whole.len() - whole.trim_start().len());
+    if written == 0 {
+        return part.start..part.start;
     }
-    first.unwrap_or(end)..end
+    let start = whole.get(..from).and_then(|blank| blank.rfind('\n')).map_or(0, |end| end + 1);
+    let end = whole.get(written..).and_then(|rest| rest.find('\n')).map_or(whole.len(), |end| written + end);
+    let last = whole.get(start..end).unwrap_or_default().trim_end_matches('\r');
+    part.start + start..part.start + start + last.len()
 }

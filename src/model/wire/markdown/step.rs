@@ -475,7 +475,15 @@ fn only_known(text: &str, inside: Range<usize>) -> bool {
 
 /// The settings that lines hold which hold nothing else.
 fn known_members(text: &str, inside: Range<usize>) -> Option<Vec<Member>> {
+    let all = || [&COMMON[..], &OF_TEXTS, &OF_CALLS, &OF_FLOWS].into_iter().flatten();
+    // Most paragraphs of a prompt begin otherwise, and reading them as YAML would cost more than the rest of the file.
+    let is_key = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#') && line.trim() != "---";
+    let (first, _) = text.get(inside.clone())?.lines().find(is_key)?.split_once(':')?;
+    let first = first.trim_end().trim_end_matches(['"', '\'']);
+    if !all().any(|key| first.ends_with(key)) {
+        return None;
+    }
     let Tree { kind: TreeKind::Map(members), .. } = Yaml::read(text, inside).ok()?.tree? else { return None };
-    let known = |key: &str| [&COMMON[..], &OF_TEXTS, &OF_CALLS, &OF_FLOWS].iter().any(|keys| keys.contains(&key));
+    let known = |key: &str| all().any(|known| *known == key);
     (!members.is_empty() && members.iter().all(|member| known(&member.key))).then_some(members)
 }

@@ -67,7 +67,9 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
         }
         members.push(member);
     } else {
-        notes.extend(comments(&scan::body(text, body).comments, 0, text.len()));
+        if content.contains("<!--") {
+            notes.extend(comments(&scan::body(text, body).comments, 0, text.len()));
+        }
         let span = Span { start: body, end };
         let content = text.get(body..end).unwrap_or_default();
         members.push(Member::new("template", span, Tree::text(span, read_as(content))));
@@ -77,7 +79,8 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
 
 /// A text as it is read: plain line ends, no hidden characters.
 pub(super) fn read_as(text: &str) -> String {
-    legible(&text.replace("\r\n", "\n")).into_owned()
+    let text = legible(text);
+    if text.contains('\r') { text.replace("\r\n", "\n") } else { text.into_owned() }
 }
 
 fn without_last_line_end(text: &str) -> &str {

@@ -51,6 +51,9 @@ fn merge(text: &str) -> Option<YamlProblem> {
 
 /// Where that line stands. A fence may hold a prompt about git, unless it holds the settings of a step.
 pub(super) fn merge_mark(text: &str) -> Option<Span> {
+    if !["<<<<<<<", "|||||||", ">>>>>>>"].into_iter().any(|mark| text.contains(mark)) {
+        return None;
+    }
     let mut code: Option<(Fence, bool)> = None;
     let mut below_heading = false;
     for (start, line) in scan::lines(text, 0..text.len()) {
