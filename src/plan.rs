@@ -192,7 +192,7 @@ pub struct Rendering {
     /// The role a model should take on.
     pub persona: Option<String>,
     /// The contract its output must meet: a name or a schema, as the node has it.
-    pub contract: Option<Value>,
+    pub contract: Option<Arc<Value>>,
     /// The persona, read; none where the catalog has none that can be used.
     pub role: Option<Arc<Persona>>,
     /// The contract, compiled; none where the node has none that can be used.

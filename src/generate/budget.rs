@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use super::port::Prompt;
 use crate::names::{grouped, quoted};
@@ -25,7 +25,23 @@ pub trait DayBook: Send + Sync {
 /// What one execution took of each model.
 #[derive(Debug, Default)]
 pub(super) struct Purse {
-    taken: Mutex<BTreeMap<String, u64>>,
+    shares: Mutex<BTreeMap<String, Share>>,
+    /// Told whenever a call is settled.
+    settled: Notify,
+    /// Held while tokens are set aside, so that nobody sees what another call has of a day before it is under way.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// What one model has of it.
+#[derive(Debug, Default)]
+struct Share {
+    taken: u64,
+    /// What calls may still take.
+    aside: u64,
+    /// How many of them are made.
+    under_way: usize,
+    /// How many were.
+    settled: u64,
 }
 
 /// Tokens that are set aside for one call. Letting go of it without settling counts the prompt as taken: nobody is
@@ -36,6 +52,7 @@ pub(super) struct Reserved<'a> {
     model: &'a str,
     tokens: u64,
     taken: u64,
+    under_way: bool,
 }
 
 /// Why a call is not made.
@@ -47,14 +64,17 @@ pub(super) struct TooFewTokens {
 }
 
 impl Purse {
-    /// Adds what a model took before.
-    pub(super) fn note(&self, model: &str, tokens: u64) {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let sum = taken.entry(model.to_owned()).or_default();
-        *sum = sum.saturating_add(tokens);
+    fn with<T>(&self, model: &str, what: impl FnOnce(&mut Share) -> T) -> T {
+        what(self.shares.lock().unwrap_or_else(PoisonError::into_inner).entry(model.to_owned()).or_default())
     }
 
-    /// Sets aside what a call may take.
+    /// Adds what a model took before.
+    pub(super) fn note(&self, model: &str, tokens: u64) {
+        self.with(model, |share| share.taken = share.taken.saturating_add(tokens));
+    }
+
+    /// Sets aside what a call may take. While other calls of the execution are under way it waits for what they
+    /// leave, so that calls side by side come as far as one after the other.
     ///
     /// # Errors
     /// Why there are too few tokens left.
@@ -63,25 +83,53 @@ impl Purse {
         prompt: &'a Prompt,
         day: Option<&Arc<dyn DayBook>>,
     ) -> Result<Reserved<'a>, TooFewTokens> {
-        let (spec, tokens) = (&*prompt.model, prompt.most_tokens());
-        {
-            let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = taken.get(&spec.name).copied().unwrap_or(0);
-            if before.saturating_add(tokens) > spec.per_execution_tokens {
-                let said = format!(
-                    "the call may take {} tokens, and of the {} that one execution may spend on the model {} {} are \
-                     spent or set aside (per_execution_tokens)",
-                    grouped(tokens),
-                    grouped(spec.per_execution_tokens),
-                    quoted(&spec.name),
-                    grouped(before),
-                );
-                return Err(TooFewTokens { said, of_day: false });
+        loop {
+            let settled = self.settled.notified();
+            tokio::pin!(settled);
+            // From here on no call that ends is missed.
+            settled.as_mut().enable();
+            let turn = self.turn.lock().await;
+            let before = self.with(&prompt.model.name, |share| share.settled);
+            let short = match self.try_reserve(prompt, day).await {
+                Ok(reserved) => return Ok(reserved),
+                Err(short) => short,
+            };
+            drop(turn);
+            match self.with(&prompt.model.name, |share| (share.settled > before, share.under_way > 0)) {
+                (true, _) => {}
+                (false, true) => settled.await,
+                (false, false) => return Err(short),
             }
-            taken.insert(spec.name.clone(), before.saturating_add(tokens));
         }
+    }
+
+    async fn try_reserve<'a>(
+        &'a self,
+        prompt: &'a Prompt,
+        day: Option<&Arc<dyn DayBook>>,
+    ) -> Result<Reserved<'a>, TooFewTokens> {
+        let (spec, tokens) = (&*prompt.model, prompt.most_tokens());
+        self.with(&spec.name, |share| {
+            let before = share.taken.saturating_add(share.aside);
+            if before.saturating_add(tokens) > spec.per_execution_tokens {
+                return Err(before);
+            }
+            share.aside = share.aside.saturating_add(tokens);
+            Ok(())
+        })
+        .map_err(|before| {
+            let said = format!(
+                "the call may take {} tokens, and of the {} that one execution may spend on the model {} {} are spent \
+                 (per_execution_tokens)",
+                grouped(tokens),
+                grouped(spec.per_execution_tokens),
+                quoted(&spec.name),
+                grouped(before),
+            );
+            TooFewTokens { said, of_day: false }
+        })?;
         // Until all is set aside nothing is asked: the execution gets its share back whatever happens.
-        let mut reserved = Reserved { purse: self, day: None, model: &spec.name, tokens, taken: 0 };
+        let mut reserved = Reserved { purse: self, day: None, model: &spec.name, tokens, taken: 0, under_way: false };
         // What a day takes is kept wherever a budget asks for it.
         if let (Some(day), Some(most)) = (day, spec.per_day_tokens) {
             let today = of_day(day.clone(), spec.name.clone(), tokens, most).await.map_err(|before| {
@@ -100,6 +148,8 @@ impl Purse {
             reserved.day = Some((day.clone(), today));
         }
         reserved.taken = u64::try_from(prompt.estimate).unwrap_or(u64::MAX);
+        reserved.under_way = true;
+        self.with(&spec.name, |share| share.under_way += 1);
         Ok(reserved)
     }
 }
@@ -138,9 +188,16 @@ impl Drop for Reserved<'_> {
                 Err(_) => settle(),
             }
         }
-        let mut all = self.purse.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sum) = all.get_mut(self.model) {
-            *sum = sum.saturating_sub(self.tokens).saturating_add(self.taken);
+        self.purse.with(self.model, |share| {
+            share.aside = share.aside.saturating_sub(self.tokens);
+            share.taken = share.taken.saturating_add(self.taken);
+            if self.under_way {
+                share.under_way -= 1;
+                share.settled += 1;
+            }
+        });
+        if self.under_way {
+            self.purse.settled.notify_waiters();
         }
     }
 }

@@ -66,24 +66,9 @@ pub(super) async fn call(
     tally: &mut Tally,
     teller: &Teller,
 ) -> Result<Reply, Fault> {
-    let spec = &prompt.model;
-    let mut set_aside = Some(reserve(worker, prompt).await?);
-    let result = tries(worker, prompt, (tally, &mut set_aside), teller).await;
-    let taken = match &result {
-        Ok(reply) => {
-            tally.add(spec, reply);
-            reply.usage.all()
-        }
-        // What such a call took is not told: its prompt at least was read.
-        Err(Fault::Call(Trouble { kind: TroubleKind::Broken | TroubleKind::TimedOut | TroubleKind::Odd, .. })) => {
-            u64::try_from(prompt.estimate).unwrap_or(u64::MAX)
-        }
-        Err(Fault::Call(_) | Fault::Budget(..) | Fault::Contract(_) | Fault::Cut(_)) => 0,
-    };
-    if let Some(reserved) = set_aside {
-        reserved.settle(taken).await;
-    }
-    result
+    let reply = tries(worker, prompt, tally, teller).await?;
+    tally.add(&prompt.model, &reply);
+    Ok(reply)
 }
 
 /// Looks into the book of answers on a thread that may wait: other processes write there, too.
@@ -112,12 +97,7 @@ fn answers_of(worker: &ModelWorker, prompt: &Prompt) -> Answers {
     worker.choice.answers.or(prompt.model.answers).unwrap_or(usual)
 }
 
-async fn tries<'a>(
-    worker: &'a ModelWorker,
-    prompt: &'a Prompt,
-    (tally, set_aside): (&mut Tally, &mut Option<Reserved<'a>>),
-    teller: &Teller,
-) -> Result<Reply, Fault> {
+async fn tries(worker: &ModelWorker, prompt: &Prompt, tally: &mut Tally, teller: &Teller) -> Result<Reply, Fault> {
     let (models, spec) = (&worker.models, &prompt.model);
     let clock = &*models.clock;
     let Some(gate) = models.gate(spec) else {
@@ -130,23 +110,22 @@ async fn tries<'a>(
             let trouble = Trouble::new(TroubleKind::Limited, "it waits for a limit that another call met");
             return Err(Fault::Call(beyond(&trouble, opens.saturating_sub(clock.reading()), clock)));
         }
-        // While a limit is waited for, others may take what this call does not take yet; nothing is lost to a
-        // process that ends meanwhile.
-        if opens > clock.reading()
-            && let Some(reserved) = set_aside.take()
-        {
-            reserved.settle(0).await;
+        // A call that can't be paid for is refused at once, not after the wait.
+        if opens > clock.reading() {
+            reserve(worker, prompt).await?.settle(0).await;
         }
+        // Tokens are set aside for a call that is under way alone: whoever waits for a limit or makes a pause leaves
+        // them to others, and nothing is lost to a process that ends meanwhile.
         let passage = gate.enter(clock, |pause| teller.waits(pause)).await;
-        if set_aside.is_none() {
-            *set_aside = Some(reserve(worker, prompt).await?);
-        }
+        let reserved = reserve(worker, prompt).await?;
         teller.begins();
-        let trouble = match once(worker, prompt, teller).await {
+        let result = once(worker, prompt, teller).await.map(|reply| counted(prompt, reply));
+        reserved.settle(taken(prompt, &result)).await;
+        let trouble = match result {
             Ok(reply) => {
                 tally.attempts += 1;
                 gate.worked();
-                return Ok(counted(prompt, reply));
+                return Ok(reply);
             }
             Err(trouble) => trouble,
         };
@@ -199,6 +178,17 @@ async fn once(worker: &ModelWorker, prompt: &Prompt, teller: &Teller) -> Result<
             }
             () = tokio::time::sleep(QUIET) => teller.tell(true),
         }
+    }
+}
+
+/// What a call took, as far as that is known: of one that broke off, its prompt at least was read.
+fn taken(prompt: &Prompt, result: &Result<Reply, Trouble>) -> u64 {
+    match result {
+        Ok(reply) => reply.usage.all(),
+        Err(Trouble { kind: TroubleKind::Broken | TroubleKind::TimedOut | TroubleKind::Odd, .. }) => {
+            u64::try_from(prompt.estimate).unwrap_or(u64::MAX)
+        }
+        Err(_) => 0,
     }
 }
 
@@ -327,4 +317,53 @@ impl Teller {
 
 fn as_number(characters: usize) -> f64 {
     u32::try_from(characters).map_or(f64::from(u32::MAX), f64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A clock that draws one number.
+    struct Draws(u64);
+
+    impl Clock for Draws {
+        fn now(&self) -> DateTime<Utc> {
+            DateTime::UNIX_EPOCH
+        }
+
+        fn reading(&self) -> Duration {
+            Duration::ZERO
+        }
+
+        fn fresh(&self) -> u64 {
+            self.0
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_limit_is_waited_for_as_long_as_it_lasts_and_callers_spread(
+            drawn in any::<u64>(), waited in 1..20_u32, asked in 0..120_000_u64,
+        ) {
+            let least = SHORTEST_WAIT.saturating_mul(1 << (waited - 1).min(8));
+            let unknown = Trouble::new(TroubleKind::Limited, "");
+            let wait = wait_for(&unknown, waited, &Draws(drawn));
+            prop_assert!(wait >= least && wait <= LONGEST_PAUSE.max(least));
+            let known = Trouble { pause: Some(Duration::from_millis(asked)), ..unknown };
+            let wait = wait_for(&known, waited, &Draws(drawn));
+            prop_assert!(wait >= Duration::from_millis(asked).max(least));
+            prop_assert!(wait <= Duration::from_millis(asked + asked / 20).max(least));
+        }
+    }
+
+    #[test]
+    fn a_pause_is_drawn_from_nothing_up_to_all_of_it() {
+        let most = Duration::from_secs(2);
+        let drawn = |number| jittered(most, &Draws(number));
+        assert_eq!((drawn(0), drawn(1_999_999)), (Duration::ZERO, most - Duration::from_micros(1)));
+        let mean = (0..1_000).map(|n| drawn(n * 7_919_317).as_secs_f64()).sum::<f64>() / 1_000.0;
+        assert!((0.9..1.1).contains(&mean), "{mean}");
+    }
 }

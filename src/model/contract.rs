@@ -22,7 +22,7 @@ pub const MOST_BREACHES: usize = 50;
 #[derive(Debug)]
 pub struct Contract {
     name: Option<String>,
-    schema: Value,
+    schema: Arc<Value>,
     dialect: Dialect,
     // Compiled when first asked for: replaying a long log needs no validator at all.
     validator: OnceLock<Result<Validator, NoSchema>>,
@@ -81,7 +81,8 @@ impl Contract {
     ///
     /// # Errors
     /// When it is no schema of the 2020-12 dialect, or refers to something outside of itself.
-    pub fn compile(name: Option<String>, schema: Value) -> Result<Self, NoSchema> {
+    pub fn compile(name: Option<String>, schema: impl Into<Arc<Value>>) -> Result<Self, NoSchema> {
+        let schema = schema.into();
         if !schema.is_object() {
             return Err(NoSchema::whole("a contract is a JSON object"));
         }
@@ -93,8 +94,14 @@ impl Contract {
     }
 
     /// A contract that was compiled before, as it was kept.
-    pub fn stored(name: Option<String>, schema: Value) -> Self {
-        Self { name, schema, dialect: Dialect::Newest, validator: OnceLock::new(), example: OnceLock::new() }
+    pub fn stored(name: Option<String>, schema: impl Into<Arc<Value>>) -> Self {
+        Self {
+            name,
+            schema: schema.into(),
+            dialect: Dialect::Newest,
+            validator: OnceLock::new(),
+            example: OnceLock::new(),
+        }
     }
 
     /// The schema of a tool's arguments or of its answer, as its server gave it. It is of the
@@ -117,6 +124,11 @@ impl Contract {
     /// The schema.
     pub fn schema(&self) -> &Value {
         &self.schema
+    }
+
+    /// The schema, for whoever keeps it.
+    pub fn shared_schema(&self) -> Arc<Value> {
+        self.schema.clone()
     }
 
     /// An output that meets it; none where none could be made up.

@@ -1,5 +1,7 @@
 //! Nodes: what stands in a flow's graph.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::model::{Declared, InputVariable, ModelWish, VariableSet};
@@ -60,7 +62,7 @@ pub struct TemplateNode {
     /// `persona`: the role a model should take on.
     pub persona: Option<String>,
     /// `contract`: a name or an inline schema.
-    pub contract: Option<Value>,
+    pub contract: Option<Arc<Value>>,
     /// `optional`: may be skipped in a guided execution.
     pub optional: bool,
     /// `maxAttempts`.

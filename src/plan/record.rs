@@ -93,7 +93,7 @@ struct PlaceholderRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct ContractRecord {
     name: Option<String>,
-    schema: Value,
+    schema: Arc<Value>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -138,7 +138,7 @@ struct RenderingRecord {
     slots: Vec<Slot>,
     sets: Vec<VariableSet>,
     persona: Option<String>,
-    contract: Option<Value>,
+    contract: Option<Arc<Value>>,
     role: Option<usize>,
     terms: Option<usize>,
     optional: bool,
@@ -346,7 +346,7 @@ impl Parts {
         let contracts = &mut self.contracts;
         *self.known_contracts.entry(Arc::as_ptr(contract)).or_insert_with(|| {
             let name = contract.name().map(str::to_owned);
-            contracts.push(ContractRecord { name, schema: contract.schema().clone() });
+            contracts.push(ContractRecord { name, schema: contract.shared_schema() });
             contracts.len() - 1
         })
     }

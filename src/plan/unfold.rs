@@ -135,7 +135,7 @@ pub(super) fn size_of(steps: &[Step], inputs: &[Input]) -> UnfoldedSize {
                 own.and(UnfoldedSize { names: call.set.len(), bytes, ..UnfoldedSize::default() })
             }
             Work::Render(rendering) => {
-                let bytes = rendering.template_name.len() + rendering.contract.as_ref().map_or(0, written);
+                let bytes = rendering.template_name.len() + rendering.contract.as_deref().map_or(0, written);
                 own.and(UnfoldedSize { groups: rendering.outline.placeholders.len(), bytes, ..UnfoldedSize::default() })
             }
             Work::Gather(_) | Work::Faulty { .. } => own,

@@ -52,7 +52,7 @@ impl References {
                 NodeKind::Template(step) => {
                     names.templates.extend(step.selected.clone());
                     names.personas.extend(step.persona.clone());
-                    names.contracts.extend(step.contract.as_ref().and_then(Value::as_str).map(str::to_owned));
+                    names.contracts.extend(step.contract.as_deref().and_then(Value::as_str).map(str::to_owned));
                 }
                 NodeKind::Flow(link) => names.flows.extend(link.flow.clone()),
                 NodeKind::Input(_) | NodeKind::Tool(_) | NodeKind::Result | NodeKind::Other(_) => {}

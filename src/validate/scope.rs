@@ -256,10 +256,10 @@ impl Scope {
 }
 
 /// What a node's `contract` means: a name, or the schema itself.
-fn contract_of(contract: &Value, flow: &Flow, shelf: &Shelf) -> Lookup<Contract> {
-    match contract {
+fn contract_of(contract: &Arc<Value>, flow: &Flow, shelf: &Shelf) -> Lookup<Contract> {
+    match &**contract {
         Value::String(name) => shelf.contract(name),
-        schema => match Contract::compile(None, schema.clone()) {
+        _ => match Contract::compile(None, contract.clone()) {
             Ok(contract) => Lookup::Found(Arc::new(contract)),
             Err(error) => Lookup::Broken(Unusable {
                 file: flow.file.to_string(),

@@ -139,7 +139,7 @@ pub(super) fn left_out(check: &CatalogCheck, wanted: &BTreeMap<String, PathBuf>)
             match &node.kind {
                 NodeKind::Template(step) => {
                     left.extend(step.persona.iter().map(|name| format!("persona {}", crate::names::quoted(name))));
-                    let contract = step.contract.as_ref().and_then(serde_json::Value::as_str);
+                    let contract = step.contract.as_deref().and_then(serde_json::Value::as_str);
                     left.extend(contract.map(|name| format!("contract {}", crate::names::quoted(name))));
                 }
                 NodeKind::Flow(link) => {

@@ -89,7 +89,7 @@ pub(super) fn of_flow(reading: &FlowReading) -> Vec<Mention> {
                 };
                 text(&mut all, "selectedTemplateId", spec.selected.as_deref(), Subject::Template);
                 text(&mut all, "persona", spec.persona.as_deref(), Subject::Persona);
-                text(&mut all, "contract", spec.contract.as_ref().and_then(Value::as_str), Subject::Contract);
+                text(&mut all, "contract", spec.contract.as_deref().and_then(Value::as_str), Subject::Contract);
                 for variable in &spec.variables {
                     all.name(&variable.pointer, &variable.name, declared(&variable.name), true);
                 }

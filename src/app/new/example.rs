@@ -78,7 +78,7 @@ fn gather(check: &CatalogCheck, (file, place): (&ReportedFile, usize), all: &Con
         match &node.kind {
             NodeKind::Template(step) => {
                 step.persona.iter().for_each(|name| take(format!("personas/{name}.md")));
-                let contract = step.contract.as_ref().and_then(Value::as_str);
+                let contract = step.contract.as_deref().and_then(Value::as_str);
                 if let Some(name) = contract {
                     take(format!("contracts/{name}.json"));
                 }

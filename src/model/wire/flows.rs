@@ -316,7 +316,7 @@ fn template_node(data: &Map<String, Value>, pointer: &Pointer) -> TemplateNode {
         sets: variable_sets(data, pointer),
         literal: texts(data, "literal"),
         persona: said(data, "persona"),
-        contract: data.get("contract").filter(|contract| !contract.is_null()).cloned(),
+        contract: data.get("contract").filter(|contract| !contract.is_null()).cloned().map(Arc::new),
         optional: data.get("optional").and_then(Value::as_bool).unwrap_or(false),
         max_attempts: data.get("maxAttempts").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()),
         model: data.get("model").and_then(ModelWish::read),

@@ -120,7 +120,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         let Some(NodeKind::Template(node)) = subject.flow.nodes.get(step.node).map(|node| &node.kind) else { continue };
         let place = Place::value(subject.flow.node_pointer(step.node).key("data").key("contract"));
         let id = subject.id(step.node);
-        let name = node.contract.as_ref().and_then(serde_json::Value::as_str);
+        let name = node.contract.as_deref().and_then(serde_json::Value::as_str);
         let named = match name {
             Some(name) => format!("{} names contract {}", subject.called(step.node), quoted(name)),
             None => format!("the contract of {}", subject.called(step.node)),

@@ -55,7 +55,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         {
             tell("persona", "persona", name, &[persona.file.stem(), &persona.name], spaced_alike);
         }
-        if let Some(name) = step.contract.as_ref().and_then(serde_json::Value::as_str)
+        if let Some(name) = step.contract.as_deref().and_then(serde_json::Value::as_str)
             && let Lookup::Found(contract) = subject.known.shelf.contract(name)
         {
             tell("contract", "contract", name, &contract.name().into_iter().collect::<Vec<_>>(), spaced_alike);

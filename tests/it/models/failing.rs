@@ -209,16 +209,12 @@ fn a_call_that_takes_too_long_is_given_up() {
 
 #[test]
 fn calls_side_by_side_keep_within_what_the_operator_allows_and_a_limit_halves_them() {
-    let wide: Vec<Value> = (0..12)
-        .map(|number| json!({"id": format!("s{number}"), "type": "template", "data": {"template": format!("{{topic}} {number}")}}))
-        .collect();
-    let flow = json!({"metadata": {"name": "Two", "version": "1.0.0"}, "nodes": wide, "edges": []}).to_string();
     let stand_in = StandIn::by(Speaks::OpenAi, |number, asked| match number {
         0..3 => Act::Refuse(429, vec![("retry-after-ms", "1".to_owned())], json!({"error": {"message": "slow"}})),
         _ => Act::Answer(asked.prompt()),
     });
     let settings = model("openai-compatible", &stand_in.url, "parallel = 3");
-    let (answer, said) = run(&sandbox(&settings, &flow), &["--model", "writer"]);
+    let (answer, said) = run(&sandbox(&settings, &side_by_side(12)), &["--model", "writer"]);
     assert_eq!(answer["counts"]["steps"], 12, "{said:?}");
     assert!(stand_in.most_at_once() <= 3, "{}", stand_in.most_at_once());
     assert_eq!(stand_in.asked().len(), 15);
@@ -235,6 +231,36 @@ fn a_call_that_may_take_more_than_the_budget_is_not_made() {
     let (answer, _) = run(&sandbox(&settings, &two_steps(&json!({}), &json!({}))), &["--model", "writer"]);
     assert_eq!((&answer["code"], &answer["status"]), (&json!("BUDGET_EXCEEDED"), &json!("failed")), "{answer}");
     assert_eq!(stand_in.asked().len(), 2);
+}
+
+/// Steps that wait for nothing but the topic.
+fn side_by_side(number: usize) -> String {
+    let wide: Vec<Value> = (0..number)
+        .map(|n| json!({"id": format!("s{n}"), "type": "template", "data": {"template": format!("{{topic}} {n}")}}))
+        .collect();
+    json!({"metadata": {"name": "Two", "version": "1.0.0"}, "nodes": wide, "edges": []}).to_string()
+}
+
+#[test]
+fn steps_side_by_side_come_as_far_with_a_budget_as_one_after_the_other() {
+    let answered = |parallel: usize, budget: &str| {
+        let stand_in = StandIn::by(Speaks::OpenAi, |_, _| Act::Ended("fine".to_owned(), "stop", 90));
+        let more = format!("max_output_tokens = 500\nparallel = {parallel}\n{budget}");
+        let (answer, said) =
+            run(&sandbox(&model("openai-compatible", &stand_in.url, &more), &side_by_side(6)), &["--model", "writer"]);
+        let steps = answer["counts"].clone();
+        (answer["status"].clone(), answer["code"].clone(), steps, stand_in.asked().len(), format!("{said:?}"))
+    };
+    for budget in ["per_execution_tokens = 1100", "per_day_tokens = 1100"] {
+        // Six calls take less than that together, and each may take half of it.
+        let (status, _, _, asked, said) = answered(6, budget);
+        assert_eq!((status, asked), (json!("success"), 6), "{budget}: {said}");
+    }
+    // Where what is left is too little for all, as many are answered.
+    let few = "per_execution_tokens = 700";
+    let (alone, together) = (answered(1, few), answered(6, few));
+    assert_eq!((&alone.1, &alone.2, alone.3), (&together.1, &together.2, together.3), "{alone:?} {together:?}");
+    assert_eq!(alone.1, "BUDGET_EXCEEDED");
 }
 
 #[test]
