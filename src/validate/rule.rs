@@ -54,6 +54,17 @@ pub struct Verdict {
 }
 
 impl Rule {
+    /// What most rules say whose findings are errors; each adds its id and what it looks for.
+    pub(in crate::validate) const fn error(reach: Reach, check: Check) -> Self {
+        let (severity, code) = (Severity::Error, Code::ValidationError);
+        Self { id: "", severity, reach, code, warning: None, also: &[], summary: "", check }
+    }
+
+    /// The same of those whose findings are warnings, which keep nothing from running.
+    pub(in crate::validate) const fn warning(check: Check) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(Reach::None, check) }
+    }
+
     /// Every severity and reach that its findings may have, its usual one first.
     #[cfg(feature = "internals")]
     pub fn verdicts(&self) -> impl Iterator<Item = (Severity, Reach)> {

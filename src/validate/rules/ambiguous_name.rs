@@ -11,10 +11,7 @@ use crate::validate::{
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "ambiguous-name",
-    severity: Severity::Error,
-    reach: Reach::Step,
     code: Code::AmbiguousName,
-    warning: None,
     also: &[
         Verdict {
             severity: Severity::Error,
@@ -29,7 +26,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
         },
     ],
     summary: "A name means one flow or one template.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Step, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::names::{Few, MOST_NAMED, quoted};
 use crate::validate::ReadSource;
@@ -11,13 +10,9 @@ use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "ambiguous-output",
-    severity: Severity::Error,
-    reach: Reach::Flow,
-    code: Code::ValidationError,
-    warning: None,
     also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "nobody reads the name" }],
     summary: "No two node ids give one variable name.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Flow, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
 use crate::names::{nearly_same, quoted, shown};
@@ -12,17 +11,13 @@ use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity
 /// error.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-contract",
-    severity: Severity::Error,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
     also: &[Verdict {
         severity: Severity::Warning,
         reach: Reach::None,
         when: "a keyword is misspelt, and checks nothing",
     }],
     summary: "The contract of a node is a JSON Schema that refers to nothing outside of itself.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::None, Check::Flow(check))
 };
 
 /// A part of a schema that no object meets.

@@ -3,22 +3,16 @@
 use serde_json::Value;
 
 use super::misspelt_field::nodes;
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::{LONGEST_BACKOFF, MOST_RETRIES};
 use crate::names::quoted;
-use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FileSubject, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-retry",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "A `retry` holds `times`, at most 10, and `backoffMs`, at most 60,000, and nothing else.",
-    check: Check::File(check),
+    ..Rule::warning(Check::File(check))
 };
 
 const FIELDS: [&str; 2] = ["times", "backoffMs"];

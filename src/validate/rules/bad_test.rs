@@ -12,17 +12,13 @@ use crate::validate::{Check, Drafts, REGISTRY, Reach, Rule, Severity, Verdict};
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-test",
-    severity: Severity::Error,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
     also: &[Verdict {
         severity: Severity::Warning,
         reach: Reach::None,
         when: "it expects nothing, or has a mock of a flow within the flow",
     }],
     summary: "Every test names a flow, inputs, a variable set, steps, results and rules that there are, and expects something.",
-    check: Check::Catalog,
+    ..Rule::error(Reach::None, Check::Catalog)
 };
 
 /// Looks up the flow that a name means.

@@ -4,18 +4,14 @@ use crate::code::Code;
 use crate::document::Place;
 use crate::model::Shape;
 use crate::names::shown;
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, StepScope};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, StepScope};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "cycle",
-    severity: Severity::Error,
-    reach: Reach::Flow,
     code: Code::CircularDependency,
-    warning: None,
-    also: &[],
     summary: "The edges form no ring.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Flow, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::code::{Code, WarningCode};
+use crate::code::WarningCode;
 use crate::document::{Edit, Place};
 use crate::names::{quoted, shown};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
@@ -10,13 +10,10 @@ use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "dangling-edge",
-    severity: Severity::Error,
-    reach: Reach::Flow,
-    code: Code::ValidationError,
     warning: Some(WarningCode::DanglingEdge),
     also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "with `lenient`" }],
     summary: "Both ends of an edge are nodes of the flow.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Flow, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

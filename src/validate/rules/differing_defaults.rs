@@ -1,21 +1,15 @@
 //! `differing-defaults`: which default counts depends on the drawing.
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::{NodeKind, text_of};
 use crate::names::quoted;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "differing-defaults",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "Input nodes that declare one variable give it one default.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

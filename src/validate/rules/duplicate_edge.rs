@@ -2,22 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::code::Code;
 use crate::document::{Edit, Place};
 use crate::names::quoted;
 use crate::validate::tidying::free_id;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "duplicate-edge",
-    severity: Severity::Error,
-    reach: Reach::Flow,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "No two edges have the same id.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Flow, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

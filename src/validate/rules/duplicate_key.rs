@@ -1,20 +1,16 @@
 //! `duplicate-key`: an object holds a key twice, and readers differ in which one counts.
 
-use crate::code::{Code, WarningCode};
+use crate::code::WarningCode;
 use crate::document::Place;
 use crate::names::{grouped, quoted};
-use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FileSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "duplicate-key",
-    severity: Severity::Error,
-    reach: Reach::None,
-    code: Code::ValidationError,
     warning: Some(WarningCode::DuplicateKey),
-    also: &[],
     summary: "No object holds the same key twice (the last one counts).",
-    check: Check::File(check),
+    ..Rule::error(Reach::None, Check::File(check))
 };
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {

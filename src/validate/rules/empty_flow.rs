@@ -2,23 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::code::Code;
 use crate::document::{NoteKind, Place};
 use crate::model::NodeKind;
 use crate::model::wire::UnreadKind;
 use crate::names::{quoted, shown};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "empty-flow",
-    severity: Severity::Error,
-    reach: Reach::Flow,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "A flow has at least one step, and an export at least one flow.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Flow, Check::Flow(check))
 };
 
 /// The most types that a message names.

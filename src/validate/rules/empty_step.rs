@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::{CatalogPath, quoted};
@@ -14,13 +13,9 @@ use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, V
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "empty-step",
-    severity: Severity::Error,
-    reach: Reach::Flow,
-    code: Code::ValidationError,
-    warning: None,
     also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "the text of a saved template is empty" }],
     summary: "A step has something to run: a template, a text, a tool or another flow.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Flow, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

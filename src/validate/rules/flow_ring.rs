@@ -4,18 +4,14 @@ use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::quoted;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "flow-ring",
-    severity: Severity::Error,
-    reach: Reach::Flow,
     code: Code::CircularDependency,
-    warning: None,
-    also: &[],
     summary: "No flow goes through itself, directly or by way of other flows.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Flow, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

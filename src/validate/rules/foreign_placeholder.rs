@@ -2,24 +2,18 @@
 
 use std::collections::HashSet;
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Syntax, ValueType};
 use crate::names::{CatalogPath, quoted, shown, variable_char};
 use crate::render::{Lookalike, LookalikeKind, Placeholder, lookalikes};
 use crate::validate::misreading::handed_on;
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, StepScope};
+use crate::validate::{Body, Check, Drafts, FlowSubject, ReadSource, Rule, StepScope};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "foreign-placeholder",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "Placeholders are written {name}, without blanks, double braces, filters or a dollar sign, and braces of code are not taken for placeholders.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -8,13 +8,10 @@ use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "front-matter",
-    severity: Severity::Error,
-    reach: Reach::Flow,
     code: Code::ParseError,
-    warning: None,
     also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "a comment cuts off a text" }],
     summary: "The front matter of a file in Markdown is closed, and is a mapping in YAML without anchors, tags and merges.",
-    check: Check::File(check),
+    ..Rule::error(Reach::Flow, Check::File(check))
 };
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {

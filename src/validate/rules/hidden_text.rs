@@ -2,22 +2,16 @@
 
 use serde_json::Value;
 
-use crate::code::Code;
 use crate::document::{NoteKind, Place, Pointer};
 use crate::names::{CatalogPath, counted, quoted};
 use crate::validate::finding::of_file;
-use crate::validate::{Check, Drafts, FileSubject, Finding, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FileSubject, Finding, Rule};
 
 /// The rule. Such characters are not read, so that what it finds does nothing.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "hidden-text",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "No text contains characters that people can't see and models can read.",
-    check: Check::File(check),
+    ..Rule::warning(Check::File(check))
 };
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -1,21 +1,17 @@
 //! `inexact-name`: a name that is spelt otherwise than what it means.
 
-use crate::code::{Code, WarningCode};
+use crate::code::WarningCode;
 use crate::document::{Edit, Place};
 use crate::model::{Lookup, NodeKind};
 use crate::names::{nfc, quoted, spaced};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Rule};
 
 /// The rule. The normal forms of a letter are one in all names.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "inexact-name",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
     warning: Some(WarningCode::InexactName),
-    also: &[],
     summary: "A node spells a name exactly as the flow, template, persona or contract has it.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

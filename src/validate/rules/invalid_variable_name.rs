@@ -2,24 +2,18 @@
 
 use std::collections::HashSet;
 
-use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::model::{NodeKind, Shape};
 use crate::names::{CatalogPath, VariableName, quoted};
 use crate::validate::Body;
 use crate::validate::scope::set_selector;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "invalid-variable-name",
-    severity: Severity::Error,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "A declared variable is spelt with letters and digits of any script, _ and - (otherwise flowy ignores it).",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::None, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

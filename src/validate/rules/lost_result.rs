@@ -2,21 +2,15 @@
 
 use std::collections::HashMap;
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, StepScope};
+use crate::validate::{Check, Drafts, FlowSubject, Rule, StepScope};
 
 /// The rule. What reads a step that is left out is left out, too.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "lost-result",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "No result depends on a step that may be left out.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -1,19 +1,13 @@
 //! `misfit-arguments`: arguments that the tool can't take.
 
-use crate::code::Code;
 use crate::validate::doing::FaultKind;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "misfit-arguments",
-    severity: Severity::Error,
-    reach: Reach::Step,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "The fixed arguments of a call fit the tool's schema, and fixed values for a flow fit its inputs.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Step, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

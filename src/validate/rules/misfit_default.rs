@@ -4,22 +4,16 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::model::{Declared, NodeKind, Refinement, VariableSet};
 use crate::names::{CatalogPath, VariableName, quoted};
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "misfit-default",
-    severity: Severity::Error,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "A default or a set value fits the type and the choices that `inputs` gives.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::None, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::code::Code;
 use crate::names::{CatalogPath, counted, shown};
 use crate::validate::finding::of_file;
-use crate::validate::{Check, Finding, Reach, Rule, Severity};
+use crate::validate::{Check, Finding, Rule};
 
 /// The longest path in a message, in characters.
 const LONGEST: usize = 200;
@@ -13,13 +12,8 @@ const LONGEST: usize = 200;
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "misplaced-file",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "Every file that looks like a catalog file is in a folder that flowy reads.",
-    check: Check::Catalog,
+    ..Rule::warning(Check::Catalog)
 };
 
 /// Files that are not read, each with the path under which it would be: one finding for each folder and ending.

@@ -2,18 +2,14 @@
 
 use crate::code::Code;
 use crate::validate::doing::FaultKind;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-flow",
-    severity: Severity::Error,
-    reach: Reach::Step,
     code: Code::FlowNotFound,
-    warning: None,
-    also: &[],
     summary: "The flow that a node goes through is in the catalog, and can be executed.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Step, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -9,17 +9,14 @@ use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule,
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-flow-input",
-    severity: Severity::Error,
-    reach: Reach::Step,
     code: Code::MissingVariables,
-    warning: None,
     also: &[Verdict {
         severity: Severity::Warning,
         reach: Reach::None,
         when: "the node hands over an input that callers may leave out",
     }],
     summary: "A node gives the flow it goes through every input that it needs.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Step, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

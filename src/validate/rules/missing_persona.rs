@@ -1,21 +1,15 @@
 //! `missing-persona`: the role a step asks for isn't there, or can't be used.
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::Lookup;
 use crate::names::{quoted, shown};
-use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule};
 
 /// The rule. A direct execution needs no persona; a guided one does not begin on an error.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-persona",
-    severity: Severity::Error,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "The persona that a node names is in the catalog and can be used.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::None, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

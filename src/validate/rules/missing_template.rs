@@ -10,8 +10,6 @@ use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-template",
-    severity: Severity::Error,
-    reach: Reach::Step,
     code: Code::TemplateNotFound,
     warning: Some(WarningCode::MissingTemplate),
     also: &[Verdict {
@@ -20,7 +18,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
         when: "the node has a text of its own, which is used",
     }],
     summary: "The template that a node names is in the catalog.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Step, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

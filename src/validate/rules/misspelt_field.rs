@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use crate::code::Code;
 use crate::document::{NoteKind, Place, Pointer};
 use crate::names::{few, nearly_same, quoted};
 use crate::validate::spelling::{self, DOING, Meant, Spelling};
@@ -11,16 +10,12 @@ use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "misspelt-field",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
     also: &[
         Verdict { severity: Severity::Error, reach: Reach::Step, when: "a step in Markdown loses a setting" },
         Verdict { severity: Severity::Error, reach: Reach::Flow, when: "a heading that was to begin a step" },
     ],
     summary: "Fields that have an effect are spelt correctly and stand where flowy reads them.",
-    check: Check::File(check),
+    ..Rule::warning(Check::File(check))
 };
 
 /// An object whose fields are looked at.

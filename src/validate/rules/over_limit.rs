@@ -9,17 +9,13 @@ use crate::validate::{Body, Check, Drafts, FlowSubject, Options, Reach, Rule, Se
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "over-limit",
-    severity: Severity::Error,
-    reach: Reach::Flow,
-    code: Code::ValidationError,
-    warning: None,
     also: &[Verdict {
         severity: Severity::Error,
         reach: Reach::Step,
         when: "the steps up to one declare, read and set too many names, or a flow within the flow goes too deep",
     }],
     summary: "A flow has at most 1,000 nodes and 5,000 edges, its ids at most 50 characters, and with the flows within it at most 10,000 steps and 100,000 names.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Flow, Check::Flow(check))
 };
 
 /// The most steps of a flow with every flow within it unfolded.

@@ -1,22 +1,16 @@
 //! `path-into-text`: a text has no fields to read.
 
-use crate::code::Code;
 use crate::document::{Note, NoteKind};
 use crate::model::OutputShape;
 use crate::render::Placeholder;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Rule};
 use crate::validate::{OutputPart, ReadSource};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "path-into-text",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "A dot path reads into something that has fields.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

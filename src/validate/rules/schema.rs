@@ -7,7 +7,6 @@ use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value};
 
-use crate::code::Code;
 use crate::document::{Document, Place, Pointer};
 use crate::model::wire::{UnreadKind, is_markdown, is_tests};
 use crate::names::{few, nearest, quoted, shown};
@@ -17,13 +16,9 @@ use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "schema",
-    severity: Severity::Error,
-    reach: Reach::Flow,
-    code: Code::ValidationError,
-    warning: None,
     also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "the field only describes" }],
     summary: "The file has the fields and types of the published JSON Schema (schemas/).",
-    check: Check::File(check),
+    ..Rule::error(Reach::Flow, Check::File(check))
 };
 
 /// The schema of flow files, compiled once.

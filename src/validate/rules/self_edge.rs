@@ -1,21 +1,15 @@
 //! `self-edge`: a step would wait for itself.
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::Shape;
 use crate::names::quoted;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "self-edge",
-    severity: Severity::Error,
-    reach: Reach::Flow,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "No edge leads from a node to itself.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Flow, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -1,9 +1,8 @@
 //! `stray-example`: a request that a flow wants to be found by, and that finds others instead.
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::names::{quoted, shown};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Rule};
 
 /// The longest part of an example that a message repeats, in characters.
 const LONGEST: usize = 60;
@@ -11,13 +10,8 @@ const LONGEST: usize = 60;
 /// The rule. What an example finds is worked out by whoever knows the whole catalog; without that, nothing is said.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "stray-example",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "Each of a flow's `examples` finds that flow among the first three of the catalog.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

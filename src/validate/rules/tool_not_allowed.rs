@@ -2,18 +2,14 @@
 
 use crate::code::Code;
 use crate::validate::doing::FaultKind;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "tool-not-allowed",
-    severity: Severity::Error,
-    reach: Reach::Step,
     code: Code::ToolNotAllowed,
-    warning: None,
-    also: &[],
     summary: "The tool that a node calls is one that the operator allows.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Step, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

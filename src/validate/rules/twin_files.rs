@@ -2,21 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::code::Code;
 use crate::names::{CatalogPath, Few, same_file, shown};
 use crate::validate::finding::of_file;
-use crate::validate::{Check, Finding, Reach, Rule, Severity};
+use crate::validate::{Check, Finding, Rule};
 
 /// The rule. A computer whose file system ignores case or normal form has only one of them.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "twin-files",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "No two files have paths that differ only in case or Unicode form.",
-    check: Check::Catalog,
+    ..Rule::warning(Check::Catalog)
 };
 
 /// One finding for each group of such files, at the first of them.

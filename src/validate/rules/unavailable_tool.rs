@@ -10,17 +10,14 @@ use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, V
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unavailable-tool",
-    severity: Severity::Error,
-    reach: Reach::Step,
     code: Code::ToolUnavailable,
-    warning: None,
     also: &[Verdict {
         severity: Severity::Warning,
         reach: Reach::None,
         when: "its server could not be asked, so that the call is not checked",
     }],
     summary: "The server of the tool that a node calls is switched on, and says what tools it has.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Step, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::Value;
 
-use crate::code::Code;
 use crate::document::{NoteKind, Place, Pointer};
 use crate::graph::Ancestors;
 use crate::model::{NodeKind, Shape, Syntax};
@@ -12,18 +11,13 @@ use crate::names::{CatalogPath, quoted, unreadable_id};
 use crate::render::placeholders;
 use crate::validate::misreading::is_named_as_output;
 use crate::validate::{Body, Read, ReadSource, StepScope};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unbound-placeholder",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "A placeholder names something: a declared variable, an input or an earlier output.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

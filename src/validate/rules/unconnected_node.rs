@@ -3,24 +3,18 @@
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::few;
 use crate::validate::misreading::MOST_COMPARED;
 use crate::validate::rule::EDGES;
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, output_names};
+use crate::validate::{Body, Check, Drafts, FlowSubject, ReadSource, Rule, output_names};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unconnected-node",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "In a flow of several steps, each step has an edge, and a step feeds each result.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 /// How a result is written in Markdown.

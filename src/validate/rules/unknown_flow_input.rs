@@ -1,22 +1,16 @@
 //! `unknown-flow-input`: a value for an input that another flow does not have.
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::KnownFlow;
 use crate::names::{few, quoted};
 use crate::validate::doing::strangers;
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-flow-input",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "Every value that a node gives to another flow is one of that flow's inputs.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

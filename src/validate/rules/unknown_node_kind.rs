@@ -2,22 +2,18 @@
 
 use serde_json::Value;
 
-use crate::code::{Code, WarningCode};
+use crate::code::WarningCode;
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::{few, quoted};
-use crate::validate::{Check, Drafts, FlowSubject, IGNORE_KEY, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, IGNORE_KEY, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-node-kind",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
     warning: Some(WarningCode::UnknownNodeKind),
-    also: &[],
     summary: "A node has a known type: multi_input, template, tool, flow or result.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

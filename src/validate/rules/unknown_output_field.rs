@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::{Leads, NodeKind, OutputShape, Part};
 use crate::names::{VariableName, quoted, shown};
@@ -14,10 +13,6 @@ use crate::validate::{
 /// The rule. A direct execution leaves a path into a text as it stands; a guided one does not begin on an error.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-output-field",
-    severity: Severity::Error,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
     also: &[
         Verdict { severity: Severity::Error, reach: Reach::Step, when: "the results of another flow, which are known" },
         Verdict {
@@ -27,7 +22,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
         },
     ],
     summary: "A step reads only fields that the earlier step's output has.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::None, Check::Flow(check))
 };
 
 /// The most paths that are looked at in one flow: a contract may take long to look through.

@@ -3,22 +3,16 @@
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
-use crate::code::Code;
 use crate::document::{Place, Pointer};
 use crate::model::{NodeKind, VariableSet};
 use crate::names::{VariableName, nfc, quoted};
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, StepScope};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Rule, StepScope};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-set-key",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "A variable set gives values only to names that its text uses, and no two sets of a text have one name.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -2,18 +2,14 @@
 
 use crate::code::Code;
 use crate::validate::doing::FaultKind;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-tool",
-    severity: Severity::Error,
-    reach: Reach::Step,
     code: Code::ToolNotFound,
-    warning: None,
-    also: &[],
     summary: "The tool that a node calls exists, as far as the operator's servers are known.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Step, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -2,18 +2,14 @@
 
 use crate::code::Code;
 use crate::validate::doing::FaultKind;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-variable-set",
-    severity: Severity::Error,
-    reach: Reach::Step,
     code: Code::InvalidRequest,
-    warning: None,
-    also: &[],
     summary: "The variable set that a node chooses is one of the flow that it goes through.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Step, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -1,23 +1,17 @@
 //! `unordered-tools`: two steps of a flow in Markdown that may change something, and no text says which comes
 //! first.
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::graph::Ancestors;
 use crate::model::{Shape, ToolLookup};
 use crate::names::quoted;
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unordered-tools",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "In a flow in Markdown, steps that call tools that change something wait for each other.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

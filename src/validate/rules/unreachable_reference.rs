@@ -1,23 +1,17 @@
 //! `unreachable-reference`: the output that a step reads can't be there yet.
 
-use crate::code::Code;
 use crate::graph::Ancestors;
 use crate::model::Edge;
 use crate::names::quoted;
 use crate::validate::ReadSource;
 use crate::validate::rule::EDGES;
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unreachable-reference",
-    severity: Severity::Error,
-    reach: Reach::Flow,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "A step reads only the outputs of steps that come before it.",
-    check: Check::Flow(check),
+    ..Rule::error(Reach::Flow, Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -3,23 +3,17 @@
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::NodeKind;
 use crate::names::{quoted, unreadable_id};
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, StepScope};
+use crate::validate::{Body, Check, Drafts, FlowSubject, ReadSource, Rule, StepScope};
 
 /// The rule. Where a model carries the steps out, each of them may matter by itself, so flows with personas or
 /// contracts are left alone; so are tools and other flows, which may act.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unread-output",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "The output of a step is read by another step or shown as a result.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::code::Code;
 use crate::document::{Locator, Place, Position, Span};
 use crate::model::{Contract, Persona, PersonaFront};
 use crate::names::{CatalogPath, nearly_same, quoted, spelt_in_tags};
@@ -14,17 +13,13 @@ use crate::validate::{Check, Finding, Reach, Rule, Severity, Verdict, parse};
 /// The rule. Where a flow names the file, the flow's own finding says so.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unusable-file",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
     also: &[Verdict {
         severity: Severity::Error,
         reach: Reach::None,
         when: "a flow names it, and the file alone is checked",
     }],
     summary: "Every persona and contract file can be used, even if no flow names it.",
-    check: Check::Catalog,
+    ..Rule::warning(Check::Catalog)
 };
 
 /// What is wrong with the text of a persona or a contract.

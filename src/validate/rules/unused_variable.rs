@@ -4,24 +4,18 @@ use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use super::foreign_placeholder::written_otherwise;
-use crate::code::Code;
 use crate::document::{Edit, Place, Pointer};
 use crate::model::NodeKind;
 use crate::names::{CatalogPath, quoted};
 use crate::validate::misreading::unused_inputs;
 use crate::validate::{Body, Read, ReadSource, StepScope};
-use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity};
+use crate::validate::{Check, Drafts, FlowSubject, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unused-variable",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "A text uses every declared variable.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {

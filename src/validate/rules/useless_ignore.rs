@@ -1,17 +1,11 @@
 //! `useless-ignore`: an entry that suppresses a rule without a reason, without need, or in vain; found when the
 //! findings that it could suppress are known.
 
-use crate::code::Code;
-use crate::validate::{Check, Reach, Rule, Severity};
+use crate::validate::{Check, Rule};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "useless-ignore",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "Every suppressed rule has a reason, finds something there, and may be suppressed.",
-    check: Check::Catalog,
+    ..Rule::warning(Check::Catalog)
 };

@@ -1,22 +1,16 @@
 //! `useless-mapping`: a mapping that carries nothing.
 
-use crate::code::Code;
 use crate::document::Place;
 use crate::model::OutputShape;
 use crate::names::{VariableName, quoted};
 use crate::validate::scope::mapping_source;
-use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Read, ReadSource, Rule, Severity, StepScope};
+use crate::validate::{Body, Check, Drafts, FlowSubject, Read, ReadSource, Rule, StepScope};
 
 /// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "useless-mapping",
-    severity: Severity::Warning,
-    reach: Reach::None,
-    code: Code::ValidationError,
-    warning: None,
-    also: &[],
     summary: "The value that an edge maps exists, and the step at the edge's end uses it.",
-    check: Check::Flow(check),
+    ..Rule::warning(Check::Flow(check))
 };
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
