@@ -20,10 +20,3 @@ pub use record_file::RecordFile;
 pub(crate) use shelf::age;
 pub use shelf::{Failure, Found, Loaded, Shelf, Stale};
 pub use span::Lifetime;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Locks, also after another thread panicked: every value kept here stays whole between statements.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -18,12 +18,13 @@ mod stock;
 mod templates;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use crate::cache::Flights;
 use crate::config::Settings;
 use crate::discover::{DamagedIndex, Figures, FileProblem, FlowIndex, NameMatch, Page, Selection, TemplateRow, page};
 use crate::document::Position;
+use crate::lock::lock;
 use crate::model::{Directory, Listed, Lookup, Toolbox, Unusable};
 use crate::names::{CatalogPath, ItemName, MOST_NAMED, file_stem, quoted};
 use crate::source::{Snapshot, View};
@@ -159,7 +160,7 @@ impl<K: Default + Send + Sync + 'static> Catalogs<K> {
                 let snapshot = view.snapshot.clone();
                 let flight = self.flights.join(key.clone(), move || build::open(snapshot, key, lenient)).await;
                 let opened = flight.unwrap_or(Err(CatalogError::Stopped))?;
-                let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut open = lock(&self.open);
                 open.retain(|other| other.revision != opened.revision);
                 open.push_back(opened.clone());
                 while open.len() > OPEN_CATALOGS {
@@ -172,7 +173,7 @@ impl<K: Default + Send + Sync + 'static> Catalogs<K> {
     }
 
     fn kept(&self, key: &str, snapshot: &Arc<Snapshot>) -> Option<Arc<OpenedRevision<K>>> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = lock(&self.open);
         open.iter().find(|opened| opened.revision == key && opened.stands_for(snapshot)).cloned()
     }
 }
@@ -290,7 +291,7 @@ impl<K: Send + Sync> Catalog<K> {
         selection: &Selection,
         figures: &Figures<'_>,
     ) -> Result<Arc<Page>, CatalogError> {
-        let pages = || self.shared.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let pages = || lock(&self.shared.pages);
         if let Some((_, page)) = pages().iter().find(|(other, _)| other == selection) {
             return Ok(page.clone());
         }

@@ -36,6 +36,7 @@ mod tokens;
 mod clock;
 mod config;
 mod files;
+mod lock;
 
 mod cache;
 mod web;

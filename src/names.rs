@@ -9,6 +9,7 @@ mod alike;
 mod few;
 mod legible;
 mod nearest;
+mod words;
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -22,7 +23,8 @@ use unicode_normalization::UnicodeNormalization as _;
 pub use alike::{folded, same_file};
 pub use few::{Few, MOST_NAMED, counted, few, grouped};
 pub use legible::{hidden, invisible, legible, spelt_in_tags, unseen};
-pub use nearest::{Comparisons, nearest, nearly_same};
+pub use nearest::{Comparisons, did_you_mean, nearest, nearly_same};
+pub(crate) use words::words;
 
 /// Longest name of a flow or template, in characters.
 pub const LONGEST_NAME: usize = 200;

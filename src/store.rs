@@ -17,12 +17,13 @@ mod summary;
 mod usage;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params, params_from_iter};
 
+use crate::lock::lock;
 use crate::run::{Entry, ExecutionId, GuidedState};
 
 pub use error::StoreError;
@@ -381,7 +382,7 @@ impl Store {
         open: impl FnOnce(&Path, Duration) -> Result<OpenedStore, StoreError>,
         work: impl FnOnce(&OpenedStore) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut held = connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(connection);
         // A file that was moved away or deleted meanwhile is no place to keep anything.
         if held.as_ref().is_some_and(|opened| !opened.is_still_at(&self.file)) {
             *held = None;

@@ -43,7 +43,7 @@ pub(crate) fn names(flows: &[FlowRow]) -> String {
 pub(crate) fn print_tokens(set: &Set, ours: &SearchIndex, tokens: &Tokens) {
     println!("| answer | tokens (o200k) |\n|---|---|");
     for mode in [Mode::Detailed, Mode::Compact, Mode::Index] {
-        println!("| every flow, {} | {} |", mode.as_str(), tokens.of(&entries(set.flows.clone(), mode)));
+        println!("| every flow, {} | {} |", mode.word(), tokens.of(&entries(set.flows.clone(), mode)));
     }
     println!("| every name | {} |", tokens.of(&names(&set.flows)));
     for mode in [Mode::Compact, Mode::Index, Mode::Brief] {
@@ -59,7 +59,7 @@ pub(crate) fn print_tokens(set: &Set, ours: &SearchIndex, tokens: &Tokens) {
         let at = |share: usize| costs[(costs.len() - 1) * share / 100];
         println!(
             "| five candidates, {}: median, 95th of 100, most | {}, {}, {} |",
-            mode.as_str(),
+            mode.word(),
             at(50),
             at(95),
             at(100)

@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::config::{
     Environment, ProxyFault, ServerSpec, ServersFile, ServersPlace, Settings, SettingsError, TokenKind, Transport,
 };
-use crate::names::{counted, few, grouped, quoted, shown};
+use crate::names::{counted, few, grouped, quoted, shown, words};
 use crate::source::{Ask, Probe};
 use crate::store::{Filter, Store};
 use crate::web::proxy_of;
@@ -32,28 +32,18 @@ const CLOCK: TimeDelta = TimeDelta::minutes(2);
 /// Fewer requests than this may not be enough to read a catalog.
 const FEW_REQUESTS: u64 = 20;
 
-/// How something stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// As it should be.
-    Good,
-    /// Worth knowing; nothing is kept from working.
-    Note,
-    /// Something doesn't work.
-    Wrong,
-    /// It could not be asked.
-    Unknown,
-}
-
-impl Standing {
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Note => "note",
-            Self::Wrong => "wrong",
-            Self::Unknown => "unknown",
-        }
+words! {
+    /// How something stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Standing {
+        /// As it should be.
+        Good = "good",
+        /// Worth knowing; nothing is kept from working.
+        Note = "note",
+        /// Something doesn't work.
+        Wrong = "wrong",
+        /// It could not be asked.
+        Unknown = "unknown",
     }
 }
 

@@ -13,7 +13,7 @@ use crate::app::{App, Code, Error, Origin};
 use crate::execute::{self, Carried, Executed, Options, ToolProgress, Workers};
 use crate::generate::{ModelChoice, ModelWorker, Models, OnPiece, Priced};
 use crate::model::{ValueType, is_among, text_or_json};
-use crate::names::{ItemName, MOST_NAMED, few, quoted};
+use crate::names::{ItemName, MOST_NAMED, did_you_mean, few, quoted, words};
 use crate::plan::{Input, Plan, Work};
 use crate::run::{Given, Limits, OnFailure, Refusal, Run};
 use crate::validate::Finding;
@@ -37,31 +37,17 @@ pub struct ExecuteRequest {
     pub models: ModelChoice,
 }
 
-/// How much of an execution is answered.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Detail {
-    /// Everything.
-    #[default]
-    Full,
-    /// The outputs, without what went into them.
-    Outputs,
-    /// The final result alone.
-    Final,
-}
-
-impl Detail {
-    /// Every detail, by its word.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::Full, "full"), (Self::Outputs, "outputs"), (Self::Final, "final")];
-
-    /// Reads a detail's word.
-    pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, name)| *name == word).map(|(detail, _)| *detail)
-    }
-
-    /// The detail's word.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(detail, _)| *detail == self).map_or("full", |(_, word)| word)
+words! {
+    /// How much of an execution is answered.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+    pub enum Detail {
+        /// Everything.
+        #[default]
+        Full = "full",
+        /// The outputs, without what went into them.
+        Outputs = "outputs",
+        /// The final result alone.
+        Final = "final",
     }
 }
 
@@ -240,7 +226,7 @@ impl App {
             let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
             let prepared = catalog.prepare(&request.flow).await?;
             if let Some((name, near)) = self.models.names_nobody(&request.models, prepared.plan()?) {
-                let meant = near.first().map(|near| format!("did you mean {}? ", quoted(near))).unwrap_or_default();
+                let meant = did_you_mean(near.first()).map(|asked| format!("{asked} ")).unwrap_or_default();
                 return Err(Error::new(
                     Code::InvalidRequest,
                     format!("`model` replaces {}, which neither the flow nor the operator names", quoted(name)),

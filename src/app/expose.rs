@@ -18,7 +18,7 @@ use crate::catalog::calls_of;
 use crate::config::{Expose, ExposeList, Settings, reserved_tool_name};
 use crate::discover::{DamagedIndex, FlowIndex};
 use crate::model::ToolAddress;
-use crate::names::{counted, nearest, quoted};
+use crate::names::{counted, did_you_mean, nearest, quoted};
 
 pub use hints::Hints;
 
@@ -182,7 +182,7 @@ impl fmt::Display for NotExposed {
                 write!(f, "{}: it is on --expose-list, and its file does not say expose: true", no_tool(flow))
             }
             Self::NotThere { name, nearest } => {
-                let meant = nearest.as_deref().map(|near| format!("; did you mean {}?", quoted(near)));
+                let meant = did_you_mean(nearest).map(|asked| format!("; {asked}"));
                 write!(f, "no flow is called {}, which is on --expose-list{}", quoted(name), meant.unwrap_or_default())
             }
             Self::EmptyList { marked } => {

@@ -14,7 +14,7 @@ use crate::clock::{Clock, SystemClock, error_id};
 use crate::code::Code;
 use crate::discover::{DamagedIndex, DiscoverError};
 use crate::model::Unusable;
-use crate::names::quoted;
+use crate::names::{did_you_mean, quoted};
 use crate::run::Refusal;
 use crate::validate::{Finding, Reach, TELL_FLOWS_APART, TELL_TEMPLATES_APART};
 
@@ -104,12 +104,10 @@ impl Error {
     /// Something asked for that isn't there, with the names that are spelt alike.
     pub fn not_found(code: Code, what: &str, name: &str, nearest: &[String]) -> Self {
         let error = Self::new(code, format!("there is no {what} {}", quoted(name)));
-        if nearest.is_empty() {
-            return error.next("call flows_list to see the names");
+        match did_you_mean(nearest) {
+            Some(asked) => error.next(format!("{asked} flows_list shows all names")).detail("nearest", json!(nearest)),
+            None => error.next("call flows_list to see the names"),
         }
-        let near: Vec<String> = nearest.iter().map(|name| quoted(name)).collect();
-        let step = format!("did you mean {}? flows_list shows all names", near.join(" or "));
-        error.next(step).detail("nearest", json!(nearest))
     }
 
     /// The exit code of the command line.

@@ -150,7 +150,7 @@ impl App {
         overlooked.retain(|(_, meant)| meant.starts_with(folder));
         let took = self.clock.reading().saturating_sub(begun);
         tracing::info!(
-            mode = page.mode.as_str(),
+            mode = page.mode.word(),
             entries = page.returned,
             total = page.total,
             tokens = page.estimated_tokens,

@@ -2,7 +2,7 @@
 //! waits answered later: the newest 100, 64 MB of text, one hour.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::watch;
@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use crate::app::{Error, Origin};
 use crate::clock::Clock;
 use crate::execute::{Executed, StepEnd};
+use crate::lock::lock;
 use crate::names::{counted, shown};
 use crate::run::GuidedState;
 
@@ -219,7 +220,7 @@ impl Memory {
 
     /// Keeps an execution that has begun.
     pub fn keep(&self, execution: Kept) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push_front(execution);
+        lock(&self.kept).push_front(execution);
         self.tidy();
     }
 
@@ -227,7 +228,7 @@ impl Memory {
     pub fn tidy(&self) {
         let oldest = self.clock.now() - TimeDelta::minutes(KEPT_MINUTES);
         let (mut bytes, mut number) = (0_usize, 0_usize);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         kept.retain(|execution| {
             let finished = execution.finished.borrow();
             let running = finished.is_none();
@@ -245,12 +246,12 @@ impl Memory {
     /// One execution.
     pub fn get(&self, id: &str) -> Option<Kept> {
         self.tidy();
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|execution| execution.id == id).cloned()
+        lock(&self.kept).iter().find(|execution| execution.id == id).cloned()
     }
 
     /// All of them, the newest first.
     pub fn all(&self) -> Vec<Kept> {
         self.tidy();
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        lock(&self.kept).iter().cloned().collect()
     }
 }

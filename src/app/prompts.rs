@@ -6,13 +6,14 @@
 mod write;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
 
 use crate::app::{App, Catalog, Error, Origin, slug};
 use crate::catalog::{CatalogError, in_sets, is_passing, named_in, variables};
 use crate::discover::DamagedIndex;
+use crate::lock::lock;
 use crate::model::{Template, ValueType, text_of};
 use crate::names::shown;
 use crate::plan::{Plan, Work};
@@ -140,7 +141,7 @@ impl Catalog {
     }
 
     async fn prompts(&self, most: usize) -> Result<Arc<Vec<PromptEntry>>, Error> {
-        let kept = || self.beside().prompts.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || lock(&self.beside().prompts.listed);
         if let Some(listed) = kept().as_ref() {
             return Ok(listed.clone());
         }

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::config::{Environment, ServersError, ServersFile, ServersMistake, ServersNotice, ServersPlace, Settings};
 use crate::execute::Tools;
 use crate::model::{KnownTool, ServerStanding, Toolbox};
-use crate::names::{nearest, quoted};
+use crate::names::{did_you_mean, nearest, quoted};
 use crate::plan::{Intent, Work};
 use crate::run::Run;
 use crate::upstream::{Registry, ServerRow, Surroundings, UnfitPattern, Unreachable};
@@ -210,12 +210,8 @@ impl Servers {
             return Error::new(Code::ToolNotFound, fact).next(step);
         }
         let error = Error::new(Code::ToolNotFound, format!("there is no server {} in {file}", quoted(alias)));
-        let near: Vec<String> = nearest(alias, self.registry.aliases(), 3).into_iter().map(quoted).collect();
-        if near.is_empty() {
-            error.next("`flowy servers list` shows those there are")
-        } else {
-            error.next(format!("did you mean {}?", near.join(" or ")))
-        }
+        let next = did_you_mean(nearest(alias, self.registry.aliases(), 3));
+        error.next(next.unwrap_or_else(|| "`flowy servers list` shows those there are".to_owned()))
     }
 
     /// What is known of their tools, after those that are wanted and whose tools are not known have
@@ -283,8 +279,7 @@ fn fault(mistake: &ServersMistake) -> Value {
 }
 
 fn unfit_pattern(unfit: &UnfitPattern) -> String {
-    let near: Vec<String> = unfit.near.iter().map(|near| quoted(near)).collect();
-    let meant = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+    let meant = did_you_mean(&unfit.near).map(|asked| format!("; {asked}")).unwrap_or_default();
     format!(
         "{}: allow of the server {} holds {}, which fits no tool of it{meant}",
         unfit.place,

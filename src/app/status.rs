@@ -10,7 +10,7 @@ use crate::app::memory::{Finished, Kept};
 use crate::app::{App, Code, Error, Outcome};
 use crate::guide::Story;
 use crate::model::text_or_json;
-use crate::names::{nearest, quoted};
+use crate::names::{did_you_mean, nearest, quoted, words};
 use crate::plan::Plan;
 use crate::run::{Escalation, ExecutionId, GuidedState, Run};
 use crate::store::{Filter, Summary};
@@ -35,34 +35,20 @@ pub struct StatusRequest {
     pub cursor: Option<String>,
 }
 
-/// What a status may add.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Section {
-    /// Each step's state and output.
-    Steps,
-    /// What steps handed in besides: files, documents, data.
-    Artifacts,
-    /// What steps noticed, critical first.
-    Findings,
-    /// The texts that steps were handed.
-    Prompts,
-    /// Everything that happened, in order.
-    Events,
-}
-
-impl Section {
-    /// Every section, by its word.
-    pub const ALL: [(Self, &'static str); 5] = [
-        (Self::Steps, "steps"),
-        (Self::Artifacts, "artifacts"),
-        (Self::Findings, "findings"),
-        (Self::Prompts, "prompts"),
-        (Self::Events, "events"),
-    ];
-
-    /// Reads a section's word.
-    pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, name)| *name == word).map(|(section, _)| *section)
+words! {
+    /// What a status may add.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Section {
+        /// Each step's state and output.
+        Steps = "steps",
+        /// What steps handed in besides: files, documents, data.
+        Artifacts = "artifacts",
+        /// What steps noticed, critical first.
+        Findings = "findings",
+        /// The texts that steps were handed.
+        Prompts = "prompts",
+        /// Everything that happened, in order.
+        Events = "events",
     }
 }
 
@@ -340,8 +326,7 @@ fn no_step(plan: &Plan, node: &str) -> Error {
     let ids = || plan.steps().iter().map(|step| step.id.as_str());
     let steps: Vec<&str> = ids().take(NAMED).collect();
     let listed = if plan.steps().len() > NAMED { "the first of its steps are" } else { "its steps are" };
-    let near: Vec<String> = nearest(node, ids(), 3).into_iter().map(quoted).collect();
-    let meant = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) };
+    let meant = did_you_mean(nearest(node, ids(), 3)).map(|asked| format!("{asked} ")).unwrap_or_default();
     Error::new(Code::InvalidRequest, format!("the execution has no step {}", quoted(node)))
         .next(format!("{meant}{listed} {}; \"{RESULT}\" is the final result", steps.join(", ")))
         .detail("steps", steps.iter().map(|id| Value::String((*id).to_owned())).collect())

@@ -17,7 +17,7 @@ use crate::config::{Environment, Settings};
 use crate::document::{Edit, Locator, Place, Pointer, Position, edited};
 use crate::model::FlowTest;
 use crate::model::wire::is_among_tests;
-use crate::names::{CatalogPath, few, nearest, quoted};
+use crate::names::{CatalogPath, did_you_mean, few, nearest, quoted};
 use crate::source::{Pace, Problem, SourceSpec};
 use crate::validate::{self, Finding, Severity};
 
@@ -305,14 +305,13 @@ fn no_test(name: &str, tests: &[PlacedTest]) -> Error {
     let mut names: Vec<&str> = tests.iter().flat_map(|test| [test.name.as_str(), test.test.flow.as_str()]).collect();
     names.sort_unstable();
     names.dedup();
-    let near = nearest(name, names.iter().copied(), 3);
-    let next = match (near.is_empty(), names.is_empty()) {
-        (false, _) => format!("did you mean {}?", near.into_iter().map(quoted).collect::<Vec<_>>().join(" or ")),
-        (true, false) => {
+    let next = match (did_you_mean(nearest(name, names.iter().copied(), 3)), names.is_empty()) {
+        (Some(asked), _) => asked,
+        (None, false) => {
             let flows: BTreeSet<&str> = tests.iter().map(|test| test.test.flow.as_str()).collect();
             format!("there are tests of {}", few(flows.into_iter().map(quoted)))
         }
-        (true, true) => "write one as tests/NAME.flowtest.json, or let `flowy new` write it".to_owned(),
+        (None, true) => "write one as tests/NAME.flowtest.json, or let `flowy new` write it".to_owned(),
     };
     Error::new(Code::InvalidRequest, format!("no test is of {}", quoted(name))).next(next)
 }

@@ -12,7 +12,7 @@ mod ledger;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, NaiveDate};
@@ -22,6 +22,7 @@ use crate::app::{App, Error};
 use crate::clock::Clock;
 use crate::discover::{Mode, Times, Usage};
 use crate::execute::Executed;
+use crate::lock::lock;
 use crate::model::{Cost, Generated};
 use crate::run::{Guided, GuidedState, Status};
 use crate::store::{CountedUsage, FlowTotals, ListingTotals, ModelCount, ModelTotals, Store, UsageSpan, day_of};
@@ -190,12 +191,12 @@ impl UsageCounter {
             deprecated: count(cost.deprecated),
         };
         let day = day_of(self.clock.now());
-        self.ledger.add(|counts| counts.listing(&self.source, cost.mode.as_str(), day, &listing));
+        self.ledger.add(|counts| counts.listing(&self.source, cost.mode.word(), day, &listing));
     }
 
     async fn usage(&self) -> UsageByFlow {
         let now = self.clock.reading();
-        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = || lock(&self.recent);
         if let Some((read, usage)) = &*recent()
             && now.saturating_sub(*read) < KEPT
         {

@@ -12,7 +12,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use tokio::task::AbortHandle;
 
-use super::lock;
+use crate::lock::lock;
 
 /// The fetches that are under way, by key.
 pub struct Flights<K, T: Clone> {

@@ -11,7 +11,8 @@ use std::time::Duration;
 use cached::ShardedLruCache;
 use sha1::{Digest as _, Sha1};
 
-use super::{Folder, lock};
+use super::Folder;
+use crate::lock::lock;
 use crate::names::{ObjectId, hex};
 
 /// How many blobs stay in memory, and how large one of them may be, in bytes: 16 MiB at the most.

@@ -9,7 +9,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use super::lock;
+use crate::lock::lock;
 
 /// What such a file begins with; its last byte is raised with every change of the form.
 const MARK: &[u8; 8] = b"flowy\x00\x01\x02";

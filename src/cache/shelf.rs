@@ -12,8 +12,9 @@ use std::time::Duration;
 use cached::{ConcurrentCloneCached as _, Expires, ShardedExpiringLruCache};
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Flights, Lifetime, lock};
+use super::{Flights, Lifetime};
 use crate::clock::Clock;
+use crate::lock::lock;
 
 /// The pause after a failed question while a stale copy can be served.
 const PAUSE: TimeDelta = TimeDelta::seconds(30);

@@ -5,25 +5,18 @@ use std::fmt;
 use crate::code::Code;
 use crate::discover::{DamagedIndex, DiscoverError};
 use crate::model::Unusable;
-use crate::names::{Few, NameError, quoted};
+use crate::names::{Few, NameError, quoted, words};
 use crate::source::SourceError;
 use crate::validate::{Finding, Reach, Severity};
 
-/// What can be asked for by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ItemKind {
-    /// A flow.
-    Flow,
-    /// A template.
-    Template,
-}
-
-impl fmt::Display for ItemKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Flow => "flow",
-            Self::Template => "template",
-        })
+words! {
+    /// What can be asked for by name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ItemKind {
+        /// A flow.
+        Flow = "flow",
+        /// A template.
+        Template = "template",
     }
 }
 

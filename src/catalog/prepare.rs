@@ -1,7 +1,7 @@
 //! One flow made ready: its file and what it names are read, and it is checked and planned.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::build::not_among;
 use super::error::ItemKind;
@@ -11,6 +11,7 @@ use super::problems::{left_out, unreadable};
 use super::stock::{Judge, Manner, Stock, TemplatesOfFile};
 use super::{Catalog, CatalogError, READY_FLOWS, in_folder, is_category};
 use crate::discover::FlowRow;
+use crate::lock::lock;
 use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Unusable};
 use crate::names::{CatalogPath, Few, file_stem};
 use crate::plan::Plan;
@@ -78,7 +79,7 @@ impl<K: Send + Sync> Catalog<K> {
         let entry = self.index().row(row)?;
         let (file, place) = (entry.file.clone(), entry.place_in_file);
         {
-            let ready = self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner);
+            let ready = lock(&self.shared.ready);
             // Where a tool is called, what is known of tools belongs to it.
             let stands = |prepared: &Prepared| prepared.tools.is_none_or(|revision| revision == self.tools.revision);
             let found = ready.iter().find(|(other, at, prepared)| *other == file && *at == place && stands(prepared));
@@ -89,7 +90,7 @@ impl<K: Send + Sync> Catalog<K> {
         let (prepared, lasting) = self.read(entry).await?;
         let prepared = Arc::new(prepared);
         if lasting {
-            let mut ready = self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ready = lock(&self.shared.ready);
             ready.retain(|(other, at, _)| *other != file || *at != place);
             ready.push_back((file, place, prepared.clone()));
             while ready.len() > READY_FLOWS {

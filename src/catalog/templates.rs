@@ -1,12 +1,13 @@
 //! The templates by name, and as listings show them: a template is like a flow without steps and results.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::error::ItemKind;
 use super::inputs::inputs_of;
 use super::names::near;
 use super::{Catalog, CatalogError};
 use crate::discover::{DamagedIndex, FlowIndex, FlowRow, IndexRows};
+use crate::lock::lock;
 use crate::model::{Lookup, Template};
 use crate::names::ItemName;
 
@@ -17,7 +18,7 @@ impl<K: Send + Sync> Catalog<K> {
     /// # Errors
     /// When the catalog's own index is damaged, or this one can't be made, which is a bug.
     pub async fn template_index(&self) -> Result<FlowIndex, CatalogError> {
-        let kept = || self.shared.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || lock(&self.shared.templates);
         if let Some(index) = kept().as_ref() {
             return Ok(index.clone());
         }

@@ -23,7 +23,7 @@ pub(super) use writing::{ConvertArgs, ImportArgs, InitArgs, NewArgs};
 
 use super::settings::SettingFlags;
 use crate::app::clients::SERVER;
-use crate::app::{GuidedState, ListKind, Mode};
+use crate::app::{Detail, GuidedState, ListKind, Mode, OnFailure};
 use crate::config::Answers;
 use crate::report::draw::FORMATS;
 use crate::report::files::FILE_KINDS;
@@ -295,7 +295,7 @@ pub(super) enum Command {
 pub(super) struct ListArgs {
     /// How much to show of each flow
     #[arg(long, value_name = "MODE", default_value = "compact",
-          value_parser = PossibleValuesParser::new(Mode::WORDS))]
+          value_parser = PossibleValuesParser::new(Mode::OFFERED_WORDS))]
     pub(super) mode: String,
     /// What to list
     #[arg(long, value_name = "KIND", default_value = "flows", value_parser = PossibleValuesParser::new(ListKind::WORDS))]
@@ -366,7 +366,7 @@ pub(super) struct RunArgs {
     pub(super) answers: Option<String>,
     /// Whether steps that don't depend on a failed step still run
     #[arg(long, value_name = "WHAT", default_value = "continue",
-          value_parser = PossibleValuesParser::new(["continue", "stop"]))]
+          value_parser = PossibleValuesParser::new(OnFailure::WORDS))]
     pub(super) on_failure: String,
     /// Print this result to stdout, if the flow has several
     #[arg(long, value_name = "LABEL", conflicts_with = "json", value_parser = NonEmptyStringValueParser::new())]
@@ -379,7 +379,7 @@ pub(super) struct RunArgs {
     pub(super) keep: Option<PathBuf>,
     /// How much detail --json gives of each step
     #[arg(long, value_name = "DETAIL", default_value = "full",
-          value_parser = PossibleValuesParser::new(["full", "outputs", "final"]))]
+          value_parser = PossibleValuesParser::new(Detail::WORDS))]
     pub(super) detail: String,
 }
 

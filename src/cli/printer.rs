@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal, Write as _};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use anstream::{AutoStream, ColorChoice};
 use clap::builder::StyledStr;
@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::args::Color;
 use super::help::UNBROKEN;
 use crate::app::Error;
+use crate::lock::lock;
 use crate::names::unprintable;
 use crate::report::human::{self, Look};
 
@@ -213,14 +214,14 @@ struct SoFar {
 impl Streamed {
     /// Shows more of it. Each character is judged alone, so it does not matter where a text is cut.
     pub(super) fn more(&self, piece: &str) {
-        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut so_far = lock(&self.so_far);
         so_far.text.push_str(piece);
         so_far.show(&human::safe_block(piece));
     }
 
     /// Says that what was shown is void.
     pub(super) fn again(&self) {
-        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut so_far = lock(&self.so_far);
         if !so_far.text.is_empty() {
             so_far.end_line();
             so_far.show("[the answer broke off, and begins anew]\n");
@@ -230,7 +231,7 @@ impl Streamed {
 
     /// Ends its last line; whether all of this text was shown, and nothing else.
     pub(super) fn end(&self, whole: Option<&str>) -> bool {
-        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut so_far = lock(&self.so_far);
         so_far.end_line();
         !so_far.text.is_empty() && whole == Some(so_far.text.as_str())
     }

@@ -1,11 +1,12 @@
 //! A sign of life on a terminal, when something takes long enough to be noticed.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::printer::Printer;
+use crate::lock::lock;
 
 /// What takes less time than this needs no sign of life.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -20,7 +21,7 @@ static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Writes something to stderr without mixing it with the line that is shown there.
 pub(super) fn above<T>(write: impl FnOnce() -> T) -> T {
-    let bar = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let bar = lock(&SHOWN).clone();
     match bar {
         Some(bar) => bar.suspend(write),
         None => write(),
@@ -29,7 +30,7 @@ pub(super) fn above<T>(write: impl FnOnce() -> T) -> T {
 
 /// What the line that is shown now says from here on.
 pub(super) fn say(what: &str) {
-    if let Some(bar) = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+    if let Some(bar) = lock(&SHOWN).as_ref() {
         bar.set_message(crate::names::shown(what, LONGEST));
     }
 }
@@ -60,7 +61,7 @@ pub(super) struct Above {
 impl Above {
     /// Says it now, or when the line is shown; whether that may be.
     pub(super) fn say(&self, text: String) -> bool {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = lock(&self.lines);
         if lines.hushed {
             return false;
         }
@@ -74,7 +75,7 @@ impl Above {
 
     /// Whether what was said has been seen. Nothing is shown any more after this.
     pub(super) fn seen(&self) -> bool {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = lock(&self.lines);
         lines.waiting.clear();
         lines.begun
     }
@@ -90,7 +91,7 @@ pub(super) struct Hush {
 impl Hush {
     /// Takes it away, unless that is done.
     pub(super) fn hush(&self) {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = lock(&self.lines);
         if !std::mem::replace(&mut lines.hushed, true) {
             self.bar.finish_and_clear();
             self.bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -108,7 +109,7 @@ impl ProgressLine {
         bar.set_message(crate::names::shown(what, LONGEST));
         let wanted = printer.err_is_terminal() && !printer.quiet();
         if wanted {
-            *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+            *lock(&SHOWN) = Some(bar.clone());
         }
         Self { bar, wanted, lines: Arc::default() }
     }
@@ -132,7 +133,7 @@ impl ProgressLine {
     pub(super) async fn run(&self) -> std::convert::Infallible {
         if self.wanted {
             tokio::time::sleep(PATIENCE).await;
-            let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lines = lock(&self.lines);
             if !lines.hushed {
                 self.bar.set_draw_target(ProgressDrawTarget::stderr());
                 self.bar.enable_steady_tick(TICK);
@@ -149,7 +150,7 @@ impl ProgressLine {
 
 impl Drop for ProgressLine {
     fn drop(&mut self) {
-        SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take();
+        lock(&SHOWN).take();
         self.bar.finish_and_clear();
     }
 }

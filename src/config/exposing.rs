@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::error::SettingsError;
 use super::reading::{GivenSetting, bad_spelling, not_a_choice};
-use crate::names::unprintable;
+use crate::names::{unprintable, words};
 
 /// The longest prefix, in characters: with a name of 40 it stays below the 64 that clients take.
 const LONGEST_PREFIX: usize = 16;
@@ -15,16 +15,18 @@ const NO_PREFIX: &str = "none";
 /// How the names of the server's own tools begin.
 const OWN: &str = "flows";
 
-/// Which flows are offered as tools of their own.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Expose {
-    /// None: the list of tools is the same for every catalog.
-    #[default]
-    None,
-    /// Those that ask for it (`expose: true`) and stand on the operator's list.
-    Marked,
-    /// All, or those of the list where there is one.
-    All,
+words! {
+    /// Which flows are offered as tools of their own.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum Expose {
+        /// None: the list of tools is the same for every catalog.
+        #[default]
+        None = "none",
+        /// Those that ask for it (`expose: true`) and stand on the operator's list.
+        Marked = "marked",
+        /// All, or those of the list where there is one.
+        All = "all",
+    }
 }
 
 /// The operator's list of flows.
@@ -67,16 +69,6 @@ pub(super) fn prefix_word(prefix: &str) -> &str {
     if prefix.is_empty() { NO_PREFIX } else { prefix }
 }
 
-impl Expose {
-    /// Every choice, by its word.
-    pub const ALL: [(Self, &'static str); 3] = [(Self::None, "none"), (Self::Marked, "marked"), (Self::All, "all")];
-
-    /// The choice's word.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(choice, _)| *choice == self).map_or("none", |(_, word)| word)
-    }
-}
-
 /// Whether a name is the server's own, or would be taken for it: `flows`, or one that begins with
 /// `flows_` or `flows-`, however it is cased.
 pub fn reserved_tool_name(name: &str) -> bool {
@@ -90,10 +82,7 @@ pub fn reserved_tool_name(name: &str) -> bool {
 /// `NotAChoice`.
 pub(super) fn expose(given: GivenSetting<'_>) -> Result<Expose, SettingsError> {
     let word = given.text.to_ascii_lowercase();
-    match Expose::ALL.iter().find(|(_, name)| *name == word) {
-        Some((choice, _)) => Ok(*choice),
-        None => Err(not_a_choice(given, &["none", "marked", "all"])),
-    }
+    Expose::named(&word).ok_or_else(|| not_a_choice(given, &Expose::WORDS))
 }
 
 /// Names with commas between them, or `*`.

@@ -5,10 +5,10 @@
 
 mod entry;
 
-use std::fmt;
 use std::time::Duration;
 
 use super::secret::Secret;
+use crate::names::words;
 
 pub(super) use entry::{did_you_mean, read};
 
@@ -16,40 +16,26 @@ pub(super) use entry::{did_you_mean, read};
 pub(super) const SECTION: &str = "models";
 /// What stands for "no model" where a model may be named.
 pub const NO_MODEL: &str = "none";
-/// Whose shape of requests and answers an address speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Provider {
-    /// Anthropic's Messages API.
-    Anthropic,
-    /// `OpenAI`'s Chat Completions API.
-    OpenAi,
-    /// Google's Gemini API.
-    Gemini,
-    /// Mistral's API, in `OpenAI`'s shape.
-    Mistral,
-    /// Anything else in `OpenAI`'s shape: `vLLM`, llama.cpp, LM Studio, gateways.
-    OpenAiCompatible,
-    /// Ollama's own API.
-    Ollama,
+words! {
+    /// Whose shape of requests and answers an address speaks.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Provider {
+        /// Anthropic's Messages API.
+        Anthropic = "anthropic",
+        /// `OpenAI`'s Chat Completions API.
+        OpenAi = "openai",
+        /// Google's Gemini API.
+        Gemini = "gemini",
+        /// Mistral's API, in `OpenAI`'s shape.
+        Mistral = "mistral",
+        /// Anything else in `OpenAI`'s shape: `vLLM`, llama.cpp, LM Studio, gateways.
+        OpenAiCompatible = "openai-compatible",
+        /// Ollama's own API.
+        Ollama = "ollama",
+    }
 }
 
 impl Provider {
-    /// Every provider, by its word.
-    pub const ALL: [(Self, &'static str); 6] = [
-        (Self::Anthropic, "anthropic"),
-        (Self::OpenAi, "openai"),
-        (Self::Gemini, "gemini"),
-        (Self::Mistral, "mistral"),
-        (Self::OpenAiCompatible, "openai-compatible"),
-        (Self::Ollama, "ollama"),
-    ];
-    const WORDS: &'static [&'static str] = &["anthropic", "openai", "gemini", "mistral", "openai-compatible", "ollama"];
-
-    /// The provider's word.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(provider, _)| *provider == self).map_or("", |(_, word)| word)
-    }
-
     /// Where it is, unless `base_url` says otherwise.
     fn usual_address(self) -> Option<&'static str> {
         match self {
@@ -60,12 +46,6 @@ impl Provider {
             Self::OpenAiCompatible => None,
             Self::Ollama => Some("http://127.0.0.1:11434"),
         }
-    }
-}
-
-impl fmt::Display for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 
@@ -121,38 +101,16 @@ pub struct ModelSpec {
     pub answers: Option<Answers>,
 }
 
-/// What is done with answers that are stored on this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answers {
-    /// An equal call takes the stored answer, and new ones are stored.
-    Reuse,
-    /// Every call is made, and its answer stored.
-    Fresh,
-    /// Nothing is read or stored.
-    Off,
-}
-
-impl Answers {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Reuse => "reuse",
-            Self::Fresh => "fresh",
-            Self::Off => "off",
-        }
-    }
-
-    /// Every word for it.
-    pub const WORDS: &'static [&'static str] = &["reuse", "fresh", "off"];
-
-    /// Reads such a word.
-    pub fn named(word: &str) -> Option<Self> {
-        match word {
-            "reuse" => Some(Self::Reuse),
-            "fresh" => Some(Self::Fresh),
-            "off" => Some(Self::Off),
-            _ => None,
-        }
+words! {
+    /// What is done with answers that are stored on this machine.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Answers {
+        /// An equal call takes the stored answer, and new ones are stored.
+        Reuse = "reuse",
+        /// Every call is made, and its answer stored.
+        Fresh = "fresh",
+        /// Nothing is read or stored.
+        Off = "off",
     }
 }
 

@@ -12,7 +12,7 @@ use http::Uri;
 use super::environment::Environment;
 use super::error::{Place, SettingsError};
 use super::secret::{Secret, redact};
-use crate::names::{RefName, quoted, unprintable};
+use crate::names::{RefName, quoted, unprintable, words};
 
 /// A text that was given for a setting, trimmed and not empty.
 #[derive(Debug)]
@@ -32,33 +32,22 @@ impl GivenSetting<'_> {
     }
 }
 
-/// What a number counts.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum SettingUnit {
-    Milliseconds,
-    Bytes,
-    Tries,
-    Calls,
-    Executions,
-    Days,
-    Prompts,
-    Tools,
+words! {
+    /// What a number counts.
+    #[derive(Debug, Clone, Copy)]
+    pub(super) enum SettingUnit {
+        Milliseconds = "milliseconds",
+        Bytes = "bytes",
+        Tries = "tries",
+        Calls = "calls",
+        Executions = "executions",
+        Days = "days",
+        Prompts = "prompts",
+        Tools = "tools",
+    }
 }
 
 impl SettingUnit {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Milliseconds => "milliseconds",
-            Self::Bytes => "bytes",
-            Self::Tries => "tries",
-            Self::Calls => "calls",
-            Self::Executions => "executions",
-            Self::Days => "days",
-            Self::Prompts => "prompts",
-            Self::Tools => "tools",
-        }
-    }
-
     /// How many of this unit one of the named ones is; a kilobyte is 1,024 bytes, as the default
     /// of 1,048,576 for "one megabyte" has it.
     fn factor(self, name: &str) -> Option<u64> {
@@ -108,7 +97,7 @@ pub(super) fn number<T: TryFrom<u64>>(
     } else if let Some(number) = with_unit(text, unit) {
         Some(number)
     } else {
-        return Err(SettingsError::NotANumber { place, shown: shown(text), unit: unit.name() });
+        return Err(SettingsError::NotANumber { place, shown: shown(text), unit: unit.word() });
     };
     number.filter(|number| range.contains(number)).and_then(|number| T::try_from(number).ok()).ok_or_else(|| {
         SettingsError::OutOfRange {
@@ -116,7 +105,7 @@ pub(super) fn number<T: TryFrom<u64>>(
             given: crate::names::shown(text, 40),
             least: *range.start(),
             most: *range.end(),
-            unit: unit.name(),
+            unit: unit.word(),
         }
     })
 }

@@ -12,7 +12,7 @@ use super::rank::{LONGEST_QUERY_BYTES, MOST_PHRASINGS, QueryFault};
 use super::rows::{FlowKey, same_word};
 use super::selection::{ListKind, Selection};
 use super::tiers::{Figures, categories};
-use crate::names::{Comparisons, nearest, quoted};
+use crate::names::{Comparisons, did_you_mean, nearest, quoted, words};
 
 /// The most entries on a page of an offered mode; asking for more is refused.
 pub const LARGEST_LIMIT: i64 = 1_000;
@@ -69,22 +69,14 @@ pub enum DiscoverError {
     Damaged(#[from] DamagedIndex),
 }
 
-/// What ended a page before the last flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TruncatedBy {
-    /// The budget.
-    Budget,
-    /// The limit.
-    Limit,
-}
-
-impl TruncatedBy {
-    /// As it is written in a reply.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Budget => "budget",
-            Self::Limit => "limit",
-        }
+words! {
+    /// What ended a page before the last flow.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum TruncatedBy {
+        /// The budget.
+        Budget = "budget",
+        /// The limit.
+        Limit = "limit",
     }
 }
 
@@ -435,16 +427,15 @@ fn unknown_words<'k>(keys: &'k [FlowKey], selection: &Selection) -> Option<Strin
     let unknown = |known: &BTreeSet<&str>, word: &str| !known.iter().any(|own| same_word(own, word));
     let (what, all, word, known) = wanted.find(|(.., word, known)| unknown(known, word))?;
     let (noun, word) = (selection.kind.noun(), word.as_str());
-    let near = nearest(word, known.iter().copied(), NAMED);
-    let list = |words: &mut dyn Iterator<Item = &str>, between| words.map(quoted).collect::<Vec<_>>().join(between);
     let none = format!("no {noun} has the {what} {}", quoted(word));
     Some(if known.is_empty() {
         format!("no {noun} has a {what} at all: leave it out")
-    } else if near.is_empty() {
-        let more = if known.len() > MOST_TAGS { " and others" } else { "" };
-        format!("{none}: the {all} are {}{more}", list(&mut known.iter().copied().take(MOST_TAGS), ", "))
+    } else if let Some(asked) = did_you_mean(nearest(word, known.iter().copied(), NAMED)) {
+        format!("{none}: {asked}")
     } else {
-        format!("{none}: did you mean {}?", list(&mut near.iter().copied(), " or "))
+        let more = if known.len() > MOST_TAGS { " and others" } else { "" };
+        let listed: Vec<String> = known.iter().take(MOST_TAGS).map(|word| quoted(word)).collect();
+        format!("{none}: the {all} are {}{more}", listed.join(", "))
     })
 }
 

@@ -20,6 +20,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::FlowRow;
+use crate::names::words;
 
 pub use findable::{FOUND_WITHIN, Stray, strays};
 pub(super) use search::MOST_WEAK;
@@ -29,38 +30,22 @@ pub const MOST_PHRASINGS: usize = 8;
 /// The longest query, all phrasings together, in bytes.
 pub const LONGEST_QUERY_BYTES: usize = 8_192;
 
-/// Where in a document a text stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
-    /// Its name.
-    Name,
-    /// What it says it is for.
-    Description,
-    /// Its tags.
-    Tags,
-    /// Its category.
-    Category,
-    /// Names and descriptions of its inputs.
-    Inputs,
-    /// Requests its author wants it to be found by.
-    Examples,
-}
-
-impl Field {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Name, Self::Description, Self::Tags, Self::Category, Self::Inputs, Self::Examples];
-
-    /// As it is written in an explanation.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Description => "description",
-            Self::Tags => "tags",
-            Self::Category => "category",
-            Self::Inputs => "inputs",
-            Self::Examples => "examples",
-        }
+words! {
+    /// Where in a document a text stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Field {
+        /// Its name.
+        Name = "name",
+        /// What it says it is for.
+        Description = "description",
+        /// Its tags.
+        Tags = "tags",
+        /// Its category.
+        Category = "category",
+        /// Names and descriptions of its inputs.
+        Inputs = "inputs",
+        /// Requests its author wants it to be found by.
+        Examples = "examples",
     }
 }
 

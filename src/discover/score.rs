@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use crate::names::words;
+
 /// How many classes of times there are.
 pub const BUCKETS: usize = 32;
 
@@ -44,19 +46,21 @@ pub struct Times([u64; BUCKETS]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Score(u8);
 
-/// What a score means, in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-pub enum Popularity {
-    /// Under 0.30.
-    Cold,
-    /// From 0.30.
-    Standard,
-    /// From 0.60.
-    Warm,
-    /// From 0.80.
-    Hot,
+words! {
+    /// What a score means, in a word.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    #[schemars(inline)]
+    pub enum Popularity {
+        /// Under 0.30.
+        Cold = "cold",
+        /// From 0.30.
+        Standard = "standard",
+        /// From 0.60.
+        Warm = "warm",
+        /// From 0.80.
+        Hot = "hot",
+    }
 }
 
 impl Usage {
@@ -140,18 +144,6 @@ impl Score {
             60.. => Popularity::Warm,
             30.. => Popularity::Standard,
             _ => Popularity::Cold,
-        }
-    }
-}
-
-impl Popularity {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Cold => "cold",
-            Self::Standard => "standard",
-            Self::Warm => "warm",
-            Self::Hot => "hot",
         }
     }
 }

@@ -3,34 +3,21 @@
 use super::cursor::Mark;
 use super::mode::Mode;
 use super::rank::{Query, QueryFault};
+use crate::names::words;
 
-/// What is listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ListKind {
-    /// Flows.
-    #[default]
-    Flows,
-    /// Templates, each as a flow with neither steps nor results would be.
-    Templates,
+words! {
+    /// What is listed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum ListKind {
+        /// Flows.
+        #[default]
+        Flows = "flows",
+        /// Templates, each as a flow with neither steps nor results would be.
+        Templates = "templates",
+    }
 }
 
 impl ListKind {
-    /// Their names.
-    pub const WORDS: [&str; 2] = ["flows", "templates"];
-
-    /// The kind's name as callers write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Flows => "flows",
-            Self::Templates => "templates",
-        }
-    }
-
-    /// The kind of this name, if there is one.
-    pub fn named(text: &str) -> Option<Self> {
-        [Self::Flows, Self::Templates].into_iter().find(|kind| kind.as_str() == text)
-    }
-
     /// One of them, in words.
     pub fn noun(self) -> &'static str {
         match self {
@@ -107,13 +94,13 @@ impl Selection {
         let query = self.query.iter().fold(Mark::new(), |mark, phrasing| mark.with("query").with(phrasing));
         query
             .with(revision)
-            .with(self.mode.as_str())
+            .with(self.mode.word())
             .with(if self.include_metadata { "dates" } else { "no dates" })
             .with_all(&self.tags)
             .with_maybe(self.category.as_deref())
             .with_maybe(self.complexity.as_deref())
             .with_all(&self.names)
-            .with(self.kind.as_str())
+            .with(self.kind.word())
             .with_maybe(self.max_latency_ms.map(|most| most.to_string()).as_deref())
     }
 

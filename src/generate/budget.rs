@@ -2,11 +2,12 @@
 //! by side never spend more than they may together.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{Notify, oneshot};
 
 use super::port::Prompt;
+use crate::lock::lock;
 use crate::names::{grouped, quoted};
 
 /// Where the tokens of a day are counted, for all processes of this machine.
@@ -65,7 +66,7 @@ pub(super) struct TooFewTokens {
 
 impl Purse {
     fn with<T>(&self, model: &str, what: impl FnOnce(&mut Share) -> T) -> T {
-        what(self.shares.lock().unwrap_or_else(PoisonError::into_inner).entry(model.to_owned()).or_default())
+        what(lock(&self.shares).entry(model.to_owned()).or_default())
     }
 
     /// Adds what a model took before.

@@ -1,11 +1,12 @@
 //! How many calls of one model are made at once: fewer after a limit, more again as calls work out.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
+use crate::lock::lock;
 
 /// Lets so many calls through at once as a model's server bears.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ impl Gate {
     }
 
     fn with<T>(&self, what: impl FnOnce(&mut GateState) -> T) -> T {
-        what(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        what(&mut lock(&self.state))
     }
 
     /// When the next call may begin, by the clock's reading.

@@ -1,7 +1,7 @@
 //! The operator's models with what is remembered of them, and the worker that lets them answer steps.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -16,8 +16,9 @@ use crate::clock::Clock;
 use crate::code::Code;
 use crate::config::{ModelSpec, Settings};
 use crate::execute::{StepTask, Worked, Worker, Working};
+use crate::lock::lock;
 use crate::model::{Contract, Cost, ModelUse, ModelWish};
-use crate::names::{nearest, quoted};
+use crate::names::{did_you_mean, nearest, quoted};
 use crate::plan::{Plan, Rendering, Work};
 use crate::run::{Output, Run, StepError};
 
@@ -212,13 +213,13 @@ impl Models {
     }
 
     pub(super) fn shape_of(&self, spec: &ModelSpec) -> Shape {
-        let shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        let shapes = lock(&self.shapes);
         shapes.get(&(spec.base_url.clone(), spec.model.clone())).copied().unwrap_or(Shape::Schema)
     }
 
     /// Remembers that an address refuses what asks for more than this.
     pub(super) fn note_shape(&self, spec: &ModelSpec, shape: Shape) {
-        let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shapes = lock(&self.shapes);
         shapes.insert((spec.base_url.clone(), spec.model.clone()), shape);
     }
 }
@@ -293,7 +294,7 @@ impl ModelWorker {
 
 /// A step that asks for a model which is not there.
 fn no_model(name: &str, near: &[String]) -> StepError {
-    let near = near.first().map(|near| format!("; did you mean {}?", quoted(near))).unwrap_or_default();
+    let near = did_you_mean(near.first()).map(|asked| format!("; {asked}")).unwrap_or_default();
     StepError::new(Code::ModelNotFound, format!("no model {} is configured{near}", quoted(name)))
 }
 

@@ -1,7 +1,7 @@
 //! One call: tries where another one may work, waits where a limit asks for them, news while a model writes.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -13,6 +13,7 @@ use super::port::{Prompt, Reply, Trouble, TroubleKind};
 use crate::clock::Clock;
 use crate::config::Answers;
 use crate::execute::{OnToolProgress, ToolProgress};
+use crate::lock::lock;
 use crate::model::Finish;
 use crate::names::{grouped, quoted};
 use crate::tokens;
@@ -286,7 +287,7 @@ impl Teller {
         let Some(told) = &self.told else { return };
         let now = self.clock.reading();
         {
-            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut last = lock(&self.last);
             if !at_once && now.saturating_sub(*last) < NEWS {
                 return;
             }

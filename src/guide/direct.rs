@@ -6,7 +6,7 @@
 //! begun and not ended is begun again where that does no harm, else a person is asked.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
@@ -19,6 +19,7 @@ use super::{Decision, Deed, Guide, GuideError, Story, Turn, calls};
 use crate::clock::Clock;
 use crate::code::Code;
 use crate::execute::{Carried, Happening, Keeper, Keeping};
+use crate::lock::lock;
 use crate::model::Generated;
 use crate::plan::Plan;
 use crate::run::{
@@ -100,17 +101,17 @@ impl Driven {
     /// Lists an execution, until what is given back is dropped.
     fn list(&self, id: &ExecutionId, number: u64) -> (ListedRun, CancellationToken) {
         let cancel = self.over.child_token();
-        locked(&self.going).insert(id.clone(), (number, cancel.clone()));
+        lock(&self.going).insert(id.clone(), (number, cancel.clone()));
         (ListedRun { driven: self.clone(), id: id.clone(), number }, cancel)
     }
 
     fn has(&self, id: &ExecutionId) -> bool {
-        locked(&self.going).contains_key(id)
+        lock(&self.going).contains_key(id)
     }
 
     /// Ends what is being done for an execution.
     pub(super) fn cancel(&self, id: &ExecutionId) {
-        if let Some((_, cancel)) = locked(&self.going).get(id) {
+        if let Some((_, cancel)) = lock(&self.going).get(id) {
             cancel.cancel();
         }
     }
@@ -119,10 +120,6 @@ impl Driven {
     pub(super) fn stop(&self) {
         self.over.cancel();
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The log of a direct execution, written by the one process that does its steps.
@@ -146,7 +143,7 @@ struct ListedRun {
 
 impl Drop for ListedRun {
     fn drop(&mut self) {
-        let mut going = locked(&self.driven.going);
+        let mut going = lock(&self.driven.going);
         if going.get(&self.id).is_some_and(|(number, _)| *number == self.number) {
             going.remove(&self.id);
         }
@@ -295,7 +292,7 @@ impl DirectLog {
     /// When it can't be kept: then the log says less than happened.
     pub async fn end(&self) -> Result<(), StepError> {
         {
-            let mut standing = locked(&self.standing);
+            let mut standing = lock(&self.standing);
             standing.over.take_if(|over| over.code == Code::StoreError);
         }
         self.kept().await
@@ -303,12 +300,12 @@ impl DirectLog {
 
     /// Whether it stopped before its end, and can be gone on with.
     pub fn is_interrupted(&self) -> bool {
-        locked(&self.standing).guided.state() == GuidedState::Interrupted
+        lock(&self.standing).guided.state() == GuidedState::Interrupted
     }
 
     /// When the limit is over that all of it waits for.
     pub fn resumes_at(&self) -> Option<DateTime<Utc>> {
-        locked(&self.standing).guided.resumes_at()
+        lock(&self.standing).guided.resumes_at()
     }
 
     /// Takes in that a step waits for a limit, or no longer does, and keeps it soon; nothing is kept of what is
@@ -316,7 +313,7 @@ impl DirectLog {
     pub fn waits(&self, step: usize, until: Option<DateTime<Utc>>, spent: Option<&Arc<Generated>>) {
         let until = kept_wait(until, self.clock.now());
         {
-            let standing = locked(&self.standing);
+            let standing = lock(&self.standing);
             let known = standing.guided.unfinished().iter().find(|begun| begun.step == step);
             if known.is_none_or(|begun| begun.waits == until && spent.is_none()) {
                 return;
@@ -333,7 +330,7 @@ impl DirectLog {
         loop {
             tokio::time::sleep(LOOK).await;
             let _turn = self.writing.lock().await;
-            let kept = locked(&self.standing).kept;
+            let kept = lock(&self.standing).kept;
             match self.store.since(&self.id, kept).await {
                 Ok(Some(more)) if more.is_empty() => {}
                 // What can't be read now is looked at again.
@@ -344,7 +341,7 @@ impl DirectLog {
     }
 
     fn take_in(&self, moment: Moment) {
-        let mut standing = locked(&self.standing);
+        let mut standing = lock(&self.standing);
         let at = self.clock.now().max(standing.guided.updated_at());
         let entry = Entry::new(at, moment);
         match standing.guided.apply(&entry) {
@@ -361,7 +358,7 @@ impl DirectLog {
     async fn write(&self) -> Result<(), StepError> {
         let _turn = self.writing.lock().await;
         let (before, entries, summary) = {
-            let standing = locked(&self.standing);
+            let standing = lock(&self.standing);
             if let Some(over) = &standing.over {
                 return Err(over.clone());
             }
@@ -375,7 +372,7 @@ impl DirectLog {
         let after = before.0;
         let error = match self.store.append(before, entries, summary).await {
             Ok(Appended::Kept) => {
-                let mut standing = locked(&self.standing);
+                let mut standing = lock(&self.standing);
                 standing.kept += added;
                 standing.pending.drain(..added);
                 standing.last = last.unwrap_or_else(|| standing.last.clone());
@@ -384,7 +381,7 @@ impl DirectLog {
             Ok(Appended::Outrun) => self.outrun(after).await,
             Err(error) => unkept(&error),
         };
-        locked(&self.standing).over = Some(error.clone());
+        lock(&self.standing).over = Some(error.clone());
         Err(error)
     }
 

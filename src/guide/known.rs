@@ -4,9 +4,10 @@
 //! What is remembered is believed as far as the file confirms it, and never written from.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::Story;
+use crate::lock::lock;
 use crate::run::ExecutionId;
 
 /// How many executions are remembered: a conversation has one or two in hand.
@@ -28,7 +29,7 @@ pub(super) struct KnownExecutions {
 impl KnownExecutions {
     /// What is remembered of an execution; whoever takes it brings it back with [`KnownExecutions::keep`].
     pub(super) fn take(&self, id: &ExecutionId) -> Option<Story> {
-        let mut stories = self.stories.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stories = lock(&self.stories);
         let place = stories.iter().position(|story| story.guided.beginning().id == *id)?;
         Some(stories.remove(place))
     }
@@ -36,7 +37,7 @@ impl KnownExecutions {
     /// Notes that whoever is answered now is told the rules and the persona; says whether that is the first
     /// time.
     pub(super) fn tell(&self, id: &ExecutionId) -> bool {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = lock(&self.told);
         if told.contains(id) {
             return false;
         }
@@ -52,7 +53,7 @@ impl KnownExecutions {
         if story.guided.run().written() > LARGEST {
             return;
         }
-        let mut stories = self.stories.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stories = lock(&self.stories);
         // Somebody else may have brought the same one back meanwhile.
         stories.retain(|other| other.guided.beginning().id != story.guided.beginning().id);
         if stories.len() == MOST {

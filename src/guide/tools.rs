@@ -8,7 +8,7 @@
 //! is kept later: while its process lives, no call is made twice.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -22,6 +22,7 @@ use super::models::{ModelSteps, NoModels, Server};
 use super::{Guide, GuideError, News, Story, Turn, calls};
 use crate::clock::Clock;
 use crate::execute::{NoTools, OnToolProgress, Tools, Worked};
+use crate::lock::lock;
 use crate::model::{Generated, ToolLookup};
 use crate::plan::{Step, Work};
 use crate::run::{EscalationId, ExecutionId, Guided, Moment, StepError, StoredEnd, ToolAtWork};
@@ -62,12 +63,8 @@ struct ListedCall<'a>(&'a ToolCaller, &'a ExecutionId);
 
 impl Drop for ListedCall<'_> {
     fn drop(&mut self) {
-        locked(&self.0.under_way).remove(self.1);
+        lock(&self.0.under_way).remove(self.1);
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ToolCaller {
@@ -113,10 +110,10 @@ impl ToolCaller {
 
     /// Ends what is being called for an execution.
     pub(super) fn cancel(&self, id: &ExecutionId) {
-        if let Some(under_way) = locked(&self.under_way).get(id) {
+        if let Some(under_way) = lock(&self.under_way).get(id) {
             under_way.cancel.cancel();
         }
-        locked(&self.unkept).remove(id);
+        lock(&self.unkept).remove(id);
     }
 
     /// Ends everything that is being called, and begins nothing more. Logs stay as they are: what
@@ -224,7 +221,7 @@ impl Guide {
 
     /// Does the tool steps that are this process's to do, one after the other, unless it is at it.
     fn call_in_background(&self, id: &ExecutionId) -> watch::Receiver<CallsStanding> {
-        let mut under_way = locked(&self.calling.under_way);
+        let mut under_way = lock(&self.calling.under_way);
         if let Some(known) = under_way.get(id) {
             return known.standing.clone();
         }
@@ -251,7 +248,7 @@ impl Guide {
             let guided = story.guided.clone();
             self.known.keep(story);
             let Some(at_work) = self.calling.ours(&guided) else { return Ok(()) };
-            let unkept = locked(&self.calling.unkept).remove(id);
+            let unkept = lock(&self.calling.unkept).remove(id);
             let ended = match unkept {
                 Some(ended) => ended,
                 None => match self.call(id, &guided, at_work, tell).await {
@@ -268,7 +265,7 @@ impl Guide {
                     self.keep(id, &failed(ended, error)).await?;
                 }
                 Err(error) => {
-                    locked(&self.calling.unkept).insert(id.clone(), ended);
+                    lock(&self.calling.unkept).insert(id.clone(), ended);
                     return Err(error);
                 }
             }

@@ -1,10 +1,12 @@
 //! How much a client has asked for and not taken yet: beyond a bound nothing more is read of it, so a
 //! client that writes and does not read can't fill our memory.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rmcp::model::RequestId;
 use tokio::sync::Notify;
+
+use crate::lock::lock;
 
 /// How many requests may be open at once; each costs some kilobytes.
 const MOST_OPEN: usize = 2_000;
@@ -65,7 +67,7 @@ impl Backlog {
     }
 
     fn state(&self) -> MutexGuard<'_, BacklogState> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.state)
     }
 }
 

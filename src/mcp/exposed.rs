@@ -4,12 +4,13 @@
 //! shown to the client is remembered, so that it is told when that changes. Where nothing else is
 //! offered ([`alone`]), no answer names a tool that isn't there.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 
 use crate::app::{App, Error, Exposed, ExposedFlow, ExposedTool, Refusal};
+use crate::lock::lock;
 use crate::names::{counted, shown};
 
 /// How many refusals the log names one by one.
@@ -83,7 +84,7 @@ impl Exposing {
     }
 
     fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.seen)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex};
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use rmcp::RoleServer;
@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::backlog::{Backlog, OnItsWay};
 use super::outbox::Outbox;
 use super::reading::{ReadLine, read, refusal};
+use crate::lock::lock;
 use crate::rpc::{Line, Split, request_in};
 
 /// The longest line that is read, in bytes.
@@ -67,7 +68,7 @@ where
         tracing::debug!(%answer, "a message can't be read");
         let line = Bytes::from(format!("{answer}\n"));
         let on_its_way = self.backlog.add(line.len());
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).push_back((line, on_its_way));
+        lock(&self.said).push_back((line, on_its_way));
         // As a rule there is room, and what comes next is answered after it.
         if say(self.said.clone(), self.writer.clone()).now_or_never().is_none() {
             tokio::spawn(say(self.said.clone(), self.writer.clone()));
@@ -80,7 +81,7 @@ async fn say<W: AsyncWrite + Unpin>(said: PendingAnswers, writer: Arc<Mutex<Opti
     let mut writer = writer.lock().await;
     let Some(writer) = writer.as_mut() else { return };
     loop {
-        let next = said.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let next = lock(&said).pop_front();
         let Some((line, on_its_way)) = next else { return };
         // Whether the client is still there shows when it is read from.
         let _ = writer.send(line).await;

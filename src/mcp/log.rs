@@ -7,7 +7,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tracing::Level;
 use tracing::level_filters::LevelFilter;
@@ -19,6 +19,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{Secret, Settings, redact, system_says};
 use crate::files::{private, private_folder};
+use crate::lock::lock;
 
 /// The file's name in the state folder.
 const FILE: &str = "flowy.log";
@@ -120,7 +121,7 @@ impl Drop for LogLine {
             let _ = io::stderr().lock().write_all(line.as_bytes());
         }
         if let Some(file) = &self.sink.file {
-            file.lock().unwrap_or_else(PoisonError::into_inner).add(line.as_bytes());
+            lock(file).add(line.as_bytes());
         }
     }
 }

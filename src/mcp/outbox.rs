@@ -5,13 +5,14 @@
 //! its stead. What surrounds it (ids, the fields of each protocol version) stays rmcp's.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, JsonRpcMessage, RequestId, ServerResult};
 use rmcp::service::TxJsonRpcMessage;
 use serde_json::json;
 
+use crate::lock::lock;
 use crate::report::wire::Written;
 
 /// What a message has around a reply, in bytes, as a rule.
@@ -94,7 +95,7 @@ impl Outbox {
     }
 
     fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, Written>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::document::Pointer;
 use crate::model::effort::{CheckEffort, LARGEST_PATTERN, MOST_BACKTRACKS, effort, too_intricate};
 use crate::model::example::example_of;
-use crate::names::{nearest, quoted, shown};
+use crate::names::{did_you_mean, nearest, quoted, shown};
 
 /// The most breaches that are told of one output.
 pub const MOST_BREACHES: usize = 50;
@@ -386,7 +386,7 @@ fn in_words_of_schema(error: &ValidationError<'_>) -> String {
         }
         ValidationErrorKind::AnyOf { .. } if place.ends_with("/type") => {
             let given = error.instance().as_str().unwrap_or_default();
-            let near = nearest(given, TYPES, 1).first().map(|near| format!("; did you mean {}?", quoted(near)));
+            let near = did_you_mean(nearest(given, TYPES, 1)).map(|asked| format!("; {asked}"));
             let given = shown(&error.instance().to_string(), 60);
             format!("{given} is none of the types {}{}", TYPES.join(", "), near.unwrap_or_default())
         }

@@ -1,25 +1,17 @@
 //! Edges: who comes before whom, and which values go along.
 
-use std::fmt;
+use crate::names::words;
 
-/// What an edge was drawn for. Order doesn't depend on it: every edge orders.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EdgeKind {
-    /// Carries input values.
-    Data,
-    /// One step after another.
-    Chain,
-    /// Into a result node.
-    Result,
-}
-
-impl fmt::Display for EdgeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Data => "data",
-            Self::Chain => "chain",
-            Self::Result => "result",
-        })
+words! {
+    /// What an edge was drawn for. Order doesn't depend on it: every edge orders.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum EdgeKind {
+        /// Carries input values.
+        Data = "data",
+        /// One step after another.
+        Chain = "chain",
+        /// Into a result node.
+        Result = "result",
     }
 }
 

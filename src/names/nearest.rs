@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::{LONGEST_NAME, folded, nfc, unseen};
+use super::{LONGEST_NAME, folded, nfc, quoted, unseen};
 
 /// Shorter words that differ in one letter are often two words.
 const LEAST_LETTERS: usize = 5;
@@ -66,6 +66,12 @@ fn slipped(word: &str, name: &str) -> bool {
 /// when no more than a third of the longer word differs, or when one begins with or holds the other.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     Comparisons::default().nearest(word, candidates, most)
+}
+
+/// The question whether one of these names was meant; none where there are none.
+pub fn did_you_mean<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Option<String> {
+    let names: Vec<String> = names.into_iter().map(|name| quoted(name.as_ref())).collect();
+    (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
 }
 
 /// How much may still be compared for one file or one call. Its author may be anybody, and to compare ten thousand

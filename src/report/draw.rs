@@ -22,7 +22,7 @@ mod told;
 use std::collections::HashSet;
 
 use crate::model::{Flow, InputNode, Node, NodeKind};
-use crate::names::shown;
+use crate::names::{shown, words};
 use crate::plan::{Plan, Work};
 use crate::validate::Finding;
 
@@ -122,15 +122,17 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// The kinds of nodes, as far as they look different.
-#[derive(Debug, Clone, Copy)]
-enum NodeShape {
-    Input,
-    Template,
-    Tool,
-    Flow,
-    Result,
-    Other,
+words! {
+    /// The kinds of nodes, as far as they look different.
+    #[derive(Debug, Clone, Copy)]
+    enum NodeShape {
+        Input = "input",
+        Template = "template",
+        Tool = "tool",
+        Flow = "flow",
+        Result = "result",
+        Other = "other",
+    }
 }
 
 /// How a kind of node looks: DOT's shape for it, and its colours in both languages.
@@ -141,8 +143,6 @@ struct Paint {
 }
 
 impl NodeShape {
-    const ALL: [Self; 6] = [Self::Input, Self::Template, Self::Tool, Self::Flow, Self::Result, Self::Other];
-
     fn of(node: &Node) -> Self {
         match node.kind {
             NodeKind::Input(_) => Self::Input,
@@ -151,17 +151,6 @@ impl NodeShape {
             NodeKind::Flow(_) => Self::Flow,
             NodeKind::Result => Self::Result,
             NodeKind::Other(_) => Self::Other,
-        }
-    }
-
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Input => "input",
-            Self::Template => "template",
-            Self::Tool => "tool",
-            Self::Flow => "flow",
-            Self::Result => "result",
-            Self::Other => "other",
         }
     }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::code::Code;
 use crate::model::Generated;
+use crate::names::words;
 use crate::plan::{Plan, Step, Work};
 use crate::run::layout::Layout;
 use crate::run::{Event, Given, Output, Refusal, StepError, Timing};
@@ -30,14 +31,16 @@ impl Default for Limits {
     }
 }
 
-/// What a failure does to steps that don't depend on it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum OnFailure {
-    /// They run.
-    #[default]
-    Continue,
-    /// They are skipped, unless they are under way already.
-    Stop,
+words! {
+    /// What a failure does to steps that don't depend on it.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+    pub enum OnFailure {
+        /// They run.
+        #[default]
+        Continue = "continue",
+        /// They are skipped, unless they are under way already.
+        Stop = "stop",
+    }
 }
 
 /// Where one step stands.
@@ -99,28 +102,18 @@ pub struct Entered {
     pub(super) unfinished: BTreeMap<String, Value>,
 }
 
-/// How a run ended, or stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// Something is still to do.
-    Running,
-    /// Nothing failed.
-    Success,
-    /// Something failed, and something is there.
-    Partial,
-    /// Nothing is there.
-    Failed,
-}
-
-impl Status {
-    /// The word for it on the wire.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Success => "success",
-            Self::Partial => "partial",
-            Self::Failed => "failed",
-        }
+words! {
+    /// How a run ended, or stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Status {
+        /// Something is still to do.
+        Running = "running",
+        /// Nothing failed.
+        Success = "success",
+        /// Something failed, and something is there.
+        Partial = "partial",
+        /// Nothing is there.
+        Failed = "failed",
     }
 }
 

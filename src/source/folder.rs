@@ -21,9 +21,10 @@ use super::files::{
     possible_template, test_path,
 };
 use super::{Body, FORMAT, ProblemKind, Snapshot, SourceError};
-use crate::cache::{Folder, RecordFile, lock};
+use crate::cache::{Folder, RecordFile};
 use crate::clock::Clock;
 use crate::config::{Settings, system_says};
+use crate::lock::lock;
 use crate::model::wire::reads_like_a_flow;
 use crate::names::{CatalogPath, hex, quoted, shown};
 

@@ -2,13 +2,14 @@
 //! processes write. What a model is, and when an answer may be used again, is not known here.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use super::StoreError;
 use super::opening::make;
+use crate::lock::lock;
 
 /// The file's name in the state folder.
 const FILE: &str = "models.db";
@@ -49,7 +50,7 @@ impl ModelBook {
     }
 
     fn with<T>(&self, what: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.open);
         let connection = match open.take() {
             Some(connection) => connection,
             None => self.connect()?,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::StoreError;
+use crate::lock::lock;
 
 /// How often a file is made anew that others sweep away.
 const TRIES: usize = 1_000;
@@ -39,7 +40,7 @@ impl Presence {
     /// # Errors
     /// When the file can't be made or locked.
     pub fn claim(&self) -> Result<(), StoreError> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.held);
         if held.is_some() {
             return Ok(());
         }

@@ -9,9 +9,9 @@ use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProgressNoti
 use rmcp::service::{NotificationContext, RoleClient};
 use tokio::sync::Notify;
 
-use crate::cache::lock;
 use crate::config::{Secret, redact};
 use crate::execute::{OnToolProgress, ToolProgress};
+use crate::lock::lock;
 use crate::names::shown;
 
 /// Progress may be told before the caller knows under which token; as much of it is kept.

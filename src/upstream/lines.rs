@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, Empty, empty};
 use tokio_util::codec::FramedRead;
 
 use super::message::{ReadMessage, foreign, read, too_long, unmarked};
-use crate::cache::lock;
+use crate::lock::lock;
 use crate::rpc::{Line, Split, answered_by};
 
 /// How many bytes are told of a line without an end.

@@ -15,9 +15,9 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
 use super::trouble::{LONGEST_ADDRESS, clean};
-use crate::cache::lock;
 use crate::config::{Program, Secret, redact};
 use crate::guard;
+use crate::lock::lock;
 use crate::names::{quoted, shown};
 
 /// The longest line of a server's that is logged, in characters.

@@ -18,11 +18,12 @@ use super::calling::not_there;
 use super::kept;
 use super::server::{SWITCHED_OFF, Server, SharedState};
 use super::trouble::{Unreachable, failure};
-use crate::cache::{Folder, lock};
+use crate::cache::Folder;
 use crate::clock::Clock;
 use crate::code::Code;
 use crate::config::{BrokenEntry, ProxyFault, READ_ONLY, ServersFile};
 use crate::execute::{Calling, OnToolProgress, ToolFailure, Tools};
+use crate::lock::lock;
 use crate::model::{KnownServer, ServerStanding, ToolCall, Toolbox};
 use crate::names::nearest;
 

@@ -16,9 +16,10 @@ use super::kept::{self, Record};
 use super::opening::{open, subscribe};
 use super::tools::{ToolList, ToolPage, read};
 use super::trouble::Trouble;
-use crate::cache::{Flights, Folder, lock};
+use crate::cache::{Flights, Folder};
 use crate::clock::Clock;
 use crate::config::{ProxyFault, Secret, ServerSpec, Transport};
+use crate::lock::lock;
 use crate::model::ServerStanding;
 
 /// The first pause after a failure; it doubles with each further one.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::code::Code;
 use crate::document::Pointer;
 use crate::model::{Contract, FlowNode, KnownFlow, Lookup, Shelf, Syntax, ToolAddress, ToolLookup, ToolNode, Toolbox};
-use crate::names::{Comparisons, Few, VariableName, few, nfc, quoted, shown};
+use crate::names::{Comparisons, Few, VariableName, did_you_mean, few, nfc, quoted, shown};
 use crate::render::{Placeholder, Stencil};
 use crate::validate::scope::set_selector;
 use crate::validate::{Body, DeclaredName, Mending};
@@ -99,12 +99,9 @@ impl DoingFault {
     pub(super) fn with_nearest(&self, comparisons: &Comparisons) -> String {
         let near =
             self.meant.as_ref().map(|(wanted, names)| comparisons.nearest(wanted, names.iter().map(String::as_str), 3));
-        match near {
-            Some(near) if !near.is_empty() => {
-                let near: Vec<String> = near.into_iter().map(quoted).collect();
-                format!("{}; did you mean {}?", self.message, near.join(" or "))
-            }
-            _ => self.message.clone(),
+        match near.and_then(did_you_mean) {
+            Some(asked) => format!("{}; {asked}", self.message),
+            None => self.message.clone(),
         }
     }
 

@@ -1,7 +1,6 @@
 //! What a rule noticed, and where: drafts that can't be made without a place, resolved once.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,48 +9,32 @@ use crate::code::{Code, WarningCode};
 use crate::document::{Edit, Locator, Note, Place, Pointer, Position, Span, SyntaxKind, SyntaxProblem};
 use crate::model::wire::{can_change, is_markdown, locator, parse};
 use crate::model::{Template, Unusable};
-use crate::names::{CatalogPath, Comparisons, grouped, quoted};
+use crate::names::{CatalogPath, Comparisons, did_you_mean, grouped, quoted, words};
 use crate::validate::{Fix, Mending, Rule};
 
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Severity {
-    /// Must be fixed: `flowy validate` exits 1.
-    Error,
-    /// Probably not what was meant.
-    Warning,
-    /// Good to know.
-    Info,
-}
-
-/// What a finding keeps from running.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Reach {
-    /// Nothing of the flow runs.
-    Flow,
-    /// That step fails when it is reached; the rest runs.
-    Step,
-    /// Nothing.
-    None,
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        })
+words! {
+    /// How bad a finding is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum Severity {
+        /// Must be fixed: `flowy validate` exits 1.
+        Error = "error",
+        /// Probably not what was meant.
+        Warning = "warning",
+        /// Good to know.
+        Info = "info",
     }
 }
 
-impl fmt::Display for Reach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Flow => "flow",
-            Self::Step => "step",
-            Self::None => "none",
-        })
+words! {
+    /// What a finding keeps from running.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum Reach {
+        /// Nothing of the flow runs.
+        Flow = "flow",
+        /// That step fails when it is reached; the rest runs.
+        Step = "step",
+        /// Nothing.
+        None = "none",
     }
 }
 
@@ -367,7 +350,7 @@ impl Draft<'_> {
         otherwise: impl FnOnce() -> Option<String>,
     ) -> Self {
         let near = self.comparisons.nearest(word, names, 3);
-        match asked(&near).or_else(otherwise) {
+        match did_you_mean(near).or_else(otherwise) {
             Some(hint) => self.hint(hint),
             None => self,
         }
@@ -378,7 +361,7 @@ impl Draft<'_> {
     pub fn names_file<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str>, at: Pointer) -> Self {
         let near = self.comparisons.nearest(word, names, 3);
         let draft = self.with(|finding| finding.asked = Some(word.to_owned()));
-        let draft = match asked(&near) {
+        let draft = match did_you_mean(&near) {
             Some(hint) => draft.hint(hint),
             None => draft,
         };
@@ -475,10 +458,4 @@ pub(super) fn syntax(file: &CatalogPath, problem: &SyntaxProblem) -> Finding {
         hints: vec![problem.hint.unwrap_or("repair the JSON there").to_owned()],
         ..Finding::of(rule, file.clone(), problem.text.clone(), problem.message.clone())
     }
-}
-
-/// "Did you mean", where something is alike.
-fn asked(near: &[&str]) -> Option<String> {
-    let near: Vec<String> = near.iter().map(|&name| quoted(name)).collect();
-    (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
 }

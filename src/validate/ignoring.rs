@@ -15,7 +15,7 @@ use super::{Drafts, Finding, REGISTRY, Reach, Rule, Severity};
 use crate::document::{Document, Place, Pointer, Position, Span};
 use crate::model::wire::locator;
 use crate::model::{Flow, Shape};
-use crate::names::{CatalogPath, nearest, quoted};
+use crate::names::{CatalogPath, did_you_mean, nearest, quoted, words};
 
 /// The key under which a flow or a node names the rules to be suppressed: `{"rule": "reason"}`.
 pub const IGNORE_KEY: &str = "x-flowy-ignore";
@@ -31,15 +31,17 @@ pub struct Suppressed {
     pub reason: String,
 }
 
-/// Where a suppression stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SuppressedBy {
-    /// In the flow's own file.
-    Flow,
-    /// In the catalog's `flowy.toml`.
-    Settings,
-    /// In the catalog's baseline.
-    Baseline,
+words! {
+    /// Where a suppression stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum SuppressedBy {
+        /// In the flow's own file.
+        Flow = "flow",
+        /// In the catalog's `flowy.toml`.
+        Settings = "settings",
+        /// In the catalog's baseline.
+        Baseline = "baseline",
+    }
 }
 
 /// Which kinds of findings a check can have: an entry is called unused only where its rule was looked at.
@@ -220,8 +222,7 @@ pub fn useless_setting(file: CatalogPath, text: &str, span: Span, rule: &str) ->
         true => format!("the rule {} finds nothing that could be suppressed", quoted(rule)).into(),
     };
     let near = if known { Vec::new() } else { nearest(rule, REGISTRY.iter().map(|rule| rule.id), 1) };
-    let hint =
-        near.first().map_or_else(|| "remove the entry".to_owned(), |near| format!("did you mean {}?", quoted(near)));
+    let hint = did_you_mean(near).unwrap_or_else(|| "remove the entry".to_owned());
     let found = of_file(&useless_ignore::RULE, file, message.into_owned(), hint);
     Finding { span, position: Position::of(text, span.start), text: text.into(), severity: Severity::Warning, ..found }
 }

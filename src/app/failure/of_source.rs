@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Error;
 use crate::catalog::instead_of;
 use crate::config::ProxyFault;
-use crate::names::{RefName, counted, quoted};
+use crate::names::{RefName, counted, did_you_mean, quoted};
 use crate::source::{Refusal, SourceError};
 use crate::web::WebTrouble;
 
@@ -69,11 +69,9 @@ impl Error {
             SourceError::RefNotFound { default_branch, nearest, .. } => {
                 let branch = default_branch.as_deref().map(|branch| format!(" {branch}")).unwrap_or_default();
                 let default = format!("leave {place} out to read the default branch{branch}");
-                if nearest.is_empty() {
-                    made.next(format!("{default}; `git ls-remote` lists branches and tags"))
-                } else {
-                    let named: Vec<String> = nearest.iter().map(|name| quoted(name)).collect();
-                    made.detail("nearest", json!(nearest)).next(format!("did you mean {}? or {default}", named.join(" or ")))
+                match did_you_mean(nearest) {
+                    Some(asked) => made.detail("nearest", json!(nearest)).next(format!("{asked} or {default}")),
+                    None => made.next(format!("{default}; `git ls-remote` lists branches and tags")),
                 }
             }
             SourceError::CommitNotOnDefaultBranch { branch, .. } => {

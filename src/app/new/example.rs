@@ -10,7 +10,7 @@ use crate::app::{Code, EXAMPLES, Error};
 use crate::catalog::{CatalogCheck, ReportedFile};
 use crate::model::wire::is_markdown;
 use crate::model::{NodeKind, Shape};
-use crate::names::{few, file_stem, nearest, quoted};
+use crate::names::{did_you_mean, few, file_stem, nearest, quoted};
 use crate::plan::Work;
 
 /// The example's flow under another name, with everything that it names; the flow's path.
@@ -48,12 +48,8 @@ fn find<'c>(check: &'c CatalogCheck, name: &str) -> Option<(&'c ReportedFile, us
 
 fn unknown(check: &CatalogCheck, name: &str) -> Error {
     let names: Vec<&str> = check.files.iter().flat_map(|file| &file.flows).map(|flow| flow.name.as_str()).collect();
-    let near = nearest(name, names.iter().copied(), 3);
-    let next = if near.is_empty() {
-        format!("the examples are {}", few(names))
-    } else {
-        format!("did you mean {}?", near.into_iter().map(quoted).collect::<Vec<_>>().join(" or "))
-    };
+    let next = did_you_mean(nearest(name, names.iter().copied(), 3));
+    let next = next.unwrap_or_else(|| format!("the examples are {}", few(names)));
     Error::new(Code::FlowNotFound, format!("no example is called {}", quoted(name))).next(next)
 }
 

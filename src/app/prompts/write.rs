@@ -114,11 +114,9 @@ impl Catalog {
             Err(CatalogError::IsTemplate { .. }) => Ok(named(PromptKind::Template)),
             Err(CatalogError::NotFound { .. } | CatalogError::ForbiddenName { .. }) => {
                 let nearest = near(name, offers.offers.iter().map(|offer| offer.slug.as_str()));
-                let step = if nearest.is_empty() {
-                    "prompts/list shows the names".to_owned()
-                } else {
-                    format!("did you mean {}? prompts/list shows the names", nearest.join(" or "))
-                };
+                let asked =
+                    if nearest.is_empty() { String::new() } else { format!("did you mean {}? ", nearest.join(" or ")) };
+                let step = format!("{asked}prompts/list shows the names");
                 Err(Error::not_found(Code::FlowNotFound, "prompt", name, &nearest).next(step))
             }
             Err(error) => Err(error.into()),

@@ -16,6 +16,7 @@ use crate::execute::{
     self, Calling, Carried, OnToolProgress, Options, StepTask, ToolFailure, Tools, Worker, Workers, Working,
 };
 use crate::generate::ended;
+use crate::lock::lock;
 use crate::model::{Contract, FlowTest, Mock, ToolAnswer, ToolCall, Toolbox};
 use crate::names::{few, quoted};
 use crate::plan::{Step, Work};
@@ -104,7 +105,7 @@ struct Noted {
 
 impl Answers<'_> {
     fn noted(&self) -> std::sync::MutexGuard<'_, Noted> {
-        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.noted)
     }
 
     fn lacks(&self, step: &str, who: &str) -> String {

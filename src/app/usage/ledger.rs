@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::lock::lock;
 use crate::store::{Counts, Store, StoreError};
 
 /// The pause between two batches: many calls in a row are one transaction, not many.
@@ -59,7 +60,7 @@ impl Ledger {
     }
 
     fn state(&self) -> MutexGuard<'_, LedgerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Starts to write, unless that goes on already or there is nothing to write.

@@ -39,7 +39,7 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
             if args.html {
                 printer.out(&timeline::html(&story));
             } else if json {
-                printer.json(&wire::guided_status(&story, &Section::ALL.map(|(section, _)| section)));
+                printer.json(&wire::guided_status(&story, &Section::ALL));
             } else {
                 printer.out(&human::guided(&story, printer.out_look()));
             }

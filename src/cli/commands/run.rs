@@ -4,7 +4,7 @@ mod files;
 pub(super) mod values;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
@@ -17,6 +17,7 @@ use crate::cli::args::RunArgs;
 use crate::cli::printer::Streamed;
 use crate::cli::progress::ProgressLine;
 use crate::config::Answers;
+use crate::lock::lock;
 use crate::report::human::{StepTexts, Wish};
 use crate::report::{human, wire};
 
@@ -33,7 +34,7 @@ pub(super) fn run(args: &RunArgs, world: &World<'_>) -> Done {
         variables,
         git_ref: None,
         refresh: world.everywhere.refresh,
-        on_failure: if args.on_failure == "stop" { OnFailure::Stop } else { OnFailure::Continue },
+        on_failure: OnFailure::named(&args.on_failure).unwrap_or_default(),
         wait: None,
         models,
     };
@@ -126,7 +127,7 @@ fn carry_out((app, servers): (&App, &Servers), wanted: Wanted<'_>, args: &RunArg
             if let Some(line) = human::step_line(run, step, look)
                 && above.say(line)
             {
-                told.lock().unwrap_or_else(PoisonError::into_inner).insert(step);
+                lock(&told).insert(step);
             }
         });
         on_end
@@ -186,8 +187,7 @@ fn carry_out((app, servers): (&App, &Servers), wanted: Wanted<'_>, args: &RunArg
             return Err(error.into());
         }
     };
-    let told =
-        if seen { std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner)) } else { BTreeSet::new() };
+    let told = if seen { std::mem::take(&mut *lock(&told)) } else { BTreeSet::new() };
     tell(&outcome, (servers, streamed.as_deref()), &told, args, world)
 }
 

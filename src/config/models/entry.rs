@@ -157,8 +157,7 @@ impl ModelEntry<'_> {
             };
             self.values.insert(known, Written { value: written(value.into_inner()), line });
         }
-        let provider = self.word("provider", Provider::WORDS)?;
-        let provider = Provider::ALL.iter().find(|(_, word)| Some(*word) == provider).map(|(provider, _)| *provider);
+        let provider = self.word("provider", &Provider::WORDS)?.and_then(Provider::named);
         let Some(provider) = provider else {
             return Err(self.bad(
                 "provider",
@@ -190,7 +189,7 @@ impl ModelEntry<'_> {
             per_day_tokens: self.whole("per_day_tokens", 1, MOST_TOKENS)?,
             price_in: self.millionths("price_in")?,
             price_out: self.millionths("price_out")?,
-            answers: self.word("answers", Answers::WORDS)?.and_then(Answers::named),
+            answers: self.word("answers", &Answers::WORDS)?.and_then(Answers::named),
         })
     }
 

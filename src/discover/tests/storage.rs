@@ -148,7 +148,7 @@ fn answers(index: &FlowIndex) -> Vec<Result<String, DamagedIndex>> {
     answers.extend([told(index.keys()), told(index.names().map(Iterator::collect::<Vec<_>>))]);
     answers.extend([told(index.templates()), told(index.problems()), told(index.categories())]);
     answers.push(told(index.search().map(SearchIndex::len)));
-    for mode in Mode::OFFERED.into_iter().chain([Mode::Brief, Mode::Contract]) {
+    for mode in Mode::ALL {
         let names = if mode == Mode::Full { vec!["flow-3".to_owned()] } else { Vec::new() };
         let plain = Selection { limit: Some(20), names, ..Selection::all(mode) };
         let tagged = Selection { tags: vec!["nobody's".to_owned()], ..plain.clone() };

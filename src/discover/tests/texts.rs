@@ -227,15 +227,6 @@ fn texts_that_move_the_cursor_are_cleaned_and_line_breaks_stay() {
     assert_eq!((flow.description.as_str(), flow.tags[0].as_str(), flow.steps[0].as_str()), ("ab\nc[31m", "t", "s"));
 }
 
-#[test]
-fn a_mode_is_found_by_its_name_and_the_contract_is_not_offered() {
-    for mode in Mode::OFFERED {
-        assert_eq!(Mode::named(mode.as_str()), Some(mode));
-    }
-    assert_eq!(Mode::named(Mode::Contract.as_str()), None);
-    assert_eq!(Mode::default(), Mode::Compact);
-}
-
 fn named(name: &str) -> FlowRow {
     FlowRow { name: name.to_owned(), file: format!("flows/{name}.json"), ..FlowRow::default() }
 }

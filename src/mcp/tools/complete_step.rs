@@ -31,8 +31,7 @@ pub(super) const TOOL: Definition = Definition {
             Kind::Anything,
             "As contract says, or {result: X} where X is no object; {reason} if failed or skipped.",
         ),
-        Parameter::new("outcome", Kind::Word(&["done", "failed", "skipped"]), "skipped: optional steps only.")
-            .default("\"done\""),
+        Parameter::new("outcome", Kind::Word(&StepOutcome::WORDS), "skipped: optional steps only.").default("\"done\""),
         Parameter::new("next", Kind::Text, "Id from ready to go on with."),
     ],
     failure: FailureShape::Error,

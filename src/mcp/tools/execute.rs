@@ -40,10 +40,9 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("ref", Kind::Text, REF),
         Parameter::new("dryRun", Kind::Flag, "Only show texts and missing inputs.").default("false"),
         Parameter::new("model", Kind::Text, "Model that answers steps; none: nobody."),
-        Parameter::new("onFailure", Kind::Word(&["continue", "stop"]), "Whether other branches go on.")
+        Parameter::new("onFailure", Kind::Word(&OnFailure::WORDS), "Whether other branches go on.")
             .default("\"continue\""),
-        Parameter::new("detail", Kind::Word(&["full", "outputs", "final"]), "How much is told of each step.")
-            .default("\"final\""),
+        Parameter::new("detail", Kind::Word(&Detail::WORDS), "How much is told of each step.").default("\"final\""),
         Parameter::new("waitSeconds", Kind::Seconds(LONGEST_WAIT), "How long to wait; it goes on after.").default("45"),
         Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply.").default("20000"),
     ],
@@ -54,8 +53,7 @@ pub(super) const TOOL: Definition = Definition {
 fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
         let wait = arguments.seconds("waitSeconds").unwrap_or(WAIT);
-        let on_failure =
-            if arguments.text("onFailure") == Some("stop") { OnFailure::Stop } else { OnFailure::Continue };
+        let on_failure = arguments.text("onFailure").and_then(OnFailure::named).unwrap_or_default();
         let mut models = ModelChoice::default();
         if let Some(model) = arguments.text("model") {
             models.take(model).map_err(|why| {

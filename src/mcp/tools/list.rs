@@ -12,7 +12,7 @@ use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Paramete
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire::{self, Travels, WarningAnswer};
 
-const MODES: &[&str] = &Mode::WORDS;
+const MODES: &[&str] = Mode::OFFERED_WORDS;
 /// What answers to a query say as their mode.
 const BRIEF: &[(&str, &str)] =
     &[("brief", "leave `mode` out and give `query`: brief is used only for query results; it can't be requested")];

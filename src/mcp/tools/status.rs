@@ -10,8 +10,6 @@ use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Paramete
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
-const SECTIONS: [&str; 5] = ["steps", "artifacts", "findings", "prompts", "events"];
-
 pub(super) const TOOL: Definition = Definition {
     name: "flows_status",
     source: "flows/status",
@@ -30,7 +28,7 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("nodeId", Kind::Text, "Step whose whole text is wanted, or \"result\"."),
         Parameter::new("flowName", Kind::Text, "Filter of the list.").also(&["name"]),
         Parameter::new("state", Kind::Words(&GuidedState::WORDS), "Filter of the list."),
-        Parameter::new("include", Kind::Words(&SECTIONS), "What to add (direct ones: steps)."),
+        Parameter::new("include", Kind::Words(&Section::WORDS), "What to add (direct ones: steps)."),
         Parameter::new("limit", Kind::Count(1, MOST_CHARACTERS), "Most entries (20) or characters (20,000)."),
         Parameter::new("cursor", Kind::Text, "nextCursor of the page before."),
     ],

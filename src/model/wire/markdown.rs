@@ -22,7 +22,7 @@ use crate::document::{
     self, Document, Duplicate, Edit, Locator, Member, Note, Span, SyntaxKind, SyntaxProblem, Tree, TreeKind, Yaml,
     YamlProblem,
 };
-use crate::names::{CatalogPath, FLOW_ENDING, hidden, nearest, quoted, shown, spelt_in_tags};
+use crate::names::{CatalogPath, FLOW_ENDING, did_you_mean, hidden, nearest, quoted, shown, spelt_in_tags};
 
 /// Reads a file of a catalog: Markdown where its path ends so, else JSON.
 ///
@@ -306,8 +306,7 @@ fn sets(tree: Tree) -> Tree {
 
 /// A key that nobody reads.
 fn misspelt(member: &Member, known: &[&str], of: &str) -> Note {
-    let near: Vec<String> = nearest(&member.key, known.iter().copied(), 2).into_iter().map(quoted).collect();
-    let hint = if near.is_empty() {
+    let hint = did_you_mean(nearest(&member.key, known.iter().copied(), 2)).unwrap_or_else(|| {
         let mut read: Vec<&str> = Vec::new();
         for key in known.iter().copied() {
             if !read.contains(&key) {
@@ -315,9 +314,7 @@ fn misspelt(member: &Member, known: &[&str], of: &str) -> Note {
             }
         }
         format!("read are {}", read.join(", "))
-    } else {
-        format!("did you mean {}?", near.join(" or "))
-    };
+    });
     Note::new(
         crate::document::NoteKind::Misspelt,
         member.at,

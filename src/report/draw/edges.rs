@@ -4,33 +4,23 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{LONGEST_LABEL, Picture};
 use crate::model::{Flow, Node, NodeKind};
-use crate::names::shown;
+use crate::names::{shown, words};
 use crate::plan::{MappedBy, Plan, Slot, Source, Step};
 
-/// What an edge is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum EdgeLook {
-    /// Nothing is known of what goes along: the flow has no plan.
-    Plain,
-    /// One step after another: nothing goes along.
-    Order,
-    /// The one reads by name what the other gives.
-    Value,
-    /// The edge's `mapping` says what goes along.
-    Mapping,
-    /// The edge's `targetHandle` says what goes along.
-    Handle,
-}
-
-impl EdgeLook {
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Order => "order",
-            Self::Value => "value",
-            Self::Mapping => "mapping",
-            Self::Handle => "handle",
-        }
+words! {
+    /// What an edge is for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub(super) enum EdgeLook {
+        /// Nothing is known of what goes along: the flow has no plan.
+        Plain = "plain",
+        /// One step after another: nothing goes along.
+        Order = "order",
+        /// The one reads by name what the other gives.
+        Value = "value",
+        /// The edge's `mapping` says what goes along.
+        Mapping = "mapping",
+        /// The edge's `targetHandle` says what goes along.
+        Handle = "handle",
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::names::quoted;
+use crate::names::{quoted, words};
 
 /// A run of a flow that has ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,21 +31,13 @@ pub(super) struct StepRan {
     pub(super) model: Option<String>,
 }
 
-/// How a step ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StepState {
-    Done,
-    Failed,
-    Skipped,
-}
-
-impl StepState {
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
+words! {
+    /// How a step ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum StepState {
+        Done = "done",
+        Failed = "failed",
+        Skipped = "skipped",
     }
 }
 

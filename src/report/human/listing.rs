@@ -412,7 +412,7 @@ fn reasons(listing: &Listing) -> String {
         let words = reason
             .why
             .iter()
-            .map(|why| format!("{} ({}) {:.2}", shown(&why.term, LONGEST), why.field.as_str(), why.contribution));
+            .map(|why| format!("{} ({}) {:.2}", shown(&why.term, LONGEST), why.field.word(), why.contribution));
         let words: Vec<String> = words.collect();
         let _ = writeln!(text, "  {}  {:.3}: {}", safe(&reason.name), reason.score, words.join(", "));
     }

@@ -35,7 +35,7 @@ pub(super) fn error_code(_: &mut SchemaGenerator) -> Schema {
 
 /// The words for where a guided execution stands.
 pub(super) fn guided_state(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "string", "enum": GuidedState::ALL.map(|(_, word)| word)})
+    json_schema!({"type": "string", "enum": GuidedState::WORDS})
 }
 
 /// What went wrong.

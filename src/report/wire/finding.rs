@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::common::{OriginAnswer, error_code};
 use super::error::ErrorAnswer;
 use crate::app::Checkup;
-use crate::validate::{Finding, Severity, Suppressed, SuppressedBy, mending_of};
+use crate::validate::{Finding, Severity, Suppressed, mending_of};
 
 /// What the checker noticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -196,12 +196,11 @@ struct SuppressedAnswer {
 
 impl From<&Suppressed> for SuppressedAnswer {
     fn from(suppressed: &Suppressed) -> Self {
-        let by = match suppressed.by {
-            SuppressedBy::Flow => "flow",
-            SuppressedBy::Settings => "settings",
-            SuppressedBy::Baseline => "baseline",
-        };
-        Self { by, reason: suppressed.reason.clone(), finding: FindingAnswer::from(&suppressed.finding) }
+        Self {
+            by: suppressed.by.word(),
+            reason: suppressed.reason.clone(),
+            finding: FindingAnswer::from(&suppressed.finding),
+        }
     }
 }
 

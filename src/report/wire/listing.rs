@@ -279,7 +279,7 @@ impl ListAnswer {
             Self::Page(page) => &mut page.around.truncated_by,
             Self::Contract(contract) => &mut contract.truncated_by,
         };
-        *by = Some(TruncatedBy::Budget.as_str());
+        *by = Some(TruncatedBy::Budget.word());
     }
 }
 
@@ -308,12 +308,12 @@ impl JsonSchema for EntriesAnswer {
     /// In each mode, the entries have a form of their own.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let categories = form(Mode::Categories, generator);
-        let modes = Mode::OFFERED.into_iter().chain([Mode::Brief]).filter(|mode| *mode != Mode::Categories);
+        let modes = Mode::ALL.into_iter().filter(|mode| !matches!(mode, Mode::Categories | Mode::Contract));
         let forms: Vec<Value> = modes
             .map(|mode| {
                 let entries = json!({"items": form(mode, generator)});
                 json!({
-                    "if": {"properties": {"mode": {"const": mode.as_str()}}},
+                    "if": {"properties": {"mode": {"const": mode.word()}}},
                     "then": {"properties": {"flows": entries, "templates": entries}},
                 })
             })
@@ -362,7 +362,7 @@ fn contract_entries(generator: &mut SchemaGenerator) -> Schema {
 
 /// The words of the modes that a page may have.
 fn modes(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "string", "enum": Mode::OFFERED.into_iter().chain([Mode::Brief]).map(Mode::as_str).collect::<Vec<_>>()})
+    json_schema!({"type": "string", "enum": Mode::OFFERED_WORDS.iter().copied().chain([Mode::Brief.word()]).collect::<Vec<_>>()})
 }
 
 impl AroundAnswer {
@@ -370,12 +370,12 @@ impl AroundAnswer {
         let page = &listing.page;
         let own = of_origin(&listing.origin).chain(of_examples(listing));
         Self {
-            mode: page.mode.as_str(),
+            mode: page.mode.word(),
             filter: (&listing.selection).into(),
             total: page.total,
             returned: page.returned,
             next_cursor: page.next_cursor.clone(),
-            truncated_by: page.truncated_by.map(TruncatedBy::as_str),
+            truncated_by: page.truncated_by.map(TruncatedBy::word),
             none: NoMatchAnswer::of(page),
             reasons: page.reasons.iter().map(ReasonAnswer::from).collect(),
             next_step: listing.next_step().map(Cow::into_owned),
@@ -396,7 +396,7 @@ impl ContractAnswer {
             flows: page.entries.clone(),
             total: page.total,
             next_cursor: page.next_cursor.clone(),
-            truncated_by: truncated.as_ref().map(|(by, _)| by.as_str()),
+            truncated_by: truncated.as_ref().map(|(by, _)| by.word()),
             next_step: truncated.map(|(_, step)| step),
             none: NoMatchAnswer::of(page),
             origin: (&listing.origin).into(),
@@ -414,7 +414,7 @@ impl From<&Selection> for FilterAnswer {
             complexity: selection.complexity.clone(),
             names: selection.names.clone(),
             max_latency_ms: selection.max_latency_ms,
-            kind: (selection.kind != ListKind::default()).then(|| selection.kind.as_str()),
+            kind: (selection.kind != ListKind::default()).then(|| selection.kind.word()),
         }
     }
 }
@@ -448,7 +448,7 @@ impl From<&Reason> for ReasonAnswer {
     fn from(reason: &Reason) -> Self {
         let terms = reason.why.iter().map(|why| TermAnswer {
             term: why.term.clone(),
-            field: why.field.as_str(),
+            field: why.field.word(),
             contribution: rounded(why.contribution),
         });
         Self { name: reason.name.clone(), score: rounded(reason.score), terms: terms.collect() }

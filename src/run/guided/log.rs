@@ -7,6 +7,7 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use serde_json::Value;
 
 use crate::model::{Breach, Generated};
+use crate::names::words;
 use crate::plan::Plan;
 use crate::run::{EscalationId, ExecutionId, Given, Limits, OnFailure, Output, StepError, Ticket, Warning};
 
@@ -79,30 +80,16 @@ impl Rules {
     }
 }
 
-/// How a step was closed by whoever did it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// It is done.
-    Done,
-    /// It could not be done.
-    Failed,
-    /// It was left out, which only optional steps may be.
-    Skipped,
-}
-
-impl Outcome {
-    /// Every outcome, by its word.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::Done, "done"), (Self::Failed, "failed"), (Self::Skipped, "skipped")];
-
-    /// Reads an outcome's word.
-    pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, name)| *name == word).map(|(outcome, _)| *outcome)
-    }
-
-    /// The outcome's word.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(outcome, _)| *outcome == self).map_or("done", |(_, word)| word)
+words! {
+    /// How a step was closed by whoever did it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Outcome {
+        /// It is done.
+        Done = "done",
+        /// It could not be done.
+        Failed = "failed",
+        /// It was left out, which only optional steps may be.
+        Skipped = "skipped",
     }
 }
 

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use crate::names::words;
 use crate::run::{EscalationId, Outcome, Ticket};
 
 /// The step that is handed out.
@@ -124,56 +125,30 @@ pub struct Cancelled {
     pub reason: Option<String>,
 }
 
-/// How a stored execution stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum GuidedState {
-    /// A step is open, or the server does the steps.
-    Running,
-    /// Every step that the server is at waits for a model's limit; it goes on by itself.
-    Waiting,
-    /// The server did the steps and stopped before the end; somebody may go on.
-    Interrupted,
-    /// A person is awaited.
-    AwaitingHuman,
-    /// Everything has ended and the final result is there; of a direct one, no step failed.
-    Completed,
-    /// Of a direct one: steps failed, and others gave their output.
-    Partial,
-    /// Everything has ended and the final result is not there.
-    Failed,
-    /// It was cancelled.
-    Cancelled,
+words! {
+    /// How a stored execution stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum GuidedState {
+        /// A step is open, or the server does the steps.
+        Running = "running",
+        /// Every step that the server is at waits for a model's limit; it goes on by itself.
+        Waiting = "waiting",
+        /// The server did the steps and stopped before the end; somebody may go on.
+        Interrupted = "interrupted",
+        /// A person is awaited.
+        AwaitingHuman = "awaiting_human",
+        /// Everything has ended and the final result is there; of a direct one, no step failed.
+        Completed = "completed",
+        /// Of a direct one: steps failed, and others gave their output.
+        Partial = "partial",
+        /// Everything has ended and the final result is not there.
+        Failed = "failed",
+        /// It was cancelled.
+        Cancelled = "cancelled",
+    }
 }
 
 impl GuidedState {
-    /// Every state, by its word.
-    pub const ALL: [(Self, &'static str); 8] = [
-        (Self::Running, "running"),
-        (Self::Waiting, "waiting"),
-        (Self::Interrupted, "interrupted"),
-        (Self::AwaitingHuman, "awaiting_human"),
-        (Self::Completed, "completed"),
-        (Self::Partial, "partial"),
-        (Self::Failed, "failed"),
-        (Self::Cancelled, "cancelled"),
-    ];
-
-    /// Their words.
-    pub const WORDS: [&'static str; 8] = {
-        let [a, b, c, d, e, f, g, h] = Self::ALL;
-        [a.1, b.1, c.1, d.1, e.1, f.1, g.1, h.1]
-    };
-
-    /// Reads a state's word.
-    pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, name)| *name == word).map(|(state, _)| *state)
-    }
-
-    /// The state's word.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(state, _)| *state == self).map_or("running", |(_, word)| word)
-    }
-
     /// Whether nothing more will happen.
     pub fn ended(self) -> bool {
         matches!(self, Self::Completed | Self::Partial | Self::Failed | Self::Cancelled)

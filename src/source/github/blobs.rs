@@ -13,7 +13,8 @@ use super::client::{ApiCall, Effort, GithubClient, Target};
 use super::endpoints::segment;
 use super::limits::graphql_limit;
 use super::{tarball, wire};
-use crate::cache::{Kept, Objects, blob_id, lock};
+use crate::cache::{Kept, Objects, blob_id};
+use crate::lock::lock;
 use crate::names::{CatalogPath, ObjectId, RefName, RepoSlug, quoted};
 use crate::source::SourceError;
 

@@ -31,20 +31,15 @@ struct InterruptedForm {
 
 impl DirectForm {
     pub(super) fn of(way: Way) -> Option<Self> {
-        let word = match way {
-            Way::Guided => return None,
-            Way::Direct { on_failure: OnFailure::Continue } => "continue",
-            Way::Direct { on_failure: OnFailure::Stop } => "stop",
-        };
-        Some(Self { on_failure: word.to_owned() })
+        match way {
+            Way::Guided => None,
+            Way::Direct { on_failure } => Some(Self { on_failure: on_failure.word().to_owned() }),
+        }
     }
 
     pub(super) fn back(self) -> Result<Way, String> {
-        let on_failure = match self.on_failure.as_str() {
-            "continue" => OnFailure::Continue,
-            "stop" => OnFailure::Stop,
-            other => return Err(format!("{other} does not say what a failure does")),
-        };
+        let word = &self.on_failure;
+        let on_failure = OnFailure::named(word).ok_or_else(|| format!("{word} does not say what a failure does"))?;
         Ok(Way::Direct { on_failure })
     }
 }

@@ -396,7 +396,7 @@ proptest! {
                     ticket: Ticket::named(&format!("t{number}")),
                 },
                 2 => Moment::Closed { ticket, outcome: Outcome::Done, output: json!(format!("o{number}")) },
-                3 => Moment::Closed { ticket, outcome: Outcome::ALL[step % 3].0, output: json!({"reason": "r"}) },
+                3 => Moment::Closed { ticket, outcome: Outcome::ALL[step % 3], output: json!({"reason": "r"}) },
                 4 => Moment::Breached { ticket, breaches: Vec::new() },
                 5 => escalated(&format!("e{number}"), ticket.as_str()),
                 6 => Moment::Answered {
