@@ -55,9 +55,9 @@ pub use crate::clock::{Clock, SystemClock};
 pub use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, QUERY_LIMIT, Selection, Usage};
 pub use crate::execute::StepEnd;
 pub use crate::generate::{ModelChoice, OnPiece, Priced, PricedTotal, StreamPiece};
-pub use crate::guide::{Answering, Asked, Asker, NoAnswer, Story, Turn};
+pub use crate::guide::{Answering, Asked, Asker, Closure, NoAnswer, Question, Story, Turn};
 pub use crate::model::{KnownTool, ServerStanding};
-pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome, Refusal};
+pub use crate::run::{Escalation, Guided, GuidedState, OnFailure, Outcome as StepOutcome, Refusal, Ticket};
 pub use crate::source::READING;
 pub use crate::store::{ListingTotals, ModelCount, Summary, Tally};
 pub use crate::upstream::{ServerRow, TOLD};
@@ -88,7 +88,7 @@ pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};
 pub use failure::EXIT_CODES;
 pub use failure::Error;
 pub use graph::{GraphRequest, InputsRequest};
-pub use guide::{BeginRequest, Begun, CompleteRequest, EscalateRequest, PruneRequest, Pruned, ResumeRequest};
+pub use guide::{BeginRequest, Begun, PruneRequest, Pruned, ResumeRequest};
 pub use list::{ListRequest, Listing, UNASKED_EXAMPLES};
 pub use memory::{CallNews, Finished, Memory, Outcome, Pending, Recorded, Rest, StepDone};
 pub use models::{ModelRow, ModelTrial, check_model, list_models};
@@ -267,7 +267,7 @@ impl App {
 
     async fn view(&self, git_ref: Option<&str>, refresh: bool) -> Result<View, Error> {
         let git_ref = git_ref.map(RefName::new).transpose().map_err(|error| {
-            Error::new(Code::InvalidRequest, error.to_string())
+            Error::invalid(error.to_string())
                 .next("name a branch, a tag or a commit, or leave `ref` out for the source's own")
         })?;
         let own = git_ref.is_none();
@@ -312,8 +312,7 @@ fn working_folder(settings: &Settings, environment: &Environment, work: &str) ->
         Ok(SourceSpec::Folder(path)) if !names_examples(source, here) => {
             Ok(Some(environment.resolved(&path.to_string_lossy(), here)))
         }
-        _ => Err(Error::new(Code::InvalidRequest, format!("{work} a folder, and {} is not one", quoted(source)))
-            .next(NAME_A_FOLDER)),
+        _ => Err(Error::invalid(format!("{work} a folder, and {} is not one", quoted(source))).next(NAME_A_FOLDER)),
     }
 }
 

@@ -33,7 +33,7 @@ use crate::run::{
 use crate::store::{Appended, Store, Summary};
 
 use direct::Driven;
-pub use direct::{DirectLog, DirectOrder, Resumption, TakenUp};
+pub use direct::{DirectLog, Resumption, TakenUp};
 pub use error::GuideError;
 use handing::hand_out;
 use known::KnownExecutions;

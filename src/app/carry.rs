@@ -20,9 +20,9 @@ use crate::execute::{
     self, Carried, Executed, Happening, Keeper as _, OnCall, Options, Rendered, StepEnd, ToolProgress, Worker, Workers,
 };
 use crate::generate::{ModelChoice, ModelWorker};
-use crate::guide::{DirectLog, DirectOrder, GuideError, Resumption, Story, TakenUp, Turn};
+use crate::guide::{DirectLog, GuideError, Resumption, Story, TakenUp, Turn};
 use crate::plan::Work;
-use crate::run::{EscalationId, ExecutionId, Guided, OnFailure, Run, StepError, Warning, Way};
+use crate::run::{Beginning, EscalationId, ExecutionId, Guided, OnFailure, Rules, Run, StepError, Warning, Way};
 use crate::store::Retention;
 use crate::validate::Finding;
 
@@ -66,19 +66,21 @@ impl App {
         }
         // Whoever goes on with it goes on as it was begun, also where the operator has configured a model since.
         let (models, answers) = work.models.clone().unwrap_or_else(ModelChoice::of_nobody).words();
-        let order = DirectOrder {
+        let beginning = Beginning {
             id: ExecutionId::named(&work.id),
+            way: Way::Direct { on_failure: work.options.on_failure },
+            rules: Rules::NEWEST,
+            task: None,
             plan: run.plan().clone(),
             given: run.given().clone(),
-            on_failure: work.options.on_failure,
             limits: work.options.limits,
             git_ref: work.origin.git_ref.clone(),
             commit: work.origin.commit.clone(),
-            source: work.source.clone(),
+            source: Some(work.source.clone()),
             models,
             answers,
         };
-        match self.guide.begin_direct(order, self.retention()).await {
+        match self.guide.begin_direct(beginning, self.retention()).await {
             Ok(taken) => (Some(Box::new(taken)), Vec::new()),
             Err(error) => {
                 tracing::warn!(execution = work.id, %error, "a direct execution could not be stored");

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::app::{App, Code, Error, Origin, ServerList, ServerRow, catalog_around};
+use crate::app::{App, Error, Origin, ServerList, ServerRow, catalog_around};
 use crate::catalog::{CatalogCheck, CatalogError, CheckOptions, check, origin};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
@@ -234,8 +234,7 @@ impl App {
             }
             None if request.baseline.is_some() || request.since.is_some() => {
                 let message = "--baseline and --since are about a catalog's folder, and this catalog is none";
-                return Err(Error::new(Code::InvalidRequest, message)
-                    .next("check a checkout of the repository: `flowy validate PATH`"));
+                return Err(Error::invalid(message).next("check a checkout of the repository: `flowy validate PATH`"));
             }
             None => {}
         }
@@ -283,7 +282,7 @@ pub async fn check_paths(
             App::open(settings.clone(), environment, clock)?
         } else {
             let here = crate::names::shown(&here.to_string_lossy(), 200);
-            return Err(Error::new(Code::InvalidRequest, format!("there is nothing to check: neither {here} nor a folder above it has flows/"))
+            return Err(Error::invalid(format!("there is nothing to check: neither {here} nor a folder above it has flows/"))
                 .next("name the catalog: `flowy validate PATH` or --source owner/repo; --source examples checks the built-in one"));
         };
         return app.check(request).await;
@@ -380,14 +379,13 @@ async fn hold_against(
 pub fn add_to_file(path: &Path, text: &str) -> Result<(), Error> {
     use std::io::Write as _;
     let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
-    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
-        Error::new(Code::InvalidRequest, format!("{} can't be written: {}", path.display(), system_says(&error)))
-    })
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| Error::invalid(format!("{} can't be written: {}", path.display(), system_says(&error))))
 }
 
 fn no_catalog(given: &Path) -> Error {
     let message = format!("{}: neither the folder nor one above it has `flows/`", given.display());
-    Error::new(Code::InvalidRequest, message).next("give a folder that holds flows/, or single files")
+    Error::invalid(message).next("give a folder that holds flows/, or single files")
 }
 
 /// A path as the system has it; a file that is typed need not be there, but its folder has to.
@@ -403,8 +401,7 @@ fn real_path(here: &Path, given: &Path) -> Result<PathBuf, Error> {
 }
 
 fn no_such(given: &Path, error: &std::io::Error) -> Error {
-    Error::new(Code::InvalidRequest, format!("{}: {}", given.display(), system_says(error)))
-        .next("give the path of a file or a folder")
+    Error::invalid(format!("{}: {}", given.display(), system_says(error))).next("give the path of a file or a folder")
 }
 
 /// Texts by the files of a catalog in whose place they stand.

@@ -134,11 +134,8 @@ pub async fn convert(
     }
     if !conversion.broken.is_empty() && !request.force {
         let list = conversion.broken.join("; ");
-        return Err(Error::new(
-            Code::InvalidRequest,
-            format!("other files would no longer find what they name: {list}"),
-        )
-        .next("convert these files too, or add --force"));
+        return Err(Error::invalid(format!("other files would no longer find what they name: {list}"))
+            .next("convert these files too, or add --force"));
     }
     write_all(&writes)?;
     // Only what was read back as it was written takes the place of its source.
@@ -167,7 +164,7 @@ pub(super) async fn converted(
 }
 
 fn at(path: &Path, error: &std::io::Error) -> Error {
-    Error::new(Code::InvalidRequest, format!("{}: {}", shown(&path.display().to_string(), 300), system_says(error)))
+    Error::invalid(format!("{}: {}", shown(&path.display().to_string(), 300), system_says(error)))
 }
 
 fn read_json(path: &Path, given: &Path, settings: &Settings) -> Result<Value, Error> {
@@ -227,7 +224,7 @@ async fn places(
         if is_markdown == (request.to == Form::Markdown) || !path.is_file() {
             let form = if request.to == Form::Markdown { "JSON" } else { "Markdown" };
             let given = shown(&given.display().to_string(), 300);
-            return Err(Error::new(Code::InvalidRequest, format!("{given} is no file in {form}"))
+            return Err(Error::invalid(format!("{given} is no file in {form}"))
                 .next("name files of the other form: *.json, or *.flow.md and templates/*.md"));
         }
         let below = catalog_around(&path).and_then(|root| Some((root, CatalogPath::below(root, &path)?.to_string())));
@@ -265,8 +262,7 @@ pub(super) async fn contents_of(
 fn stands_alone(given: &Path, path: PathBuf, settings: &Settings) -> Result<Place, Error> {
     let bytes = read_given(&path, &given.display().to_string(), settings.max_file_size)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let as_flow = CatalogPath::new(&format!("flows/{name}"))
-        .map_err(|error| Error::new(Code::InvalidRequest, error.to_string()))?;
+    let as_flow = CatalogPath::new(&format!("flows/{name}")).map_err(|error| Error::invalid(error.to_string()))?;
     let template = wire::parse(&as_flow, &bytes).is_ok_and(|document| is_template(&document));
     let below = if template { format!("templates/{name}") } else { as_flow.to_string() };
     let root = path.parent().unwrap_or(Path::new("/")).to_owned();
@@ -327,11 +323,8 @@ async fn settle(
             let Some(difference) = compare::part(part, before, &after) else { continue };
             if !part.is_flow || to == Form::Json || !spelt_out.insert(part.key()) {
                 let from = shown(&part.told.from, 300);
-                return Err(Error::new(
-                    Code::InvalidRequest,
-                    format!("{from} can't be said in the other form: {difference}"),
-                )
-                .next("nothing was written; change the file as said, or leave it out"));
+                return Err(Error::invalid(format!("{from} can't be said in the other form: {difference}"))
+                    .next("nothing was written; change the file as said, or leave it out"));
             }
             again = true;
         }

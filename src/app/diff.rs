@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::testing::{app_for_tests, in_both, tests_of};
-use crate::app::{App, Code, Error, Prepared, TestChange};
+use crate::app::{App, Error, Prepared, TestChange};
 use crate::catalog::CatalogError;
 use crate::clock::Clock;
 use crate::config::{Environment, Settings};
@@ -208,7 +208,7 @@ fn state(name: Option<&str>, here: &Path, settings: &Settings) -> Result<SourceS
             return Ok(SourceSpec::Folder(root.to_owned()));
         }
         let message = "there is no working copy to compare with: neither this folder nor one above it has flows/";
-        return Err(Error::new(Code::InvalidRequest, message).next("name the second state, too"));
+        return Err(Error::invalid(message).next("name the second state, too"));
     };
     let folder = here.join(name);
     if folder.is_dir() && (super::has_flows(&folder) || name.starts_with('.') || name.starts_with('/')) {

@@ -129,7 +129,7 @@ impl App {
     /// When nothing ran: the flow isn't there, can't be executed, or values are missing.
     pub async fn execute(&self, request: ExecuteRequest, caller: &Caller) -> Result<Outcome, Error> {
         ItemName::new(&request.flow).map_err(|error| {
-            Error::new(Code::InvalidRequest, error.to_string()).next("ask for a flow by the name that flows_list shows")
+            Error::invalid(error.to_string()).next("ask for a flow by the name that flows_list shows")
         })?;
         let id = self.execution_id(&request.flow);
         let flow = request.flow.clone();
@@ -227,10 +227,10 @@ impl App {
             let prepared = catalog.prepare(&request.flow).await?;
             if let Some((name, near)) = self.models.names_nobody(&request.models, prepared.plan()?) {
                 let meant = did_you_mean(near.first()).map(|asked| format!("{asked} ")).unwrap_or_default();
-                return Err(Error::new(
-                    Code::InvalidRequest,
-                    format!("`model` replaces {}, which neither the flow nor the operator names", quoted(name)),
-                )
+                return Err(Error::invalid(format!(
+                    "`model` replaces {}, which neither the flow nor the operator names",
+                    quoted(name)
+                ))
                 .next(format!("{meant}OLD of OLD=NEW is a name that the flow has or the operator configured")));
             }
             Ok((prepared.plan()?.clone(), catalog.origin_of(&prepared, &request.flow), prepared.findings.clone()))
@@ -374,11 +374,11 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: Place) -> Error {
             } else {
                 format!("choose one of: {}", few(known))
             };
-            Error::new(Code::InvalidRequest, refusal.to_string()).next(next).detail("variableSets", names(known))
+            Error::invalid(refusal.to_string()).next(next).detail("variableSets", names(known))
         }
-        Refusal::SetNotText => Error::new(Code::InvalidRequest, refusal.to_string())
+        Refusal::SetNotText => Error::invalid(refusal.to_string())
             .next("give `_variableSet` the name of one of the flow's sets, as flows_show lists them"),
-        Refusal::GivenTwice(name) => Error::new(Code::InvalidRequest, refusal.to_string())
+        Refusal::GivenTwice(name) => Error::invalid(refusal.to_string())
             .next(format!("give {} once", quoted(name)))
             .detail("argument", json!(name)),
         Refusal::Misfit(unfit) => {
@@ -387,9 +387,7 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: Place) -> Error {
                 unfit.iter().map(|unfit| (unfit.name.clone(), place.shown(&unfit.sample))).collect();
             let next =
                 format!("flows_show lists the types and the choices; what fits looks like {}", Value::Object(samples));
-            Error::new(Code::InvalidRequest, format!("values that don't fit: {refusal}"))
-                .next(next)
-                .detail("misfits", all)
+            Error::invalid(format!("values that don't fit: {refusal}")).next(next).detail("misfits", all)
         }
         Refusal::Missing { provided, required, missing, misspelt, wanted } => {
             let listed = few(missing.iter().map(|(name, steps)| {

@@ -54,6 +54,11 @@ impl Error {
         if code == Code::InternalError { Self::of_bug(&message) } else { Self::plain(code, message) }
     }
 
+    /// A request that can't be met as it is.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Code::InvalidRequest, message)
+    }
+
     fn plain(code: Code, message: String) -> Self {
         Self {
             code,
@@ -139,13 +144,13 @@ impl From<DiscoverError> for Error {
             DiscoverError::InvalidLimit { .. }
             | DiscoverError::InvalidBudget { .. }
             | DiscoverError::InvalidLatency { .. } => {
-                Self::new(Code::InvalidRequest, error.to_string()).next("give a number in that range, or leave it out")
+                Self::invalid(error.to_string()).next("give a number in that range, or leave it out")
             }
-            DiscoverError::InvalidNames { .. } => Self::new(Code::InvalidRequest, error.to_string())
+            DiscoverError::InvalidNames { .. } => Self::invalid(error.to_string())
                 .next("name the flows in `names`; mode summaries shows more of them at once")
                 .detail("argument", json!("names")),
             DiscoverError::InvalidQuery { .. } => {
-                Self::new(Code::InvalidRequest, error.to_string()).next("say in a sentence what the flow is to do")
+                Self::invalid(error.to_string()).next("say in a sentence what the flow is to do")
             }
         }
     }
@@ -153,21 +158,6 @@ impl From<DiscoverError> for Error {
 
 impl From<CatalogError> for Error {
     fn from(error: CatalogError) -> Self {
-        let error = match error {
-            CatalogError::Source(error) => return error.into(),
-            CatalogError::Listing(error) => return error.into(),
-            CatalogError::IndexDamaged(damaged) => return damaged.into(),
-            error @ (CatalogError::ForbiddenName { .. }
-            | CatalogError::NotFound { .. }
-            | CatalogError::IsTemplate { .. }
-            | CatalogError::AmbiguousFlow { .. }
-            | CatalogError::AmbiguousTemplate { .. }
-            | CatalogError::Unusable(_)
-            | CatalogError::Gone { .. }
-            | CatalogError::Refused { .. }
-            | CatalogError::IndexUnreadable
-            | CatalogError::Stopped) => error,
-        };
         let made = Self::new(error.code(), error.to_string());
         match error {
             CatalogError::ForbiddenName { kind: ItemKind::Flow, .. } => {
@@ -211,11 +201,10 @@ impl From<CatalogError> for Error {
                 let made = if let Some(closed) = closed { made.detail("cycle", json!(closed)) } else { made };
                 Self { findings, ..made }
             }
-            CatalogError::Source(_)
-            | CatalogError::Listing(_)
-            | CatalogError::IndexDamaged(_)
-            | CatalogError::IndexUnreadable
-            | CatalogError::Stopped => made,
+            CatalogError::Source(error) => error.into(),
+            CatalogError::Listing(error) => error.into(),
+            CatalogError::IndexDamaged(damaged) => damaged.into(),
+            CatalogError::IndexUnreadable | CatalogError::Stopped => made,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::app::memory::Finished;
 use crate::app::status::step_named;
-use crate::app::{App, Code, Error};
+use crate::app::{App, Error};
 use crate::model::ToolFile;
 use crate::names::quoted;
 use crate::run::Run;
@@ -22,7 +22,7 @@ impl App {
         };
         found.ok_or_else(|| {
             let message = format!("step {} of execution {} gave no file {number}", quoted(node), quoted(execution));
-            Error::new(Code::InvalidRequest, message)
+            Error::invalid(message)
                 .next("ask for the execution's status with include [\"steps\"]: results list their files")
         })
     }

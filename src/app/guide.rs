@@ -11,7 +11,7 @@ use crate::catalog::code_of;
 use crate::guide::{Asker, Closure, Guide, GuideError, News, OnNews, Order, Question, Story, Turn};
 use crate::model::Contract;
 use crate::names::{ItemName, quoted};
-use crate::run::{ExecutionId, Given, GuidedState, Outcome, Run, Ticket, Warning};
+use crate::run::{ExecutionId, Given, GuidedState, Run, Warning};
 use crate::source::remove_kept;
 use crate::store::{Filter, ModelBook, StoreError, Summary, Tally, day_of};
 use crate::validate::{Finding, Severity};
@@ -42,36 +42,6 @@ pub struct Begun {
     pub findings: Vec<Finding>,
     /// Where the flow comes from.
     pub origin: Origin,
-}
-
-/// What closes a step.
-#[derive(Debug, Clone)]
-pub struct CompleteRequest {
-    /// The execution.
-    pub execution: String,
-    /// The step's token.
-    pub ticket: String,
-    /// What is handed in.
-    pub output: Option<Value>,
-    /// How it went.
-    pub outcome: Outcome,
-    /// The step to go on with, where several are ready.
-    pub next: Option<String>,
-}
-
-/// What a person is asked.
-#[derive(Debug, Clone)]
-pub struct EscalateRequest {
-    /// The execution.
-    pub execution: String,
-    /// The step's token.
-    pub ticket: String,
-    /// Why.
-    pub reason: String,
-    /// The questions.
-    pub questions: Vec<String>,
-    /// What the person should know.
-    pub context: Option<Value>,
 }
 
 /// What a person answered.
@@ -154,7 +124,7 @@ impl App {
     /// When the flow isn't there or has errors, values are missing, or the execution can't be kept.
     pub async fn begin(&self, request: &BeginRequest, told: Option<&OnStep>) -> Result<Begun, Error> {
         ItemName::new(&request.flow).map_err(|error| {
-            Error::new(Code::InvalidRequest, error.to_string()).next("ask for a flow by the name that flows_list shows")
+            Error::invalid(error.to_string()).next("ask for a flow by the name that flows_list shows")
         })?;
         if request.task.as_ref().is_some_and(|task| task.len() > LONGEST_TASK) {
             return Err(Error::new(Code::LimitExceeded, format!("`task` is longer than {LONGEST_TASK} bytes"))
@@ -205,15 +175,14 @@ impl App {
     /// # Errors
     /// A token that is not that of the open step, an output that does not meet the contract, a
     /// person who is awaited, or a store that fails.
-    pub async fn complete_step(&self, request: &CompleteRequest, told: Option<&OnStep>) -> Result<Turn, Error> {
-        let closure = Closure {
-            ticket: Ticket::named(&request.ticket),
-            output: request.output.clone(),
-            outcome: request.outcome,
-            next: request.next.clone(),
-        };
-        let id = ExecutionId::named(&self.execution_named(&request.execution).await?);
-        self.guide_telling(told).complete(&id, &closure).await.map_err(|error| self.told(id.as_str(), &error))
+    pub async fn complete_step(
+        &self,
+        execution: &str,
+        closure: &Closure,
+        told: Option<&OnStep>,
+    ) -> Result<Turn, Error> {
+        let id = ExecutionId::named(&self.execution_named(execution).await?);
+        self.guide_telling(told).complete(&id, closure).await.map_err(|error| self.told(id.as_str(), &error))
     }
 
     /// Waits a while for the steps of a guided execution that the server does, and takes over what a process left
@@ -230,15 +199,14 @@ impl App {
     ///
     /// # Errors
     /// As [`App::complete_step`].
-    pub async fn escalate(&self, request: &EscalateRequest, asker: Option<Arc<dyn Asker>>) -> Result<Turn, Error> {
-        let question = Question {
-            ticket: Ticket::named(&request.ticket),
-            reason: request.reason.clone(),
-            questions: request.questions.clone(),
-            context: request.context.clone(),
-        };
-        let id = ExecutionId::named(&self.execution_named(&request.execution).await?);
-        self.guide.escalate(&id, &question, asker).await.map_err(|error| self.told(id.as_str(), &error))
+    pub async fn escalate(
+        &self,
+        execution: &str,
+        question: &Question,
+        asker: Option<Arc<dyn Asker>>,
+    ) -> Result<Turn, Error> {
+        let id = ExecutionId::named(&self.execution_named(execution).await?);
+        self.guide.escalate(&id, question, asker).await.map_err(|error| self.told(id.as_str(), &error))
     }
 
     /// Cancels a stored execution.
@@ -248,9 +216,7 @@ impl App {
     pub async fn cancel(&self, execution: &str, reason: Option<&str>) -> Result<Turn, Error> {
         let execution = &self.execution_named(execution).await?;
         if self.memory.get(execution).is_some() {
-            return Err(Error::new(
-                Code::InvalidRequest,
-                format!("execution {} is a direct one: it ends by itself", quoted(execution)),
+            return Err(Error::invalid(format!("execution {} is a direct one: it ends by itself", quoted(execution)),
             )
             .next("flows_cancel is for executions that are stored: those of flows_begin, and those with steps that call tools"));
         }
@@ -400,9 +366,7 @@ impl App {
         match error {
             GuideError::Refused(refusal) => refused(about, refusal),
             GuideError::Store(store) => unkept(store),
-            GuideError::NotFound { .. } if self.memory.get(about).is_some() => Error::new(
-                Code::InvalidRequest,
-                format!("execution {} is a direct one: the server did its steps", quoted(about)),
+            GuideError::NotFound { .. } if self.memory.get(about).is_some() => Error::invalid(format!("execution {} is a direct one: the server did its steps", quoted(about)),
             )
             .next("flows_status shows it; flows_begin begins one whose steps you do"),
             GuideError::NotFound { .. } => not_found(about),

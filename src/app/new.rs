@@ -86,7 +86,7 @@ pub async fn new_catalog(
     let root = environment.current_folder().join(folder.unwrap_or(Path::new("")));
     if super::has_flows(&root) {
         let message = "the folder is a catalog already: it has flows/";
-        return Err(Error::new(Code::InvalidRequest, message).next("`flowy new NAME` adds a flow to it"));
+        return Err(Error::invalid(message).next("`flowy new NAME` adds a flow to it"));
     }
     let name = root.file_name().map_or("Flows".to_owned(), |name| name.to_string_lossy().into_owned());
     let request = NewRequest { name: FIRST.to_owned(), form, description: None, inputs: Vec::new(), from: None };
@@ -154,9 +154,7 @@ async fn begin(
 
 /// A flow's name as the stem of its files.
 fn usable(name: &str) -> Result<String, Error> {
-    let refuse = |why: String| {
-        Error::new(Code::InvalidRequest, why).next("letters, digits, `_` and `-` are safe, as in Weekly_Report")
-    };
+    let refuse = |why: String| Error::invalid(why).next("letters, digits, `_` and `-` are safe, as in Weekly_Report");
     ItemName::new(name).map_err(|error| refuse(error.to_string()))?;
     let wrong = |c: char| matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*');
     if name.contains(wrong)
@@ -196,7 +194,7 @@ async fn refuse_taken(
     let Ok(row) = catalog.find(name) else { return Ok(()) };
     let file = catalog.index().row(row)?.file;
     let message = format!("flow {} is there already: {}", quoted(name), crate::names::shown(&file, 200));
-    Err(Error::new(Code::InvalidRequest, message).next("choose another name; nothing was written"))
+    Err(Error::invalid(message).next("choose another name; nothing was written"))
 }
 
 /// The flows and templates among files in the form that is wanted.
@@ -284,8 +282,7 @@ fn checked_inputs(names: &[String]) -> Result<Vec<String>, Error> {
     let mut inputs: Vec<String> = Vec::new();
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
         let name = VariableName::normal(name).map_err(|error| {
-            Error::new(Code::InvalidRequest, error.to_string())
-                .next("letters, digits, `_` and `-`, as in meeting_notes")
+            Error::invalid(error.to_string()).next("letters, digits, `_` and `-`, as in meeting_notes")
         })?;
         if !inputs.iter().any(|other| other == name.as_str()) {
             inputs.push(name.as_str().to_owned());

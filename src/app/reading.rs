@@ -16,7 +16,7 @@ pub(super) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
         (std::io::ErrorKind::FileTooLarge, Ok(about)) if about.len() > limit => too_large(about.len(), limit),
         // What has no end has no size.
         (std::io::ErrorKind::FileTooLarge, _) => Error::new(Code::FileTooLarge, system_says(&error)),
-        _ => Error::new(Code::InvalidRequest, system_says(&error)),
+        _ => Error::invalid(system_says(&error)),
     })
 }
 

@@ -259,7 +259,7 @@ fn unusable(error: &ServersError) -> Error {
     };
     let faults: Vec<Value> = error.mistakes.iter().map(fault).collect();
     let word = error.mistakes.first().map(|mistake| mistake.fault.word());
-    let mut told = Error::new(Code::InvalidRequest, message)
+    let mut told = Error::invalid(message)
         .detail("fault", json!(word))
         .detail("file", json!(error.file.display().to_string()))
         .detail("faults", Value::Array(faults));

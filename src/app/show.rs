@@ -67,9 +67,8 @@ impl App {
     /// # Errors
     /// When neither is there, or the catalog can't be reached.
     pub async fn show(&self, request: &ShowRequest) -> Result<Shown, Error> {
-        crate::names::ItemName::new(&request.name).map_err(|error| {
-            Error::new(Code::InvalidRequest, error.to_string()).next("ask by the name that flows_list shows")
-        })?;
+        crate::names::ItemName::new(&request.name)
+            .map_err(|error| Error::invalid(error.to_string()).next("ask by the name that flows_list shows"))?;
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
         match catalog.prepare(&request.name).await {
             Ok(prepared) => {

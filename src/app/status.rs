@@ -203,7 +203,7 @@ impl App {
             Some(limit) if (1..=most).contains(&limit) => usize::try_from(limit).ok(),
             Some(limit) => {
                 let message = format!("limit {limit} is not allowed: it is a number of {of} from 1 to {most}");
-                return Err(Error::new(Code::InvalidRequest, message)
+                return Err(Error::invalid(message)
                     .next("give another `limit`, and go on with nextCursor")
                     .detail("argument", "limit".into()));
             }
@@ -327,7 +327,7 @@ fn no_step(plan: &Plan, node: &str) -> Error {
     let steps: Vec<&str> = ids().take(NAMED).collect();
     let listed = if plan.steps().len() > NAMED { "the first of its steps are" } else { "its steps are" };
     let meant = did_you_mean(nearest(node, ids(), 3)).map(|asked| format!("{asked} ")).unwrap_or_default();
-    Error::new(Code::InvalidRequest, format!("the execution has no step {}", quoted(node)))
+    Error::invalid(format!("the execution has no step {}", quoted(node)))
         .next(format!("{meant}{listed} {}; \"{RESULT}\" is the final result", steps.join(", ")))
         .detail("steps", steps.iter().map(|id| Value::String((*id).to_owned())).collect())
 }
@@ -343,11 +343,8 @@ fn text_of(kept: &Kept, node: &str, cursor: Option<&str>, limit: Option<usize>) 
     let node = run.plan().step(step).map_or(node, |step| step.id.as_str());
     match run.output_of(step) {
         Some(output) => page(&kept.id, node, &output.text, cursor, limit),
-        None => Err(Error::new(
-            Code::InvalidRequest,
-            format!("step {} has no output: it failed or was skipped", quoted(node)),
-        )
-        .next("ask for the execution's status without nodeId: it says why")),
+        None => Err(Error::invalid(format!("step {} has no output: it failed or was skipped", quoted(node)))
+            .next("ask for the execution's status without nodeId: it says why")),
     }
 }
 
@@ -366,20 +363,17 @@ fn guided_text(story: &Story, node: &str, cursor: Option<&str>, limit: Option<us
         return page(id, name, &output.text, cursor, limit);
     }
     if name != node {
-        return Err(Error::new(
-            Code::InvalidRequest,
-            format!("there is no result yet: step {} gives it", quoted(name)),
-        )
-        .next("ask for the execution's status without nodeId: it says how it stands"));
+        return Err(Error::invalid(format!("there is no result yet: step {} gives it", quoted(name)))
+            .next("ask for the execution's status without nodeId: it says how it stands"));
     }
     let open = guided.handed().filter(|handed| handed.step == step);
     let bound = open.and_then(|_| run.bind(step, guided.rendering(step)?).ok());
     match bound {
         Some(bound) => Ok(TextPage { is_prompt: true, ..page(id, name, &bound.text, cursor, limit)? }),
-        None => Err(Error::new(
-            Code::InvalidRequest,
-            format!("step {} has no text: it was not reached, failed or was left out", quoted(name)),
-        )
+        None => Err(Error::invalid(format!(
+            "step {} has no text: it was not reached, failed or was left out",
+            quoted(name)
+        ))
         .next("ask for the execution's status with include [\"steps\"]: it says how each step stands")),
     }
 }

@@ -211,7 +211,7 @@ fn root_of_tests(settings: &Settings, environment: &Environment) -> Result<PathB
     super::working_folder(settings, environment, "tests are read from")?.ok_or_else(|| {
         let here = crate::names::shown(&environment.current_folder().to_string_lossy(), 200);
         let message = format!("there is nothing to test: neither {here} nor a folder above it has flows/");
-        Error::new(Code::InvalidRequest, message).next(super::NAME_A_FOLDER)
+        Error::invalid(message).next(super::NAME_A_FOLDER)
     })
 }
 
@@ -313,7 +313,7 @@ fn no_test(name: &str, tests: &[PlacedTest]) -> Error {
         }
         (None, true) => "write one as tests/NAME.flowtest.json, or let `flowy new` write it".to_owned(),
     };
-    Error::new(Code::InvalidRequest, format!("no test is of {}", quoted(name))).next(next)
+    Error::invalid(format!("no test is of {}", quoted(name))).next(next)
 }
 
 /// What becomes of tests in a catalog.
@@ -395,7 +395,7 @@ pub(super) fn tests_of(spec: &SourceSpec, settings: &Settings) -> (Vec<PlacedTes
         SourceSpec::Texts { files, problems, .. } => {
             let tests = files.iter().map(|(path, bytes)| (path.clone(), Ok(bytes.clone())));
             let unread = |problem: &Problem| {
-                let why = Error::new(Code::InvalidRequest, problem.kind.to_string());
+                let why = Error::invalid(problem.kind.to_string());
                 Some((CatalogPath::new(&problem.path).ok()?, Err(why)))
             };
             let all = tests.chain(problems.iter().filter_map(unread));

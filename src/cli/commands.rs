@@ -30,13 +30,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::args::{Command, Everywhere};
 use super::logging;
 use super::printer::Printer;
 use super::progress::ProgressLine;
 use crate::app::{App, Clock, Code, Error, Origin};
 use crate::config::{Environment, Settings, SettingsError};
-use crate::report::human;
+use crate::report::human::{self, Look};
 
 /// What a command has around it.
 pub(super) struct World<'a> {
@@ -54,6 +56,16 @@ impl World<'_> {
     /// The settings in force.
     pub(super) fn settings(&self) -> Result<Settings, Stop> {
         Ok(Settings::load(&self.everywhere.settings.0, self.environment)?)
+    }
+
+    /// Prints the answer of a command: with `--json` as JSON, else in words. Says whether it was in words.
+    pub(super) fn answer<A: Serialize>(&self, json: impl FnOnce() -> A, words: impl FnOnce(Look) -> String) -> bool {
+        if self.everywhere.json {
+            self.printer.json(&json());
+        } else {
+            self.printer.out(&words(self.printer.out_look()));
+        }
+        !self.everywhere.json
     }
 
     /// Notes a ref that was given in vain and that an older copy was used, for answers that have no place
@@ -85,7 +97,7 @@ impl Stop {
 
     /// A command line that can't be understood.
     pub(super) fn usage(message: impl Into<String>, next: impl Into<String>) -> Self {
-        Self::failed(Error::new(Code::InvalidRequest, message).next(next), 2)
+        Self::failed(Error::invalid(message).next(next), 2)
     }
 }
 
@@ -98,7 +110,7 @@ impl From<Error> for Stop {
 
 impl From<SettingsError> for Stop {
     fn from(error: SettingsError) -> Self {
-        let mut told = Error::new(Code::InvalidRequest, error.to_string());
+        let mut told = Error::invalid(error.to_string());
         told.next_step = error.hint();
         Self::failed(told, 2)
     }

@@ -21,10 +21,8 @@ use crate::code::Code;
 use crate::execute::{Carried, Happening, Keeper, Keeping};
 use crate::lock::lock;
 use crate::model::Generated;
-use crate::plan::Plan;
 use crate::run::{
-    Beginning, Entry, EscalationId, ExecutionId, Given, Guided, GuidedState, Limits, Moment, OnFailure, Output, Rules,
-    Run, StepError, StoredEnd, Way,
+    Beginning, Entry, EscalationId, ExecutionId, Guided, GuidedState, Moment, Output, Run, StepError, StoredEnd,
 };
 use crate::store::{Appended, Retention, Store, StoreError, Summary};
 
@@ -41,31 +39,6 @@ pub(super) fn kept_wait(until: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Opt
 /// What a step took that failed, where that is not nothing.
 pub(super) fn paid(error: &StepError) -> Option<&Arc<Generated>> {
     error.generated.as_ref().filter(|generated| generated.finish.is_some() && !generated.stored)
-}
-
-/// What is to be executed and kept.
-#[derive(Debug, Clone)]
-pub struct DirectOrder {
-    /// The execution's id.
-    pub id: ExecutionId,
-    /// The plan.
-    pub plan: Arc<Plan>,
-    /// What the caller gives.
-    pub given: Given,
-    /// What a failure does to the rest.
-    pub on_failure: OnFailure,
-    /// How much may be written.
-    pub limits: Limits,
-    /// Branch, tag or commit of the flow; none for a folder.
-    pub git_ref: Option<String>,
-    /// The commit; none for a folder.
-    pub commit: Option<String>,
-    /// The catalog of the flow, by the name under which uses of it count.
-    pub source: String,
-    /// What the caller says of models.
-    pub models: Vec<String>,
-    /// What he says of stored answers.
-    pub answers: Option<String>,
 }
 
 /// A direct execution whose steps this process does.
@@ -166,22 +139,9 @@ impl Guide {
     ///
     /// # Errors
     /// When it can't be kept.
-    pub async fn begin_direct(&self, order: DirectOrder, keep: Retention) -> Result<TakenUp, GuideError> {
-        let id = order.id;
-        let beginning = Beginning {
-            id: id.clone(),
-            way: Way::Direct { on_failure: order.on_failure },
-            rules: Rules::NEWEST,
-            plan: order.plan.unfolded(),
-            given: order.given,
-            task: None,
-            limits: order.limits,
-            git_ref: order.git_ref,
-            commit: order.commit,
-            source: Some(order.source),
-            models: order.models,
-            answers: order.answers,
-        };
+    pub async fn begin_direct(&self, beginning: Beginning, keep: Retention) -> Result<TakenUp, GuideError> {
+        let id = beginning.id.clone();
+        let beginning = Beginning { plan: beginning.plan.unfolded(), ..beginning };
         let first = Entry::new(self.clock.now(), Moment::Begun(Arc::new(beginning)));
         let mut guided = Guided::begin(&first).map_err(|misfit| GuideError::Torn { id: id.clone(), misfit })?;
         let mut entries = vec![first];

@@ -7,7 +7,7 @@
 use serde_json::{Map, Number, Value, json};
 
 use super::parameter::{Kind, Parameter, parameter_named};
-use crate::app::{Code, Detail, Error, ExposedFlow, read_values};
+use crate::app::{Detail, Error, ExposedFlow, read_values};
 use crate::names::{few, nearest, nfc, quoted};
 
 /// The most unknown arguments that are told of one call.
@@ -166,7 +166,7 @@ fn absent(value: &Value) -> bool {
 }
 
 fn refused(name: &str, message: impl Into<String>, next: impl Into<String>) -> Error {
-    Error::new(Code::InvalidRequest, message).next(next).detail("argument", json!(name))
+    Error::invalid(message).next(next).detail("argument", json!(name))
 }
 
 fn given_twice(name: &str) -> Error {
@@ -189,7 +189,7 @@ fn unknown_names<'n>(tool: &str, names: impl Iterator<Item = &'n str> + Clone, u
     }
     let arguments = if unknown.len() == 1 { "argument" } else { "arguments" };
     let message = format!("{tool} has no {arguments} {}", listed.join(", "));
-    Error::new(Code::InvalidRequest, message).next(next).detail("unknown", json!(told))
+    Error::invalid(message).next(next).detail("unknown", json!(told))
 }
 
 impl Parameter {
@@ -308,14 +308,7 @@ impl Parameter {
             Kind::Values if self.name == "templates" => " For example: {\"Facts.md\": \"…\"}",
             Kind::Values => " For example: {\"topic\": \"…\"}",
             Kind::Texts => " For example: [\"…\"]",
-            Kind::Text
-            | Kind::File
-            | Kind::Count(..)
-            | Kind::Seconds(_)
-            | Kind::Flag
-            | Kind::Word(_)
-            | Kind::Words(_)
-            | Kind::Anything => "",
+            _ => "",
         };
         refused(self.name, format!("`{}` {why}", self.name), format!("`{}`: {}{example}", self.name, self.description))
     }

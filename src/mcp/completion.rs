@@ -28,11 +28,11 @@ fn wanted(request: &CompleteRequestParams) -> Result<Option<Completing>, Error> 
             return Ok(Some(Completing::Argument { prompt: prompt.name.clone(), argument: argument.to_owned() }));
         }
         Reference::Resource(pattern) => pattern.uri.as_str(),
-        _ => return Err(Error::new(Code::InvalidRequest, "only prompts and resources are completed")),
+        _ => return Err(Error::invalid("only prompts and resources are completed")),
     };
     if !RESOURCES.iter().any(|row| row.address == uri) {
         let message = format!("there is no pattern {}", quoted(uri));
-        return Err(Error::new(Code::InvalidRequest, message).next("resources/templates/list shows the patterns"));
+        return Err(Error::invalid(message).next("resources/templates/list shows the patterns"));
     }
     let resolved = |name: &str| request.context.as_ref()?.get_argument(name).cloned();
     Ok(match argument {

@@ -83,40 +83,7 @@ fn of(error: &Error) -> ErrorCode {
         | Code::ExecutionNotFound
         | Code::MissingVariables => ErrorCode::INVALID_PARAMS,
         Code::InternalError => ErrorCode::INTERNAL_ERROR,
-        Code::RefNotFound
-        | Code::RepoNotFound
-        | Code::ParseError
-        | Code::ValidationError
-        | Code::CircularDependency
-        | Code::FileTooLarge
-        | Code::ExecutionError
-        | Code::Timeout
-        | Code::Cancelled
-        | Code::LimitExceeded
-        | Code::Unauthorized
-        | Code::Forbidden
-        | Code::RateLimited
-        | Code::GithubError
-        | Code::NetworkError
-        | Code::ToolNotFound
-        | Code::ToolNotAllowed
-        | Code::ToolUnavailable
-        | Code::ToolError
-        | Code::ModelNotFound
-        | Code::ModelUnauthorized
-        | Code::ModelRateLimited
-        | Code::ModelOverloaded
-        | Code::ModelNoQuota
-        | Code::ModelError
-        | Code::ContextTooLong
-        | Code::ContentFiltered
-        | Code::BudgetExceeded
-        | Code::InvalidStepToken
-        | Code::StepAlreadyCompleted
-        | Code::ContractViolation
-        | Code::AwaitingHuman
-        | Code::EscalationNotFound
-        | Code::StoreError => SERVER_ERROR,
+        _ => SERVER_ERROR,
     }
 }
 

@@ -70,11 +70,8 @@ pub(super) async fn get(
     alone: bool,
 ) -> Result<GetPromptResult, Error> {
     if alone {
-        return Err(Error::new(
-            Code::InvalidRequest,
-            "there are no prompts here: flows that are tools are all there is",
-        )
-        .next("call one of the tools"));
+        return Err(Error::invalid("there are no prompts here: flows that are tools are all there is")
+            .next("call one of the tools"));
     }
     let request = PromptRequest { name: name.to_owned(), values: values.unwrap_or_default() };
     let written = app.prompt(&request).await?;

@@ -248,7 +248,7 @@ pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResour
     let address = ResourceAddress::read(uri)?;
     if alone && !of_execution(&row_of(&address)) {
         let message = "there is no such resource here: flows that are tools are all there is";
-        return Err(Error::new(Code::InvalidRequest, message).next("read execution://ID, with the id of an answer"));
+        return Err(Error::invalid(message).next("read execution://ID, with the id of an answer"));
     }
     let graph = |name: &String| GraphRequest { name: name.clone(), git_ref: None, refresh: false };
     let row = row_of(&address);

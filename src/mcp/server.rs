@@ -34,7 +34,7 @@ use super::reply::{Reply, ToolCall, cancelled};
 use super::target::CallTarget;
 use super::tools::EXECUTE;
 use super::{TTL_AT_MOST_MS, aliases, changes, completion, failure, identity, introduction, prompts, resources, tools};
-use crate::app::{App, Code, Error, ExposedFlow};
+use crate::app::{App, Error, ExposedFlow};
 use crate::config::Expose;
 use crate::report::wire::Travels;
 
@@ -543,7 +543,7 @@ impl ServerHandler for McpServer {
                 params
             }
             Some(_) => {
-                let error = Error::new(Code::InvalidRequest, "params is not an object")
+                let error = Error::invalid("params is not an object")
                     .next(format!("give the arguments of {} as an object", tool.name));
                 return Err(failure::method_error(failure::reply(tool, &error, None).value));
             }

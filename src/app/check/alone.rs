@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::{CheckedFile, Checkup};
+use crate::app::Error;
 use crate::app::reading::{read_file, too_large};
-use crate::app::{Code, Error};
 use crate::catalog::FileFacts;
 use crate::catalog::in_order;
 use crate::config::Settings;
@@ -57,8 +57,7 @@ fn read(alone: &AloneFile<'_>, settings: &Settings) -> Result<(CatalogPath, Vec<
         None => read_file(alone.path, limit)?,
     };
     let name = alone.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let path = CatalogPath::new(&format!("flows/{name}"))
-        .map_err(|error| Error::new(Code::InvalidRequest, error.to_string()))?;
+    let path = CatalogPath::new(&format!("flows/{name}")).map_err(|error| Error::invalid(error.to_string()))?;
     Ok((path, bytes))
 }
 

@@ -174,8 +174,7 @@ fn template_path(name: &str, text: &str) -> Result<CatalogPath, Error> {
         ".md"
     };
     CatalogPath::new(&format!("templates/{name}{ending}")).map_err(|error| {
-        Error::new(Code::InvalidRequest, format!("`templates`: {error}"))
-            .next("name files, as in {\"Facts.md\": \"…\"}")
+        Error::invalid(format!("`templates`: {error}")).next("name files, as in {\"Facts.md\": \"…\"}")
     })
 }
 

@@ -93,7 +93,7 @@ pub fn write_changed(changed: &[ChangedFile]) -> Result<(), Error> {
         let place = std::fs::canonicalize(&file.path);
         if let Err(error) = place.and_then(|place| replace(&place, file.after.as_bytes(), new_private)) {
             let message = format!("{} can't be written: {}", file.shown, system_says(&error));
-            let error = Error::new(Code::InvalidRequest, message);
+            let error = Error::invalid(message);
             let before = changed.iter().take(number).map(|file| file.shown.as_str());
             return Err(if number == 0 { error } else { error.next(format!("changed already: {}", few(before))) });
         }
@@ -139,8 +139,7 @@ pub async fn format_paths(
 impl FormatReport {
     /// Lays out a file that was named.
     fn of_file(&mut self, shown: String, path: PathBuf, settings: &Settings) {
-        let place =
-            in_catalog(&path).ok_or_else(|| Error::new(Code::InvalidRequest, "its name can't be used in a catalog"));
+        let place = in_catalog(&path).ok_or_else(|| Error::invalid("its name can't be used in a catalog"));
         match place.and_then(|place| Ok((place, read_file(&path, settings.max_file_size)?))) {
             Ok((place, bytes)) => self.lay_out(shown, path, &place, &bytes),
             Err(error) => self.refuse(shown, error),
@@ -168,7 +167,7 @@ impl FormatReport {
             let shown = shown.strip_prefix("./").map(str::to_owned).unwrap_or(shown);
             match (bytes, CatalogPath::new(&name)) {
                 (Ok(bytes), Ok(place)) => self.lay_out(shown, file.clone(), &place, &bytes),
-                (Ok(_), Err(error)) => self.refuse(shown, Error::new(Code::InvalidRequest, error.to_string())),
+                (Ok(_), Err(error)) => self.refuse(shown, Error::invalid(error.to_string())),
                 (Err(unusable), _) => self.refuse(shown, CatalogError::Unusable(unusable).into()),
             }
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Checkup, fingerprints};
-use crate::app::{Code, Error};
+use crate::app::Error;
 use crate::catalog::{CheckOptions, check};
 use crate::model::Toolbox;
 use crate::model::wire::is_among_tests;
@@ -38,7 +38,7 @@ impl From<GitError> for Error {
             GitError::NoRepository(_) => "call it in a folder that lies in a git repository",
             GitError::NotStarted(_) | GitError::Failed(_) => "see that `git status` works in this folder",
         };
-        Self::new(Code::InvalidRequest, error.to_string()).next(next)
+        Self::invalid(error.to_string()).next(next)
     }
 }
 

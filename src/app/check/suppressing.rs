@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fingerprint::fingerprints;
 use super::{BaselineMode, CheckedFile, Checkup};
-use crate::app::{Code, Error};
+use crate::app::Error;
 use crate::config::{CONFIG_FILE, CheckSettings, system_says};
 use crate::document::Span;
 use crate::files::{read_named, replace};
@@ -68,10 +68,8 @@ pub(in crate::app) fn suppress(
     by_settings(checkup, root, shown, whole)?;
     match baseline {
         None => Ok(()),
-        Some(BaselineMode::Write) if !whole => {
-            Err(Error::new(Code::InvalidRequest, "a baseline is written of a whole catalog")
-                .next("leave the paths out, or name the catalog's folder"))
-        }
+        Some(BaselineMode::Write) if !whole => Err(Error::invalid("a baseline is written of a whole catalog")
+            .next("leave the paths out, or name the catalog's folder")),
         Some(BaselineMode::Write) => write(checkup, root),
         Some(BaselineMode::Use) => by_baseline(checkup, root, whole),
     }
@@ -79,7 +77,7 @@ pub(in crate::app) fn suppress(
 
 fn by_settings(checkup: &mut Checkup, root: &Path, shown: &dyn Fn(&str) -> String, whole: bool) -> Result<(), Error> {
     let settings = CheckSettings::of_catalog(root).map_err(|error| {
-        let told = Error::new(Code::InvalidRequest, error.to_string());
+        let told = Error::invalid(error.to_string());
         told.next(
             "see [validate] in docs/CHECKING.md: each entry of `ignore` has a rule, a reason and, if wanted, paths",
         )
@@ -141,9 +139,8 @@ fn write(checkup: &mut Checkup, root: &Path) -> Result<(), Error> {
     let written = findings.len();
     // Nothing in it can refuse to be written.
     let text = serde_json::to_string_pretty(&Baseline { version: VERSION, findings }).unwrap_or_default();
-    replace(&path, (text + "\n").as_bytes(), |path| std::fs::File::create_new(path)).map_err(|error| {
-        Error::new(Code::InvalidRequest, format!("{} can't be written: {}", path.display(), system_says(&error)))
-    })?;
+    replace(&path, (text + "\n").as_bytes(), |path| std::fs::File::create_new(path))
+        .map_err(|error| Error::invalid(format!("{} can't be written: {}", path.display(), system_says(&error))))?;
     let known: BTreeSet<String> = checkup.files.iter().flat_map(|file| fingerprints(&file.findings)).collect();
     by_known(checkup, &known);
     checkup.baselines.push(BaselineNote { path, written: Some(written), stopping, never, gone: 0 });
@@ -153,8 +150,7 @@ fn write(checkup: &mut Checkup, root: &Path) -> Result<(), Error> {
 fn by_baseline(checkup: &mut Checkup, root: &Path, whole: bool) -> Result<(), Error> {
     let path = root.join(BASELINE_FILE);
     let unusable = |why: String| {
-        Error::new(Code::InvalidRequest, format!("{}: {why}", path.display()))
-            .next("write it with `flowy validate --baseline write`")
+        Error::invalid(format!("{}: {why}", path.display())).next("write it with `flowy validate --baseline write`")
     };
     let bytes = read_named(&path, LARGEST).map_err(|error| unusable(system_says(&error)))?;
     let baseline: Baseline =

@@ -41,7 +41,7 @@ pub(super) fn write(
     spelt_out: &BTreeSet<String>,
     old: Option<&Value>,
 ) -> Result<Vec<Written>, Error> {
-    let path = CatalogPath::new(&file.file).map_err(|error| Error::new(Code::InvalidRequest, error.to_string()))?;
+    let path = CatalogPath::new(&file.file).map_err(|error| Error::invalid(error.to_string()))?;
     let document = wire::parse(&path, bytes)
         .map_err(|problem| Error::new(Code::ParseError, format!("{}: {problem}", shown(&file.file, 300))))?;
     let mut written = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn write(
         let spelt = spelt_out.contains(&format!("{}#{place}", file.file));
         let (text, lost) = match to {
             Form::Markdown => in_markdown(raw, flow, plan, names, spelt)
-                .map_err(|why| Error::new(Code::InvalidRequest, format!("{}: {why}", shown(&file.file, 300))))?,
+                .map_err(|why| Error::invalid(format!("{}: {why}", shown(&file.file, 300))))?,
             Form::Json => {
                 let (text, mut lost) = in_json(raw, flow, plan, names, old, text_before_steps(&document.text));
                 lost.extend(wire::only_here(&document.text));

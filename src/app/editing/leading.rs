@@ -67,14 +67,8 @@ impl Workbench {
                 continue;
             }
             for reading in place.desk.readings(file.path(), self.settings.lenient) {
-                let steps = reading.scope.steps.iter().filter(|step| match &step.body {
-                    Body::Text { template: Some(template), .. } => template.file == place.path,
-                    Body::Text { template: None, .. }
-                    | Body::Call { .. }
-                    | Body::Link { .. }
-                    | Body::Faulty { .. }
-                    | Body::Elsewhere => false,
-                });
+                let of_file = |body: &Body| matches!(body, Body::Text { template: Some(template), .. } if template.file == place.path);
+                let steps = reading.scope.steps.iter().filter(|step| of_file(&step.body));
                 let steps: Vec<usize> = steps.map(|step| step.node).collect();
                 if !steps.is_empty() {
                     users.push((reading, steps));

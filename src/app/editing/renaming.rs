@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::leading::Pointed;
 use super::mentions::{Mention, Subject, of_flow, of_template};
 use super::{Place as FilePlace, Replacement, Workbench};
+use crate::app::Error;
 use crate::app::testing::test_files;
-use crate::app::{Code, Error};
 use crate::catalog::FlowReading;
 use crate::document::{Document, Locator, Place, Pointer};
 use crate::model::{NodeKind, Template};
@@ -138,13 +138,8 @@ impl Workbench {
             }
             let path = renaming.place.root.join(template.file.as_str());
             let users = self.users(&path).into_iter().filter(|(reading, steps)| {
-                let uses = |step: &crate::validate::StepScope| match &step.body {
-                    Body::Text { template: Some(used), .. } => used.text_pointer == template.text_pointer,
-                    Body::Text { template: None, .. }
-                    | Body::Call { .. }
-                    | Body::Link { .. }
-                    | Body::Faulty { .. }
-                    | Body::Elsewhere => false,
+                let uses = |step: &crate::validate::StepScope| {
+                    matches!(&step.body, Body::Text { template: Some(used), .. } if used.text_pointer == template.text_pointer)
                 };
                 let steps = reading.scope.steps.iter().filter(|step| steps.contains(&step.node)).any(uses);
                 steps && Some((&reading.flow.file, reading.flow.place_in_file)) != own
@@ -309,5 +304,5 @@ pub(super) fn is_of(test: &Value, flow: &crate::model::Flow) -> bool {
 }
 
 fn refused(message: String, next: &str) -> Error {
-    Error::new(Code::InvalidRequest, message).next(next)
+    Error::invalid(message).next(next)
 }

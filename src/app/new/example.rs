@@ -21,9 +21,7 @@ pub(super) async fn files(
     lenient: bool,
 ) -> Result<(Contents, String), Error> {
     if !request.inputs.is_empty() {
-        return Err(
-            Error::new(Code::InvalidRequest, "an example has its own inputs").next("leave --input out, or --from")
-        );
+        return Err(Error::invalid("an example has its own inputs").next("leave --input out, or --from"));
     }
     let all: Contents = EXAMPLES.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec())).collect();
     let check = check_contents(&all, &[], lenient).await?;

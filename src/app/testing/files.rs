@@ -62,7 +62,7 @@ fn walk(root: &Path, folder: &str, deep: usize, files: &mut Vec<FoundTests>) {
 }
 
 fn unreadable(folder: &str, why: String) -> Option<FoundTests> {
-    Some((CatalogPath::new(folder).ok()?, Err(Error::new(Code::InvalidRequest, why))))
+    Some((CatalogPath::new(folder).ok()?, Err(Error::invalid(why))))
 }
 
 /// A file's bytes.

@@ -14,11 +14,6 @@ pub(super) fn doctor(world: &World<'_>) -> Done {
         program: std::env::current_exe().ok(),
     };
     let checks = wait(world, "looking at everything", examine(request))?;
-    let printer = world.printer;
-    if world.everywhere.json {
-        printer.json(&wire::doctor(&checks));
-    } else {
-        printer.out(&human::doctor(&checks, printer.out_look()));
-    }
+    world.answer(|| wire::doctor(&checks), |look| human::doctor(&checks, look));
     Ok(u8::from(checks.iter().any(|check| check.standing == Standing::Wrong)))
 }

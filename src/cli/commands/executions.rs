@@ -27,10 +27,7 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
             if let StatusAnswer::List { trouble: Some(error), .. } = answer {
                 return Err((*error).into());
             }
-            if json {
-                printer.json(&wire::status(&answer));
-            } else {
-                printer.out(&human::executions(&answer, world.clock.now(), printer.out_look()));
+            if world.answer(|| wire::status(&answer), |look| human::executions(&answer, world.clock.now(), look)) {
                 printer.note(&human::executions_notes(&answer, args.flow.is_some() || !args.states.is_empty()));
             }
         }
@@ -67,11 +64,7 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
         }
         ExecutionsCommand::Stats(args) => {
             let tallies = reading(world, app.tallies(days_ago(args.idle_days, &app)?))?;
-            if json {
-                printer.json(&wire::tallies(&tallies));
-            } else {
-                printer.out(&human::tallies(&tallies, printer.out_look()));
-            }
+            world.answer(|| wire::tallies(&tallies), |look| human::tallies(&tallies, look));
         }
     }
     Ok(0)

@@ -9,13 +9,8 @@ use crate::report::{human, wire};
 
 /// Prints a rule's page, or the list of rules.
 pub(super) fn explain(args: &ExplainArgs, world: &World<'_>) -> Done {
-    let printer = world.printer;
     let Some(wanted) = &args.rule else {
-        if world.everywhere.json {
-            printer.json(&wire::rules());
-        } else {
-            printer.out(&human::rules(printer.out_look()));
-        }
+        world.answer(wire::rules, human::rules);
         return Ok(0);
     };
     let Some(page) = RulePage::of(wanted) else {
@@ -24,11 +19,7 @@ pub(super) fn explain(args: &ExplainArgs, world: &World<'_>) -> Done {
         let error = Error::not_found(crate::app::Code::InvalidRequest, "rule", wanted, &near);
         return Err(Stop::failed(error.next(hint(&near)), 2));
     };
-    if world.everywhere.json {
-        printer.json(&wire::rule(&page));
-    } else {
-        printer.out(&human::rule(&page, printer.out_look()));
-    }
+    world.answer(|| wire::rule(&page), |look| human::rule(&page, look));
     Ok(0)
 }
 

@@ -10,8 +10,8 @@ use tokio::runtime::Runtime;
 use super::run::{ask_for_missing, tell_why, values};
 use super::{Done, ENDING, Stop, World, runtime, wait_on};
 use crate::app::{
-    App, BeginRequest, Caller, Code, CompleteRequest, Error, Escalation, ExecuteRequest, Guided, GuidedState,
-    ModelChoice, OnFailure, OnStep, ResumeRequest, Resumed, Servers, StepOutcome, read_values,
+    App, BeginRequest, Caller, Closure, Code, Error, Escalation, ExecuteRequest, Guided, GuidedState, ModelChoice,
+    OnFailure, OnStep, ResumeRequest, Resumed, Servers, StepOutcome, read_values,
 };
 use crate::cli::args::GuideArgs;
 use crate::cli::progress::ProgressLine;
@@ -240,14 +240,9 @@ impl Walk<'_> {
             } else {
                 (StepOutcome::Done, Value::from(answer.as_str()))
             };
-            let request = CompleteRequest {
-                execution: guided.beginning().id.to_string(),
-                ticket: handed.ticket.to_string(),
-                output: Some(output),
-                outcome,
-                next: None,
-            };
-            match self.wait("going on", async |told| self.app.complete_step(&request, Some(&told)).await) {
+            let execution = guided.beginning().id.as_str();
+            let closure = Closure { ticket: handed.ticket.clone(), output: Some(output), outcome, next: None };
+            match self.wait("going on", async |told| self.app.complete_step(execution, &closure, Some(&told)).await) {
                 Ok(turn) => return Ok(turn.guided),
                 Err(error) if matches!(error.code, Code::ContractViolation | Code::LimitExceeded) => {
                     // Its next step is for clients.

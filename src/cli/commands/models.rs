@@ -8,25 +8,18 @@ use crate::report::{human, wire};
 /// Shows what is configured, or asks one model for a word.
 pub(super) fn models(command: &ModelsCommand, world: &World<'_>) -> Done {
     let settings = world.settings()?;
-    let (printer, json) = (world.printer, world.everywhere.json);
+    let printer = world.printer;
     match command {
         ModelsCommand::List => {
             let rows = list_models(&settings);
-            if json {
-                printer.json(&wire::models(&rows));
-            } else {
-                printer.out(&human::models(&rows, printer.out_look()));
+            if world.answer(|| wire::models(&rows), |look| human::models(&rows, look)) {
                 printer.note(&human::models_notes(&rows, printer.err_look()));
             }
         }
         ModelsCommand::Check(args) => {
             let doing = format!("asking {}", crate::names::shown(&args.name, 60));
             let trial = wait(world, &doing, check_model(&settings, world.clock.clone(), &args.name))??;
-            if json {
-                printer.json(&wire::model_trial(&trial));
-            } else {
-                printer.out(&human::model_trial(&trial));
-            }
+            world.answer(|| wire::model_trial(&trial), |_| human::model_trial(&trial));
         }
     }
     Ok(0)

@@ -9,7 +9,7 @@ use crate::report::{human, wire};
 pub(super) fn servers(command: &ServersCommand, world: &World<'_>) -> Done {
     let servers = Servers::open(&world.settings()?, world.environment, world.clock.clone(), own_program())?;
     servers.readable()?;
-    let (printer, json) = (world.printer, world.everywhere.json);
+    let printer = world.printer;
     match command {
         ServersCommand::List => {
             let list = servers.list();
@@ -17,10 +17,7 @@ pub(super) fn servers(command: &ServersCommand, world: &World<'_>) -> Done {
             if let Err(mistakes) = servers.all_set() {
                 printer.note(&human::warning(&mistakes.message, printer.err_look()));
             }
-            if json {
-                printer.json(&wire::servers(&list));
-            } else {
-                printer.out(&human::servers(&list, world.clock.now(), printer.out_look()));
+            if world.answer(|| wire::servers(&list), |look| human::servers(&list, world.clock.now(), look)) {
                 printer.note(&human::servers_notes(&list, printer.err_look()));
             }
         }
@@ -30,10 +27,10 @@ pub(super) fn servers(command: &ServersCommand, world: &World<'_>) -> Done {
                 servers.shut_down(ENDING).await;
                 tools
             })??;
-            if json {
-                printer.json(&wire::server_tools(&asked, args.schema));
-            } else {
-                printer.out(&human::server_tools(&asked, args.schema, printer.out_look()));
+            if world.answer(
+                || wire::server_tools(&asked, args.schema),
+                |look| human::server_tools(&asked, args.schema, look),
+            ) {
                 printer.note(&human::server_tools_notes(&asked, printer.err_look()));
             }
         }

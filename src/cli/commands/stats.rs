@@ -10,12 +10,8 @@ pub(super) fn stats(args: &UsageArgs, world: &World<'_>) -> Done {
     let app = crate::cli::open(world)?;
     let request = StatsRequest { flow: args.flow.clone(), days: args.days };
     let stats = wait(world, "reading what was counted", app.stats(&request))??;
-    let printer = world.printer;
-    if world.everywhere.json {
-        printer.json(&wire::stats(&stats));
-        return Ok(0);
+    if world.answer(|| wire::stats(&stats), |look| human::stats(&stats, look)) {
+        world.printer.note(&human::stats_notes(&stats, &request));
     }
-    printer.out(&human::stats(&stats, printer.out_look()));
-    printer.note(&human::stats_notes(&stats, &request));
     Ok(0)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Done, ENDING, Stop, World, own_program, wait};
 use crate::app::{
-    BaselineMode, CheckRequest, Checkup, Code, Error, KeptTools, Overlay, Servers, Severity, TypedFile, add_to_file,
+    BaselineMode, CheckRequest, Checkup, Error, KeptTools, Overlay, Servers, Severity, TypedFile, add_to_file,
     check_paths, fix_paths, name_of_text, write_changed,
 };
 use crate::cli::args::{CheckFormat, FailOn, FixChoice, ValidateArgs};
@@ -122,7 +122,7 @@ fn typed(args: &ValidateArgs) -> Result<(Vec<PathBuf>, Option<TypedFile>), Stop>
     std::io::stdin()
         .lock()
         .read_to_end(&mut bytes)
-        .map_err(|error| Stop::failed(Error::new(Code::InvalidRequest, format!("stdin can't be read: {error}")), 2))?;
+        .map_err(|error| Stop::failed(Error::invalid(format!("stdin can't be read: {error}")), 2))?;
     let name = args.stdin_filename.clone().unwrap_or_else(|| PathBuf::from(name_of_text(&bytes)));
     Ok((paths, Some(TypedFile { name, bytes: bytes.into() })))
 }

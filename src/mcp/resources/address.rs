@@ -5,7 +5,7 @@
 
 use percent_encoding::percent_decode_str;
 
-use crate::app::{Code, Error};
+use crate::app::Error;
 use crate::names::{quoted, segment, step_address};
 
 /// One address, read.
@@ -53,7 +53,7 @@ impl ResourceAddress {
     /// An unknown scheme or shape, or a name that is not UTF-8.
     pub(in crate::mcp) fn read(uri: &str) -> Result<Self, Error> {
         let unknown = || {
-            Error::new(Code::InvalidRequest, format!("there is no resource at {}", quoted(uri)))
+            Error::invalid(format!("there is no resource at {}", quoted(uri)))
                 .next("resources/list and resources/templates/list show the addresses")
         };
         let (scheme, rest) = uri.split_once("://").ok_or_else(unknown)?;
@@ -129,7 +129,7 @@ fn tags(query: &str) -> Result<Vec<String>, Error> {
             }
             _ => {
                 let message = format!("flow://list takes `tags`, and {} is something else", quoted(pair));
-                return Err(Error::new(Code::InvalidRequest, message).next("read flow://list?tags=first,second"));
+                return Err(Error::invalid(message).next("read flow://list?tags=first,second"));
             }
         }
     }
@@ -139,7 +139,7 @@ fn tags(query: &str) -> Result<Vec<String>, Error> {
 fn decoded(text: &str) -> Result<String, Error> {
     let text = percent_decode_str(text).decode_utf8();
     text.map(std::borrow::Cow::into_owned).map_err(|_| {
-        Error::new(Code::InvalidRequest, "the address holds percent-encoded bytes that are not UTF-8")
+        Error::invalid("the address holds percent-encoded bytes that are not UTF-8")
             .next("encode names as UTF-8, then percent-encode them")
     })
 }

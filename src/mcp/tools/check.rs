@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::REF;
-use crate::app::{Code, DraftRequest, Error};
+use crate::app::{DraftRequest, Error};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
@@ -38,7 +38,7 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
     async move {
         let Some(flow) = arguments.owned("flow").filter(|flow| !flow.trim().is_empty()) else {
             if !arguments.values("templates").is_empty() {
-                return Err(Error::new(Code::InvalidRequest, "`templates` are checked with the flow that uses them")
+                return Err(Error::invalid("`templates` are checked with the flow that uses them")
                     .next("give the text of that flow as `flow`, too")
                     .detail("argument", serde_json::json!("flow")));
             }
@@ -51,7 +51,7 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
                 // A template in JSON that was not put into a text.
                 Value::Object(object) => templates.push((name, Value::Object(object).to_string())),
                 _ => {
-                    return Err(Error::new(Code::InvalidRequest, "`templates` holds something that is no text")
+                    return Err(Error::invalid("`templates` holds something that is no text")
                         .next("give texts by file name, as in {\"Facts.md\": \"…\"}")
                         .detail("argument", serde_json::json!("templates")));
                 }

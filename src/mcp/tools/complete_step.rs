@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::{EXECUTION, TOKEN};
-use crate::app::{CompleteRequest, Error, StepOutcome};
+use crate::app::{Closure, Error, StepOutcome, Ticket};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
@@ -40,14 +40,15 @@ pub(super) const TOOL: Definition = Definition {
 
 fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
-        let request = CompleteRequest {
-            execution: arguments.owned("executionId").unwrap_or_default(),
-            ticket: arguments.owned("stepToken").unwrap_or_default(),
+        let execution = arguments.text("executionId").unwrap_or_default();
+        let closure = Closure {
+            ticket: Ticket::named(arguments.text("stepToken").unwrap_or_default()),
             output: arguments.anything("output"),
             outcome: arguments.text("outcome").and_then(StepOutcome::named).unwrap_or(StepOutcome::Done),
             next: arguments.owned("next"),
         };
-        let turn = call.unless_cancelled(call.app.complete_step(&request, call.progress.as_ref()).boxed()).await?;
+        let told = call.progress.as_ref();
+        let turn = call.unless_cancelled(call.app.complete_step(execution, &closure, told).boxed()).await?;
         Ok(Reply::of_guided(&wire::turn(&turn), &turn.guided))
     }
     .boxed()

@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::{EXECUTION, TOKEN};
-use crate::app::{Asker, Error, EscalateRequest};
+use crate::app::{Asker, Error, Question, Ticket};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::asking::{Person, input_required};
 use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
@@ -39,15 +39,15 @@ pub(super) const TOOL: Definition = Definition {
 
 fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
-        let request = EscalateRequest {
-            execution: arguments.owned("executionId").unwrap_or_default(),
-            ticket: arguments.owned("stepToken").unwrap_or_default(),
+        let execution = arguments.text("executionId").unwrap_or_default();
+        let question = Question {
+            ticket: Ticket::named(arguments.text("stepToken").unwrap_or_default()),
             reason: arguments.owned("reason").unwrap_or_default(),
             questions: arguments.texts("questions"),
             context: arguments.anything("context"),
         };
         let asker = call.person.clone().map(|person| Arc::new(person) as Arc<dyn Asker>);
-        let turn = call.unless_cancelled(call.app.escalate(&request, asker).boxed()).await?;
+        let turn = call.unless_cancelled(call.app.escalate(execution, &question, asker).boxed()).await?;
         let mut reply = Reply::of(&wire::turn(&turn));
         if matches!(call.person, Some(Person::AskedByResult)) {
             reply.asks = turn.asked().as_ref().and_then(input_required).map(Box::new);

@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::REF;
-use crate::app::{Caller, Code, Detail, Error, ExecuteRequest, ModelChoice, OnFailure, Outcome};
+use crate::app::{Caller, Detail, Error, ExecuteRequest, ModelChoice, OnFailure, Outcome};
 use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
@@ -57,7 +57,7 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
         let mut models = ModelChoice::default();
         if let Some(model) = arguments.text("model") {
             models.take(model).map_err(|why| {
-                Error::new(Code::InvalidRequest, format!("`model` names no model: {why}"))
+                Error::invalid(format!("`model` names no model: {why}"))
                     .next("give the name of a model, none, or OLD=NEW")
             })?;
         }

@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use super::REF;
-use crate::app::{Code, Error, ListRequest, Listing, ListingCost};
+use crate::app::{Error, ListRequest, Listing, ListingCost};
 use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, Page, Selection};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
@@ -166,12 +166,11 @@ fn mode(arguments: &Arguments) -> Result<Option<Mode>, Error> {
     }
     let Some((first, word)) = said.first().copied() else { return Ok(None) };
     match said.iter().find(|(_, other)| *other != word) {
-        Some((name, other)) => Err(Error::new(
-            Code::InvalidRequest,
-            format!("`{first}` means mode {word} and `{name}` means mode {other}: which one?"),
-        )
-        .next("give `mode` alone")
-        .detail("argument", json!("mode"))),
+        Some((name, other)) => {
+            Err(Error::invalid(format!("`{first}` means mode {word} and `{name}` means mode {other}: which one?"))
+                .next("give `mode` alone")
+                .detail("argument", json!("mode")))
+        }
         None => Ok(Mode::named(word)),
     }
 }

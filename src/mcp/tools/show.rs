@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::REF;
-use crate::app::{Code, Error, ShowRequest, Shown};
+use crate::app::{Error, ShowRequest, Shown};
 use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
@@ -51,8 +51,7 @@ fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result
                 Ok(Reply::text(drawn(&prepared.flow, prepared.plan.as_deref()).mermaid()))
             }
             (Shown::Template { .. }, Some("mermaid")) => {
-                Err(Error::new(Code::InvalidRequest, "a template has no graph to draw")
-                    .next("leave `format` out, or name a flow"))
+                Err(Error::invalid("a template has no graph to draw").next("leave `format` out, or name a flow"))
             }
             (Shown::Flow { .. } | Shown::Template { .. }, _) => {
                 let whole = wire::shown(&shown, arguments.text("detail") == Some("full"));

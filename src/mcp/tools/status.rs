@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
-use crate::app::{Code, Error, GuidedState, MOST_CHARACTERS, Section, StatusAnswer, StatusRequest};
+use crate::app::{Error, GuidedState, MOST_CHARACTERS, Section, StatusAnswer, StatusRequest};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
@@ -39,12 +39,9 @@ pub(super) const TOOL: Definition = Definition {
 fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
     async move {
         if arguments.text("nodeId").is_some() && arguments.text("executionId").is_none() {
-            return Err(Error::new(
-                Code::InvalidRequest,
-                "`nodeId` is a step of an execution, and `executionId` is missing",
-            )
-            .next("give `executionId`, as flows_execute or flows_begin answered it")
-            .detail("argument", json!("executionId")));
+            return Err(Error::invalid("`nodeId` is a step of an execution, and `executionId` is missing")
+                .next("give `executionId`, as flows_execute or flows_begin answered it")
+                .detail("argument", json!("executionId")));
         }
         let include = arguments.texts("include");
         let mut request = StatusRequest {

@@ -15,10 +15,10 @@ use flowy::internals::execute::{Options, Workers, drive};
 use flowy::internals::generate::{
     Generating, Generator, ModelChoice, ModelWorker, Models, OnText, Prompt, Reply, Trouble, TroubleKind,
 };
-use flowy::internals::guide::{DirectOrder, Guide, Resumption, TakenUp};
+use flowy::internals::guide::{Guide, Resumption, TakenUp};
 use flowy::internals::model::{Finish, TokenUsage};
 use flowy::internals::plan::Plan;
-use flowy::internals::run::{ExecutionId, OnFailure, Run, State, Warning};
+use flowy::internals::run::{Beginning, ExecutionId, OnFailure, Rules, Run, State, Warning, Way};
 use flowy::internals::store::{Retention, Store};
 use proptest::prelude::*;
 use serde_json::json;
@@ -144,20 +144,22 @@ fn process(plan: &Arc<Plan>, folder: &Path, script: &Arc<Script>, threads: usize
                 }
             }
         } else {
-            let order = DirectOrder {
+            let beginning = Beginning {
                 id,
+                way: Way::Direct { on_failure: OnFailure::Continue },
+                rules: Rules::NEWEST,
                 plan: plan.clone(),
                 given: given(&json!({"topic": "tea"})),
-                on_failure: OnFailure::Continue,
+                task: None,
                 limits: Options::default().limits,
                 git_ref: None,
                 commit: None,
-                source: String::new(),
+                source: Some(String::new()),
                 models: vec!["m".to_owned()],
                 answers: None,
             };
             let keep = Retention { most: 10, longest: Duration::from_hours(1) };
-            Box::new(guide.begin_direct(order, keep).await.unwrap())
+            Box::new(guide.begin_direct(beginning, keep).await.unwrap())
         };
         let models = Arc::new(Models::of(&settings(), script.clone(), clock.clone()));
         let choice = ModelChoice { usual: Some("m".to_owned()), ..ModelChoice::default() };

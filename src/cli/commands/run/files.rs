@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::app::{Code, Error};
+use crate::app::Error;
 use crate::report::human::GivenFile;
 
 /// Writes the files into a folder, which is made where it is missing; of an earlier execution's files
 /// those of the same name are replaced. Says where each is.
 pub(super) fn keep(files: &[GivenFile<'_>], folder: &Path) -> Result<Vec<String>, Error> {
     let failed = |place: &Path, error: &std::io::Error| {
-        Error::new(Code::InvalidRequest, format!("can't write {}: {error}", place.display()))
+        Error::invalid(format!("can't write {}: {error}", place.display()))
             .next("name a folder that can be written to with --files; the result stands above")
             .detail("argument", serde_json::json!("files"))
     };
