@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use rusqlite::{Connection, OptionalExtension as _, ToSql, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params, params_from_iter};
 
 use crate::lock::lock;
 use crate::run::{Entry, ExecutionId, GuidedState};
@@ -32,6 +32,7 @@ use opening::OpenedStore;
 pub use presence::Presence;
 pub use rows::{decoded, encoded};
 use rows::{is_too_deep, micros};
+use summary::all;
 pub use summary::{Summary, Tally};
 pub use usage::{CountedUsage, Counts, FlowTotals, ListingTotals, ModelCount, ModelTotals, UsageSpan, day_of};
 
@@ -253,10 +254,8 @@ impl Store {
                 limit = i64::try_from(limit).unwrap_or(i64::MAX),
             );
             let mut statement = connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(params_from_iter(wanted.values()))?;
-            while let Some(row) = rows.next()? {
-                page.executions.push(Summary::read(row)?.without_driver_of(&gone));
-            }
+            let summary = |row: &Row<'_>| Ok(Summary::read(row)?.without_driver_of(&gone));
+            page.executions = all(&mut statement, params_from_iter(wanted.values()), summary)?;
             Ok(page)
         });
         Ok(read.await?.unwrap_or_default())

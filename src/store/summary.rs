@@ -1,7 +1,7 @@
 //! One row for each execution: what a replay of its log says, for lists and statistics.
 
 use chrono::{DateTime, Utc};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Params, Row, Statement, params};
 
 use super::rows::{micros, time};
 use super::{StoreError, number};
@@ -171,6 +171,20 @@ impl Summary {
     }
 }
 
+/// All rows that a statement gives.
+pub(super) fn all<T>(
+    statement: &mut Statement<'_>,
+    given: impl Params,
+    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let mut rows = statement.query(given)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
 fn count(row: &Row<'_>, column: usize) -> Result<usize, StoreError> {
     Ok(usize::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
 }
@@ -217,10 +231,8 @@ impl Tally {
                     avg(CASE WHEN state = 'completed' THEN (updated_at - begun_at) / 1000000.0 END)
              FROM executions WHERE NOT direct GROUP BY flow ORDER BY flow",
         )?;
-        let mut rows = statement.query([micros(idle_since)])?;
-        let mut all = Vec::new();
-        while let Some(row) = rows.next()? {
-            all.push(Self {
+        all(&mut statement, [micros(idle_since)], |row| {
+            Ok(Self {
                 flow: row.get(0)?,
                 executions: count(row, 1)?,
                 completed: count(row, 2)?,
@@ -235,8 +247,7 @@ impl Tally {
                 escalations: count(row, 11)?,
                 steps_closed: count(row, 12)?,
                 avg_seconds: row.get(13)?,
-            });
-        }
-        Ok(all)
+            })
+        })
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, Row, params};
 
+use super::summary::all;
 use super::{Store, StoreError};
 
 /// Seconds of a day (UTC has no others that a time stamp knows).
@@ -220,15 +221,8 @@ impl Counts {
              ON CONFLICT (source, flow, day, class) DO UPDATE SET uses = uses + excluded.uses",
         )?;
         for ((source, flow, day), sum) in &self.uses {
-            uses.execute(params![
-                source,
-                flow,
-                day,
-                stored(sum.uses),
-                stored(sum.successes),
-                stored(sum.timed),
-                micros(sum.took)
-            ])?;
+            let [all, successes, timed] = [sum.uses, sum.successes, sum.timed].map(stored);
+            uses.execute(params![source, flow, day, all, successes, timed, micros(sum.took)])?;
             for (class, number) in &sum.classes {
                 classes.execute(params![source, flow, day, class, stored(*number)])?;
             }
@@ -242,17 +236,10 @@ impl Counts {
                  deprecated = deprecated + excluded.deprecated",
         )?;
         for ((source, mode, day), sum) in &self.listings {
-            listings.execute(params![
-                source,
-                mode,
-                day,
-                stored(sum.calls),
-                stored(sum.entries),
-                stored(sum.characters),
-                stored(sum.tokens),
-                micros(sum.took),
-                stored(sum.deprecated)
-            ])?;
+            let counts = [sum.calls, sum.entries, sum.characters, sum.tokens, sum.deprecated];
+            let [calls, entries, characters, tokens, deprecated] = counts.map(stored);
+            let took = micros(sum.took);
+            listings.execute(params![source, mode, day, calls, entries, characters, tokens, took, deprecated])?;
         }
         let mut models = connection.prepare_cached(
             "INSERT INTO model_uses (source, flow, model, currency, day, answers, input, output, cost)
@@ -261,17 +248,8 @@ impl Counts {
                  input = input + excluded.input, output = output + excluded.output, cost = cost + excluded.cost",
         )?;
         for ((source, flow, model, currency, day), sum) in &self.models {
-            models.execute(params![
-                source,
-                flow,
-                model,
-                currency,
-                day,
-                stored(sum.answers),
-                stored(sum.input),
-                stored(sum.output),
-                stored(sum.cost)
-            ])?;
+            let [answers, input, output, cost] = [sum.answers, sum.input, sum.output, sum.cost].map(stored);
+            models.execute(params![source, flow, model, currency, day, answers, input, output, cost])?;
         }
         Ok(())
     }
@@ -333,10 +311,8 @@ fn flows(connection: &Connection, span: &UsageSpan) -> Result<Vec<FlowTotals>, S
          FROM flow_uses WHERE source = ?1 AND (?2 IS NULL OR flow = ?2) GROUP BY flow ORDER BY flow",
     )?;
     let (week, month) = (before(span.today, 7), before(span.today, 30));
-    let mut rows = statement.query(params![span.source, span.flow, since, week, month])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let totals = FlowTotals {
+    let mut found: Vec<FlowTotals> = all(&mut statement, params![span.source, span.flow, since, week, month], |row| {
+        Ok(FlowTotals {
             flow: row.get(0)?,
             uses: number(row, 1)?,
             successes: number(row, 2)?,
@@ -345,11 +321,9 @@ fn flows(connection: &Connection, span: &UsageSpan) -> Result<Vec<FlowTotals>, S
             last_7_days: number(row, 5)?,
             last_30_days: number(row, 6)?,
             ..FlowTotals::default()
-        };
-        if totals.uses > 0 {
-            found.push(totals);
-        }
-    }
+        })
+    })?;
+    found.retain(|totals| totals.uses > 0);
     let mut statement = connection.prepare_cached(
         "SELECT flow, class, sum(uses) FROM flow_times
          WHERE source = ?1 AND (?2 IS NULL OR flow = ?2) AND day >= ?3 GROUP BY flow, class ORDER BY flow, class",
@@ -392,10 +366,8 @@ fn listings(connection: &Connection, span: &UsageSpan) -> Result<Vec<ListingTota
         "SELECT mode, sum(calls), sum(entries), sum(characters), sum(tokens), sum(took), sum(deprecated)
          FROM listings WHERE source = ?1 AND day >= ?2 GROUP BY mode ORDER BY mode",
     )?;
-    let mut rows = statement.query(params![span.source, span.since.unwrap_or(i64::MIN)])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(ListingTotals {
+    all(&mut statement, params![span.source, span.since.unwrap_or(i64::MIN)], |row| {
+        Ok(ListingTotals {
             mode: row.get(0)?,
             calls: number(row, 1)?,
             entries: number(row, 2)?,
@@ -403,9 +375,8 @@ fn listings(connection: &Connection, span: &UsageSpan) -> Result<Vec<ListingTota
             tokens: number(row, 4)?,
             took: time(row, 5)?,
             deprecated: number(row, 6)?,
-        });
-    }
-    Ok(found)
+        })
+    })
 }
 
 fn models(connection: &Connection, span: &UsageSpan) -> Result<Vec<ModelTotals>, StoreError> {
@@ -434,12 +405,7 @@ fn models(connection: &Connection, span: &UsageSpan) -> Result<Vec<ModelTotals>,
 fn sources(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let mut statement =
         connection.prepare_cached("SELECT source FROM flow_uses UNION SELECT source FROM listings ORDER BY 1")?;
-    let mut rows = statement.query([])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(row.get(0)?);
-    }
-    Ok(found)
+    all(&mut statement, [], |row| Ok(row.get(0)?))
 }
 
 fn stored(count: u64) -> i64 {
