@@ -45,6 +45,14 @@ impl Desk {
         Self::with(tea()).await
     }
 
+    /// The same with its source, which has read the catalog.
+    async fn read_once() -> (Self, Source) {
+        let desk = Self::tea().await;
+        let source = desk.open();
+        newest(&source).await.unwrap();
+        (desk, source)
+    }
+
     fn without_token(mut self) -> Self {
         self.settings.token = None;
         self

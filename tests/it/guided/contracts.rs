@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{begin, bench, completing, status, until};
+use super::{begun, begun_on_bench, completing, status, until};
 use crate::support::mcp::{Bench, Session};
 
 /// A flow in which `report` reads fields of what `judge` gives.
@@ -131,8 +131,7 @@ async fn a_contract_without_a_type_that_takes_no_object_is_met_by_its_example_an
 
 #[tokio::test]
 async fn an_output_with_neither_result_nor_summary_is_told_that_either_would_do() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let refused = session.failed("flows_complete_step", completing(&begun, json!({"steps": "S"}))).await;
     let issues = refused["details"]["issues"].as_array().unwrap();
     assert_eq!((issues.len(), &issues[0]["path"]), (1, &json!("output.result")), "{refused}");
@@ -141,8 +140,7 @@ async fn an_output_with_neither_result_nor_summary_is_told_that_either_would_do(
 
 #[tokio::test]
 async fn without_a_contract_a_result_alone_is_enough_and_nothing_is_not() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     for empty in [json!({}), json!({"result": null}), json!({"result": " "}), json!({"artifacts": []})] {
         let refused = session.failed("flows_complete_step", completing(&begun, empty.clone())).await;
         assert_eq!(refused["code"], "CONTRACT_VIOLATION", "{empty}: {refused}");
@@ -155,9 +153,7 @@ async fn without_a_contract_a_result_alone_is_enough_and_nothing_is_not() {
 
 #[tokio::test]
 async fn a_new_process_a_resume_and_a_status_tell_the_persona_and_the_rules_again() {
-    let bench = bench();
-    let mut session = bench.session().await;
-    let begun = begin(&mut session).await;
+    let (bench, mut session, begun) = begun_on_bench().await;
     let code = until(&mut session, begun, "code").await;
     let told = |answer: &Value| (answer["step"]["persona"]["instructions"].is_string(), answer["rules"].is_string());
     let docs = session.ok("flows_complete_step", completing(&code, super::output("code"))).await;

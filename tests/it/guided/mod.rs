@@ -70,6 +70,20 @@ fn bench() -> Bench {
     Bench::folder(catalog())
 }
 
+/// A session in which the flow has begun.
+async fn begun() -> (Session, Value) {
+    let (_, session, begun) = begun_on_bench().await;
+    (session, begun)
+}
+
+/// The same with its bench.
+async fn begun_on_bench() -> (Bench, Session, Value) {
+    let bench = bench();
+    let mut session = bench.session().await;
+    let begun = begin(&mut session).await;
+    (bench, session, begun)
+}
+
 /// Begins the flow.
 async fn begin(session: &mut Session) -> Value {
     session

@@ -2,13 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{begin, bench, complete, completing, entries, output, status, until};
+use super::{begun, begun_on_bench, complete, completing, entries, output, status, until};
 use crate::support::mcp::Bench;
 
 #[tokio::test]
 async fn a_breach_names_every_place_and_the_token_stays_good() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let code = until(&mut session, begun, "code").await;
     let wrong = json!({"title": "", "files": ["a.rs", 7], "risk": "some"});
     let refused = session.failed("flows_complete_step", completing(&code, wrong)).await;
@@ -29,8 +28,7 @@ async fn a_breach_names_every_place_and_the_token_stays_good() {
 
 #[tokio::test]
 async fn every_sentence_about_a_breach_reads_after_its_path() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let wrong = json!({"confidence": 3, "summary": 1, "findings": [{"severity": "bad"}], "artifacts": "none"});
     let refused = session.failed("flows_complete_step", completing(&begun, wrong)).await;
     let issues = refused["details"]["issues"].as_array().unwrap();
@@ -43,8 +41,7 @@ async fn every_sentence_about_a_breach_reads_after_its_path() {
 
 #[tokio::test]
 async fn after_the_last_attempt_the_advice_is_to_ask_a_person() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     for attempt in 1..=6 {
         let refused = session.failed("flows_complete_step", completing(&begun, json!({"sumary": "x"}))).await;
         assert_eq!((&refused["details"]["attempts"], &refused["details"]["maxAttempts"]), (&json!(attempt), &json!(5)));
@@ -57,8 +54,7 @@ async fn after_the_last_attempt_the_advice_is_to_ask_a_person() {
 
 #[tokio::test]
 async fn plain_text_is_fine_unless_a_contract_of_the_step_wants_an_object() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let code = session.ok("flows_complete_step", completing(&begun, json!("Just do it."))).await;
     assert_eq!(code["step"]["prompt"], "Code: Just do it.");
     let refused = session.failed("flows_complete_step", completing(&code, json!("Done."))).await;
@@ -71,8 +67,7 @@ async fn plain_text_is_fine_unless_a_contract_of_the_step_wants_an_object() {
 
 #[tokio::test]
 async fn what_is_too_large_too_deep_or_nothing_is_refused_and_not_kept() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let kept = entries(&mut session, &begun).await;
     let large = json!({"summary": "s", "result": "x".repeat(10_000_000)});
     let refused = session.failed("flows_complete_step", completing(&begun, large)).await;
@@ -95,9 +90,7 @@ async fn what_is_too_large_too_deep_or_nothing_is_refused_and_not_kept() {
 
 #[tokio::test]
 async fn numbers_keep_their_digits_and_objects_their_order() {
-    let bench = bench();
-    let mut session = bench.session().await;
-    let begun = begin(&mut session).await;
+    let (bench, mut session, begun) = begun_on_bench().await;
     let exact = r#"{"z": 1.10, "a": 123456789012345678901234567890, "m": 0}"#;
     let exact: Value = serde_json::from_str(exact).unwrap();
     let closing = completing(&begun, json!({"summary": "s", "result": exact}));
@@ -133,8 +126,7 @@ async fn a_long_prompt_is_cut_in_the_reply_and_paged_whole() {
 
 #[tokio::test]
 async fn findings_name_their_step_and_the_worst_come_first() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let finding = |severity: &str| json!({"severity": severity, "description": format!("A {severity} one.")});
     let handed = json!({"summary": "s", "findings": [finding("low"), finding("critical"), finding("info")]});
     let code = session.ok("flows_complete_step", completing(&begun, handed)).await;

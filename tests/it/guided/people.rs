@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{begin, bench, complete, completing, entries, output, status, until};
+use super::{begin, begun, begun_on_bench, bench, complete, completing, entries, output, status, until};
 
 fn asking(answer: &Value, questions: &[&str]) -> Value {
     json!({"executionId": answer["executionId"], "stepToken": answer["stepToken"], "reason": "The plan leaves it open.",
@@ -11,8 +11,7 @@ fn asking(answer: &Value, questions: &[&str]) -> Value {
 
 #[tokio::test]
 async fn nothing_advances_while_a_person_is_awaited() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let code = complete(&mut session, &begun).await;
     let asked = session.ok("flows_escalate", asking(&code, &["Which database?", "Since when?"])).await;
     assert_eq!((&asked["state"], &asked["status"]), (&json!("awaiting_human"), &json!("pending_human_input")));
@@ -43,9 +42,7 @@ async fn nothing_advances_while_a_person_is_awaited() {
 
 #[tokio::test]
 async fn an_answer_after_a_restart_goes_on_with_the_same_step() {
-    let bench = bench();
-    let mut session = bench.session().await;
-    let begun = begin(&mut session).await;
+    let (bench, mut session, begun) = begun_on_bench().await;
     let code = complete(&mut session, &begun).await;
     let asked = session.ok("flows_escalate", asking(&code, &["Which database?"])).await;
     session.shut().await;
@@ -79,8 +76,7 @@ async fn an_answer_after_a_restart_goes_on_with_the_same_step() {
 
 #[tokio::test]
 async fn a_person_may_be_asked_again_and_again() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let mut open = complete(&mut session, &begun).await;
     for round in 1..=3 {
         let asked = session.ok("flows_escalate", asking(&open, &["More?"])).await;
@@ -109,8 +105,7 @@ async fn of_two_answers_at_once_one_counts() {
 
 #[tokio::test]
 async fn questions_and_answers_that_say_nothing_are_refused() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let mut wordless = asking(&begun, &["Which?"]);
     wordless["reason"] = json!("  ");
     let many: Vec<String> = (0..21).map(|number| format!("{number}?")).collect();
@@ -161,8 +156,7 @@ async fn questions_and_answers_that_say_nothing_are_refused() {
 
 #[tokio::test]
 async fn a_question_that_nobody_will_answer_can_be_cancelled() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let asked = session.ok("flows_escalate", asking(&begun, &["Which?"])).await;
     let cancelled = session.ok("flows_cancel", json!({"executionId": begun["executionId"]})).await;
     assert_eq!(cancelled["state"], "cancelled");
@@ -176,8 +170,7 @@ async fn a_question_that_nobody_will_answer_can_be_cancelled() {
 
 #[tokio::test]
 async fn the_end_of_an_id_names_an_execution_in_every_tool_and_several_are_named() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let id = begun["executionId"].as_str().unwrap();
     let end = &id[id.len() - 6..];
     for named in [end.to_owned(), format!("…{end}"), id[id.len() - 10..].to_owned()] {
@@ -231,8 +224,7 @@ async fn questions_that_the_answers_leave_open_are_named() {
         (json!({"colour": "red"}), Value::Null),
         (json!("red and round"), Value::Null),
     ] {
-        let mut session = bench().session().await;
-        let begun = begin(&mut session).await;
+        let (mut session, begun) = begun().await;
         session.ok("flows_escalate", asking(&begun, &["Red?", "Round?"])).await;
         let resume = json!({"executionId": begun["executionId"], "answers": answers});
         let resumed = session.ok("flows_resume", resume).await;
@@ -243,8 +235,7 @@ async fn questions_that_the_answers_leave_open_are_named() {
 
 #[tokio::test]
 async fn what_is_asked_of_an_execution_that_has_ended_is_answered_by_that() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let last = until(&mut session, begun, "sum").await;
     let done = complete(&mut session, &last).await;
     assert_eq!(done["state"], "completed");

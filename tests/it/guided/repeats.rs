@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{begin, bench, complete, completing, entries, output, status, until};
+use super::{begin, begun, begun_on_bench, bench, complete, completing, entries, output, status, until};
 
 /// A reply without what only a process that has not told it yet adds: the rules, and the persona whole.
 fn log_alone(mut reply: Value) -> Value {
@@ -17,9 +17,7 @@ fn log_alone(mut reply: Value) -> Value {
 
 #[tokio::test]
 async fn the_same_call_again_gets_the_reply_it_got() {
-    let bench = bench();
-    let mut session = bench.session().await;
-    let begun = begin(&mut session).await;
+    let (bench, mut session, begun) = begun_on_bench().await;
     let first = complete(&mut session, &begun).await;
     let kept = entries(&mut session, &begun).await;
     // In this process and another, with the keys in another order, and long after.
@@ -50,8 +48,7 @@ async fn the_same_call_again_gets_the_reply_it_got() {
 
 #[tokio::test]
 async fn another_output_for_a_completed_step_is_refused() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let first = complete(&mut session, &begun).await;
     let refused = session.failed("flows_complete_step", completing(&begun, json!({"summary": "Else."}))).await;
     assert_eq!((&refused["code"], &refused["details"]["nodeId"]), (&json!("STEP_ALREADY_COMPLETED"), &json!("design")));
@@ -63,9 +60,7 @@ async fn another_output_for_a_completed_step_is_refused() {
 
 #[tokio::test]
 async fn a_lost_reply_is_found_again_in_the_status_which_changes_nothing() {
-    let bench = bench();
-    let mut session = bench.session().await;
-    let begun = begin(&mut session).await;
+    let (bench, mut session, begun) = begun_on_bench().await;
     let lost = complete(&mut session, &begun).await;
     let mut other = bench.again().session().await;
     let kept = entries(&mut other, &begun).await;
@@ -135,8 +130,7 @@ async fn tokens_that_are_not_the_open_steps_move_nothing() {
 
 #[tokio::test]
 async fn what_is_cancelled_stays_cancelled() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let code = complete(&mut session, &begun).await;
     let asked = json!({"executionId": begun["executionId"], "reason": "Not needed any more."});
     let cancelled = session.ok("flows_cancel", asked.clone()).await;

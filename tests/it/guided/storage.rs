@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::{begin, bench, complete, completing, output, status, until};
+use super::{begin, begun_on_bench, bench, complete, completing, output, status, until};
 use crate::support::mcp::{Bench, Session};
 use crate::support::tools::Web;
 
@@ -95,9 +95,7 @@ async fn the_file_is_its_owners_alone() {
 #[tokio::test]
 async fn a_log_that_lacks_an_entry_is_not_taken_for_a_shorter_one() {
     for missing in ["seq = 3", "seq = (SELECT max(seq) FROM events)", "seq = 1"] {
-        let bench = bench();
-        let mut session = bench.session().await;
-        let begun = begin(&mut session).await;
+        let (bench, mut session, begun) = begun_on_bench().await;
         let code = complete(&mut session, &begun).await;
         let file = Connection::open(bench.store()).unwrap();
         file.execute(&format!("DELETE FROM events WHERE {missing}"), []).unwrap();
@@ -120,9 +118,7 @@ async fn what_has_happened_can_not_be_changed() {
 
 #[tokio::test]
 async fn a_file_that_was_taken_away_is_made_anew() {
-    let bench = bench();
-    let mut session = bench.session().await;
-    let begun = begin(&mut session).await;
+    let (bench, mut session, begun) = begun_on_bench().await;
     for end in ["", "-wal", "-shm"] {
         let mut file = bench.store().into_os_string();
         file.push(end);

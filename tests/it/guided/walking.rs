@@ -2,15 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{begin, bench, catalog, complete, completing, output, status, until};
+use super::{begin, begun, bench, catalog, complete, completing, output, status, until};
 use crate::support::github::GitHub;
 use crate::support::mcp::Session;
 use crate::support::mcp::{Bench, stateless};
 
 #[tokio::test]
 async fn a_flow_is_walked_from_its_first_step_to_its_final_result() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let step = &begun["step"];
     assert_eq!((&step["id"], &step["index"], &step["of"]), (&json!("design"), &json!(1), &json!(6)));
     assert_eq!((&step["label"], &step["task"]), (&json!("Design"), &json!("Add login.")));
@@ -81,8 +80,7 @@ async fn both_kinds_of_execution_take_the_steps_in_the_same_order() {
 
 #[tokio::test]
 async fn the_model_may_choose_among_the_ready_steps() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let mut closing = completing(&begun, output("design"));
     closing["next"] = json!("review");
     let refused = session.failed("flows_complete_step", closing.clone()).await;
@@ -97,8 +95,7 @@ async fn the_model_may_choose_among_the_ready_steps() {
 
 #[tokio::test]
 async fn a_failed_step_takes_along_what_depends_on_it_and_the_others_go_on() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let code = until(&mut session, begun, "code").await;
     let mut closing = completing(&code, json!({"reason": "The compiler is broken."}));
     closing["outcome"] = json!("failed");
@@ -114,8 +111,7 @@ async fn a_failed_step_takes_along_what_depends_on_it_and_the_others_go_on() {
 
 #[tokio::test]
 async fn nothing_there_at_the_end_is_a_failed_execution() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let mut closing = completing(&begun, json!("No idea."));
     closing["outcome"] = json!("failed");
     let ended = session.ok("flows_complete_step", closing).await;
@@ -126,8 +122,7 @@ async fn nothing_there_at_the_end_is_a_failed_execution() {
 
 #[tokio::test]
 async fn only_an_optional_step_may_be_left_out_and_what_reads_it_goes_along() {
-    let mut session = bench().session().await;
-    let begun = begin(&mut session).await;
+    let (mut session, begun) = begun().await;
     let mut closing = completing(&begun, json!({"reason": "Boring."}));
     closing["outcome"] = json!("skipped");
     assert_eq!(session.failed("flows_complete_step", closing).await["code"], "INVALID_REQUEST");

@@ -10,8 +10,7 @@ use crate::support::peer::until;
 
 #[tokio::test]
 async fn text_and_structured_content_come_back_side_by_side() {
-    let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+    let (_ground, registry) = Ground::with_peer();
     let answer = echo(&registry, "p").await.unwrap();
     assert_eq!((answer.text.as_deref(), answer.is_error), (Some("hi"), false));
     assert_eq!(answer.structured.unwrap(), json!({"echo": "hi"}));
@@ -69,8 +68,7 @@ async fn what_is_not_there_is_named_with_the_nearest_names() {
 
 #[tokio::test]
 async fn arguments_that_do_not_fit_are_refused_with_every_reason_and_never_sent() {
-    let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+    let (_ground, registry) = Ground::with_peer();
     let (code, message) = failed(call(&registry, "p:echo", json!({"test": "x", "n": 1})).await);
     assert_eq!(code, "INVALID_REQUEST");
     for reason in ["args.text is missing", "args.test is not a field", "args.n is not a field"] {
@@ -83,8 +81,7 @@ async fn arguments_that_do_not_fit_are_refused_with_every_reason_and_never_sent(
 
 #[tokio::test]
 async fn where_a_schema_is_none_the_server_has_the_last_word() {
-    let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+    let (_ground, registry) = Ground::with_peer();
     assert_eq!(text(&call(&registry, "p:no_schema", json!({"anything": 1})).await), r#"{"anything":1}"#);
     let (code, message) = failed(call(&registry, "p:liar", json!({"text": "x"})).await);
     assert_eq!((code, message.as_str()), ("TOOL_ERROR", "p:liar: number is missing"));
@@ -95,8 +92,7 @@ async fn where_a_schema_is_none_the_server_has_the_last_word() {
 
 #[tokio::test]
 async fn an_error_that_a_tool_reports_is_an_answer_with_its_words() {
-    let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+    let (_ground, registry) = Ground::with_peer();
     let answer = call(&registry, "p:failing", no_arguments()).await.unwrap();
     assert_eq!((answer.is_error, answer.text.as_deref()), (true, Some("the page is not there")));
     let (code, message) = failed(call(&registry, "p:bad_file", no_arguments()).await);
@@ -106,8 +102,7 @@ async fn an_error_that_a_tool_reports_is_an_answer_with_its_words() {
 
 #[tokio::test]
 async fn a_server_that_asks_is_told_that_nobody_answers() {
-    let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+    let (_ground, registry) = Ground::with_peer();
     let said = call(&registry, "p:asking", no_arguments()).await;
     assert!(text(&said).starts_with("nobody could be asked") || text(&said) == "they said Decline", "{said:?}");
     registry.shut_down(ENDING).await;
@@ -115,8 +110,7 @@ async fn a_server_that_asks_is_told_that_nobody_answers() {
 
 #[tokio::test]
 async fn progress_arrives_in_its_order() {
-    let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+    let (_ground, registry) = Ground::with_peer();
     let (tell, mut told) = progress();
     registry.call(call_of("p:progress", no_arguments()), Some(tell)).await.unwrap();
     let mut steps = Vec::new();
@@ -149,8 +143,7 @@ async fn a_call_that_takes_too_long_is_cancelled_at_the_server() {
 
 #[tokio::test]
 async fn a_caller_that_goes_away_cancels_its_call_at_the_server() {
-    let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+    let (ground, registry) = Ground::with_peer();
     {
         let slow = call(&registry, "p:slow", no_arguments());
         tokio::pin!(slow);
@@ -179,8 +172,7 @@ async fn calls_wait_for_their_turn_however_long_they_may_take_themselves() {
 
 #[tokio::test]
 async fn a_program_gets_a_cleared_environment_and_its_folder() {
-    let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+    let (ground, registry) = Ground::with_peer();
     let answer = call(&registry, "p:surroundings", no_arguments()).await.unwrap().json.unwrap();
     assert_eq!(answer["folder"], ground.folder().to_str().unwrap());
     let names: Vec<&str> = answer["names"].as_array().unwrap().iter().filter_map(Value::as_str).collect();

@@ -58,8 +58,7 @@ async fn what_is_known_survives_a_restart_and_nothing_is_started_for_it() {
 
 #[tokio::test]
 async fn the_toolbox_stays_the_same_until_something_changes() {
-    let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+    let (_ground, registry) = Ground::with_peer();
     let first = registry.toolbox();
     assert!(std::sync::Arc::ptr_eq(&first, &registry.toolbox()));
     echo(&registry, "p").await.unwrap();
@@ -114,8 +113,7 @@ async fn lists_that_were_never_read_are_read_where_nobody_waits() {
 #[tokio::test]
 async fn what_is_kept_is_the_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
-    let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+    let (ground, registry) = Ground::with_peer();
     registry.refresh("p").await.unwrap().unwrap();
     let folder = ground.folder().join("cache/tools/v1");
     let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap()).collect();

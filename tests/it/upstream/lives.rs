@@ -29,8 +29,7 @@ async fn callers_who_come_at_once_share_one_start() {
 
 #[tokio::test]
 async fn a_server_that_was_killed_between_calls_comes_back_with_the_next() {
-    let ground = Ground::new();
-    let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+    let (ground, registry) = Ground::with_peer();
     assert!(echo(&registry, "p").await.is_ok());
     kill(process_of(&ground.noted("started")[0]));
     until("it is noticed", || registry.list()[0].standing == ServerStanding::Idle).await;

@@ -57,6 +57,13 @@ impl Ground {
         with(entry(kind, &self.notes()), more)
     }
 
+    /// Folders, and a registry of one plain peer called `p`.
+    fn with_peer() -> (Self, Registry) {
+        let ground = Self::new();
+        let registry = ground.registry(&json!({"p": ground.peer("", json!({}))}));
+        (ground, registry)
+    }
+
     /// A registry of these servers, below a guard, by the system's clock.
     fn registry(&self, servers: &Value) -> Registry {
         self.registry_by(servers, SystemClock::shared(), Some(PathBuf::from(env!("CARGO_BIN_EXE_flowy"))))

@@ -9,9 +9,7 @@ use crate::support::github::Fault;
 
 #[tokio::test]
 async fn a_snapshot_lives_fifteen_minutes_and_then_costs_one_conditional_request() {
-    let desk = Desk::tea().await;
-    let source = desk.open();
-    newest(&source).await.unwrap();
+    let (desk, source) = Desk::read_once().await;
     desk.github.forget();
     desk.pass(14);
     let view = newest(&source).await.unwrap();
@@ -225,9 +223,7 @@ async fn without_a_usable_disk_everything_works_in_memory() {
 
 #[tokio::test]
 async fn an_outage_is_bridged_with_the_age_and_the_reason() {
-    let desk = Desk::tea().await;
-    let source = desk.open();
-    newest(&source).await.unwrap();
+    let (desk, source) = Desk::read_once().await;
     desk.github.fault(Fault::status("", 502));
     desk.github.forget();
     desk.pass(20);
@@ -252,9 +248,7 @@ async fn an_outage_is_bridged_with_the_age_and_the_reason() {
 
 #[tokio::test]
 async fn a_limit_is_bridged_until_its_reset_and_nobody_may_push() {
-    let desk = Desk::tea().await;
-    let source = desk.open();
-    newest(&source).await.unwrap();
+    let (desk, source) = Desk::read_once().await;
     desk.pass(20);
     let reset = (desk.now() + chrono::TimeDelta::minutes(30)).timestamp().to_string();
     let limit = Fault::status("", 403).header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", &reset);

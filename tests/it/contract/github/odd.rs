@@ -82,9 +82,7 @@ async fn every_other_answer_is_looked_at_too() {
         assert_eq!(error.code, Code::GithubError, "{place} {body}");
     }
     // A repository that can't be used now is not one without commits.
-    let desk = Desk::tea().await;
-    let source = desk.open();
-    newest(&source).await.unwrap();
+    let (desk, source) = Desk::read_once().await;
     desk.github.fault(Fault::status("/commits/", 409).saying("Repository is being moved"));
     let view = refreshed(&source).await.unwrap();
     assert!(view.stale.is_some());
@@ -107,9 +105,7 @@ async fn another_host_is_not_believed_what_cannot_be_checked() {
 
 #[tokio::test]
 async fn a_commit_whose_files_are_not_known_yet_is_asked_about_again() {
-    let desk = Desk::tea().await;
-    let source = desk.open();
-    newest(&source).await.unwrap();
+    let (desk, source) = Desk::read_once().await;
     desk.github.put("flows/More.json", Some(b"{}"));
     desk.github.fault(Fault::status("/git/trees/", 404).times(2));
     assert_eq!(all(&refreshed(&source).await.unwrap()).await.len(), 3);
@@ -124,9 +120,7 @@ async fn a_commit_whose_files_are_not_known_yet_is_asked_about_again() {
 
 #[tokio::test]
 async fn a_time_out_of_githubs_is_bridged() {
-    let desk = Desk::tea().await;
-    let source = desk.open();
-    newest(&source).await.unwrap();
+    let (desk, source) = Desk::read_once().await;
     desk.github.fault(Fault::status("", 408));
     assert!(refreshed(&source).await.unwrap().stale.is_some());
 }
